@@ -1,13 +1,12 @@
 //! What presets mirror: their ages, the page that lists them, the note on logs that are newer.
 
-use assert_cmd::cargo::cargo_bin_cmd;
+use crate::support::ctxsim;
 use ctxsim::policy::{Check, Policy, presets};
 use serde_json::{Value, json};
 use std::path::Path;
 
 fn stdout(arguments: &[&str]) -> String {
-    let ran = cargo_bin_cmd!("ctxsim").args(arguments).env("COLUMNS", "200").env("CTXSIM_CONFIG", "").assert().code(0);
-    String::from_utf8(ran.get_output().stdout.clone()).unwrap()
+    ctxsim(arguments).columns(200).stdout()
 }
 
 #[test]
@@ -28,8 +27,8 @@ fn ages_are_counted_up_to_the_day_that_is_printed() {
     let today = stdout(&["policy", "list", "--age"]);
     let day = today.lines().next().unwrap().trim_start_matches("As of ").trim_end_matches(':').to_owned();
     assert_eq!(stdout(&["policy", "list", "--age", "--as-of", &day]), today);
-    cargo_bin_cmd!("ctxsim").args(["policy", "list", "--age", "--as-of", "yesterday"]).assert().code(2);
-    cargo_bin_cmd!("ctxsim").args(["policy", "list", "--as-of", "2026-11-23"]).assert().code(2);
+    ctxsim(&["policy", "list", "--age", "--as-of", "yesterday"]).code(2);
+    ctxsim(&["policy", "list", "--as-of", "2026-11-23"]).code(2);
 }
 
 /// Every word that a preset claims is checked: by the suite of vectors, the tests by hand, the logs that it is for.

@@ -1,13 +1,11 @@
 //! Recorded compactions beside predicted ones: a made session, the samples, real files.
 
-use crate::support::{files, shared};
+use crate::support::{ctxsim, files, shared};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 fn run(arguments: &[&str]) -> String {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let shown = command.args(["backtest", "--quiet"]).args(arguments).env_remove("COLUMNS").assert().code(0);
-    String::from_utf8(shown.get_output().stdout.clone()).expect("UTF-8")
+    ctxsim(&["backtest", "--quiet"]).args(arguments).stdout()
 }
 
 fn backtest(arguments: &[&str]) -> Value {

@@ -1,14 +1,13 @@
 //! Databases are opened by their path, so `bad_input` does not reach them: the same changes, made to files and to the statements that make them.
 
 use crate::bad_input::{Change, change, fixtures};
-use crate::support::PlainScale;
+use crate::support::{PlainScale, ctxsim};
 use ctxsim::format::{READERS, Source};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The readers of databases.
@@ -98,9 +97,9 @@ fn a_changed_byte_makes_no_reader_of_databases_panic() {
 
 /// What the program says of a database, with `--strict`.
 fn complaint(path: &Path) -> String {
-    let inspect = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(["inspect", "--quiet", "--strict"]).arg(path).output().unwrap();
+    let inspect = ctxsim(&["inspect", "--quiet", "--strict"]).args([path]).run();
     assert_ne!(inspect.status.code(), Some(0));
-    String::from_utf8(inspect.stderr).unwrap().replace(&*path.to_string_lossy(), "FILE")
+    inspect.stderr().replace(&*path.to_string_lossy(), "FILE")
 }
 
 /// The number of a table's first page.

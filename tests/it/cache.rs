@@ -1,13 +1,12 @@
 //! Breaks of the recorded prompt cache: each cause with a session made for it, prices by hand, implicit caches, and an independent script over real files.
 
-use crate::support::{files, shared};
+use crate::support::{ctxsim, files, python, shared};
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::cache::{CacheReads, Cause, cache_reads};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -278,14 +277,7 @@ fn implicit_caches_read_in_steps_and_miss_at_random() {
 
 /// What the script prints for each break, and its sums; `None` where there is no python3.
 fn by_script(paths: &[PathBuf]) -> Option<(Vec<String>, Vec<f64>)> {
-    let root = Path::new(ROOT);
-    let ran = Command::new("python3").arg(root.join("tests/independent/cache.py")).arg(root.join("catalog")).args(paths).output();
-    let Ok(output) = ran else {
-        println!("skipped: no python3");
-        return None;
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = python("cache.py", std::iter::once(&Path::new(ROOT).join("catalog")).chain(paths))?;
     let (breaks, sums): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| !line.starts_with("sum\t"));
     let sums = sums[0].split('\t').skip(1).map(|cell| cell.parse().unwrap()).collect();
     Some((breaks.into_iter().map(str::to_owned).collect(), sums))
@@ -333,11 +325,7 @@ fn the_screen_of_a_session_with_breaks() {
     log.user(0).says_for_an_hour(33_000, 444_000).user(69 * 60).says_for_an_hour(33_000, 444_100);
     log.user(20).says_for_an_hour(477_100, 900).user(5).says_for_an_hour(33_000, 446_000);
     log.write(&folder.path().join("s.jsonl"));
-    let run = |arguments: &[&str]| {
-        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-        let ran = command.current_dir(folder.path()).args(arguments).env("COLUMNS", "80").env("CTXSIM_CONFIG", "").assert().code(0);
-        String::from_utf8(ran.get_output().stdout.clone()).unwrap()
-    };
+    let run = |arguments: &[&str]| ctxsim(arguments).within(folder.path()).columns(80).stdout();
     let screen = run(&["cache", "s.jsonl", "--quiet"]);
     assert!(screen.contains("call 2: read 33.0k of 477k expected: 69 minutes idle, 1 h cache, $4.22"), "{screen}");
     insta::assert_snapshot!("cache", screen);

@@ -1,6 +1,6 @@
 //! Bills held against recordings: placeholders, tiers of prices, factors of the cache, the program's own error.
 
-use crate::support::shared;
+use crate::support::{ctxsim, shared};
 use ctxsim::catalog::{CacheRules, Catalog, Prices, Rate};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
@@ -201,9 +201,7 @@ fn inspect_shows_no_placeholder_as_recorded() {
     ];
     let log = folder.path().join("s.jsonl");
     std::fs::write(&log, lines.join("\n")).unwrap();
-    let mut program = assert_cmd::Command::cargo_bin("ctxsim").unwrap();
-    let output = program.arg("inspect").arg(&log).args(["--json", "--quiet"]).output().unwrap();
-    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let record = ctxsim(&["inspect", "--json", "--quiet"]).args([&log]).json();
     let number = |value: &Value| value.as_u64().unwrap();
     let (corpus, session) = (&record["corpus"], &record["sessions"][0]);
     assert_eq!((number(&corpus["recorded_output_tokens"]), number(&corpus["placeholder_output_tokens"])), (7, 2));

@@ -1,6 +1,6 @@
 //! Charts: each kind as it is drawn from the sample corpus; words that never meet and are never cut; the same bytes; files from outside.
 
-use assert_cmd::assert::Assert;
+use crate::support::Program;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::cost::{CacheKind, Tariff};
@@ -312,28 +312,25 @@ fn hostile_names_stay_words_and_in_their_place() {
     }
 }
 
-fn ctxsim(folder: &std::path::Path, arguments: &[&str]) -> Assert {
+fn ctxsim(folder: &std::path::Path, arguments: &[&str]) -> Program {
     let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cli/session.jsonl");
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.current_dir(folder).arg("chart").args(arguments);
-    if arguments != ["list"] {
-        command.arg(logs);
-    }
-    command.assert()
+    let program = crate::support::ctxsim(&["chart"]).within(folder).args(arguments);
+    if arguments == ["list"] { program } else { program.args([logs]) }
 }
 
 #[test]
 fn a_chart_stands_beside_its_data() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    ctxsim(folder.path(), &["context", "-p", "none", "--window", "1k", "-o", "one.svg", "-q"]).code(0).stderr("");
+    let said = ctxsim(folder.path(), &["context", "-p", "none", "--window", "1k", "-o", "one.svg", "-q"]).code(0).stderr();
+    assert_eq!(said, "");
     let drawn = fs::read_to_string(at("one.svg")).unwrap();
     assert!(drawn.starts_with("<svg ") && drawn.contains("session by-hand") && drawn.ends_with("</svg>\n"));
     let data = fs::read_to_string(at("one.csv")).unwrap();
     let columns = |line: &str| line.split(',').take(4).collect::<Vec<&str>>().join(",");
     let rows: Vec<String> = data.lines().map(columns).collect();
     assert_eq!(rows, ["policy,call,recorded,context", "none,1,300,300", "none,2,640,640", "none,3,950,950", "none,4,1000,1000"]);
-    ctxsim(folder.path(), &["context", "-p", "none", "-o", "-", "--window", "1k"]).code(0).stdout(drawn);
+    assert_eq!(ctxsim(folder.path(), &["context", "-p", "none", "-o", "-", "--window", "1k"]).stdout(), drawn);
     ctxsim(folder.path(), &["survival", "-p", "none", "-o", "two.PNG", "--size", "700x420", "--theme", "dark"]).code(0);
     let bytes = fs::read(at("two.PNG")).unwrap();
     let side = |from: usize| u32::from_be_bytes(bytes[from..from + 4].try_into().unwrap());
@@ -369,8 +366,7 @@ fn what_comes_back_after_each_request_counts_once() {
 #[test]
 fn what_cannot_be_drawn_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let said =
-        |arguments: &[&str], code: i32| String::from_utf8(ctxsim(folder.path(), arguments).code(code).get_output().stderr.clone()).unwrap();
+    let said = |arguments: &[&str], code: i32| ctxsim(folder.path(), arguments).code(code).stderr();
     assert!(said(&["survivl"], 2).contains("there is no chart `survivl`; did you mean `survival`?"));
     assert!(said(&["survival", "-o", "chart.pdf"], 2).contains("ends in .svg or .png"));
     assert!(said(&["survival", "--size", "9x9"], 2).contains("480x300 to 8000x8000 pixels"));
@@ -379,7 +375,7 @@ fn what_cannot_be_drawn_is_said() {
     assert!(said(&["sweep-map", "--vary", "prune_protect=10k,20k"], 3).contains("two parameters"));
     assert!(said(&["drift", "--estimator", "o200kbase"], 2).contains("did you mean `o200k_base`?"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no file without a chart");
-    let listed = String::from_utf8(ctxsim(folder.path(), &["list"]).code(0).get_output().stdout.clone()).unwrap();
+    let listed = ctxsim(folder.path(), &["list"]).stdout();
     let named = |kind: &str| listed.lines().any(|line| line.split_whitespace().next() == Some(kind));
     assert!(KINDS.iter().all(|kind| named(kind.name)), "{listed}");
 }

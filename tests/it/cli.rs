@@ -1,6 +1,6 @@
 //! The program from outside: forms, exit codes, and the sentences that users see.
 
-use assert_cmd::assert::Assert;
+use crate::support::ctxsim;
 use serde_json::Value;
 use std::fs;
 
@@ -8,30 +8,11 @@ const SESSION: &str = "tests/data/cli/session.jsonl";
 const HOSTILE: &str = "tests/data/cli/hostile.jsonl";
 const MASK: &str = "tests/data/cli/mask.toml";
 
-fn ctxsim(arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).env_remove("COLUMNS").assert()
-}
-
-fn stdout(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
-}
-
-fn stderr(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stderr.clone()).expect("UTF-8")
-}
-
-fn parsed(assert: &Assert) -> Value {
-    serde_json::from_str(&stdout(assert)).expect("JSON")
-}
-
 /// The session that the semantics work by hand: policy `none` reproduces its recorded prompts, call by call.
 #[test]
 fn the_session_worked_by_hand() {
-    let value = parsed(
-        &ctxsim(&["replay", SESSION, "--policy", "none", "--policy", MASK, "--window", "1k", "--reserve", "200", "--json", "--series"])
-            .code(0),
-    );
+    let words = ["replay", SESSION, "--policy", "none", "--policy", MASK, "--window", "1k", "--reserve", "200", "--json", "--series"];
+    let value = ctxsim(&words).json();
     let none = &value["policies"][0];
     assert_eq!(none["prompt_tokens"], 2_890);
     assert_eq!((&none["over_budget"], &none["reply_cut"], &none["overflows"]), (&2.into(), &1.into(), &0.into()));
@@ -68,7 +49,7 @@ fn a_folder_gets_all_forms_at_once() {
     let text = fs::read_to_string(out.join("replay.txt")).expect("text");
     let command = "ctxsim replay tests/data/cli/session.jsonl --policy none";
     assert_eq!(text.lines().next(), Some(format!("$ {command}").as_str()), "threads and places change no result");
-    assert!(text.ends_with(&stdout(&shown)), "the same report as on stdout");
+    assert!(text.ends_with(&shown.stdout()), "the same report as on stdout");
     let json: Value = serde_json::from_str(&fs::read_to_string(out.join("replay.json")).expect("json")).expect("JSON");
     assert_eq!(json["command"], command);
 }
@@ -82,20 +63,17 @@ fn a_file_gets_the_form_that_its_name_ends_in() {
         [("x.json", "--json"), ("x.csv", "--csv"), ("x.md", "--markdown"), ("x.html", "--html"), ("x.txt", "--format=table")]
     {
         let written = ctxsim(&["inspect", SESSION, "-o", &at(name)]).code(0);
-        assert_eq!((stdout(&written), stderr(&written)), (String::new(), format!("ctxsim: wrote {}\n", at(name))));
-        let (file, shown) = (fs::read_to_string(at(name)).expect("written"), stdout(&ctxsim(&["inspect", SESSION, form]).code(0)));
+        assert_eq!((written.stdout(), written.stderr()), (String::new(), format!("ctxsim: wrote {}\n", at(name))));
+        let (file, shown) = (fs::read_to_string(at(name)).expect("written"), ctxsim(&["inspect", SESSION, form]).stdout());
         let line = |text: &str| text.lines().find(|line| line.contains("by-hand")).map(str::trim).map(str::to_owned);
         assert!(name == "x.json" || name == "x.txt" || line(&file) == line(&shown), "{name}");
     }
     assert!(fs::read_to_string(at("x.json")).expect("written").contains("\"command\": \"ctxsim inspect"));
-    assert_eq!(
-        stdout(&ctxsim(&["inspect", SESSION, "--json"]).code(0)),
-        stdout(&ctxsim(&["inspect", SESSION, "--format", "json"]).code(0))
-    );
+    assert_eq!(ctxsim(&["inspect", SESSION, "--json"]).stdout(), ctxsim(&["inspect", SESSION, "--format", "json"]).stdout());
     let former = ctxsim(&["inspect", SESSION, "--out", &at("y.csv")]).code(0);
-    assert!(stderr(&former).contains("`--out` is the former name: it is -o or --output now"), "{}", stderr(&former));
+    assert!(former.stderr().contains("`--out` is the former name: it is -o or --output now"), "{}", former.stderr());
     assert!(fs::metadata(at("y.csv")).is_ok());
-    assert!(!stderr(&ctxsim(&["inspect", SESSION, "-q", "--out", &at("z.csv")]).code(0)).contains("former"));
+    assert!(!ctxsim(&["inspect", SESSION, "-q", "--out", &at("z.csv")]).code(0).stderr().contains("former"));
 }
 
 #[test]
@@ -104,7 +82,7 @@ fn a_trace_gives_the_same_bytes_as_its_logs() {
     let trace = folder.path().join("corpus.ctxtrace").to_string_lossy().into_owned();
     ctxsim(&["trace", "build", SESSION, HOSTILE, "-o", &trace]).code(0);
     for form in ["--json", "--csv", "--markdown", "--by=session"] {
-        let of = |logs: &[&str]| stdout(&ctxsim(&[&["replay", "--policy", "none", "--policy", MASK, form], logs].concat()).code(0));
+        let of = |logs: &[&str]| ctxsim(&[&["replay", "--policy", "none", "--policy", MASK, form], logs].concat()).stdout();
         assert_eq!(of(&[SESSION, HOSTILE]), of(&[&trace]), "{form}");
         assert_eq!(of(&[SESSION, HOSTILE]), of(&[HOSTILE, SESSION, "--threads", "1"]), "{form}");
     }
@@ -118,7 +96,7 @@ fn a_trace_cannot_be_counted_anew() {
     let trace = folder.path().join("corpus.ctxtrace").to_string_lossy().into_owned();
     ctxsim(&["trace", "build", SESSION, "-o", &trace]).code(0);
     for option in ["--tokenizer=cl100k_base", "--tokenizer=reference", "--input-format=pi"] {
-        let refused = stderr(&ctxsim(&["replay", &trace, "--policy", "none", option]).code(3));
+        let refused = ctxsim(&["replay", &trace, "--policy", "none", option]).code(3).stderr();
         assert!(refused.contains("is measured already: --input-format and --tokenizer come too late for it"), "{option}: {refused}");
     }
 }
@@ -127,30 +105,30 @@ fn a_trace_cannot_be_counted_anew() {
 fn the_words_of_a_log_reach_no_terminal() {
     for arguments in [&["--by", "session"][..], &["--by", "tool"], &["--csv"], &["--json"], &["--markdown"], &[]] {
         let shown = ctxsim(&[&["replay", HOSTILE, "--policy", "none", "--quiet"], arguments].concat()).code(0);
-        let bytes = stdout(&shown) + &stderr(&shown);
+        let bytes = shown.stdout() + &shown.stderr();
         assert!(!bytes.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{arguments:?}: {bytes:?}");
     }
 }
 
 #[test]
 fn explain_tells_a_life() {
-    let told = stdout(&ctxsim(&["explain", "by-h", "--policy", MASK, "--window", "1000", SESSION, "--details"]).code(0));
+    let told = ctxsim(&["explain", "by-h", "--policy", MASK, "--window", "1000", SESSION, "--details"]).stdout();
     assert!(told.starts_with("Session by-hand under mask\n"), "{told}");
     for words in ["mask: estimated 670, limit 560", "recovered ", "no gain", "recorded 950"] {
         assert!(told.contains(words), "{words}:\n{told}");
     }
-    let value = parsed(&ctxsim(&["explain", "session.jsonl", "--policy", MASK, SESSION, "--json"]).code(0));
+    let value = ctxsim(&["explain", "session.jsonl", "--policy", MASK, SESSION, "--json"]).json();
     assert_eq!(value["schema"], "ctxsim.explain/2");
     assert_eq!(value["series"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]
 fn overflows_have_a_cause() {
-    let value = parsed(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--json"]).code(0));
+    let value = ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--json"]).json();
     assert_eq!(value["policies"][0]["overflows"], 1);
     assert_eq!(value["policies"][0]["causes"]["no_trigger"], 1);
     assert_eq!(value["policies"][0]["failed_sessions"], 1);
-    let small = stdout(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "100", "--details"]).code(0));
+    let small = ctxsim(&["replay", SESSION, "--policy", "none", "--window", "100", "--details"]).stdout();
     assert!(small.contains("In 1 of 1 session the window (100 tokens) is smaller than the hidden overhead"), "{small}");
 }
 
@@ -158,15 +136,15 @@ fn overflows_have_a_cause() {
 fn checks_that_were_asked_for() {
     let failed =
         ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflows", "--fail-on", "reply_cut"]).code(1);
-    assert!(stdout(&failed).contains("no policy"), "the report comes all the same");
+    assert!(failed.stdout().contains("no policy"), "the report comes all the same");
     assert!(
-        stderr(&failed).contains("error: policy none: overflows = 1 (calls whose prompt the provider would have refused)"),
+        failed.stderr().contains("error: policy none: overflows = 1 (calls whose prompt the provider would have refused)"),
         "{}",
-        stderr(&failed)
+        failed.stderr()
     );
     ctxsim(&["replay", SESSION, "--policy", "none", "--fail-on", "overflow"]).code(0);
     let strict = ctxsim(&["replay", SESSION, HOSTILE, "--policy", "none", "--strict"]).code(1);
-    assert!(stderr(&strict).contains("tests/data/cli/hostile.jsonl:6: "), "{}", stderr(&strict));
+    assert!(strict.stderr().contains("tests/data/cli/hostile.jsonl:6: "), "{}", strict.stderr());
     ctxsim(&["replay", SESSION, "--policy", "none", "--strict"]).code(0);
 }
 
@@ -211,9 +189,9 @@ fn mistakes_are_named_with_what_was_meant() {
     ];
     for (arguments, words) in cases {
         let failed = ctxsim(arguments).code(2);
-        assert!(stderr(&failed).contains(words), "{arguments:?}: {}", stderr(&failed));
-        assert!(stderr(&failed).starts_with("error: ") && stderr(&failed).lines().count() == 1, "{arguments:?}: {}", stderr(&failed));
-        assert_eq!(stdout(&failed), "", "{arguments:?}");
+        assert!(failed.stderr().contains(words), "{arguments:?}: {}", failed.stderr());
+        assert!(failed.stderr().starts_with("error: ") && failed.stderr().lines().count() == 1, "{arguments:?}: {}", failed.stderr());
+        assert_eq!(failed.stdout(), "", "{arguments:?}");
     }
 }
 
@@ -222,14 +200,13 @@ fn nothing_readable() {
     let folder = tempfile::tempdir().expect("folder");
     let home = folder.path().to_string_lossy().into_owned();
     let empty = ctxsim(&["replay", "--policy", "none", &home]).code(3);
-    assert!(stderr(&empty).contains("no session in"), "{}", stderr(&empty));
+    assert!(empty.stderr().contains("no session in"), "{}", empty.stderr());
     let missing = ctxsim(&["replay", "--policy", "none", "no/such/file"]).code(3);
-    assert!(stderr(&missing).contains("no/such/file: no such file or folder"), "{}", stderr(&missing));
+    assert!(missing.stderr().contains("no/such/file: no such file or folder"), "{}", missing.stderr());
     let toml = ctxsim(&["replay", "--policy", "none", MASK]).code(3);
-    assert!(stderr(&toml).contains("no reader knows its format"), "{}", stderr(&toml));
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let homeless = command.args(["replay", "--policy", "none"]).env_clear().env("HOME", &home).assert().code(3);
-    assert!(stderr(&homeless).contains(".claude/projects (claude-code)"), "it says where it looked: {}", stderr(&homeless));
+    assert!(toml.stderr().contains("no reader knows its format"), "{}", toml.stderr());
+    let homeless = ctxsim(&["replay", "--policy", "none"]).alone().env("HOME", &home).code(3);
+    assert!(homeless.stderr().contains(".claude/projects (claude-code)"), "it says where it looked: {}", homeless.stderr());
 }
 
 #[test]
@@ -238,26 +215,25 @@ fn logs_are_found_at_home() {
     let sessions = folder.path().join(".codex/sessions");
     fs::create_dir_all(&sessions).expect("folder");
     fs::copy(SESSION, sessions.join("session.jsonl")).expect("copied");
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let found = command.args(["replay", "--policy", "none"]).env_clear().env("HOME", folder.path()).assert().code(0);
-    assert!(stderr(&found).contains("found codex sessions in"), "{}", stderr(&found));
-    assert!(stdout(&found).lines().next().unwrap().contains("1 session, 4 recorded calls"), "{}", stdout(&found));
+    let found = ctxsim(&["replay", "--policy", "none"]).alone().env("HOME", folder.path()).code(0);
+    assert!(found.stderr().contains("found codex sessions in"), "{}", found.stderr());
+    assert!(found.stdout().lines().next().unwrap().contains("1 session, 4 recorded calls"), "{}", found.stdout());
 }
 
 #[test]
 fn lists() {
-    assert!(stdout(&ctxsim(&["policy", "list"]).code(0)).contains("none "));
-    assert!(stdout(&ctxsim(&["policy", "show", "none"]).code(0)).contains("[params]"));
-    assert!(stdout(&ctxsim(&["formats"]).code(0)).contains("native"));
-    assert!(stdout(&ctxsim(&["models", "gpt-5"]).code(0)).contains("400,000"));
-    let help = stdout(&ctxsim(&["replay", "--help"]).code(0));
+    assert!(ctxsim(&["policy", "list"]).stdout().contains("none "));
+    assert!(ctxsim(&["policy", "show", "none"]).stdout().contains("[params]"));
+    assert!(ctxsim(&["formats"]).stdout().contains("native"));
+    assert!(ctxsim(&["models", "gpt-5"]).stdout().contains("400,000"));
+    let help = ctxsim(&["replay", "--help"]).stdout();
     assert!(help.contains("Examples:"), "{help}");
 }
 
 #[test]
 fn a_page_of_eighty_columns_where_nobody_knows_better() {
     for arguments in [&["--by", "session"][..], &["--by", "tool"], &["--by", "region"], &[]] {
-        let shown = stdout(&ctxsim(&[&["replay", SESSION, HOSTILE, "--policy", "none", "--policy", MASK], arguments].concat()).code(0));
+        let shown = ctxsim(&[&["replay", SESSION, HOSTILE, "--policy", "none", "--policy", MASK], arguments].concat()).stdout();
         let widest = shown.lines().map(|line| line.chars().count()).max();
         assert!(widest.is_some_and(|widest| widest <= 80), "{shown}");
     }
@@ -267,8 +243,7 @@ fn a_page_of_eighty_columns_where_nobody_knows_better() {
 fn lists_fit_the_page() {
     for arguments in [&["policy", "list"][..], &["models"]] {
         for width in [60, 80, 120] {
-            let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-            let shown = stdout(&command.args(arguments).env("COLUMNS", width.to_string()).assert().code(0));
+            let shown = ctxsim(arguments).columns(width).stdout();
             let widest = shown.lines().map(|line| line.chars().count()).max();
             assert!(widest.is_some_and(|widest| widest <= width), "{width}:\n{shown}");
         }
@@ -278,10 +253,10 @@ fn lists_fit_the_page() {
 #[test]
 fn a_policy_that_is_named_twice_has_one_row() {
     let shown = ctxsim(&["replay", SESSION, "-p", "none", "-p", MASK, "-p", "none", "--json"]).code(0);
-    assert_eq!(parsed(&shown)["policies"].as_array().map(Vec::len), Some(2));
-    assert!(stderr(&shown).contains("policy none is named more than once"), "{}", stderr(&shown));
+    assert_eq!(shown.json()["policies"].as_array().map(Vec::len), Some(2));
+    assert!(shown.stderr().contains("policy none is named more than once"), "{}", shown.stderr());
     let quiet = ctxsim(&["replay", SESSION, "-p", "none", "-p", "none", "--quiet"]).code(0);
-    assert_eq!(stderr(&quiet), "");
+    assert_eq!(quiet.stderr(), "");
 }
 
 #[cfg(unix)]
@@ -293,7 +268,7 @@ fn links_that_lead_nowhere_are_named() {
     symlink("gone.jsonl", folder.path().join("dangling.jsonl")).expect("link");
     symlink("session.jsonl", folder.path().join("inside.jsonl")).expect("link");
     symlink(fs::canonicalize(HOSTILE).expect("path"), folder.path().join("outside.jsonl")).expect("link");
-    let value = parsed(&ctxsim(&["replay", &folder.path().to_string_lossy(), "-p", "none", "--json"]).code(0));
+    let value = ctxsim(&["replay", &folder.path().to_string_lossy(), "-p", "none", "--json"]).json();
     let skipped: Vec<String> = value["corpus"]["skipped"].as_array().expect("skipped").iter().map(|one| one.to_string()).collect();
     assert_eq!(skipped.len(), 2, "{skipped:?}");
     assert!(skipped[0].contains("dangling.jsonl") && skipped[0].contains("leads nowhere"), "{skipped:?}");
@@ -313,7 +288,7 @@ fn a_pattern_says_nothing_of_other_links() {
     symlink("gone", at("logs/dangling.txt")).expect("link");
     symlink("gone", at("logs/dangling.jsonl")).expect("link");
     symlink(elsewhere.path(), at("logs/outside")).expect("link");
-    let said = |pattern: &str, code: i32| stderr(&ctxsim(&["inspect", "-q", "--strict", &at(pattern).to_string_lossy()]).code(code));
+    let said = |pattern: &str, code: i32| ctxsim(&["inspect", "-q", "--strict", &at(pattern).to_string_lossy()]).code(code).stderr();
     let nothing = said("logs/*.log", 3);
     assert!(nothing.trim_end().ends_with("*.log: no file matches the pattern"), "{nothing}");
     let matched = said("logs/*.jsonl", 1);
@@ -331,7 +306,7 @@ fn a_trace_may_leave_the_folders_out() {
     let of = |name: &str, flags: &[&str]| {
         let trace = folder.path().join(name).to_string_lossy().into_owned();
         ctxsim(&[&["trace", "build", SESSION, HOSTILE, "-o", &trace], flags].concat()).code(0);
-        parsed(&ctxsim(&["replay", &trace, "-p", "none", "--json"]).code(0))
+        ctxsim(&["replay", &trace, "-p", "none", "--json"]).json()
     };
     let (whole, bare) = (of("whole.ctxtrace", &[]), of("bare.ctxtrace", &["--without-paths"]));
     assert_eq!(whole["policies"][0]["sessions"][0]["source"].as_str().map(|path| path.contains('/')), Some(true));
@@ -341,7 +316,7 @@ fn a_trace_may_leave_the_folders_out() {
 
 #[test]
 fn columns_are_chosen_by_their_names() {
-    let of = |columns: &str| stdout(&ctxsim(&["replay", SESSION, "-p", "none", "-p", MASK, "--columns", columns]).code(0));
+    let of = |columns: &str| ctxsim(&["replay", SESSION, "-p", "none", "-p", MASK, "--columns", columns]).stdout();
     let chosen = of("overflows,peak_tokens");
     let head: Vec<&str> = chosen.lines().skip(2).take_while(|line| !line.starts_with('─')).flat_map(str::split_whitespace).collect();
     assert_eq!(head, ["over-", "peak", "policy", "flows", "context"], "{chosen}");
@@ -349,38 +324,36 @@ fn columns_are_chosen_by_their_names() {
     // What only spreadsheets have otherwise is in reach.
     let all = of("all");
     assert!(all.contains("compared sessions") || all.contains("compared"), "{all}");
-    let csv = |more: &[&str]| stdout(&ctxsim(&[&["replay", SESSION, "-p", "none", "--csv"], more].concat()).code(0));
+    let csv = |more: &[&str]| ctxsim(&[&["replay", SESSION, "-p", "none", "--csv"], more].concat()).stdout();
     assert_eq!(csv(&["--columns", "cost"]), csv(&[]), "CSV is whole in any case");
 }
 
 #[test]
 fn the_glossary_names_every_measure() {
-    let glossary = stdout(&ctxsim(&["help", "metrics"]).code(0));
-    let head = stdout(&ctxsim(&["replay", SESSION, "-p", "none", "--csv"]).code(0));
+    let glossary = ctxsim(&["help", "metrics"]).stdout();
+    let head = ctxsim(&["replay", SESSION, "-p", "none", "--csv"]).stdout();
     let columns = head.lines().next().unwrap_or_default().split(',').skip(6);
     for name in columns {
         let line = glossary.lines().find(|line| line.split_whitespace().next() == Some(name));
         assert!(line.is_some_and(|line| line.split_whitespace().count() > 2), "{name}: {line:?}");
     }
-    assert!(stdout(&ctxsim(&["help", "replay"]).code(0)).contains("--columns"), "help of commands stays what it is");
+    assert!(ctxsim(&["help", "replay"]).stdout().contains("--columns"), "help of commands stays what it is");
 }
 
 #[test]
 fn bold_is_where_it_is_asked_for() {
-    let shown = |words: &[&str]| stdout(&ctxsim(&[&["replay", SESSION, "-p", "none", "-p", MASK, "--details"], words].concat()).code(0));
+    let shown = |words: &[&str]| ctxsim(&[&["replay", SESSION, "-p", "none", "-p", MASK, "--details"], words].concat()).stdout();
     assert!(shown(&["--color", "always"]).contains("\u{1b}[1m"));
     assert!(!shown(&["--color", "never"]).contains('\u{1b}') && !shown(&[]).contains('\u{1b}'));
-    let mut forced = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let forced =
-        forced.args(["--color=auto", "replay", SESSION, "-p", "none", "-p", MASK, "--details"]).env("CLICOLOR_FORCE", "1").assert();
-    assert!(stdout(&forced).contains("\u{1b}[1m"));
+    let words = ["--color=auto", "replay", SESSION, "-p", "none", "-p", MASK, "--details"];
+    assert!(ctxsim(&words).env("CLICOLOR_FORCE", "1").stdout().contains("\u{1b}[1m"));
 }
 
 #[test]
 fn switches_are_turned_by_words() {
     let events = |value: &str| {
         let set = format!("prune={value}");
-        parsed(&ctxsim(&["replay", SESSION, "-p", "opencode", "--set", &set, "--json"]).code(0))["policies"][0]["params"]["prune"].clone()
+        ctxsim(&["replay", SESSION, "-p", "opencode", "--set", &set, "--json"]).json()["policies"][0]["params"]["prune"].clone()
     };
     assert_eq!([events("yes"), events("on"), events("ON")], [events("1"), events("1"), events("1")]);
     assert_eq!([events("no"), events("off")], [events("0"), events("0")]);
@@ -391,14 +364,14 @@ fn switches_are_turned_by_words() {
 fn measures_have_one_name() {
     let told = |words: &[&str]| {
         let shown = ctxsim(&[&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k,20k", "--json"], words].concat()).code(0);
-        (stderr(&shown), parsed(&shown)["objective"]["measure"].clone())
+        (shown.stderr(), shown.json()["objective"]["measure"].clone())
     };
     assert_eq!(told(&["--minimise", "lost_lines"]), (String::new(), "lost_lines".into()));
     for (former, today) in [("broken references", "lost_lines"), ("peak context", "peak_tokens"), ("hit rate", "cache_hit_rate")] {
         let (said, measure) = told(&["--minimise", former]);
         assert_eq!((said, measure), (format!("ctxsim: the measure `{former}` is called {today} now\n"), today.into()));
     }
-    let unknown = stderr(&ctxsim(&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k", "--minimise", "lost_limes"]).code(2));
+    let unknown = ctxsim(&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k", "--minimise", "lost_limes"]).code(2).stderr();
     assert!(unknown.contains("`lost_limes` is no measure; did you mean `lost_lines`?"), "{unknown}");
     ctxsim(&["replay", SESSION, "-p", "none", "--fail-on", "failed-sessions", "--fail-on", "overflow"]).code(0);
 }

@@ -1,5 +1,4 @@
-use crate::support::shared;
-use assert_cmd::assert::Assert;
+use crate::support::{ctxsim, shared};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,16 +6,12 @@ use std::path::{Path, PathBuf};
 
 const POLICIES: [&str; 8] = ["--policy", "none", "--policy", "opencode", "--policy", "codex", "--policy", "baseagent"];
 
-fn ctxsim(arguments: &[&str]) -> Assert {
-    assert_cmd::cargo::cargo_bin_cmd!("ctxsim").args(arguments).assert()
-}
-
 /// What a replay finds out, but for the names of files and what could not be read of them; `None` where there is nothing to read.
 fn replayed(path: &Path) -> Option<Value> {
     let path = path.to_string_lossy();
     let arguments: Vec<&str> = ["replay", &path, "--json", "--series", "--quiet"].into_iter().chain(POLICIES).collect();
-    let replay = ctxsim(&arguments);
-    let mut value: Value = serde_json::from_slice(&replay.get_output().stdout).ok()?;
+    let replay = ctxsim(&arguments).run();
+    let mut value: Value = serde_json::from_slice(&replay.stdout).ok()?;
     for key in ["files", "formats", "skipped", "losses"] {
         value["corpus"][key] = json!(null);
     }
@@ -115,7 +110,7 @@ fn not_a_word_is_left() {
     }
     assert!(keeps_its_numbers(&from, folder.path()));
     let counted = ctxsim(&["replay", &to.to_string_lossy(), "-p", "none", "--tokenizer", "cl100k_base", "--details"]).code(0);
-    let shown = String::from_utf8_lossy(&counted.get_output().stdout).into_owned();
+    let shown = counted.stdout();
     assert!(shown.contains("measured in another vocabulary"), "{shown}");
 }
 
@@ -125,7 +120,7 @@ fn chat_messages_are_read_back() {
     let out = folder.path().join("chat.jsonl");
     let from = "transcripts/mini-swe-agent/tool-calls.traj.json";
     let told = ctxsim(&["convert", from, "--to", "openai-chat", "-o", &out.to_string_lossy()]).code(0);
-    assert!(String::from_utf8_lossy(&told.get_output().stderr).contains("wrote 1 session of "));
+    assert!(told.stderr().contains("wrote 1 session of "));
     let original: Value = serde_json::from_str(&fs::read_to_string(from).expect("a sample")).expect("JSON");
     let written: Value = serde_json::from_str(&fs::read_to_string(&out).expect("written")).expect("one line of JSON");
     let contents = |value: &Value| -> Vec<Value> {
@@ -143,8 +138,7 @@ fn chat_messages_are_read_back() {
         assert_eq!(before[1].as_str().unwrap_or_default(), after[1].as_str().unwrap_or_default());
         assert_eq!(before[2], after[2]);
     }
-    let inspect =
-        |path: &str| -> Value { serde_json::from_slice(&ctxsim(&["inspect", path, "--json"]).get_output().stdout).expect("JSON") };
+    let inspect = |path: &str| -> Value { ctxsim(&["inspect", path, "--json"]).run().json() };
     let (one, other) = (inspect(from), inspect(&out.to_string_lossy()));
     for key in ["tool_calls", "calls_with_usage", "prompt_tokens", "output_tokens", "largest_prompt_tokens"] {
         assert_eq!(one["sessions"][0][key], other["sessions"][0][key], "{key}");
@@ -156,7 +150,7 @@ fn what_cannot_be_converted_is_said() {
     let folder = tempfile::tempdir().expect("folder");
     let out = folder.path().join("out.jsonl");
     let out = out.to_string_lossy();
-    let told = |arguments: &[&str], code: i32| String::from_utf8_lossy(&ctxsim(arguments).code(code).get_output().stderr).into_owned();
+    let told = |arguments: &[&str], code: i32| ctxsim(arguments).code(code).stderr();
     let chat = told(&["convert", "transcripts/pi", "--to", "openai-chat", "--redact", "-o", &out], 2);
     assert!(chat.contains("--redact writes the native shape"), "{chat}");
     let nothing = told(&["convert", "Cargo.toml", "-o", &out], 3);
@@ -175,7 +169,7 @@ fn uncertainty_is_the_same_in_another_file() {
     ctxsim(&["convert", from, "-q", "-o", &to]).code(0);
     let swept = |path: &str| -> Vec<Value> {
         let words = ["sweep", path, "-q", "-p", "baseagent", "--vary", "auto_compact_threshold=0.3,0.6", "--json"];
-        let record: Value = serde_json::from_slice(&ctxsim(&words).code(0).get_output().stdout).expect("JSON");
+        let record: Value = ctxsim(&words).json();
         record["settings"].as_array().expect("settings").iter().map(|one| json!([one["objective"], one["spread"]])).collect()
     };
     let (before, after) = (swept(from), swept(&to));

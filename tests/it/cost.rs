@@ -1,6 +1,6 @@
 //! Money: prices, prompt caches, bills; the example of docs/cost.md; real files against an independent count.
 
-use crate::support::{files, read_all, shared};
+use crate::support::{ctxsim, files, python, read_all, shared};
 use ctxsim::catalog::{CacheRules, Catalog, CatalogError, Prices, Rate};
 use ctxsim::cost::{Ages, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, Tariff, bills, check, prunes};
 use ctxsim::sim::{CallOutcome, Event, EventKind, Lasts, Outcome, SummaryCall};
@@ -8,8 +8,7 @@ use ctxsim::trace::{CallRow, MessageRow, Trace};
 use ctxsim::transcript::{Role, Usage};
 use proptest::prelude::*;
 use serde_json::Value;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 struct Tables {
     catalog: Catalog,
@@ -277,10 +276,7 @@ proptest! {
 
 /// The program's record of a command.
 fn record(arguments: &[&str], logs: &Path) -> Value {
-    let mut program = assert_cmd::Command::cargo_bin("ctxsim").unwrap();
-    let output = program.arg("cost").arg(logs).args(["--quiet", "--json"]).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    ctxsim(&["cost", "--quiet", "--json"]).args(arguments).args([logs]).json()
 }
 
 fn usd(value: &Value) -> f64 {
@@ -297,13 +293,10 @@ fn masking_of_real_runs_costs_what_an_independent_count_says() {
     let Some(shared) = shared() else { return };
     let logs = shared.join("transcripts/mini_swe_traj");
     let pairs = [("5", "1"), ("10", "1"), ("20", "1"), ("10", "5"), ("10", "10"), ("10", "20")];
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent/masking_cost.py");
     let flat = pairs.iter().flat_map(|(keep, polling)| [*keep, *polling]);
-    let Ok(ran) = Command::new("python3").arg(script).arg(&logs).args(["2", "0.2", "12"]).args(flat).output() else {
-        return println!("skipped: no python3");
-    };
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let theirs: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let words = ["2", "0.2", "12"].into_iter().chain(flat).map(PathBuf::from);
+    let Some(counted) = python("masking_cost.py", std::iter::once(logs.clone()).chain(words)) else { return };
+    let theirs: Value = serde_json::from_str(&counted).unwrap();
     // The script counts the runs of the one model that has a list price in it; the others are a handful of calls.
     let folder = tempfile::tempdir().unwrap();
     for file in files(&logs).into_iter().filter(|file| std::fs::read_to_string(file).unwrap().contains("gemini-3-pro-preview")) {

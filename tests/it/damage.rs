@@ -2,7 +2,7 @@
 //!
 //! Small here; more by hand: `CTXSIM_DAMAGE=200 cargo test --release --test it damage::`. What damage cannot be known is listed in [`UNKNOWABLE`].
 
-use crate::support::{PlainScale, files};
+use crate::support::{PlainScale, ctxsim, files};
 use ctxsim::format::{READERS, Reader, Source};
 use std::collections::BTreeSet;
 use std::io::{Cursor, Write};
@@ -278,8 +278,7 @@ fn copies_that_a_killed_program_left_are_removed() {
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;").unwrap();
     let statements = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/crush/crush.sql")).unwrap();
     connection.execute_batch(&statements).unwrap();
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(["inspect", &path.to_string_lossy(), "--quiet"]).env("TMPDIR", &temporary).env("CTXSIM_CONFIG", "").assert().code(0);
+    ctxsim(&["inspect", &path.to_string_lossy(), "--quiet"]).env("TMPDIR", &temporary).code(0);
     let left = files(&temporary).into_iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>();
     assert_eq!(left, ["ctxsim-database-empty", "ctxsim-database-used", "other"]);
 }

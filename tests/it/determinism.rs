@@ -1,15 +1,12 @@
 //! A report depends on nothing but the logs and the policies.
 
-use crate::support::{files, shared};
+use crate::support::{ctxsim, files, shared};
 use std::path::{Path, PathBuf};
 
 /// What `ctxsim replay --json` prints for these logs.
 fn report(logs: &[PathBuf], threads: &str) -> String {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(["replay", "--json", "--quiet", "--threads", threads]);
-    command.args(["--policy", "none", "--policy", "codex", "--policy", "opencode", "--policy", "baseagent"]).args(logs);
-    let shown = command.assert().code(0);
-    String::from_utf8(shown.get_output().stdout.clone()).expect("UTF-8")
+    let policies = ["--policy", "none", "--policy", "codex", "--policy", "opencode", "--policy", "baseagent"];
+    ctxsim(&["replay", "--json", "--quiet", "--threads", threads]).args(policies).args(logs).stdout()
 }
 
 fn assert_one_report(logs: &[PathBuf]) {
@@ -24,8 +21,7 @@ fn assert_one_report(logs: &[PathBuf]) {
     assert!(report(&shuffled, "2") == one, "another order of files");
     let folder = tempfile::tempdir().expect("folder");
     let traces = folder.path().join("corpus.ctxtrace");
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(["trace", "build", "--quiet", "-o"]).arg(&traces).args(&shuffled).assert().code(0);
+    ctxsim(&["trace", "build", "--quiet", "-o"]).args([&traces]).args(&shuffled).code(0);
     assert!(report(&[traces], "2") == one, "from measured traces");
 }
 
@@ -81,8 +77,7 @@ const FOLDERS: [(&str, [&str; 2]); 4] =
 
 /// Commands that the program itself lists.
 fn listed() -> Vec<String> {
-    let shown = assert_cmd::cargo::cargo_bin_cmd!("ctxsim").arg("--help").assert().code(0);
-    let help = String::from_utf8(shown.get_output().stdout.clone()).expect("UTF-8");
+    let help = ctxsim(&["--help"]).stdout();
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     commands
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
@@ -114,10 +109,7 @@ fn traced(root: &Path, layout: usize, command: &str, words: &[&str], threads: &s
         }
     }
     arguments.extend(["--quiet", "--threads", threads].map(str::to_owned));
-    let shown = assert_cmd::cargo::cargo_bin_cmd!("ctxsim").current_dir(root).args(&arguments).assert();
-    let printed = shown.get_output();
-    assert!(printed.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&printed.stderr));
-    let mut all = vec![("printed".to_owned(), printed.stdout.clone())];
+    let mut all = vec![("printed".to_owned(), ctxsim(&[]).args(&arguments).within(root).stdout().into_bytes())];
     for path in below(&out) {
         let name = path.strip_prefix(&out).expect("below").to_string_lossy().into_owned();
         // The page packs each session; what it draws stands in the summary. Measured traces are compared by what they say below, and a manifest holds
@@ -127,12 +119,8 @@ fn traced(root: &Path, layout: usize, command: &str, words: &[&str], threads: &s
         }
     }
     if command == "trace" {
-        let replayed = assert_cmd::cargo::cargo_bin_cmd!("ctxsim")
-            .current_dir(root)
-            .args(["replay", "out/made.ctxtrace", "--json", "--quiet", "-p", "codex"])
-            .assert()
-            .code(0);
-        all.push(("replayed".to_owned(), replayed.get_output().stdout.clone()));
+        let replayed = ctxsim(&["replay", "out/made.ctxtrace", "--json", "--quiet", "-p", "codex"]).within(root).stdout();
+        all.push(("replayed".to_owned(), replayed.into_bytes()));
     }
     std::fs::remove_dir_all(&out).expect("removed");
     // The command is repeated as it was typed.

@@ -1,6 +1,6 @@
 //! `ctxsim diff`: where two policies part, what each did there, and how their contexts go on.
 
-use assert_cmd::assert::Assert;
+use crate::support::ctxsim;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -8,13 +8,8 @@ use std::path::Path;
 const SESSION: &str = "tests/data/cli/session.jsonl";
 const MASK: &str = "tests/data/cli/mask.toml";
 
-fn ctxsim(arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).env("COLUMNS", "120").assert()
-}
-
 fn stdout(arguments: &[&str]) -> String {
-    String::from_utf8(ctxsim(arguments).code(0).get_output().stdout.clone()).expect("UTF-8")
+    ctxsim(arguments).columns(120).stdout()
 }
 
 fn parsed(arguments: &[&str]) -> Value {
@@ -139,6 +134,6 @@ fn the_report_on_the_samples() {
 fn two_policies_are_needed() {
     for policies in [&["-p", "pi"][..], &[], &["-p", "pi", "-p", "codex", "-p", "none"]] {
         let failed = ctxsim(&[&["diff", SESSION], policies].concat()).code(2);
-        assert!(String::from_utf8_lossy(&failed.get_output().stderr).contains("diff compares two policies"));
+        assert!(failed.stderr().contains("diff compares two policies"));
     }
 }

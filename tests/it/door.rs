@@ -1,6 +1,7 @@
 //! The one door for writing: every option of every command that writes, found from `--help`, against whatever must not be written over.
 
 use crate::help::helps;
+use crate::support::ctxsim;
 use ctxsim::corpus::homes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -104,13 +105,7 @@ pub fn log() -> String {
 }
 
 fn program(folder: &Path) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctxsim"));
-    command.current_dir(folder).env("CTXSIM_CONFIG", "").env("HOME", folder.join("home")).env_remove("COLUMNS");
-    for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME"] {
-        command.env_remove(name);
-    }
-    command.stdin(Stdio::null());
-    command
+    ctxsim(&[]).within(folder).at_home(&folder.join("home")).command()
 }
 
 fn run(folder: &Path, words: &[String]) -> Output {
@@ -405,7 +400,7 @@ fn a_full_disk_leaves_nothing_behind() {
             }
             let before = snapshot(&root);
             let mut limited = Command::new("sh");
-            limited.args(["-c", &format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")]).arg(assert_cmd::cargo::cargo_bin!("ctxsim"));
+            limited.args(["-c", &format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")]).arg(env!("CARGO_BIN_EXE_ctxsim"));
             limited.args(writer.words(&log, &place)).current_dir(&root).env("CTXSIM_CONFIG", "").env("HOME", root.join("home"));
             let output = limited.output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,6 +1,6 @@
 //! `ctxsim drift`: the example worked by hand, bars on recorded sessions, figures counted again, calibration.
 
-use crate::support::{files, shared};
+use crate::support::{ctxsim, files, python, shared};
 use ctxsim::catalog::{Catalog, Family};
 use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::experiment::ReplaySettings;
@@ -8,7 +8,6 @@ use ctxsim::experiment::drift::{Basis, DriftSettings, Findings, Method, Use, dri
 use ctxsim::policy::{Facts, Policy};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -16,9 +15,7 @@ fn root() -> &'static Path {
 
 /// What the program prints as JSON.
 fn report(arguments: &[&str], logs: &[PathBuf]) -> Value {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let shown = command.args(["drift", "--json", "--quiet"]).args(arguments).args(logs).assert().code(0);
-    serde_json::from_slice(&shown.get_output().stdout).unwrap()
+    ctxsim(&["drift", "--json", "--quiet"]).args(arguments).args(logs).json()
 }
 
 fn row<'a>(rows: &'a Value, wanted: &[(&str, &str)]) -> &'a Value {
@@ -68,11 +65,8 @@ fn the_worked_example_is_right() {
 
 /// Bias, MAPE and quantiles against a few lines of Python that read the raw files.
 fn counted_again(folder: &Path) {
-    let Ok(output) = Command::new("python3").arg(root().join("tests/independent/drift.py")).arg(folder).output() else {
-        return println!("skipped: no python3");
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let wanted: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let Some(counted) = python("drift.py", [folder]) else { return };
+    let wanted: Value = serde_json::from_str(&counted).unwrap();
     let report = report(&[], &[folder.to_owned()]);
     let found = row(&report["estimators"], &[("estimator", "chars/4 floor"), ("family", "all")]);
     assert_eq!(found["calls"], wanted["calls"]);
@@ -138,7 +132,7 @@ fn a_report_depends_on_the_logs_alone() {
     assert_eq!(report(&["--threads", "3"], &reversed), one);
     let folder = tempfile::tempdir().unwrap();
     let traces = folder.path().join("corpus.ctxtrace");
-    assert_cmd::cargo::cargo_bin_cmd!("ctxsim").args(["trace", "build", "--quiet", "-o"]).arg(&traces).args(&logs).assert().code(0);
+    ctxsim(&["trace", "build", "--quiet", "-o"]).args([&traces]).args(&logs).code(0);
     assert_eq!(report(&[], &[traces]), one);
 }
 
@@ -147,25 +141,20 @@ fn a_calibrated_estimator_is_a_policy() {
     let folder = tempfile::tempdir().unwrap();
     for (unit, base) in [("tokens", None), ("chars", Some("codex"))] {
         let file = folder.path().join(format!("{unit}.toml"));
-        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-        command.current_dir(root()).args(["drift", "transcripts/mini-swe-agent", "--quiet", "--unit", unit, "--calibrate"]).arg(&file);
-        command.args(base.into_iter().flat_map(|base| ["--policy", base])).assert().code(0);
+        let fitted = ctxsim(&["drift", "transcripts/mini-swe-agent", "--quiet", "--unit", unit, "--calibrate"]).args([&file]);
+        fitted.args(base.into_iter().flat_map(|base| ["--policy", base])).code(0);
         let policy = Policy::load(&file.to_string_lossy()).unwrap();
         let facts = |family| Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family };
         let (known, unknown) = (policy.plan(&facts(Some(Family::Gpt))).unwrap(), policy.plan(&facts(None)).unwrap());
         assert_ne!(known.estimator.weights, unknown.estimator.weights);
         assert!(known.estimator.families.is_empty());
         assert_eq!(known.rule.is_empty(), base.is_none());
-        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-        let shown = command.current_dir(root()).args(["replay", "transcripts/mini-swe-agent", "--quiet", "--json", "--policy"]).arg(&file);
-        let replayed: Value = serde_json::from_slice(&shown.assert().code(0).get_output().stdout).unwrap();
+        let replayed = ctxsim(&["replay", "transcripts/mini-swe-agent", "--quiet", "--json", "--policy"]).args([&file]).json();
         let bias = replayed["policies"][0]["estimator_drift"]["bias"].as_f64().unwrap();
         assert!(base.is_some() || bias.abs() < 0.1, "{unit}: {bias}");
     }
     // A file that cannot be written leaves nothing behind.
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.current_dir(root()).args(["drift", "transcripts/mini-swe-agent", "--quiet", "--calibrate", "/no/such/folder/out.toml"]);
-    command.assert().code(2);
+    ctxsim(&["drift", "transcripts/mini-swe-agent", "--quiet", "--calibrate", "/no/such/folder/out.toml"]).code(2);
 }
 
 /// Policies with a perfect estimator: nothing that is left is the estimator's fault.

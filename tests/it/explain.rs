@@ -1,15 +1,10 @@
 //! `ctxsim explain`: what fired and why, what the policy estimated when, which events share one line.
 
-use assert_cmd::assert::Assert;
+use crate::support::ctxsim;
 use std::fs;
 
 const SESSION: &str = "tests/data/cli/session.jsonl";
 const HEAD: &str = "about = \"for a test\"\n[window]\ndefault = 1_000\nreserve = 200\n";
-
-fn ctxsim(arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).env("COLUMNS", "200").assert()
-}
 
 /// What explain says about the session worked by hand under a policy of these rules.
 fn told(rules: &str, form: &str) -> String {
@@ -17,8 +12,7 @@ fn told(rules: &str, form: &str) -> String {
     let policy = folder.path().join("test.toml");
     fs::write(&policy, format!("{HEAD}{rules}")).expect("written");
     let policy = policy.to_string_lossy();
-    let shown = ctxsim(&["explain", "by-hand", "-p", &policy, "--window", "1000", SESSION, form]).code(0);
-    String::from_utf8(shown.get_output().stdout.clone()).expect("UTF-8")
+    ctxsim(&["explain", "by-hand", "-p", &policy, "--window", "1000", SESSION, form]).columns(200).stdout()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A session that a policy fails ends there: nothing behind the refused call counts, and policies that fail sessions rank last.
 
 use crate::batch::{Random, session};
+use crate::support::ctxsim;
 use ctxsim::experiment::{Judging, Measure, Objective, Row, Sampling, Standing, Sums, judgements};
 use ctxsim::policy::{Facts, Plan, Policy, presets};
 use ctxsim::sim::{AfterEnd, Conditions, EventKind, Outcome, Totals, in_hindsight, simulate};
@@ -10,12 +11,8 @@ use serde_json::Value;
 
 const SESSION: &str = "tests/data/cli/session.jsonl";
 
-fn ctxsim(arguments: &[&str]) -> assert_cmd::assert::Assert {
-    assert_cmd::cargo::cargo_bin_cmd!("ctxsim").args(arguments).assert()
-}
-
 fn json(arguments: &[&str]) -> Value {
-    serde_json::from_slice(&ctxsim(arguments).code(0).get_output().stdout).expect("JSON")
+    ctxsim(arguments).json()
 }
 
 /// The session that the semantics work by hand sends 300, 640, 950 and 1,000 tokens. In a window of 900 it fails at the third call.
@@ -49,7 +46,7 @@ fn the_session_worked_by_hand_ends_at_its_third_call() {
 #[test]
 fn the_account_ends_at_the_refused_call() {
     let shown = ctxsim(&["explain", "by-hand", SESSION, "-p", "none", "--window", "900", "--csv"]).code(0);
-    let rows = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+    let rows = shown.stdout();
     let last = rows.lines().last().unwrap();
     assert!(last.starts_with("3,") && !rows.contains("\n4,"), "{rows}");
     let found = json(&["replay", SESSION, "-p", "none", "--window", "1k", "--json"]);
@@ -181,7 +178,7 @@ fn parts_add_up() {
 fn an_overflow_without_a_result_has_a_row_of_its_own() {
     let rows = |window: &str| {
         let shown = ctxsim(&["replay", SESSION, "-p", "none", "--window", window, "--by", "tool", "--csv"]).code(0);
-        let text = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+        let text = shown.stdout();
         let of = |line: &str| (line.split(',').nth(1).unwrap().to_owned(), line.rsplit(',').next().unwrap().to_owned());
         text.lines().skip(1).map(of).collect::<Vec<_>>()
     };
@@ -198,7 +195,7 @@ fn events_per_call_are_told_per_hundred() {
     let mut command = vec!["sweep", SESSION, "-p", "baseagent", "--vary", "prune_protect=1k..2k:1k", "--window", "900"];
     command.extend(["--minimise", "overflows per call", "--csv", "--quiet"]);
     let shown = ctxsim(&command).code(0);
-    let text = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+    let text = shown.stdout();
     assert!(text.contains(" per 100,"), "{text}");
     assert!(Measure::parse("compactions per call").unwrap().is_rate());
     assert!(!Measure::parse("mean context").unwrap().is_rate() && !Measure::parse("compactions per session").unwrap().is_rate());

@@ -1,15 +1,14 @@
 //! `ctxsim gate`: limits in words, baselines, what moved, and every form and exit code.
 
 use crate::population::{Population, Session};
+use crate::support::{Ran, ctxsim};
 use ctxsim::experiment::Value;
 use ctxsim::experiment::gate::{Allowance, Baseline, BaselineSession, SCHEMA, compare};
 use ctxsim::statistics::Chance;
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn gate(words: &[&str]) -> Output {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).args(["gate", "-q"]).args(words).output().unwrap()
+fn gate(words: &[&str]) -> Ran {
+    ctxsim(&["gate", "-q"]).args(words).run()
 }
 
 fn value(part: i64) -> Value {
@@ -118,9 +117,9 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     let text = String::from_utf8_lossy(&shut.stdout).into_owned();
     assert!(text.contains("FAIL: ") && text.contains("exceeded") && text.contains("has changed since the baseline"), "{text}");
     let form = |form: &str| {
-        let told = with(&[&turned[..], &[&format!("--{form}"), "--threads", "1"]].concat()).stdout;
-        assert_eq!(told, with(&[&turned[..], &["--format", form]].concat()).stdout, "both ways to say it");
-        String::from_utf8(told).unwrap()
+        let told = with(&[&turned[..], &[&format!("--{form}"), "--threads", "1"]].concat()).stdout();
+        assert_eq!(told, with(&[&turned[..], &["--format", form]].concat()).stdout(), "both ways to say it");
+        told
     };
     let github = form("github");
     assert!(
@@ -161,12 +160,7 @@ fn a_baseline_of_logs_holds_for_their_trace_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (base, built) = (path("base.json"), path("built.ctxtrace"));
-    let build = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["trace", "build", "-q", "transcripts/", "-o", &built])
-        .output()
-        .unwrap();
-    assert!(build.status.success());
+    ctxsim(&["trace", "build", "-q", "transcripts/", "-o", &built]).code(0);
     for policy in ["codex", "baseagent", "goose"] {
         let written = gate(&["transcripts/", "--policy", policy, "--baseline", &base, "--update-baseline"]);
         assert!(written.status.success(), "{policy}");
@@ -205,10 +199,7 @@ fn a_baseline_holds_what_replay_and_cost_count() {
     assert!(gate(&["transcripts", "--policy", "opencode", "--baseline", &base, "--update-baseline"]).status.success());
     let baseline: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&base).unwrap()).unwrap();
     let place = |name: &str| baseline["metrics"].as_array().unwrap().iter().position(|metric| metric == name).unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let words = ["replay", "transcripts", "-q", "-p", "opencode", "--json"];
-    let replay = Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(root).args(words).output().unwrap();
-    let replay: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
+    let replay = ctxsim(&["replay", "transcripts", "-q", "-p", "opencode", "--json"]).json();
     let policy = &replay["policies"][0];
     for (metric, key) in
         [("prompt_tokens", "prompt_tokens"), ("calls", "calls"), ("peak_tokens", "peak_tokens"), ("overflows", "overflows")]
@@ -244,12 +235,8 @@ fn a_policy_that_begins_to_overflow_fails() {
     }
     // The one compacts in time; the other keeps everything until the provider refuses.
     std::fs::write(at("mine.toml"), "extends = \"codex\"\n").unwrap();
-    let run = |words: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-        command.current_dir(folder.path()).env("CTXSIM_CONFIG", "").args(words).output().unwrap()
-    };
     let typed = ["gate", "logs/", "--policy", "mine.toml", "--baseline", "base.json", "--allow", "tokens +2%"];
-    let gate = |more: &[&str]| run(&[&typed[..], more].concat());
+    let gate = |more: &[&str]| ctxsim(&typed).args(more).within(folder.path()).run();
     let written = gate(&["--update-baseline"]);
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
     let pass = gate(&[]);

@@ -1,19 +1,15 @@
 //! `--help` of every command: its lines fit a terminal of 80 columns, and its examples run.
 
+use crate::support::ctxsim;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn ctxsim(folder: &Path, words: &[&str]) -> Output {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctxsim"));
-    command.args(words).current_dir(folder).env("COLUMNS", "80").env("CTXSIM_CONFIG", "").output().unwrap()
-}
+use std::process::Command;
 
 /// The help of a command and of all below it, each with the words that ask for it.
 pub fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
     let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
-    let help = String::from_utf8(ctxsim(folder, &words).stdout).unwrap();
+    let help = ctxsim(&words).within(folder).columns(80).run().stdout();
     let below = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
     // Names stand at two spaces; what is said of them may go on further to the right.
     let names: Vec<String> = below
@@ -73,7 +69,7 @@ pub fn prepared(folder: &Path) {
     let prices =
         "{\"claude-opus-4-6\":{\"litellm_provider\":\"anthropic\",\"input_cost_per_token\":5e-6,\"output_cost_per_token\":2.5e-5}}";
     fs::write(folder.join("prices.json"), prices).unwrap();
-    assert!(ctxsim(folder, &["trace", "build", "logs/", "-q", "-o", "corpus.ctxtrace"]).status.success());
+    ctxsim(&["trace", "build", "logs/", "-q", "-o", "corpus.ctxtrace"]).within(folder).code(0);
 }
 
 #[test]
@@ -83,7 +79,7 @@ fn every_example_of_every_help_runs() {
     prepared(folder);
     let mut all = Vec::new();
     helps(folder, &[], &mut all);
-    let program = assert_cmd::cargo::cargo_bin!("ctxsim");
+    let program = Path::new(env!("CARGO_BIN_EXE_ctxsim"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let (mut done, mut wrong) = (BTreeSet::new(), Vec::new());
     for example in all.iter().flat_map(|(_, help)| examples(help)) {

@@ -2,14 +2,15 @@
 
 use crate::door::{log, snapshot};
 use crate::help::helps;
+use crate::support::{Ran, ctxsim};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 /// Every command, with words that make it do what it can do in the repository.
-const COMMANDS: [&str; 44] = [
+const COMMANDS: [&str; 46] = [
     "inspect",
     "inspect logs --output out/ --force",
     "replay",
@@ -34,6 +35,8 @@ const COMMANDS: [&str; 44] = [
     "gate logs -p pi",
     "gate logs -p pi --baseline estimator.toml --update-baseline --force",
     "curve --output out/ --force",
+    "cache logs",
+    "idle logs",
     "chart survival",
     "chart survival --force",
     "chart context logs -p pi --session 4f2a -o out/x.svg --force",
@@ -74,17 +77,8 @@ const FORBIDDEN: [&str; 14] = [
     "[report]\nwith-content = true",
 ];
 
-fn program(home: &Path, folder: &Path) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctxsim"));
-    command.current_dir(folder).env("HOME", home).env_remove("CTXSIM_CONFIG").env_remove("COLUMNS").stdin(Stdio::null());
-    for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME"] {
-        command.env_remove(name);
-    }
-    command
-}
-
-fn run(home: &Path, folder: &Path, words: &str) -> Output {
-    program(home, folder).args(words.split(' ')).output().unwrap()
+fn run(home: &Path, folder: &Path, words: &str) -> Ran {
+    ctxsim(&words.split(' ').collect::<Vec<_>>()).within(folder).at_home(home).without(&["CTXSIM_CONFIG"]).run()
 }
 
 /// A home with files that matter, and a repository in it that was cloned.
@@ -145,7 +139,7 @@ fn every_command_leaves_the_home_as_it_is() {
     let help = run(&home, &cloned, "replay --help");
     assert!(!String::from_utf8_lossy(&help.stdout).contains("touch PWNED"), "{}", String::from_utf8_lossy(&help.stdout));
     // What the file sets is said, whatever it says of quiet; --quiet that is typed holds.
-    let said = |words: &str| String::from_utf8(run(&home, &cloned, words).stderr).unwrap();
+    let said = |words: &str| run(&home, &cloned, words).stderr();
     assert!(said("replay").starts_with("ctxsim: ctxsim.toml sets "), "{}", said("replay"));
     assert!(!said("replay --quiet").contains("sets"));
     // The fitted policy has the command in a comment, and no line of its own for the folder's name.
@@ -183,7 +177,7 @@ fn a_file_of_settings_says_nothing_of_writing_or_showing() {
     }
     // The template knows none of these options.
     let (_folder, home, cloned) = prepared();
-    let template = String::from_utf8(run(&home, &cloned, "config --template").stdout).unwrap();
+    let template = run(&home, &cloned, "config --template").stdout();
     for setting in FORBIDDEN {
         let key = setting.lines().last().unwrap().split(' ').next().unwrap();
         assert!(!template.contains(&format!("#{key} =")), "{key}");

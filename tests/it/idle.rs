@@ -1,7 +1,7 @@
 //! Pauses between calls: remedies by hand, sessions that were never resumed, and an independent script over real files.
 
 use crate::cache::{Log, with};
-use crate::support::{files, shared};
+use crate::support::{ctxsim, files, shared};
 use ctxsim::experiment::idle::{Idle, Remedy, Spent, idle};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,11 +59,7 @@ fn sessions_that_were_never_resumed_turn_the_answer_round() {
     for (place, log) in logs.iter().enumerate() {
         log.write_as(&folder.path().join(format!("s{place}.jsonl")), &format!("s{place}"));
     }
-    let run = |arguments: &[&str]| {
-        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-        let ran = command.current_dir(folder.path()).args(arguments).env("COLUMNS", "80").env("CTXSIM_CONFIG", "").assert().code(0);
-        String::from_utf8(ran.get_output().stdout.clone()).unwrap()
-    };
+    let run = |arguments: &[&str]| ctxsim(arguments).within(folder.path()).columns(80).stdout();
     let screen = run(&["idle", ".", "--quiet"]);
     assert!(screen.contains("the recommendation changes"), "{screen}");
     insta::assert_snapshot!("idle", screen);

@@ -1,24 +1,16 @@
-use assert_cmd::assert::Assert;
+use crate::support::{self, Program};
 use serde_json::Value;
 use std::fs;
 
-fn ctxsim(arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).env("COLUMNS", "120").assert()
-}
-
-fn stdout(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
-}
-
-fn parsed(assert: &Assert) -> Value {
-    serde_json::from_str(&stdout(assert)).expect("JSON")
+/// The program, printing to a page of 120 columns.
+fn ctxsim(words: &[&str]) -> Program {
+    support::ctxsim(words).columns(120)
 }
 
 #[test]
 fn the_corpus_is_the_same_object_as_in_a_replay() {
-    let inspected = parsed(&ctxsim(&["inspect", "transcripts/", "--json"]).code(0));
-    let replayed = parsed(&ctxsim(&["replay", "transcripts/", "--policy", "none", "--json"]).code(0));
+    let inspected = ctxsim(&["inspect", "transcripts/", "--json"]).json();
+    let replayed = ctxsim(&["replay", "transcripts/", "--policy", "none", "--json"]).json();
     assert_eq!(inspected["schema"], "ctxsim.inspect/1");
     let recorded = |report: &Value| {
         let mut corpus = report["corpus"].as_object().expect("an object").clone();
@@ -38,28 +30,28 @@ fn files_of_copies_are_counted_and_named() {
         fs::copy("transcripts/claude-code/chinese.jsonl", folder.path().join(name)).expect("copied");
     }
     let logs = folder.path().to_string_lossy().into_owned();
-    let inspected = parsed(&ctxsim(&["inspect", &logs, "--json"]).code(0));
+    let inspected = ctxsim(&["inspect", &logs, "--json"]).json();
     assert_eq!((&inspected["corpus"]["files"], &inspected["corpus"]["duplicates"]["files"]), (&3.into(), &2.into()));
-    assert!(stdout(&ctxsim(&["inspect", &logs, "--details"]).code(0)).contains("2 files hold nothing else"));
+    assert!(ctxsim(&["inspect", &logs, "--details"]).stdout().contains("2 files hold nothing else"));
     // What was measured before says the same.
     let elsewhere = tempfile::tempdir().expect("folder");
     let trace = elsewhere.path().join("all.ctxtrace").to_string_lossy().into_owned();
     ctxsim(&["trace", "build", &logs, "-o", &trace]).code(0);
-    assert_eq!(parsed(&ctxsim(&["inspect", &trace, "--json"]).code(0))["corpus"]["duplicates"], inspected["corpus"]["duplicates"]);
+    assert_eq!(ctxsim(&["inspect", &trace, "--json"]).json()["corpus"]["duplicates"], inspected["corpus"]["duplicates"]);
 }
 
 /// Whoever names a vocabulary gets what is counted in it.
 #[test]
 fn a_named_vocabulary_is_counted_in() {
-    let inspected = parsed(&ctxsim(&["inspect", "transcripts/", "--tokenizer", "o200k_base", "--json"]).code(0));
-    let replayed = parsed(&ctxsim(&["replay", "transcripts/", "--tokenizer", "o200k_base", "--policy", "none", "--json"]).code(0));
+    let inspected = ctxsim(&["inspect", "transcripts/", "--tokenizer", "o200k_base", "--json"]).json();
+    let replayed = ctxsim(&["replay", "transcripts/", "--tokenizer", "o200k_base", "--policy", "none", "--json"]).json();
     assert_eq!(inspected["corpus"], replayed["corpus"]);
 }
 
 /// The samples' own page says what each holds.
 #[test]
 fn sessions_are_told_one_by_one() {
-    let inspected = parsed(&ctxsim(&["inspect", "transcripts/", "--json"]).code(0));
+    let inspected = ctxsim(&["inspect", "transcripts/", "--json"]).json();
     let sessions = inspected["sessions"].as_array().expect("sessions");
     let sum = |key: &str| sessions.iter().filter_map(|session| session[key].as_u64()).sum::<u64>();
     assert_eq!((sessions.len(), sum("calls_with_usage")), (16, 869));
@@ -82,7 +74,7 @@ fn roles_are_counted_in_the_raw_file() {
     let raw: Value = serde_json::from_str(&fs::read_to_string(path).expect("a sample")).expect("JSON");
     let messages = raw["messages"].as_array().expect("messages");
     let of = |role: &str| messages.iter().filter(|message| message["role"] == role).count() as u64;
-    let inspected = parsed(&ctxsim(&["inspect", path, "--json"]).code(0));
+    let inspected = ctxsim(&["inspect", path, "--json"]).json();
     let counted = &inspected["sessions"][0]["messages"];
     for role in ["system", "user", "assistant", "tool"] {
         assert_eq!(counted[role], of(role), "{role}: {counted}");
@@ -98,10 +90,10 @@ fn damage_is_told_and_words_are_not() {
     fs::write(folder.path().join("cut.jsonl"), format!("{good}{{\"secret-of-the-log\": ")).expect("written");
     fs::write(folder.path().join("notes.md"), "not a log").expect("written");
     let path = folder.path().to_string_lossy().into_owned();
-    let shown = stdout(&ctxsim(&["inspect", &path, "--details"]).code(0));
+    let shown = ctxsim(&["inspect", &path, "--details"]).stdout();
     assert!(shown.contains("1 record could not be used."), "{shown}");
     assert!(shown.contains("no reader knows its format") && shown.contains("Next: ctxsim replay"), "{shown}");
     assert!(!shown.contains("secret-of-the-log"), "{shown}");
     ctxsim(&["inspect", &path, "--strict"]).code(1);
-    assert_eq!(stdout(&ctxsim(&["inspect", "tests/data/cli/session.jsonl", "--csv"]).code(0)).lines().count(), 2);
+    assert_eq!(ctxsim(&["inspect", "tests/data/cli/session.jsonl", "--csv"]).stdout().lines().count(), 2);
 }

@@ -1,5 +1,5 @@
 use crate::help::prepared;
-use assert_cmd::Command;
+use crate::support::ctxsim;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -12,9 +12,7 @@ fn the_report_in_the_readme_is_real() {
     let (_, after) = readme.split_once("```text\n$ ctxsim ").unwrap();
     let (command, after) = after.split_once('\n').unwrap();
     let (shown, _) = after.split_once("```").unwrap();
-    let mut program = Command::cargo_bin("ctxsim").unwrap();
-    let output = program.current_dir(root).env("COLUMNS", "100").args(command.split(' ')).output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), shown, "COLUMNS=100 ctxsim {command}");
+    assert_eq!(ctxsim(&[]).args(command.split(' ')).columns(100).run().stdout(), shown, "COLUMNS=100 ctxsim {command}");
 }
 
 /// The first set-up command of the README is the one that continuous integration runs.
@@ -38,7 +36,7 @@ fn typed(readme: &str) -> Vec<String> {
 }
 
 fn run(folder: &Path, line: &str) -> Output {
-    let program = assert_cmd::cargo::cargo_bin!("ctxsim");
+    let program = Path::new(env!("CARGO_BIN_EXE_ctxsim"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", line]).current_dir(folder).env("PATH", path).env("HOME", folder.join("home")).env("CTXSIM_CONFIG", "");
@@ -105,7 +103,7 @@ fn the_gate_of_the_readme_fails_on_new_overflows() {
 fn the_picture_of_the_readme_is_real() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let words = ["chart", "context", "transcripts/", "--session", "32252a7f", "--policy", "claude-code@early", "-o", "-"];
-    let drawn = Command::cargo_bin("ctxsim").unwrap().current_dir(root).env("CTXSIM_CONFIG", "").args(words).output().unwrap();
+    let drawn = ctxsim(&words).run();
     let kept = root.join("docs/pictures/context.svg");
     if std::env::var_os("CTXSIM_WRITE").is_some() {
         fs::write(&kept, &drawn.stdout).unwrap();

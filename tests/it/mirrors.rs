@@ -1,14 +1,11 @@
-use crate::support::{files, shared};
-use assert_cmd::cargo::cargo_bin_cmd;
+use crate::support::{ctxsim, files, python, shared};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const PROJECT: &str = "tests/data/claude-code/mirrors/project";
 
 fn inspected(arguments: &[&str]) -> Value {
-    let ran = cargo_bin_cmd!("ctxsim").args(["inspect", "--json"]).args(arguments).assert().code(0);
-    serde_json::from_slice(&ran.get_output().stdout).unwrap()
+    ctxsim(&["inspect", "--json"]).args(arguments).json()
 }
 
 fn total(calls: u64, prompt: u64, output: u64) -> Value {
@@ -17,13 +14,7 @@ fn total(calls: u64, prompt: u64, output: u64) -> Value {
 
 /// Calls, prompt tokens and output tokens without and with what is mirrored alone, as a script counts them in the raw lines.
 fn independent(files: &[PathBuf]) -> Option<[Value; 2]> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent/claude_code_totals.py");
-    let Ok(ran) = Command::new("python3").arg(script).args(files).output() else {
-        println!("skipped: no python3");
-        return None;
-    };
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let text = String::from_utf8(ran.stdout).unwrap();
+    let text = python("claude_code_totals.py", files)?;
     let row = |line: &str| {
         let numbers: Vec<u64> = line.split('\t').map(|number| number.parse().unwrap()).collect();
         total(numbers[0], numbers[1], numbers[2])
@@ -53,8 +44,7 @@ fn mirrored_calls_are_summed_apart_and_once() {
     if let Some(expected) = independent(&files) {
         assert_eq!(totals(&corpus), expected);
     }
-    let shown = cargo_bin_cmd!("ctxsim").args(["inspect", PROJECT, "--details"]).env("COLUMNS", "200").assert().code(0);
-    let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    let shown = ctxsim(&["inspect", PROJECT, "--details"]).columns(200).stdout();
     let sentence = "With 2 calls of sub-agents that are only mirrored in the logs of those who started them: 6 calls, 3,985 prompt tokens, 52 output tokens.";
     assert!(shown.contains(sentence), "{shown}");
 }
@@ -109,10 +99,10 @@ fn copies_without_ids_are_known_by_content() {
 fn traces_and_selections_know_of_mirrors() {
     let folder = tempfile::tempdir().unwrap();
     let traces = folder.path().join("all.ctxtrace").to_string_lossy().into_owned();
-    cargo_bin_cmd!("ctxsim").args(["trace", "build", PROJECT, "-o", &traces]).assert().code(0);
+    ctxsim(&["trace", "build", PROJECT, "-o", &traces]).code(0);
     assert_eq!(totals(&inspected(&[&traces])["corpus"]), totals(&inspected(&[PROJECT])["corpus"]));
     let native = folder.path().join("native.jsonl").to_string_lossy().into_owned();
-    cargo_bin_cmd!("ctxsim").args(["convert", PROJECT, "--redact", "-o", &native]).assert().code(0);
+    ctxsim(&["convert", PROJECT, "--redact", "-o", &native]).code(0);
     assert_eq!(totals(&inspected(&[&native])["corpus"]), totals(&inspected(&[PROJECT])["corpus"]));
     assert_eq!(inspected(&[PROJECT, "--subagents", "exclude"])["corpus"]["mirrored"], Value::Null);
 }

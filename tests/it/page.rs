@@ -1,18 +1,13 @@
 //! `ctxsim report`: what is written, what a browser makes of it, and that nothing in a transcript is ever more than text.
 
 use crate::browser::Browser;
-use assert_cmd::assert::Assert;
+use crate::support::ctxsim;
 use base64::Engine as _;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-fn ctxsim(arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).assert()
-}
 
 /// A report on these logs, in a folder of its own.
 fn report(logs: &str, further: &[&str]) -> tempfile::TempDir {
@@ -84,7 +79,7 @@ fn folders_of_others_are_left_alone() {
     let out = folder.path().to_string_lossy().into_owned();
     let log = "tests/data/cli/session.jsonl";
     let refused = ctxsim(&["report", log, "--policy", "none", "--quiet", "-o", &out]).code(2);
-    assert!(String::from_utf8_lossy(&refused.get_output().stderr).contains("--force"));
+    assert!(refused.stderr().contains("--force"));
     assert_eq!(names(folder.path()), ["thesis.tex"]);
     ctxsim(&["report", log, "--policy", "none", "--quiet", "-o", &out, "--force"]).code(0);
     assert_eq!(read(folder.path(), "thesis.tex"), "years of work");
@@ -92,10 +87,9 @@ fn folders_of_others_are_left_alone() {
     ctxsim(&["report", log, "--policy", "none", "--quiet", "-o", &out]).code(0);
     let home = tempfile::tempdir().unwrap();
     let inside = home.path().join("sessions/report");
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
     let path = inside.to_string_lossy().into_owned();
-    let refused = command.env("CODEX_HOME", home.path()).args(["report", log, "--policy", "none", "--force", "-o", &path]).assert().code(2);
-    assert!(String::from_utf8_lossy(&refused.get_output().stderr).contains("nothing is ever written"));
+    let refused = ctxsim(&["report", log, "--policy", "none", "--force", "-o", &path]).env("CODEX_HOME", home.path()).code(2);
+    assert!(refused.stderr().contains("nothing is ever written"));
     assert!(!inside.exists());
 }
 
@@ -108,7 +102,7 @@ fn what_stands_in_the_context_adds_up_to_the_simulated_prompt() {
     let overview: Value = serde_json::from_str(after.split("</script>").next().unwrap()).unwrap();
     let mut arguments = vec!["replay", SAMPLES, "--series", "--json"];
     arguments.extend(POLICIES);
-    let replay: Value = serde_json::from_slice(&ctxsim(&arguments).code(0).get_output().stdout).unwrap();
+    let replay: Value = ctxsim(&arguments).json();
     let sessions = overview["sessions"].as_array().unwrap();
     let mut calls = 0;
     for place in 0..sessions.len() {
@@ -337,7 +331,7 @@ fn no_word_of_a_transcript_is_in_a_report_unless_somebody_asks() {
 #[test]
 fn any_report_is_a_page() {
     let shown = ctxsim(&["replay", "tests/data/cli/hostile.jsonl", "--policy", "none", "--by", "session", "--html"]).code(0);
-    let page = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+    let page = shown.stdout();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<table class=\"sortable\">") && !page.contains("leeoniya"));
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("page.html"), page).unwrap();

@@ -1,21 +1,12 @@
 //! `ctxsim policy`: what two policies do differently, the schema, a document to start from, what cannot work.
 
-use assert_cmd::assert::Assert;
+use crate::support::ctxsim;
 use ctxsim::advice::{Gravity, differences};
 use ctxsim::policy::{Facts, Policy, presets, schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MASK: &str = "tests/data/cli/mask.toml";
-
-fn ctxsim(arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).env_remove("COLUMNS").assert()
-}
-
-fn stdout(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
-}
 
 fn window(tokens: u64) -> Facts {
     Facts { window: Some(tokens), ..Facts::default() }
@@ -156,13 +147,13 @@ fn presets_work_on_the_windows_that_they_are_made_for() {
 #[test]
 fn check_ends_with_1_where_something_cannot_work() {
     let small = ctxsim(&["policy", "check", "pi", "--window", "32k"]).code(1);
-    assert!(stdout(&small).contains("cannot work: rule.compact.select.tail.0.n"), "{}", stdout(&small));
-    assert!(stdout(&ctxsim(&["policy", "check", "pi"]).code(0)).contains("on a window of 32,000"), "told, and no reason to fail");
-    assert!(stdout(&ctxsim(&["policy", "check", MASK, "--window", "1k"]).code(0)).contains("nothing found"));
+    assert!(small.stdout().contains("cannot work: rule.compact.select.tail.0.n"), "{}", small.stdout());
+    assert!(ctxsim(&["policy", "check", "pi"]).stdout().contains("on a window of 32,000"), "told, and no reason to fail");
+    assert!(ctxsim(&["policy", "check", MASK, "--window", "1k"]).stdout().contains("nothing found"));
     ctxsim(&["policy", "check", "baseagent"]).code(0);
     ctxsim(&["policy", "check", "baseagent", "--strict"]).code(1);
     // 400,000 less 33,000 is more than the 272,000 that this model takes.
-    let narrow = stdout(&ctxsim(&["policy", "check", "claude-code", "--model", "gpt-5"]).code(1));
+    let narrow = ctxsim(&["policy", "check", "claude-code", "--model", "gpt-5"]).code(1).stdout();
     assert!(narrow.contains("367,000") && narrow.contains("272,000"), "{narrow}");
     ctxsim(&["policy", "check", "no-such"]).code(2);
     ctxsim(&["policy", "check", "pi", "--model", "gpt-55"]).code(2);
@@ -171,30 +162,29 @@ fn check_ends_with_1_where_something_cannot_work() {
 /// It is told on stderr by whatever takes the policy, once, and by `policy check`.
 #[test]
 fn a_share_above_one_is_told_and_taken() {
-    let stderr = |assert: &Assert| String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     let doubt = "policy baseagent: auto_compact_threshold = 85 (unit: share) is 8,500 %; did you mean 0.85?";
     let (set, log) = ("auto_compact_threshold=85", "transcripts/codex/small.jsonl");
     let replayed = ctxsim(&["replay", log, "-p", "baseagent", "-p", "none", "--set", set]).code(0);
-    assert_eq!(stderr(&replayed).matches(doubt).count(), 1, "{}", stderr(&replayed));
-    assert_eq!(stderr(&ctxsim(&["replay", log, "-p", "baseagent", "--set", set, "--quiet"]).code(0)), "");
+    assert_eq!(replayed.stderr().matches(doubt).count(), 1, "{}", replayed.stderr());
+    assert_eq!(ctxsim(&["replay", log, "-p", "baseagent", "--set", set, "--quiet"]).code(0).stderr(), "");
     let vary = "auto_compact_threshold=0.5,60,70,80,90";
-    let swept = stderr(&ctxsim(&["sweep", log, "-p", "baseagent", "--vary", vary]).code(0));
+    let swept = ctxsim(&["sweep", log, "-p", "baseagent", "--vary", vary]).code(0).stderr();
     assert!(swept.contains("auto_compact_threshold = 60 (unit: share)") && swept.contains("and 1 more value of this kind"), "{swept}");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
     std::fs::write(&file, "extends = \"baseagent\"\n[params]\nauto_compact_threshold = 85\n").unwrap();
-    let checked = stdout(&ctxsim(&["policy", "check", &file.to_string_lossy()]).code(1));
+    let checked = ctxsim(&["policy", "check", &file.to_string_lossy()]).code(1).stdout();
     assert!(checked.contains("doubt: params.auto_compact_threshold: 85 (unit: share) is 8,500 %; did you mean 0.85?"), "{checked}");
 }
 
 #[test]
 fn diff_says_in_words_what_is_different() {
-    let shown = stdout(&ctxsim(&["policy", "diff", "pi@0.58", "pi@1.5"]).code(0));
+    let shown = ctxsim(&["policy", "diff", "pi@0.58", "pi@1.5"]).stdout();
     assert!(shown.contains("only pi@1.5: between two steps of a turn, when the last reported usage with an estimate"), "{shown}");
-    let shown = stdout(&ctxsim(&["policy", "diff", "opencode@2025-12", "opencode@1.15"]).code(0));
+    let shown = ctxsim(&["policy", "diff", "opencode@2025-12", "opencode@1.15"]).stdout();
     assert!(shown.contains("prune: opencode@2025-12: on | opencode@1.15: off"), "{shown}");
     assert!(shown.contains("above 168,000") && shown.contains("at or above 168,000"), "{shown}");
-    assert!(stdout(&ctxsim(&["policy", "diff", "pi", "pi@1.5"]).code(0)).contains("do the same"));
+    assert!(ctxsim(&["policy", "diff", "pi", "pi@1.5"]).stdout().contains("do the same"));
 }
 
 #[test]
@@ -219,10 +209,10 @@ fn no_change_goes_untold() {
 fn new_gives_a_document_that_does_the_same() {
     let facts = window(200_000);
     for preset in presets() {
-        let text = stdout(&ctxsim(&["policy", "new", "--extends", preset.name]).code(0));
+        let text = ctxsim(&["policy", "new", "--extends", preset.name]).stdout();
         let policy = Policy::parse("mine", &text).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
         assert_eq!(policy.plan(&facts).unwrap(), Policy::load(preset.name).unwrap().plan(&facts).unwrap(), "{}", preset.name);
-        let shown = stdout(&ctxsim(&["policy", "show", preset.name]).code(0));
+        let shown = ctxsim(&["policy", "show", preset.name]).stdout();
         let policy = Policy::parse(preset.name, &shown).unwrap();
         assert!(policy.not_modelled.iter().all(|gap| shown.contains(gap.as_str())), "{}", preset.name);
     }
@@ -277,7 +267,7 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
 
 #[test]
 fn every_preset_fits_the_schema() {
-    let root: Value = serde_json::from_str(&stdout(&ctxsim(&["policy", "schema"]).code(0))).unwrap();
+    let root: Value = serde_json::from_str(&ctxsim(&["policy", "schema"]).stdout()).unwrap();
     for preset in presets() {
         let document: toml::Table = preset.text.parse().unwrap();
         fits(&serde_json::to_value(document).unwrap(), &root, &root).unwrap_or_else(|reason| panic!("{}: {reason}", preset.name));

@@ -1,20 +1,12 @@
-use assert_cmd::assert::Assert;
+use crate::support::{self, Program};
 use std::fs;
 use std::path::Path;
 
 const SESSION: &str = "tests/data/cli/session.jsonl";
 
-fn ctxsim(folder: &Path, arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).current_dir(folder).env_remove("COLUMNS").env_remove("CTXSIM_CONFIG").assert()
-}
-
-fn stdout(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
-}
-
-fn stderr(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stderr.clone()).expect("UTF-8")
+/// The program in a folder, with the settings that lie there.
+fn ctxsim(folder: &Path, arguments: &[&str]) -> Program {
+    support::ctxsim(arguments).within(folder).without(&["CTXSIM_CONFIG"])
 }
 
 /// A project with a log, a file of defaults, and a folder below it.
@@ -33,14 +25,14 @@ fn project(defaults: &str) -> tempfile::TempDir {
 fn defaults_are_found_above_and_meant_from_their_own_folder() {
     let project = project("logs = [\"logs/\"]\npolicy = [\"none\", \"pi\"]\nwindow = \"1k\"\n\n[replay]\nreserve = 200\n");
     let deep = project.path().join("src/deep");
-    let replayed = stdout(&ctxsim(&deep, &["replay", "--csv"]).code(0));
+    let replayed = ctxsim(&deep, &["replay", "--csv"]).stdout();
     let policies: Vec<&str> = replayed.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
     assert_eq!(policies, ["recorded", "none", "pi@1.5"], "{replayed}");
-    let json: serde_json::Value = serde_json::from_str(&stdout(&ctxsim(&deep, &["replay", "--json"]).code(0))).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&ctxsim(&deep, &["replay", "--json"]).stdout()).expect("JSON");
     assert_eq!(json["policies"][0]["over_budget"], 2, "the reserve of [replay] and the window hold");
-    let alone = stdout(&ctxsim(&deep, &[]).code(0));
+    let alone = ctxsim(&deep, &[]).stdout();
     assert!(alone.lines().next().unwrap().contains("1 session, 4 recorded calls") && alone.contains("Next:  ctxsim"), "{alone}");
-    let shown = stdout(&ctxsim(&deep, &["config"]).code(0));
+    let shown = ctxsim(&deep, &["config"]).stdout();
     assert!(shown.starts_with("../../ctxsim.toml\n"), "{shown}");
     assert!(shown.contains("LOGS ../../logs/") && shown.contains("ctxsim replay\n  --reserve 200"), "{shown}");
 }
@@ -48,7 +40,7 @@ fn defaults_are_found_above_and_meant_from_their_own_folder() {
 #[test]
 fn what_is_typed_goes_first() {
     let project = project("policy = [\"none\", \"pi\"]\n");
-    let one = stdout(&ctxsim(project.path(), &["replay", "logs/", "--policy", "none", "--json"]).code(0));
+    let one = ctxsim(project.path(), &["replay", "logs/", "--policy", "none", "--json"]).stdout();
     let json: serde_json::Value = serde_json::from_str(&one).expect("JSON");
     assert_eq!(json["policies"].as_array().map(Vec::len), Some(1));
 }
@@ -73,21 +65,21 @@ fn wrong_defaults_are_named_with_what_was_meant() {
     for (defaults, words) in cases {
         let project = project(defaults);
         let failed = ctxsim(project.path(), &["replay", "logs/"]).code(2);
-        assert!(stderr(&failed).contains("ctxsim.toml"), "{defaults}: {}", stderr(&failed));
-        assert!(stderr(&failed).contains(words), "{defaults}: {}", stderr(&failed));
-        assert!(stdout(&ctxsim(project.path(), &["replay", "--help"]).code(0)).contains("--policy"), "help is there all the same");
+        assert!(failed.stderr().contains("ctxsim.toml"), "{defaults}: {}", failed.stderr());
+        assert!(failed.stderr().contains(words), "{defaults}: {}", failed.stderr());
+        assert!(ctxsim(project.path(), &["replay", "--help"]).stdout().contains("--policy"), "help is there all the same");
     }
     let project = project("window = \"much\"\n");
     let failed = ctxsim(project.path(), &["replay", "logs/"]).code(2);
-    assert!(stderr(&failed).contains("a number of tokens is written as"), "{}", stderr(&failed));
+    assert!(failed.stderr().contains("a number of tokens is written as"), "{}", failed.stderr());
 }
 
 #[test]
 fn what_a_view_cannot_show_is_said() {
     let project = project("");
     let failed = ctxsim(project.path(), &["replay", "logs/", "-p", "pi", "-p", "oracle", "--by", "tool"]).code(2);
-    assert!(stderr(&failed).contains("`--by tool` has no rows of policies"), "{}", stderr(&failed));
-    let told = |words: &[&str]| stderr(&ctxsim(project.path(), words).code(0)).contains("--subagents separate");
+    assert!(failed.stderr().contains("`--by tool` has no rows of policies"), "{}", failed.stderr());
+    let told = |words: &[&str]| ctxsim(project.path(), words).code(0).stderr().contains("--subagents separate");
     assert!(told(&["replay", "logs/", "-p", "pi", "--subagents", "separate", "--by", "tool"]));
     assert!(told(&["drift", "logs/", "--subagents", "separate"]));
     assert!(!told(&["replay", "logs/", "-p", "pi", "--subagents", "separate"]));
@@ -95,30 +87,27 @@ fn what_a_view_cannot_show_is_said() {
 
 #[test]
 fn the_template_is_a_file_of_defaults() {
-    let template = stdout(&ctxsim(Path::new("."), &["config", "--template"]).code(0));
+    let template = ctxsim(Path::new("."), &["config", "--template"]).stdout();
     assert!(template.contains("#policy = ") && template.contains("#[sweep]") && !template.contains("#resume"), "{template}");
     let project = project(&template);
-    assert!(stderr(&ctxsim(project.path(), &["config"]).code(0)).is_empty());
+    assert!(ctxsim(project.path(), &["config"]).code(0).stderr().is_empty());
 }
 
 #[test]
 fn the_environment_names_another_file_or_none() {
     let project = project("windw = 1\n");
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let without = command.args(["replay", "logs/", "-p", "none"]).current_dir(project.path()).env("CTXSIM_CONFIG", "").assert();
-    without.code(0);
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let missing = command.args(["replay", "logs/"]).current_dir(project.path()).env("CTXSIM_CONFIG", "other.toml").assert().code(2);
-    assert!(stderr(&missing).contains("other.toml"), "{}", stderr(&missing));
+    ctxsim(project.path(), &["replay", "logs/", "-p", "none"]).env("CTXSIM_CONFIG", "").code(0);
+    let missing = ctxsim(project.path(), &["replay", "logs/"]).env("CTXSIM_CONFIG", "other.toml").code(2);
+    assert!(missing.stderr().contains("other.toml"), "{}", missing.stderr());
 }
 
 #[test]
 fn the_demo_needs_no_data() {
     let folder = tempfile::tempdir().expect("folder");
-    let shown = stdout(&ctxsim(folder.path(), &["demo"]).code(0));
+    let shown = ctxsim(folder.path(), &["demo"]).stdout();
     assert!(shown.contains(" 6 sessions, "), "{shown}");
     assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 0, "nothing is left behind");
-    let written = stdout(&ctxsim(folder.path(), &["demo", "-o", "logs/"]).code(0));
+    let written = ctxsim(folder.path(), &["demo", "-o", "logs/"]).stdout();
     // What it proposes works as it stands.
     let proposals = written.lines().filter_map(|line| line.trim_start_matches("Next:").trim().strip_prefix("ctxsim "));
     let mut tried = 0;
@@ -129,18 +118,18 @@ fn the_demo_needs_no_data() {
     assert_eq!(tried, 4, "{written}");
     // The sweep that it proposes shows a difference.
     let sweep = written.lines().find_map(|line| line.trim().strip_prefix("ctxsim sweep ")).expect("a sweep");
-    let rows = stdout(&ctxsim(folder.path(), &["sweep", "--csv"].into_iter().chain(sweep.split_whitespace()).collect::<Vec<_>>()).code(0));
+    let rows = ctxsim(folder.path(), &["sweep", "--csv"].into_iter().chain(sweep.split_whitespace()).collect::<Vec<_>>()).stdout();
     let objectives: std::collections::BTreeSet<&str> = rows.lines().skip(1).filter_map(|line| line.split(',').nth(4)).collect();
     assert!(objectives.len() > 3, "{rows}");
     let again = ctxsim(folder.path(), &["demo", "--write", "logs"]).code(2);
-    assert!(stderr(&again).contains("holds sessions of claude-code"), "{}", stderr(&again));
+    assert!(again.stderr().contains("holds sessions of claude-code"), "{}", again.stderr());
 }
 
 #[test]
 fn completions_and_manual_pages() {
     for (shell, words) in [("bash", "-F _ctxsim"), ("zsh", "#compdef ctxsim"), ("fish", "complete -c ctxsim"), ("elvish", "ctxsim;replay")]
     {
-        let script = stdout(&ctxsim(Path::new("."), &["completions", shell]).code(0));
+        let script = ctxsim(Path::new("."), &["completions", shell]).stdout();
         assert!(script.contains(words) && (shell == "elvish" || script.contains("ctxsim complete ")), "{shell}: {script}");
     }
     let folder = tempfile::tempdir().expect("folder");
@@ -148,5 +137,5 @@ fn completions_and_manual_pages() {
     let page = fs::read_to_string(folder.path().join("man/ctxsim-replay.1")).expect("a page a command");
     assert!(page.contains(".TH ctxsim-replay 1") && page.contains("\\-\\-policy"), "{page}");
     assert!(fs::read_to_string(folder.path().join("man/ctxsim-policy-show.1")).is_ok());
-    assert!(stdout(&ctxsim(folder.path(), &["man"]).code(0)).contains(".TH ctxsim 1"));
+    assert!(ctxsim(folder.path(), &["man"]).stdout().contains(".TH ctxsim 1"));
 }

@@ -1,6 +1,6 @@
 //! What agents read again after recorded compactions: against an independent script, and a session made for it.
 
-use crate::support::{files, shared};
+use crate::support::{files, python, shared};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::experiment::{Basis, ReadAgain, SourceStanding, read_again};
@@ -8,7 +8,6 @@ use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::trace::{CompactionRow, Evidence, MessageRow, PartKind, PartRow, Place, Reading, Reference, Trace};
 use ctxsim::transcript::{CompactionKind, Image, Length, Role, Text};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn corpus(path: &Path) -> Corpus {
     let catalog = Catalog::builtin().unwrap();
@@ -32,12 +31,7 @@ fn what_was_read_again_is_what_an_independent_script_counts() {
     for name in ["pi", "claude-code"] {
         paths.extend(files(&folder.join("transcripts").join(name)).into_iter().filter(|path| path.is_file()));
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent/read_again.py");
-    let Ok(output) = Command::new("python3").arg(script).args(&paths).output() else {
-        println!("skipped: no python3");
-        return;
-    };
-    let text = String::from_utf8(output.stdout).unwrap();
+    let Some(text) = python("read_again.py", &paths) else { return };
     assert_eq!(text.lines().count(), paths.len());
     for (path, line) in paths.iter().zip(text.lines()) {
         let theirs: Vec<u64> = line.split('\t').skip(1).map(|cell| cell.parse().unwrap()).collect();

@@ -1,25 +1,12 @@
 //! One door for reading: what is opened and what is not, and the bounds, each with its sentence and its option.
 
-use assert_cmd::assert::Assert;
+use crate::support::ctxsim;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
 const SESSION: &str = "tests/data/cli/session.jsonl";
-
-fn ctxsim(arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).env("CTXSIM_CONFIG", "").timeout(std::time::Duration::from_secs(120)).assert()
-}
-
-fn stdout(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
-}
-
-fn stderr(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
-}
 
 fn words(path: &Path) -> String {
     path.to_string_lossy().into_owned()
@@ -33,7 +20,7 @@ fn corpus(text: &str) -> serde_json::Value {
 
 #[test]
 fn a_stream_is_read_like_its_file() {
-    let file = corpus(&stdout(&ctxsim(&["inspect", SESSION, "--json", "--quiet"]).code(0)));
+    let file = corpus(&ctxsim(&["inspect", SESSION, "--json", "--quiet"]).stdout());
     let program = env!("CARGO_BIN_EXE_ctxsim");
     for script in [
         format!("{program} inspect - --json --quiet < {SESSION}"),
@@ -55,10 +42,10 @@ fn a_stream_is_read_like_its_file() {
 #[test]
 fn devices_and_folders_are_no_files() {
     let refused = ctxsim(&["inspect", "/dev/zero"]).code(3);
-    assert!(stderr(&refused).contains("is a device or a socket, which is not read"), "{}", stderr(&refused));
+    assert!(refused.stderr().contains("is a device or a socket, which is not read"), "{}", refused.stderr());
     for (option, value) in [("--policy", "/dev/zero"), ("--prices", "/dev/zero"), ("--policy", "tests"), ("--prices", "tests")] {
         let refused = ctxsim(&["cost", SESSION, option, value]).code(2);
-        let said = stderr(&refused);
+        let said = refused.stderr();
         assert!(
             said.contains("is a device") || said.contains("is a directory") || said.contains("Is a directory"),
             "{option} {value}: {said}"
@@ -104,7 +91,7 @@ fn what_lies_beside_is_a_regular_file_or_is_named_as_lost() {
         }
         // The folder is read, so that the first file is the main one of all three.
         let read = ctxsim(&["inspect", &words(folder.path()), "--json", "--quiet"]).code(0);
-        let facts = corpus(&stdout(&read));
+        let facts = corpus(&read.stdout());
         let losses = facts["losses"].to_string();
         let lost = losses.contains("call of the session that cannot be read");
         assert_eq!(lost, what != "whole", "{what}: {losses}");
@@ -138,9 +125,9 @@ fn each_bound_has_a_sentence_and_an_option() {
         ("long.jsonl.gz", "--max-unpacked", "4K", "content of more than 4 KiB (--max-unpacked)"),
         ("long.jsonl", "--max-records", "3", "more than 3 lines (--max-records)"),
     ] {
-        let told = ctxsim(&["inspect", &place(file), "--strict", option, value]);
-        assert!(stderr(&told).contains(said), "{file} {option}: {}", stderr(&told));
-        assert_ne!(told.get_output().status.code(), Some(0), "{file} {option}");
+        let told = ctxsim(&["inspect", &place(file), "--strict", option, value]).run();
+        assert!(told.stderr().contains(said), "{file} {option}: {}", told.stderr());
+        assert_ne!(told.status.code(), Some(0), "{file} {option}");
     }
     ctxsim(&["inspect", &place("long.jsonl"), "--strict", "--max-line", "16K", "--max-records", "5"]).code(0);
     ctxsim(&["inspect", &place("long.jsonl.gz"), "--strict", "--max-unpacked", "1M"]).code(0);
@@ -149,7 +136,7 @@ fn each_bound_has_a_sentence_and_an_option() {
     fs::write(place("large.toml"), "#".repeat(17 << 20)).unwrap();
     for option in ["--policy", "--prices"] {
         let refused = ctxsim(&["cost", SESSION, option, &place("large.toml")]).code(2);
-        assert!(stderr(&refused).contains("is larger than 16 MiB"), "{option}: {}", stderr(&refused));
+        assert!(refused.stderr().contains("is larger than 16 MiB"), "{option}: {}", refused.stderr());
     }
 }
 
@@ -160,18 +147,18 @@ fn policies_and_samples_have_bounds() {
     let formula = |text: &str| format!("name = \"mine\"\nextends = \"opencode\"\n[params]\nprune_protect = \"={text}\"\n");
     fs::write(&place, formula(&format!("1{}", "+1".repeat(80_000)))).unwrap();
     let refused = ctxsim(&["replay", SESSION, "-p", &place]).code(2);
-    let said = stderr(&refused);
+    let said = refused.stderr();
     assert!(said.contains("longer than 2000 characters") && said.len() < 1_000, "{said}");
     fs::write(&place, formula(&format!("1{}", "+1".repeat(900)))).unwrap();
     ctxsim(&["replay", SESSION, "-p", &place, "--quiet"]).code(0);
     let rule = |number: usize| format!("[[rule]]\nid = \"r{number}\"\nwhen = \"before_call\"\n");
     fs::write(&place, format!("name = \"mine\"\n{}", (0..20_000).map(rule).collect::<String>())).unwrap();
     let refused = ctxsim(&["replay", SESSION, "-p", &place]).code(2);
-    assert!(stderr(&refused).len() < 1_000, "{}", stderr(&refused));
+    assert!(refused.stderr().len() < 1_000, "{}", refused.stderr());
     fs::write(&place, "name = \"mine\"\nextends = \"opencode\"\n").unwrap();
     for sample in ["18446744073709551615", "1000000000"] {
         let refused = ctxsim(&["sweep", SESSION, "-p", "opencode", "--vary", "prune_protect=10k..80k", "--sample", sample]).code(2);
-        assert!(stderr(&refused).contains("no more than 1000000 settings are drawn"), "{}", stderr(&refused));
+        assert!(refused.stderr().contains("no more than 1000000 settings are drawn"), "{}", refused.stderr());
     }
 }
 
@@ -189,5 +176,5 @@ fn rows_that_were_changed_are_not_believed() {
     let changed = format!("{}{}{}", &row[..digit], (row.as_bytes()[digit] - b'0' + 1) % 10, &row[digit + 1..]);
     fs::write(&rows, whole.replace(row, &changed)).unwrap();
     let refused = ctxsim(&sweep).code(2);
-    assert!(stderr(&refused).contains("a row does not fit its checksum"), "{}", stderr(&refused));
+    assert!(refused.stderr().contains("a row does not fit its checksum"), "{}", refused.stderr());
 }

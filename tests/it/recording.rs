@@ -1,7 +1,7 @@
 //! The recording and the user's own agents beside policies, on sessions made for it.
 
 use crate::backtest::Made;
-use crate::support::read_all;
+use crate::support::{ctxsim, read_all};
 use crate::truth::{corpus, differences};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::impose;
@@ -12,11 +12,8 @@ use std::fs;
 use std::path::Path;
 
 fn run(arguments: &[&str], home: Option<&Path>) -> String {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).arg("--quiet").env_remove("COLUMNS").env("CLAUDE_CONFIG_DIR", "");
-    command.env("HOME", home.unwrap_or(Path::new("/nowhere"))).env("XDG_CONFIG_HOME", "");
-    let shown = command.assert().code(0);
-    String::from_utf8(shown.get_output().stdout.clone()).expect("UTF-8")
+    let home = home.unwrap_or(Path::new("/nowhere"));
+    ctxsim(arguments).args(["--quiet"]).env("CLAUDE_CONFIG_DIR", "").env("HOME", home).env("XDG_CONFIG_HOME", "").stdout()
 }
 
 fn json(arguments: &[&str]) -> Value {
@@ -137,9 +134,7 @@ fn own_settings_are_read_back() {
     let named = own(&["replay", &copy, "--agent-config", &settings.to_string_lossy()], None);
     assert_eq!((&named["policy"], &named["events"]["compact"]), (&"claude-code (yours)".into(), &1.into()));
     fs::write(&settings, "{ nonsense").expect("written");
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let shown = command.args(["replay", &copy, "-p", "none", "--agent-config", &settings.to_string_lossy()]).assert().code(0);
-    let told = String::from_utf8_lossy(&shown.get_output().stderr).into_owned();
+    let told = ctxsim(&["replay", &copy, "-p", "none", "--agent-config", &settings.to_string_lossy()]).code(0).stderr();
     assert!(told.contains("not read as settings"), "{told}");
 }
 

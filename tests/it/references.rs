@@ -1,7 +1,7 @@
 //! References: against an independent script and the first measurements, and the session that `docs/references.md` works by hand.
 
 use crate::counting::counter;
-use crate::support::shared;
+use crate::support::{python, shared};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::estimate::Vocabulary;
@@ -15,7 +15,6 @@ use ctxsim::trace::{Evidence, PartKind, Trace};
 use ctxsim::transcript::Scale;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The sessions of a file, recognised by these rules; the words are kept.
 pub fn read(path: &Path, definition: Definition) -> Vec<Trace> {
@@ -87,13 +86,8 @@ const FACTS: [(&str, Evidence, [f64; 4]); 10] = [
     ("context-evaluator__", Evidence::Identifier, [0.47, 0.55, 0.79, 1.0]),
 ];
 
-fn python(script: &str, paths: &[PathBuf]) -> Option<BTreeMap<(String, String), Vec<usize>>> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent").join(script);
-    let Ok(output) = Command::new("python3").arg(script).args(paths).output() else {
-        println!("skipped: no python3");
-        return None;
-    };
-    let text = String::from_utf8(output.stdout).unwrap();
+fn counted(script: &str, paths: &[PathBuf]) -> Option<BTreeMap<(String, String), Vec<usize>>> {
+    let text = python(script, paths)?;
     let rows = text.lines().map(|line| {
         let mut cells = line.split('\t').map(str::to_owned);
         let name = (cells.next().unwrap(), cells.next().unwrap());
@@ -109,8 +103,8 @@ fn references_are_those_of_an_independent_script() {
     for name in ["pi", "claude-code"] {
         paths.extend(crate::support::files(&folder.join("transcripts").join(name)));
     }
-    let Some(expected) = python("references.py", &paths) else { return };
-    let Some(with_summaries) = python("references.py", &[&[PathBuf::from("--summaries")], paths.as_slice()].concat()) else { return };
+    let Some(expected) = counted("references.py", &paths) else { return };
+    let Some(with_summaries) = counted("references.py", &[&[PathBuf::from("--summaries")], paths.as_slice()].concat()) else { return };
     for path in &paths {
         let traces = read(path, Definition::First);
         let trace = traces.iter().max_by_key(|trace| trace.messages.len()).unwrap();

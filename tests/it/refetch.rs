@@ -1,7 +1,7 @@
 //! The closed loop: the session that `docs/references.md` works by hand, and what holds for all.
 
 use crate::references::{WIDE, masking, read, worked};
-use crate::support::{files, shared};
+use crate::support::{ctxsim, files, shared};
 use ctxsim::measure::Definition;
 use ctxsim::policy::{Facts, Plan, Policy};
 use ctxsim::sim::{Conditions, EventKind, MOST_IN_A_CALL, Outcome, Refetching, simulate};
@@ -132,17 +132,8 @@ fn reading_again_adds_calls_and_mends_references() {
 
 fn program(arguments: &[&str]) -> String {
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references");
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
     let form = if arguments.iter().any(|word| ["--json", "--csv"].contains(word)) { None } else { Some("--details") };
-    let shown = command
-        .current_dir(data)
-        .env("COLUMNS", "200")
-        .args(arguments)
-        .args(form)
-        .args(["-p", "newest_result.toml", "-q"])
-        .assert()
-        .code(0);
-    String::from_utf8(shown.get_output().stdout.clone()).unwrap()
+    ctxsim(arguments).within(&data).columns(200).args(form).args(["-p", "newest_result.toml", "-q"]).stdout()
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! The first screen of each command: the answer within thirty lines, whatever the page.
 
-use std::path::Path;
+use crate::support::ctxsim;
 use unicode_width::UnicodeWidthStr;
 
 fn shown(arguments: &[&str], width: usize) -> String {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR"))).args(arguments);
-    let ran = command.env("COLUMNS", width.to_string()).env("CTXSIM_CONFIG", "").assert().code(0);
-    String::from_utf8(ran.get_output().stdout.clone()).unwrap()
+    ctxsim(arguments).columns(width).stdout()
 }
 
 const COMMANDS: [&[&str]; 17] = [

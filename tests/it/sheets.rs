@@ -1,16 +1,14 @@
 //! What the seven systems that this project started from declare as their defaults, written down by hand from what is known of each, against
 //! what `ctxsim policy show` prints. A path leads through `worked_out`: formulas as the numbers that they give for the window.
 
-use assert_cmd::cargo::cargo_bin_cmd;
+use crate::support::ctxsim;
 use serde_json::{Value, json};
 
 /// A place in the document, and what stands there.
 type Rows = Vec<(&'static str, Value)>;
 
 fn shown(preset: &str, window: u64) -> Value {
-    let words = ["policy", "show", preset, "--json", "--window", &window.to_string()];
-    let ran = cargo_bin_cmd!("ctxsim").args(words).env("CTXSIM_CONFIG", "").assert().code(0);
-    serde_json::from_slice(&ran.get_output().stdout).unwrap()
+    ctxsim(&["policy", "show", preset, "--json", "--window", &window.to_string()]).json()
 }
 
 /// What stands at a place: keys, ids of rules, places in lists. A first step that is a parameter's name is its number.
@@ -499,18 +497,14 @@ fn codex() {
 /// The text of a preset without a base shows its defaults too, and `--model` and `--window` belong to the numbers.
 #[test]
 fn texts_show_defaults_and_a_model_needs_numbers() {
-    let text = |preset: &str| {
-        let ran = cargo_bin_cmd!("ctxsim").args(["policy", "show", preset]).env("CTXSIM_CONFIG", "").assert().code(0);
-        String::from_utf8(ran.get_output().stdout.clone()).unwrap()
-    };
+    let text = |preset: &str| ctxsim(&["policy", "show", preset]).stdout();
     assert!(text("baseagent").contains("prune_protect = { value = 40_000,"));
     assert!(
         text("baseagent@complex-task").contains("prune_protect = 60_000")
             && text("baseagent@complex-task").contains("#   prune_minimum = 20000")
     );
-    cargo_bin_cmd!("ctxsim").args(["policy", "show", "pi", "--window", "200k"]).assert().code(2);
-    let sized = cargo_bin_cmd!("ctxsim").args(["policy", "show", "codex", "--json", "--model", "gpt-5"]).assert().code(0);
-    let sized: Value = serde_json::from_slice(&sized.get_output().stdout).unwrap();
+    ctxsim(&["policy", "show", "pi", "--window", "200k"]).code(2);
+    let sized = ctxsim(&["policy", "show", "codex", "--json", "--model", "gpt-5"]).json();
     assert_eq!((&sized["model"]["max_input"], &sized["params"]["limit"]["worked_out"]), (&json!(272_000), &json!(244_800)));
     assert_eq!(sized["mirrored"]["version"], "0.138.0");
 }

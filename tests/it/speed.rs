@@ -1,8 +1,9 @@
 //! Growth of time and memory, from outside. Absolute times are for the benchmarks: a test must hold on any machine.
 
+use crate::support::ctxsim;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// A session in which a tool returns this text so many times.
@@ -18,9 +19,8 @@ fn write_session(path: &Path, text: &str, times: usize) {
 }
 
 fn replay(path: &Path) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    command.arg("replay").arg(path).args(["--policy", "codex", "--quiet"]).stdout(Stdio::null());
-    command.spawn().expect("the program starts")
+    let mut command = ctxsim(&["replay", "--policy", "codex", "--quiet"]).args([path]).command();
+    command.stdout(Stdio::null()).spawn().expect("the program starts")
 }
 
 /// The shortest of three runs.

@@ -1,9 +1,8 @@
 //! The calls of a file in sums, by a reader and by a script that counts them straight from the raw file, in another language.
 
-use crate::support::read_all;
+use crate::support::{python, read_all};
 use ctxsim::transcript::{Call, Transcript};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 /// What a file says of its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,15 +55,9 @@ pub fn independent(reader: &str, files: &[PathBuf]) -> Option<Vec<Sums>> {
         return Some(vec![Sums::default(); files.len()]);
     }
     let name = format!("{}.py", reader.replace('-', "_"));
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent").join(name);
-    let Ok(ran) = Command::new("python3").arg(&script).args(files).output() else {
-        println!("skipped: no python3 for {}", script.display());
-        return None;
-    };
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let text = String::from_utf8(ran.stdout).unwrap();
+    let text = python(&name, files)?;
     if text.trim() == "skipped" {
-        println!("skipped: what {} needs is not installed", script.display());
+        println!("skipped: what {name} needs is not installed");
         return None;
     }
     let row = |line: &str| {

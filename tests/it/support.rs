@@ -2,7 +2,121 @@
 
 use ctxsim::format::{Claim, Source, sniff};
 use ctxsim::transcript::{Length, Loss, Message, Part, Role, Scale, Text, Transcript};
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The program as tests start it: relative paths are the project's, and neither the settings nor the width of whoever runs the tests count.
+pub struct Program(Command);
+
+/// `ctxsim` with these words.
+pub fn ctxsim(words: &[&str]) -> Program {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    command.env("CTXSIM_CONFIG", "").env_remove("COLUMNS").stdin(Stdio::null());
+    Program(command).args(words)
+}
+
+impl Program {
+    /// Further words.
+    pub fn args<W: AsRef<OsStr>>(mut self, words: impl IntoIterator<Item = W>) -> Program {
+        self.0.args(words);
+        self
+    }
+
+    /// Runs in this folder.
+    pub fn within(mut self, folder: &Path) -> Program {
+        self.0.current_dir(folder);
+        self
+    }
+
+    /// Prints to a page of so many columns.
+    pub fn columns(self, columns: usize) -> Program {
+        self.env("COLUMNS", columns.to_string())
+    }
+
+    /// Sets a variable of its environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Program {
+        self.0.env(name, value);
+        self
+    }
+
+    /// Takes these variables out of its environment.
+    pub fn without(mut self, names: &[&str]) -> Program {
+        for name in names {
+            self.0.env_remove(name);
+        }
+        self
+    }
+
+    /// Takes all variables out of its environment.
+    pub fn alone(mut self) -> Program {
+        self.0.env_clear();
+        self
+    }
+
+    /// Lives in this folder: no log, and no setting, lies elsewhere.
+    pub fn at_home(self, home: &Path) -> Program {
+        let elsewhere = ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME"];
+        self.env("HOME", home).without(&elsewhere)
+    }
+
+    /// The command itself, for tests that do something while it runs.
+    pub fn command(self) -> Command {
+        self.0
+    }
+
+    /// Runs it to its end.
+    pub fn run(mut self) -> Ran {
+        Ran(self.0.output().expect("the program starts"))
+    }
+
+    /// Runs it to its end, which has to be this exit code.
+    pub fn code(self, code: i32) -> Ran {
+        let words = format!("{:?}", self.0);
+        let ran = self.run();
+        assert_eq!(ran.status.code(), Some(code), "{words}: {}", ran.stderr());
+        ran
+    }
+
+    /// What it prints, where it ends well.
+    pub fn stdout(self) -> String {
+        self.code(0).stdout()
+    }
+
+    /// The same as JSON.
+    pub fn json(self) -> Value {
+        self.code(0).json()
+    }
+}
+
+/// A run of the program that has ended.
+pub struct Ran(Output);
+
+impl Deref for Ran {
+    type Target = Output;
+    fn deref(&self) -> &Output {
+        &self.0
+    }
+}
+
+impl Ran {
+    /// What it printed, as text.
+    pub fn stdout(&self) -> String {
+        String::from_utf8(self.stdout.clone()).expect("UTF-8")
+    }
+
+    /// What it said beside, as text.
+    pub fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// What it printed, as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.stdout).expect("JSON")
+    }
+}
 
 /// A scale that takes a quarter of the bytes for tokens.
 pub struct PlainScale {
@@ -81,6 +195,24 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 pub fn fixture(name: &str) -> (Vec<Transcript>, Vec<(String, u64)>) {
     let (transcripts, losses) = read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name));
     (transcripts, losses.into_iter().map(|loss| (loss.reason, loss.count)).collect())
+}
+
+/// What was lost of a fixture is this, in whatever order.
+pub fn assert_lost(lost: &[(String, u64)], expected: &[(&str, u64)]) {
+    let mut lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
+    lost.sort_unstable();
+    assert_eq!(lost, expected);
+}
+
+/// What a script of `tests/independent` prints when it is given these words. Where there is no python3 the test skips, and says so.
+pub fn python<W: AsRef<OsStr>>(script: &str, words: impl IntoIterator<Item = W>) -> Option<String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent").join(script);
+    let Ok(ran) = Command::new("python3").arg(&script).args(words).output() else {
+        skip("CTXSIM_REQUIRE_PYTHON", &format!("no python3 for {}", script.display()));
+        return None;
+    };
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    Some(String::from_utf8(ran.stdout).unwrap())
 }
 
 /// The message in short: its role's first letter, and for each part a letter and (for texts) the words.

@@ -1,5 +1,6 @@
 //! `ctxsim sweep`: the same bytes however it is run, killed and resumed; designs; constraints; what is best and what cannot be told.
 
+use crate::support::{Ran, ctxsim};
 use ctxsim::experiment::{
     Constraint, Design, Dimension, Direction, Judgement, Judging, Measure, Objective, Row, Sampling, Setting, Standing, Sums, judgements,
     settings, with_own,
@@ -7,15 +8,13 @@ use ctxsim::experiment::{
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
 use ctxsim::statistics::{Bars, Finding, Sample, Within};
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 const LOGS: &str = "transcripts";
 
-fn sweep(words: &[&str]) -> Output {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).arg("sweep").args(words).output().unwrap()
+fn sweep(words: &[&str]) -> Ran {
+    ctxsim(&["sweep"]).args(words).run()
 }
 
 fn grid<'a>(rows: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -39,14 +38,8 @@ fn same_bytes_with_one_and_two_threads_and_after_a_kill() {
     assert!(rows == std::fs::read(&two).unwrap());
     // Killed after random times, among them while it reads and while it writes; then resumed to the end.
     for milliseconds in [30, 150, 400, 800] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .arg("sweep")
-            .args(grid(&killed, &["--resume"]))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut running = ctxsim(&["sweep"]).args(grid(&killed, &["--resume"])).command();
+        let mut child = running.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(milliseconds));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -76,7 +69,7 @@ fn a_row_is_what_replay_counts() {
     let asked = [LOGS, "-q", "-p", "baseagent", "-p", "opencode", "--window", "30k", "--csv"];
     let asked = [&asked[..], &sizes].concat();
     let swept = sweep(&asked.iter().copied().chain(["--vary", "prune_protect=2k,20k"]).collect::<Vec<_>>());
-    let swept = String::from_utf8(swept.stdout).unwrap();
+    let swept = swept.stdout();
     let mut reader = csv::Reader::from_reader(swept.as_bytes());
     let keys = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -86,9 +79,7 @@ fn a_row_is_what_replay_counts() {
         let value = |key: &str| row[keys.iter().position(|known| known == key).unwrap()].to_owned();
         let set = value("setting");
         let words = [LOGS, "-q", "-p", &value("policy"), "--window", "30k", "--set", &set, "--set", "summary_tokens=1500", "--json"];
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let replay = Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).arg("replay").args(words).output().unwrap();
-        let replay: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
+        let replay = ctxsim(&["replay"]).args(words).json();
         for key in
             ["calls", "overflows", "reply_cut", "over_budget", "missed", "early", "peak_tokens", "prompt_tokens", "summariser_tokens"]
         {

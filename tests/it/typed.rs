@@ -1,22 +1,14 @@
 //! What is typed: one name for one thing everywhere, options that fit what they are given to, and files that are not written over.
 
-use assert_cmd::assert::Assert;
+use crate::support::{self, Program};
 use std::fs;
 use std::path::Path;
 
 const SESSION: &str = "tests/data/cli/session.jsonl";
 
-fn ctxsim(arguments: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(arguments).env("COLUMNS", "80").env("CTXSIM_CONFIG", "").assert()
-}
-
-fn stdout(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
-}
-
-fn stderr(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+/// The program, printing to a page of 80 columns.
+fn ctxsim(words: &[&str]) -> Program {
+    support::ctxsim(words).columns(80)
 }
 
 #[test]
@@ -31,13 +23,12 @@ fn a_chart_refuses_what_it_does_not_use() {
         (&["peaks", "--cache", "none"], "do not use --cache"),
     ] {
         let refused = ctxsim(&[&["chart"], words, &[SESSION, "-o", &file]].concat()).code(2);
-        assert!(stderr(&refused).contains(said), "{words:?}: {}", stderr(&refused));
+        assert!(refused.stderr().contains(said), "{words:?}: {}", refused.stderr());
     }
     // What a project has for other charts is no reason to refuse one.
     let config = out.path().join("ctxsim.toml");
     fs::write(&config, "policy = [\"pi\"]\ncache = \"none\"\n").unwrap();
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(["chart", "peaks", SESSION, "-o", &file]).env("CTXSIM_CONFIG", &config).assert().code(0);
+    ctxsim(&["chart", "peaks", SESSION, "-o", &file]).env("CTXSIM_CONFIG", &config).code(0);
 }
 
 #[test]
@@ -47,12 +38,12 @@ fn nothing_is_written_over_unless_somebody_insists() {
     let there = |name: &str| fs::read(Path::new(&place(name))).unwrap();
     fs::write(place("mine.jsonl"), "mine").unwrap();
     let refused = ctxsim(&["convert", SESSION, "-o", &place("mine.jsonl")]).code(2);
-    assert!(stderr(&refused).contains("is there already") && there("mine.jsonl") == b"mine", "{}", stderr(&refused));
+    assert!(refused.stderr().contains("is there already") && there("mine.jsonl") == b"mine", "{}", refused.stderr());
     ctxsim(&["convert", SESSION, "--output", &place("mine.jsonl"), "--force"]).code(0);
     assert!(there("mine.jsonl").starts_with(b"{\"ctxsim\""));
     fs::write(place("mine.ctxtrace"), "mine").unwrap();
     let refused = ctxsim(&["trace", "build", SESSION, "-o", &place("mine.ctxtrace")]).code(2);
-    assert!(stderr(&refused).contains("--force"));
+    assert!(refused.stderr().contains("--force"));
     ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace")]).code(0);
     ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace")]).code(2);
     ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace"), "--force"]).code(0);
@@ -60,9 +51,8 @@ fn nothing_is_written_over_unless_somebody_insists() {
     let home = folder.path().join("home");
     fs::create_dir_all(home.join(".claude/projects")).unwrap();
     let inside = home.join(".claude/projects/x.jsonl").to_string_lossy().into_owned();
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let refused = command.args(["convert", SESSION, "-o", &inside]).env("HOME", &home).assert().code(2);
-    assert!(stderr(&refused).contains("where nothing is ever written"), "{}", stderr(&refused));
+    let refused = ctxsim(&["convert", SESSION, "-o", &inside]).env("HOME", &home).code(2);
+    assert!(refused.stderr().contains("where nothing is ever written"), "{}", refused.stderr());
 }
 
 #[test]
@@ -74,16 +64,16 @@ fn whoever_mistypes_is_told_what_was_meant() {
         (&["policy", "show", "mini-swe-agent", "--as-config"], "has no settings for what the policy does"),
     ] {
         let refused = ctxsim(words).code(2);
-        assert!(stderr(&refused).contains(said), "{words:?}: {}", stderr(&refused));
+        assert!(refused.stderr().contains(said), "{words:?}: {}", refused.stderr());
     }
 }
 
 #[test]
 fn truncations_have_a_column_where_a_policy_truncates() {
     let logs = "transcripts/pi";
-    let both = stdout(&ctxsim(&["replay", logs, "-q", "-p", "none", "-p", "baseagent", "--markdown"]).code(0));
-    let none = stdout(&ctxsim(&["replay", logs, "-q", "-p", "none", "--markdown"]).code(0));
-    let json = stdout(&ctxsim(&["replay", logs, "-q", "-p", "none", "-p", "baseagent", "--json"]).code(0));
+    let both = ctxsim(&["replay", logs, "-q", "-p", "none", "-p", "baseagent", "--markdown"]).stdout();
+    let none = ctxsim(&["replay", logs, "-q", "-p", "none", "--markdown"]).stdout();
+    let json = ctxsim(&["replay", logs, "-q", "-p", "none", "-p", "baseagent", "--json"]).stdout();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let cuts = json["policies"][1]["events"]["truncate"].as_u64().unwrap();
     let column = |table: &str| {
@@ -99,20 +89,20 @@ fn truncations_have_a_column_where_a_policy_truncates() {
     assert!(cuts > 0 && !none.contains("truncations"), "{none}");
     // Spreadsheets have it always.
     for policy in ["none", "baseagent"] {
-        assert!(stdout(&ctxsim(&["replay", logs, "-q", "-p", policy, "--csv"]).code(0)).lines().next().unwrap().contains(",truncations,"));
+        assert!(ctxsim(&["replay", logs, "-q", "-p", policy, "--csv"]).stdout().lines().next().unwrap().contains(",truncations,"));
     }
 }
 
 #[test]
 fn columns_that_say_nothing_of_a_sweep_are_left_out() {
     let words = ["sweep", "transcripts/pi", "-q", "-p", "pi", "--vary", "keepRecentTokens=10k,20k", "--markdown"];
-    let table = stdout(&ctxsim(&words).code(0));
+    let table = ctxsim(&words).stdout();
     assert!(!table.contains("of best possible") && table.contains("reused text kept"), "{table}");
 }
 
 #[test]
 fn a_template_says_what_holds_without_it() {
-    let template = stdout(&ctxsim(&["config", "--template"]).code(0));
+    let template = ctxsim(&["config", "--template"]).stdout();
     for line in
         ["#cache = \"recorded\"", "#json = false", "#gap = 0", "#vary = []  # a list of [POLICY:]PARAM=VALUES", "#subagents = \"include\""]
     {
@@ -129,12 +119,12 @@ fn a_template_says_what_holds_without_it() {
 
 #[test]
 fn an_agents_own_configuration_tells_of_what_is_left_to_the_agent() {
-    let shown = stdout(&ctxsim(&["policy", "show", "opencode", "--as-config"]).code(0));
+    let shown = ctxsim(&["policy", "show", "opencode", "--as-config"]).stdout();
     assert!(
         !shown.contains("\"tail_turns\"") && shown.contains("`reserved` is worked out for each model (min(20000, max_output_reserved))"),
         "{shown}"
     );
-    let differences = stdout(&ctxsim(&["policy", "diff", "opencode", "codex"]).code(0));
+    let differences = ctxsim(&["policy", "diff", "opencode", "codex"]).stdout();
     assert!(differences.contains("auto: only opencode@1.18: on") && !differences.contains("0 or 1"), "{differences}");
     assert!(differences.contains("1.2 (factor)"), "{differences}");
 }
@@ -144,7 +134,7 @@ fn lists_and_verdicts_fit_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report/").to_string_lossy().into_owned();
     for words in [&["formats"][..], &["demo"], &["chart", "list"], &["report", SESSION, "-p", "none", "-p", "pi", "-o", &out]] {
-        let shown = stdout(&ctxsim(words).code(0));
+        let shown = ctxsim(words).stdout();
         let longest = shown.lines().max_by_key(|line| line.chars().count()).unwrap();
         assert!(longest.chars().count() <= 80, "{words:?}: {longest}");
     }

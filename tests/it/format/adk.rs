@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{files, fixture, in_short, prompts};
+use crate::support::{assert_lost, files, fixture, in_short, prompts};
 use ctxsim::transcript::{Part, Role};
 use std::path::Path;
 
@@ -46,18 +46,16 @@ fn a_thought_may_have_no_text_and_an_agent_of_code_no_usage() {
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("adk/broken.jsonl");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("adk/broken.jsonl");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("cut off at the end of the file", 1),
             ("pieces of a reply whose whole is missing", 1),
             ("step back to an earlier run (not taken)", 1),
-            ("unknown content part", 1)
-        ]
+            ("unknown content part", 1),
+        ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
 }

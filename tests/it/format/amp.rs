@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{files, fixture, in_short, prompts};
+use crate::support::{assert_lost, files, fixture, in_short, prompts};
 use std::path::Path;
 
 #[test]
@@ -34,20 +34,18 @@ fn the_ledger_knows_what_older_replies_do_not_say() {
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("amp/broken.json");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("amp/broken.json");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("content block of an unexpected shape", 1),
             ("cut off at the end of the file", 1),
             ("message of an unknown role", 1),
             ("message without content", 1),
             ("record of an unexpected shape", 1),
-            ("unknown kind of content block", 1)
-        ]
+            ("unknown kind of content block", 1),
+        ],
     );
     // A message of another role may have changed the prompt.
     assert!(transcripts[0].messages[1].call.as_ref().unwrap().unchained);

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, prompts};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
 use std::path::Path;
@@ -36,17 +36,15 @@ fn replies_have_their_usage_with_them() {
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("cline-cli/broken.messages.json");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("cline-cli/broken.messages.json");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("message of an unknown role", 1),
             ("message without content", 1),
-            ("record of an unexpected shape", 1)
-        ]
+            ("record of an unexpected shape", 1),
+        ],
     );
     // More was read from the cache than in all: it lies beside.
     assert_eq!(prompts(&transcripts[0]), [(100, 3)]);

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, prompts};
 use ctxsim::format::Claim;
 use std::path::Path;
 
@@ -32,19 +32,17 @@ fn the_last_call_has_the_usage_that_lies_beside() {
 
 #[test]
 fn totals_are_those_of_the_only_call() {
-    let (transcripts, mut lost) = fixture("factory-droid/droid-2.jsonl");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("factory-droid/droid-2.jsonl");
+    assert_lost(
+        &lost,
+        &[
             ("cut off at the end of the file", 1),
             ("message entry without a message", 1),
             ("message of an unknown role", 1),
             ("message without content", 1),
             ("not JSON", 1),
-            ("unknown record type", 1)
-        ]
+            ("unknown record type", 1),
+        ],
     );
     assert_eq!(in_short(&transcripts[0]), ["u: One", "a: Two"]);
     assert_eq!(prompts(&transcripts[0]), [(100, 5)]);

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{files, fixture, in_short, prompts};
+use crate::support::{assert_lost, files, fixture, in_short, prompts};
 use std::path::Path;
 
 #[test]
@@ -51,18 +51,16 @@ fn a_model_beside_the_runs_own_is_on_the_side() {
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("gemini-stream/broken.jsonl");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("gemini-stream/broken.jsonl");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("cut off at the end of the file", 1),
             ("message of an unknown role", 1),
             ("not JSON", 1),
-            ("unknown record type", 1)
-        ]
+            ("unknown record type", 1),
+        ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
 }

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, prompts};
 use ctxsim::format::Claim;
 use std::path::Path;
 
@@ -23,20 +23,18 @@ fn requests_of_the_conversation_are_those_that_the_size_of_the_context_repeats()
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("junie/broken.jsonl");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("junie/broken.jsonl");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("cut off at the end of the file", 1),
             ("event of a sub-agent", 1),
             ("not JSON", 1),
             ("size of the context that is no request's", 1),
             ("unknown kind of block", 1),
-            ("unknown record type", 2)
-        ]
+            ("unknown record type", 2),
+        ],
     );
     assert_eq!(in_short(&transcripts[0]), ["u: Look", "a: Smell(b7)", "t: Smell(b7)="]);
     let (transcripts, lost) = fixture("junie/unreported.jsonl");

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, prompts};
 use ctxsim::format::Claim;
 use ctxsim::transcript::CompactionKind;
 use std::path::Path;
@@ -66,12 +66,10 @@ fn older_compactions_kept_the_end() {
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("kimi-code/broken.jsonl");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("kimi-code/broken.jsonl");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("cut off at the end of the file", 1),
             ("message of an unknown role", 1),
@@ -79,7 +77,7 @@ fn what_is_damaged_is_named() {
             ("record without a message", 2),
             ("unknown content part", 1),
             ("unknown record type", 2),
-        ]
+        ],
     );
     let session = &transcripts[0];
     assert_eq!(in_short(session), ["u: One", "a: Cut off", "a: Here", "u: Anew | 2x3"]);

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{files, fixture, in_short, prompts};
+use crate::support::{assert_lost, files, fixture, in_short, prompts};
 use std::path::Path;
 
 #[test]
@@ -31,18 +31,16 @@ fn dumped_messages_and_states_of_graphs_are_read() {
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("langchain/broken.jsonl");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("langchain/broken.jsonl");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("cut off at the end of the file", 1),
             ("message of an unknown role", 1),
             ("record of an unexpected shape", 1),
-            ("unknown content part", 1)
-        ]
+            ("unknown content part", 1),
+        ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
 }

@@ -1,4 +1,4 @@
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{claim, ctxsim, fixture, in_short, prompts};
 use ctxsim::format::Claim;
 use std::path::Path;
 
@@ -40,11 +40,7 @@ fn a_later_call_is_read_with_the_first_one_unless_it_is_named_alone() {
 /// The commands read a file by itself where it is the only one that they are given.
 #[test]
 fn a_file_that_is_named_alone_is_that_file_alone() {
-    let calls = |paths: &[&str]| {
-        let ran = assert_cmd::cargo::cargo_bin_cmd!("ctxsim").args(["inspect", "--json"]).args(paths).assert().code(0);
-        let report: serde_json::Value = serde_json::from_slice(&ran.get_output().stdout).unwrap();
-        report["corpus"]["calls_with_usage"].as_u64().unwrap()
-    };
+    let calls = |paths: &[&str]| ctxsim(&["inspect", "--json"]).args(paths).json()["corpus"]["calls_with_usage"].as_u64().unwrap();
     assert_eq!(calls(&["tests/data/litellm/claude-sonnet-4-1757015025.972.json"]), 1);
     assert_eq!(calls(&["tests/data/litellm/claude-sonnet-4-1757015029.090.json"]), 1);
     assert_eq!(calls(&["tests/data/litellm/claude-sonnet-4-*.json"]), 3);

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{fixture, in_short, prompts};
+use crate::support::{assert_lost, fixture, in_short, prompts};
 use std::path::Path;
 
 #[test]
@@ -36,19 +36,17 @@ fn a_sub_agent_has_a_parent_and_a_request_without_a_reply_is_made_on_the_side() 
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("muse/broken.jsonl");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("muse/broken.jsonl");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("cut off at the end of the file", 1),
             ("not JSON", 1),
             ("record of an unexpected shape", 1),
             ("record without a payload", 1),
-            ("unknown record type", 2)
-        ]
+            ("unknown record type", 2),
+        ],
     );
     assert_eq!(in_short(&transcripts[0]), ["u: Hi", "a: Ho"]);
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{files, fixture, in_short, prompts};
+use crate::support::{assert_lost, files, fixture, in_short, prompts};
 use std::path::Path;
 
 #[test]
@@ -41,17 +41,15 @@ fn older_versions_have_other_names_for_usage() {
 
 #[test]
 fn what_is_damaged_is_named() {
-    let (transcripts, mut lost) = fixture("pydantic-ai/broken.jsonl");
-    lost.sort();
-    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
-    assert_eq!(
-        lost,
-        [
+    let (transcripts, lost) = fixture("pydantic-ai/broken.jsonl");
+    assert_lost(
+        &lost,
+        &[
             ("absurd usage numbers", 1),
             ("cut off at the end of the file", 1),
             ("message of an unknown kind", 1),
-            ("unknown content part", 4)
-        ]
+            ("unknown content part", 4),
+        ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
 }
