@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ROWS: usize = 31;
 
 /// So many causes have a colour of their own; the others share one.
-const CAUSES: usize = 6;
+const CAUSES: usize = 5;
 
 /// Breaks of the cache over time.
 pub const BREAKS: Kind = Kind {

@@ -8,9 +8,7 @@ use crate::report::field::Fields;
 use crate::report::span::{lifetime, span};
 use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, three_digits};
-
-/// So many points from one ping to the next.
-const POINTS: i64 = 10;
+use std::collections::BTreeSet;
 
 /// The lines: as many pings as come due are enough to keep the entry.
 const LINES: [(Remedy, &str); 3] =
@@ -32,9 +30,11 @@ fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let mut here: Vec<&Pause> = idle.pauses.iter().filter(|pause| pause.matters() && pause.lifetime == point.lifetime).collect();
     here.sort_by_key(|pause| (pause.tokens, pause.session, pause.place));
     let typical = here.get(here.len() / 2).copied().ok_or_else(nothing)?;
-    let step = (typical.interval() / POINTS).max(1);
     let reach = point.gap.unwrap_or(0).max(4 * typical.lifetime).saturating_mul(2);
-    let lengths: Vec<i64> = (1..).map(|place| place * step).take_while(|length| *length <= reach).collect();
+    // Costs change right behind the moment at which a ping is due, and behind the end of the lifetime.
+    let due = (1..).map(|ping| typical.interval().max(1).saturating_mul(ping)).take_while(|length| *length < reach);
+    let changes = due.chain([typical.lifetime]).map(|length| length + 1).chain([1_000, reach]);
+    let lengths: Vec<i64> = changes.collect::<BTreeSet<i64>>().into_iter().collect();
     let cost = |length: i64, remedy: Remedy| Pause { length: Some(length), ..*typical }.cost(remedy);
     let minutes = |millis: i64| millis as f64 / 60_000.0;
     let series = LINES.into_iter().enumerate().map(|(place, (remedy, name))| Series {
