@@ -252,6 +252,8 @@ pub struct CompactionRow {
     pub tokens_before: Option<u64>,
     /// Context tokens after.
     pub tokens_after: Option<u64>,
+    /// Milliseconds that it took.
+    pub duration_ms: Option<u64>,
     /// Calibrated size of the summary text.
     pub summary_tokens: Option<u64>,
     /// Usage of the summariser's own request.

@@ -264,6 +264,8 @@ pub struct Compaction {
     pub tokens_before: Option<u64>,
     /// Context tokens after, where the log says so.
     pub tokens_after: Option<u64>,
+    /// Milliseconds that it took, where the log says so.
+    pub duration_ms: Option<u64>,
     /// The summary that replaced the old messages; absent for prunings and where the log is silent.
     pub summary: Option<Text>,
     /// The first message that stayed in the context, where the log says so.

@@ -2,10 +2,12 @@
 
 mod configuration;
 mod difference;
+mod effect;
 mod findings;
 mod words;
 
 pub use configuration::{Configured, Snippet, Snippets, Unset};
 pub use difference::{Differences, differences};
+pub use effect::WithoutEffect;
 pub use findings::{Finding, Gravity};
 pub use words::Facet;

@@ -74,7 +74,7 @@ impl Drift {
         let replayed: &[Policy] = if named { &policies } else { &[] };
         let replay = ReplaySettings {
             catalog: &catalog,
-            window: self.policies.window,
+            window: self.policies.window(),
             model: self.logs.model.clone(),
             reserve: self.policies.reserve,
         };

@@ -12,7 +12,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Replay;
 use ctxsim::measure::Recall;
 use ctxsim::policy::suggestion;
-use ctxsim::report::{self, Subject, first_few};
+use ctxsim::report::{self, Subject, Telling, first_few};
 use ctxsim::trace::Trace;
 use std::path::Path;
 
@@ -44,6 +44,15 @@ pub struct Explain {
     /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
     #[arg(long, help_heading = SHOWS)]
     with_paths: bool,
+    /// Show all calls and events
+    #[arg(long, group = "telling")]
+    calls: bool,
+    /// Show reused text that was gone
+    #[arg(long, group = "telling")]
+    lost: bool,
+    /// Show one call: what it carried, what had come since the call before, what the policy did there
+    #[arg(long, value_name = "CALL", group = "telling", value_parser = clap::value_parser!(u64).range(1..))]
+    at: Option<u64>,
     #[command(flatten)]
     output: Output,
 }
@@ -81,10 +90,23 @@ impl Explain {
             }
         }
         if let (Some(policy), Some(replay)) = (policies.first(), replays.first()) {
-            self.output
-                .give(door, "explain", self.command(), |command| report::explain(&Subject { corpus: &corpus, policy, replay, command }))?;
+            let telling = self.telling();
+            // What was asked for by name is shown whole.
+            let output = Output { all: self.output.all || !matches!(telling, Telling::Life), ..self.output.clone() };
+            output.give(door, "explain", self.command(), |command| {
+                report::explain(&Subject { corpus: &corpus, policy, replay, telling, command })
+            })?;
         }
         Failure::checked(complaints)
+    }
+
+    fn telling(&self) -> Telling {
+        match (self.calls, self.lost, self.at) {
+            (true, ..) => Telling::Calls,
+            (_, true, _) => Telling::Lost,
+            (.., Some(call)) => Telling::At(call),
+            _ => Telling::Life,
+        }
     }
 
     /// The logs; where none are named and the session is the path of a file, that file.
@@ -110,6 +132,7 @@ impl Explain {
 fn narrow(replay: &mut Replay, place: usize, model: &str) {
     replay.outcomes = replay.outcomes.drain(..).skip(place).take(1).collect();
     replay.totals = replay.outcomes.first().map(|outcome| outcome.totals.clone()).unwrap_or_default();
+    replay.thresholds = replay.thresholds.drain(..).skip(place).take(1).collect();
     replay.windows = replay.windows.drain(..).skip(place).take(1).collect();
     replay.unknown_models.retain(|(name, _)| name == model);
     replay.own_windows.retain(|(name, ..)| name == model);

@@ -170,7 +170,7 @@ impl Gate {
         format!(
             "model {}, window {}, reserve {}, cache {}, gap {} s, {} prices{tokenizer}{sub_agents}",
             self.logs.model.as_deref().unwrap_or("as recorded"),
-            tokens(self.policies.window),
+            tokens(self.policies.window()),
             tokens(self.policies.reserve),
             self.pricing.cache.name(),
             self.pricing.gap,

@@ -26,9 +26,9 @@ pub struct Policies {
     /// Turn a parameter of all policies that have it, or of one: `--set opencode:prune_protect=20k`
     #[arg(long, value_name = "[POLICY:]PARAM=VALUE")]
     pub set: Vec<String>,
-    /// Take this window for every session instead of its model's: 200000, 200k, 1m
-    #[arg(long, value_name = "TOKENS", value_parser = window)]
-    pub window: Option<u64>,
+    /// Take this window for every session instead of its model's: 200000, 200k, 1m; `replay` takes several, as in 128k,200k: a row for each policy and window
+    #[arg(long = "window", value_name = "TOKENS", value_parser = window, value_delimiter = ',')]
+    pub windows: Vec<u64>,
     /// Judge `over budget` by this output reserve instead of each policy's own
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub reserve: Option<u64>,
@@ -140,9 +140,20 @@ impl Policies {
         Wanted { references, kinds }
     }
 
+    /// The window that was named; the first of several.
+    pub fn window(&self) -> Option<u64> {
+        self.windows.first().copied()
+    }
+
+    /// These with each of the windows by itself; with the window of each session where none was named.
+    pub fn by_window(&self) -> Vec<Policies> {
+        let with = |windows: Vec<u64>| Policies { windows, ..self.clone() };
+        if self.windows.is_empty() { vec![self.clone()] } else { self.windows.iter().map(|window| with(vec![*window])).collect() }
+    }
+
     /// What holds for all of them.
     pub fn settings<'a>(&self, catalog: &'a Catalog, logs: &Logs) -> ReplaySettings<'a> {
-        ReplaySettings { catalog, window: self.window, model: logs.model.clone(), reserve: self.reserve }
+        ReplaySettings { catalog, window: self.window(), model: logs.model.clone(), reserve: self.reserve }
     }
 
     /// Compares the first two policies over a corpus.
@@ -155,8 +166,11 @@ impl Policies {
 
     /// An unknown model does not give its window.
     pub fn check_model(&self, catalog: &Catalog, logs: &Logs) -> Result<(), Failure> {
+        if self.windows.len() > 1 {
+            return Err(Failure::Usage("one window at a time: several are for `ctxsim replay`".to_owned()));
+        }
         match &logs.model {
-            Some(model) if self.window.is_none() && catalog.find(model).is_none() => {
+            Some(model) if self.windows.is_empty() && catalog.find(model).is_none() => {
                 let hint = suggestion(model, catalog.models().map(|model| model.id.as_str()));
                 Err(Failure::Usage(format!("the catalogue has no model `{model}`{hint} (--window says how large its window is)")))
             }
@@ -169,8 +183,10 @@ impl Policies {
         let flags = |flag: &str, values: &[String]| values.iter().flat_map(|value| [flag.to_owned(), value.clone()]).collect::<Vec<_>>();
         let mut words = flags("--policy", &self.policies);
         words.extend(flags("--set", &self.set));
-        for (flag, value) in [("--window", self.window), ("--reserve", self.reserve)] {
-            words.extend(value.into_iter().flat_map(|tokens| [flag.to_owned(), tokens.to_string()]));
+        let windows: Vec<String> = self.windows.iter().map(u64::to_string).collect();
+        let windows = (!windows.is_empty()).then(|| windows.join(","));
+        for (flag, value) in [("--window", windows), ("--reserve", self.reserve.map(|tokens| tokens.to_string()))] {
+            words.extend(value.into_iter().flat_map(|tokens| [flag.to_owned(), tokens]));
         }
         words
     }

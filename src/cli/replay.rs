@@ -14,10 +14,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{self, BacktestSettings, Charges, Measure, Metric, Mode, Own, Verdict, backtest, metric, recorders};
+use ctxsim::experiment::{self, BacktestSettings, Charges, GroupBy, Measure, Metric, Mode, Own, Verdict, backtest, metric, recorders};
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
-use ctxsim::report::{self, Asked, Baselines, Oracle, Series, column_names};
+use ctxsim::report::{self, Asked, Baselines, Oracle, Series, column_names, three_digits};
 use ctxsim::trace::Trace;
 
 /// What `--policy` means here.
@@ -88,6 +88,16 @@ enum By {
     Reference,
     /// Rules of the policies, by how much reused text they removed
     Rule,
+    /// Files that sessions read, those read most often first (--with-paths names them)
+    File,
+    /// Days of calls, in UTC, the newest first
+    Day,
+    /// Projects, as the logs name them
+    Project,
+    /// Agents
+    Agent,
+    /// Blocks of five hours, as subscriptions count them
+    Block,
 }
 
 impl Replay {
@@ -100,7 +110,7 @@ impl Replay {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "replay")?;
         let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
+        self.policies.by_window().iter().try_for_each(|policies| policies.check_model(&catalog, &self.logs))?;
         let policies = self.named()?;
         let corpus = self.read(&catalog, &policies)?;
         let replays = self.show(door, &catalog, &corpus, &policies, self.command())?;
@@ -143,11 +153,22 @@ impl Replay {
         let oracle = *oracle;
         let tables = self.pricing.tables()?;
         let phase = self.logs.phase("simulating");
-        let mut replays = self.refetch.replay(&self.policies, policies, corpus, catalog, &self.logs)?;
+        let mut replays = Vec::new();
+        let by_window = self.policies.by_window();
+        for choice in &by_window {
+            let replayed = self.refetch.replay(choice, policies, corpus, catalog, &self.logs)?;
+            let named = |replay: experiment::Replay| match choice.window().filter(|_| by_window.len() > 1) {
+                Some(window) => replay.at_window(&three_digits(window)),
+                None => replay,
+            };
+            replays.extend(replayed.into_iter().map(named));
+        }
+        // Beside several windows the own agents keep that of each session.
+        let usual = if by_window.len() > 1 { Policies { windows: Vec::new(), ..self.policies.clone() } } else { self.policies.clone() };
         let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
         experiment::price(corpus, &mut replays, &tariff);
         let recording = experiment::recording(corpus, &tariff);
-        let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, &tariff)?;
+        let own = self.own.replay(corpus, &usual, catalog, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let checks = Some(&experiment::check_model(corpus, &tariff));
         let cache = self.pricing.cache.kind();
@@ -155,8 +176,8 @@ impl Replay {
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
         let by = self.by.map_or(report::By::Policy, By::row);
         let screen = self.by.is_none() && self.columns.is_empty() && self.output.has_screen();
-        let predicted = if screen { Some(self.predicted(corpus, catalog)?) } else { None };
-        let next = if screen { self.next(corpus, &replays, own.as_ref()) } else { Vec::new() };
+        let predicted = if screen { Some(self.predicted(&usual, corpus, catalog)?) } else { None };
+        let next = if screen { self.next(corpus, policies, own.as_ref()) } else { Vec::new() };
         let (columns, next) = (&self.columns, &next);
         let asked = |command| Asked {
             sub_agents,
@@ -176,18 +197,18 @@ impl Replay {
     }
 
     /// Automatic compactions that the agents' own presets predict within a call, and all of them.
-    fn predicted(&self, corpus: &Corpus, catalog: &Catalog) -> Result<(u64, u64), Failure> {
-        let settings = self.policies.settings(catalog, &self.logs);
+    fn predicted(&self, policies: &Policies, corpus: &Corpus, catalog: &Catalog) -> Result<(u64, u64), Failure> {
+        let settings = policies.settings(catalog, &self.logs);
         let tested = backtest(corpus, &recorders()?, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
         let hits = tested.count(Verdict::Hit);
         Ok((hits, hits + tested.count(Verdict::Missed)))
     }
 
     /// What to type next.
-    fn next(&self, corpus: &Corpus, replays: &[experiment::Replay], own: Option<&Own>) -> Vec<(String, String)> {
+    fn next(&self, corpus: &Corpus, policies: &[Policy], own: Option<&Own>) -> Vec<(String, String)> {
         let presets = own.into_iter().flat_map(|own| own.agents.values()).flat_map(|agent| &agent.presets);
         let preset = presets.max_by_key(|(name, sessions)| (**sessions, std::cmp::Reverse(name.as_str()))).map(|(name, _)| name.clone());
-        let first = || replays.iter().find(|replay| replay.policy != "none").map(|replay| replay.policy.clone());
+        let first = || policies.iter().find(|policy| policy.name != "none").map(|policy| policy.name.clone());
         let policy: Vec<String> = preset.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect();
         let command = |words: &[&str], policy: &[String]| self.logs.command(words, policy);
         let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
@@ -242,6 +263,11 @@ impl By {
             By::Region => report::By::Region,
             By::Reference => report::By::Reference,
             By::Rule => report::By::Rule,
+            By::File => report::By::File,
+            By::Day => report::By::Group(GroupBy::Day),
+            By::Project => report::By::Group(GroupBy::Project),
+            By::Agent => report::By::Group(GroupBy::Agent),
+            By::Block => report::By::Group(GroupBy::Block),
         }
     }
 
@@ -252,6 +278,11 @@ impl By {
             By::Region => "region",
             By::Reference => "reference",
             By::Rule => "rule",
+            By::File => "file",
+            By::Day => "day",
+            By::Project => "project",
+            By::Agent => "agent",
+            By::Block => "block",
         }
     }
 }

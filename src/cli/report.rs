@@ -18,7 +18,7 @@ use ctxsim::experiment::{Composed, check_model, choose, compose, plan_for, price
 use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
-use ctxsim::render::{csv, html, json, prose, summary};
+use ctxsim::render::{Pictures, csv, html, json, prose, summary};
 use ctxsim::report::chart::{Life, busiest};
 use ctxsim::report::{self, Asked, Baselines, By, Story, Told, story};
 use std::collections::BTreeMap;
@@ -65,6 +65,9 @@ pub struct Report {
     /// Show how messages begin in the walk through a session's calls; without it no word of a transcript is in the report
     #[arg(long, help_heading = SHOWS)]
     with_content: bool,
+    /// Put the charts of summary.md into it as data, so that it is one file to paste
+    #[arg(long)]
+    inline: bool,
 }
 
 impl Report {
@@ -124,7 +127,7 @@ impl Report {
             reads: &reads,
             paired: &paired,
             example: (example, &lives),
-            window: self.policies.window.unwrap_or(WINDOW),
+            window: self.policies.window().unwrap_or(WINDOW),
             excerpts: &excerpts,
         };
         let story = story(told, Some(self.command()));
@@ -135,7 +138,7 @@ impl Report {
             files.push((format!("charts/{}-dark.svg", drawn.kind), chart::svg(drawn, look(Theme::Dark))));
             files.push((format!("charts/{}.csv", drawn.kind), chart::csv(drawn)?));
         }
-        files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED)));
+        files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED, if self.inline { Pictures::Inlined } else { Pictures::Linked })));
         let whole = html(&story)?;
         match &target {
             Target::Printed => print(&whole)?,
@@ -182,6 +185,7 @@ impl Report {
         words.extend(self.pricing.words());
         words.extend(self.own.words());
         words.extend(self.with_content.then(|| "--with-content".to_owned()));
+        words.extend(self.inline.then(|| "--inline".to_owned()));
         quoted(&words)
     }
 }

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
     Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, ReplaySettings, Row, Sampling, Store, Sweep as Run,
-    SweepError, Unit, own_error, settings, with_own,
+    SweepError, Unit, own_error, settings, thresholds, with_own,
 };
 use ctxsim::measure::Recall;
 use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
@@ -134,7 +134,7 @@ impl Sweep {
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&bases, Recall::References))?;
         let replay = ReplaySettings {
             catalog: &catalog,
-            window: self.policies.window,
+            window: self.policies.window(),
             model: self.logs.model.clone(),
             reserve: self.policies.reserve,
         };
@@ -163,6 +163,7 @@ impl Sweep {
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache.kind()) } else { None };
         let sampling = Sampling::new(&corpus.traces, resamples, seed);
+        let thresholds = bases.iter().map(|base| thresholds(&corpus, base, replay)).collect::<Result<Vec<_>, _>>()?;
         let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };
         self.output.give_beside(door, "sweep", self.command(), printed, |command| {
             sweep(&Swept {
@@ -175,6 +176,7 @@ impl Sweep {
                 sampling: &sampling,
                 own: &own,
                 yours: &yours,
+                thresholds: &thresholds,
                 bars: Bars { own_error, worth: self.worth },
                 chance: (resamples, seed),
                 billed: if billing.is_some() { Billed::Yes } else { Billed::No },
@@ -212,7 +214,8 @@ impl Sweep {
     }
 
     fn header(&self, run: &Run<'_>) -> Header {
-        let mut conditions = format!("window {:?}, model {:?}, reserve {:?}", self.policies.window, self.logs.model, self.policies.reserve);
+        let mut conditions =
+            format!("window {:?}, model {:?}, reserve {:?}", self.policies.window(), self.logs.model, self.policies.reserve);
         if run.billing.is_some() {
             // A table of prices may change under its name.
             let table = self.pricing.table.prices.as_ref().and_then(|path| ctxsim::reading::text(path).ok());

@@ -11,8 +11,8 @@ use super::pricing::Pricing;
 use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, near, split};
-use ctxsim::experiment::{Billing, Objective, SweepError};
+use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, split};
+use ctxsim::experiment::{Billing, Objective, SweepError, near, thresholds};
 use ctxsim::policy::Policy;
 use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
@@ -104,6 +104,7 @@ impl Tune {
         let bounds = Bound::guards_and(&objective, bounds)?;
         let replay = self.policies.settings(&catalog, &self.logs);
         let near = near(&corpus, &policy, &replay)?;
+        let thresholds = thresholds(&corpus, &policy, &replay)?;
         let split = split(corpus, &near, self.held_out, self.seed);
         let resamples = usize::from(self.resamples);
         let tuning = Tuning {
@@ -130,6 +131,7 @@ impl Tune {
                 tuned: &tuned,
                 decided: decided.as_deref(),
                 yours: yours.as_deref(),
+                thresholds: &thresholds,
                 chance: (resamples, self.seed),
                 command,
             })

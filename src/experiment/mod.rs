@@ -1,6 +1,7 @@
 //! MANY x MANY: the questions that take many replays, on all cores.
 
 mod advised;
+mod arrivals;
 mod backtest;
 mod break_even;
 pub mod cache;
@@ -12,7 +13,9 @@ mod diff;
 mod distance;
 pub mod drift;
 mod error;
+mod files;
 pub mod gate;
+mod groups;
 pub mod idle;
 mod inspect;
 mod judge;
@@ -20,8 +23,10 @@ mod least_budget;
 mod measure;
 pub mod metric;
 mod origin;
+mod outliers;
 mod own;
 mod price;
+mod reach;
 mod read_again;
 mod recording;
 mod replay;
@@ -34,6 +39,7 @@ pub mod tune;
 mod window;
 
 pub use advised::{Advised, advised, best_of};
+pub use arrivals::{Arrival, arrivals};
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
 pub use charges::{Billing, Charges};
@@ -43,14 +49,18 @@ pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, qua
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
 pub use error::SweepError;
+pub use files::{FileReadings, files};
+pub use groups::{Group as CallGroup, GroupBy, Grouped};
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget, most_kept};
 pub use measure::{Measure, Value, names as measure_names};
 pub use metric::{Better, KnownFrom, Metric, OverSessions, Provenance, Unit};
 pub use origin::sample;
+pub use outliers::{Outlier, UsageOutlier, usage_outliers};
 pub use own::{Own, OwnAgent, OwnSettings, choose as recorded_under, lies_below, own_agents};
 pub use price::{calibrate, check_model, own_error, price, reads};
+pub use reach::{JUMP_QUANTILES, Jumps, NeverReached, jumps, near, never_reached, thresholds};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
 pub use recording::{Beside, RecordedSession, Recording, recording};
 pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};

@@ -183,7 +183,9 @@ pub fn own_agents(
     let outcomes: Vec<Outcome> = corpus.traces.par_iter().enumerate().map(through).collect();
     let named = ready.first().map(|first| first.with(outcomes)).unwrap_or_default();
     let name = own.name();
-    own.replay = Replay { params: Vec::new(), imposed, ..named.renamed(&name) };
+    let threshold = |(place, policy): (usize, &Option<usize>)| policy.and_then(|policy| ready.get(policy))?.threshold(place);
+    let thresholds = chosen.iter().enumerate().map(threshold).collect();
+    own.replay = Replay { params: Vec::new(), imposed, thresholds, ..named.renamed(&name) };
     Ok(Some(own))
 }
 

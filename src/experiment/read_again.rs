@@ -203,7 +203,7 @@ fn watch_one(
 }
 
 /// For each message that a user took back: before which message that was.
-fn withdrawn(trace: &Trace) -> BTreeMap<u32, u32> {
+pub(super) fn withdrawn(trace: &Trace) -> BTreeMap<u32, u32> {
     let mut live: Vec<u32> = Vec::new();
     let mut gone = BTreeMap::new();
     for (index, row) in trace.messages.iter().enumerate() {

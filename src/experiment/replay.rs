@@ -38,6 +38,8 @@ pub struct Replay {
     pub own_windows: Vec<(String, u64, u64)>,
     /// Where the window of each session came from, in the corpus's order.
     pub windows: Vec<WindowFrom>,
+    /// By session the lowest size at which a rule looks at the context; `None` where none looks at a size.
+    pub thresholds: Vec<Option<u64>>,
     /// Sessions that were replayed with manual compactions imposed, as they were replayed, by their places: the user's own agents alone.
     pub imposed: BTreeMap<usize, Trace>,
     /// The same in a closed loop: the agent reads again what the policy took from it. `None` where it was not asked for.
@@ -136,6 +138,11 @@ impl<'a> Ready<'a> {
         Some((self.plans.get(&window.facts)?, conditions))
     }
 
+    /// The lowest size at which a rule looks at the context of the session at this place; `None` where none looks at a size.
+    pub fn threshold(&self, place: usize) -> Option<u64> {
+        self.session(place)?.0.lowest_limit()
+    }
+
     /// Replays the session at this place in the corpus, in an open loop or a closed one.
     pub fn outcome<'s>(&'s self, shared: &mut SharedSession<'s>, place: usize, refetch: Refetching) -> Outcome {
         let Some((plan, conditions)) = self.session(place) else { return Outcome::default() };
@@ -188,6 +195,7 @@ impl<'a> Ready<'a> {
             outgrown: named(WindowFrom::Outgrown),
             own_windows: own.into_iter().collect(),
             windows: self.windows.iter().map(|window| window.from).collect(),
+            thresholds: (0..self.windows.len()).map(|place| self.threshold(place)).collect(),
             imposed: BTreeMap::new(),
             closed: None,
             closed_in_pauses: None,
@@ -199,6 +207,18 @@ impl Replay {
     /// The session at this place as it was replayed. Absent where there is none.
     pub fn trace<'a>(&'a self, corpus: &'a Corpus, place: usize) -> Option<&'a Trace> {
         self.imposed.get(&place).or_else(|| corpus.traces.get(place))
+    }
+
+    /// Is it the one without any policy?
+    pub fn is_none(&self) -> bool {
+        self.policy == "none" || self.policy.starts_with("none at ")
+    }
+
+    /// The same, named with its window: `pi@1.5 at 128k`.
+    pub fn at_window(self, window: &str) -> Replay {
+        let name = format!("{} at {window}", self.policy);
+        let closed = self.closed.map(|closed| Box::new(closed.renamed(&name)));
+        Replay { closed, ..Replay { closed: None, ..self }.renamed(&name) }
     }
 
     /// The same under another name.

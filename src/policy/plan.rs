@@ -31,6 +31,14 @@ pub struct Plan {
     pub rule: Vec<Arc<Rule>>,
 }
 
+impl Plan {
+    /// The lowest size at which a rule looks at the context, rules that run on a refusal left out; `None` where none looks at a size.
+    pub fn lowest_limit(&self) -> Option<u64> {
+        let triggers = self.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref());
+        triggers.flat_map(Trigger::levels).map(|limit| limit.max(0.0) as u64).min()
+    }
+}
+
 /// The policy's view of the window.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -23,6 +23,17 @@ pub enum Trigger {
     All(Vec<Trigger>),
 }
 
+impl Trigger {
+    /// The sizes that it holds contexts against.
+    pub fn levels(&self) -> Vec<f64> {
+        match self {
+            Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
+            Trigger::Count(_) | Trigger::Idle(_) => Vec::new(),
+            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(Trigger::levels).collect(),
+        }
+    }
+}
+
 /// Size against limit. Exactly one of `gt` and `ge` is given.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,9 +1,12 @@
 //! For pages: GitHub's Markdown. Words of others stay words: nothing in them is markup.
 
+use super::chart::{Look, Size, Theme, svg};
 use super::escape::{escape, markup};
 use super::text::{figure, is_number};
 use crate::report::chart::Chart;
 use crate::report::{Body, Cell, Report, Section, Story, Table};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 /// The report as Markdown.
 pub fn markdown(report: &Report) -> String {
@@ -20,29 +23,45 @@ pub fn markdown(report: &Report) -> String {
     out
 }
 
-/// A story in short, for pull requests: the verdict, and the chapters that are told in few rows.
-pub fn summary(story: &Story<'_>, chapters: &[&str]) -> String {
+/// Where the pictures of a summary are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    /// In files beside it, by relative paths: GitHub picks one by theme.
+    Linked,
+    /// In the summary itself, as data: one file to paste or to send.
+    Inlined,
+}
+
+/// A story in short, for pull requests: the table of policies with the verdict, and the charts of these chapters.
+pub fn summary(story: &Story<'_>, chapters: &[&str], pictures: Pictures) -> String {
     let mut out = story.command.as_deref().map(comment).unwrap_or_default();
     out += &format!("**{}**\n", plain(&story.title));
-    story.verdict.iter().for_each(|sentence| out += &format!("\n{}\n", plain(sentence)));
-    for chapter in story.chapters.iter().filter(|chapter| chapters.contains(&chapter.id)) {
+    for section in &story.brief {
+        out += &format!("\n{}", self::section(section));
+    }
+    for chapter in story.chapters.iter().filter(|chapter| chapters.contains(&chapter.id) && !chapter.charts.is_empty()) {
         out += &format!("\n## {}\n\n", plain(chapter.title));
         chapter.lead.iter().for_each(|sentence| out += &format!("{}\n\n", plain(sentence)));
-        chapter.charts.iter().for_each(|chart| out += &picture(chart));
-        out += &chapter.sections.iter().map(section).collect::<Vec<_>>().join("\n");
+        chapter.charts.iter().for_each(|chart| out += &picture(chart, pictures));
     }
-    out += "\n## What the numbers rest on\n\n";
+    out += "\n<details><summary>What the numbers rest on</summary>\n\n";
     story.notes.iter().for_each(|note| out += &format!("- {}\n", plain(note)));
+    out += "\n</details>\n";
     out
 }
 
-/// A chart by the files that lie beside the summary, as GitHub picks one by theme.
-fn picture(chart: &Chart) -> String {
+fn picture(chart: &Chart, pictures: Pictures) -> String {
     let (kind, words) = (chart.kind, markup(&chart.title));
-    format!(
-        "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"charts/{kind}-dark.svg\"><img alt=\"{words}\" \
-         src=\"charts/{kind}.svg\"></picture>\n\n"
-    )
+    match pictures {
+        Pictures::Linked => format!(
+            "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"charts/{kind}-dark.svg\"><img alt=\"{words}\" \
+             src=\"charts/{kind}.svg\"></picture>\n\n"
+        ),
+        Pictures::Inlined => {
+            let data = STANDARD.encode(svg(chart, Look { size: Size::MEDIUM, theme: Theme::Light }));
+            format!("<img alt=\"{words}\" src=\"data:image/svg+xml;base64,{data}\">\n\n")
+        }
+    }
 }
 
 /// The command as a comment, which ends at two dashes and a bracket: no command of ours holds them once brackets are entities.

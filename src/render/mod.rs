@@ -21,6 +21,6 @@ pub use html::{GENERATOR, html};
 pub use json::{harmless_json, json};
 pub use junit::junit;
 pub use layout::NARROWEST;
-pub use markdown::{markdown, summary};
+pub use markdown::{Pictures, markdown, summary};
 pub use screen::screen;
 pub use text::{Emphasis, Figures, Page, prose, section_alone, table_alone, text};

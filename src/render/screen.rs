@@ -33,8 +33,11 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
     let below = lines(&unused) + if next.is_empty() { 4 } else { lines(&next) + 1 };
     let (mut left_out, mut shown) = (0, Vec::new());
-    for one in report.on_screen() {
-        let room = LINES.saturating_sub(lines(&out) + below + 1);
+    for (place, one) in report.on_screen().iter().enumerate() {
+        // A table leaves room for the sentences right behind it.
+        let sentences = report.on_screen().iter().skip(place + 1).take(1).filter(|_| own.is_some() && matches!(one.body, Body::Table(_)));
+        let sentences = sentences.filter(|later| matches!(later.body, Body::Lines(_))).map(|later| lines(&rendered(later, page)) + 1);
+        let room = LINES.saturating_sub(lines(&out) + below + sentences.sum::<usize>() + 1);
         match told(one, page, depth, room, own.map_or(0, |screen| screen.rows)) {
             Some(told) => {
                 out += &format!("\n{told}");

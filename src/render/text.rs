@@ -149,7 +149,10 @@ fn table(out: &mut String, table: &Table, page: Page) {
         if place > 0 {
             out.push('\n');
         }
-        headings(out, table, block);
+        // Facts need no headings.
+        if table.columns.iter().any(|column| !column.header.is_empty()) {
+            headings(out, table, block);
+        }
         for (row, cells) in cells.iter().enumerate() {
             let is_whole =
                 |column: usize| table.rows.get(row).and_then(|row| row.get(column)).is_some_and(|cell| matches!(cell, Cell::Name(_)));

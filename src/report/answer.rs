@@ -2,6 +2,7 @@
 //! to trust that.
 
 use super::asked::{Asked, Baselines};
+use super::causes;
 use super::cost_figures;
 use super::document::{Body, Cell, Column, Screen, Section, Table};
 use super::field::Fields;
@@ -13,7 +14,6 @@ use crate::corpus::Corpus;
 use crate::cost::OwnError;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, Replay, advised, best_of, sample};
-use crate::sim::Warning;
 use crate::statistics::{Bars, Finding, WORTH, Within};
 use crate::trace::Trace;
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     lines.extend(check(corpus, asked));
     lines.push(OPEN_LOOP.to_owned());
     sections.push(Section::lines(lines));
-    sections.extend(warned(replays));
+    sections.extend(warned(baselines.with_own(replays)));
     Screen { title: title(corpus), sections, next: asked.next.clone(), ..Screen::default() }
 }
 
@@ -62,17 +62,17 @@ pub(super) fn days(corpus: &Corpus) -> Option<String> {
 
 /// A row each for the recording, the user's own agents and the policies; that of no policy at the end.
 fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
-    let is_none = |replay: &&Replay| replay.policy == "none";
+    let is_none = |replay: &&Replay| replay.is_none();
     let recorded = baselines.recording.map(|_| Row::Recorded);
     let named = baselines.with_own(replays).filter(|replay| !is_none(replay)).chain(replays.iter().filter(is_none));
     let rows = recorded.into_iter().chain(named.map(Row::Of));
     let policy = |row: &Row<'_>| match row {
         Row::Recorded => Cell::name(RECORDED),
-        Row::Of(replay) if is_none(replay) => Cell::name("no policy"),
+        Row::Of(replay) if is_none(replay) => Cell::Name(replay.policy.replacen("none", "no policy", 1)),
         Row::Of(replay) => Cell::name(&replay.policy),
     };
     // What an agent without any policy would have sent up to the wall compares with nothing.
-    let tells = |replay: &Replay| !(replay.policy == "none" && replay.totals.failed_sessions > 0);
+    let tells = |replay: &Replay| !(replay.is_none() && replay.totals.failed_sessions > 0);
     let figure = |metric: &'static Metric, row: &Row<'_>| match row {
         Row::Recorded => baselines.recording.map_or(Cell::Empty, |recording| recording::cell(metric, &recording.sum)),
         Row::Of(replay) if metric.key == "failed_sessions" || tells(replay) => figures::cell(metric, &replay.totals),
@@ -120,21 +120,12 @@ fn signed(cell: Cell) -> Cell {
     }
 }
 
-/// The two warnings that hold for the most sessions, and policies that never act.
-fn warned(replays: &[Replay]) -> Option<Section> {
-    let mut found: Vec<(u64, String)> = Vec::new();
-    for replay in replays.iter().filter(|replay| replay.policy != "none") {
-        let of = |warning: &Warning| replay.totals.warnings.get(warning).copied().unwrap_or(0);
-        for warning in [Warning::NeverFires, Warning::Loop, Warning::RepeatedCompaction, Warning::Oscillation] {
-            let sessions = of(&warning);
-            if sessions > 0 {
-                found.push((sessions, format!("! {}: {} ({})", replay.policy, warning.sentence(), counted(sessions, "session"))));
-            }
-        }
-    }
-    found.sort_by_key(|(sessions, _)| std::cmp::Reverse(*sessions));
-    found.truncate(WARNED);
-    (!found.is_empty()).then(|| Section::lines(found.into_iter().map(|(_, line)| line).collect()))
+/// The two warnings that hold for the most sessions.
+fn warned<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
+    let mut found: Vec<causes::Warned<'_>> = replays.filter(|replay| !replay.is_none()).flat_map(causes::warned).collect();
+    found.sort_by_key(|warned| std::cmp::Reverse(warned.sessions));
+    let line = |warned: &causes::Warned<'_>| format!("! {}: {} ({})", warned.policy, warned.sentence, counted(warned.sessions, "session"));
+    (!found.is_empty()).then(|| Section::lines(found.iter().take(WARNED).map(line).collect()))
 }
 
 /// What is to be said of each policy beside the own agents; that of no policy is left out.
@@ -146,7 +137,7 @@ fn found(corpus: &Corpus, replays: &[&Replay], own: &Own, asked: &Asked<'_>) -> 
 
 /// The policy to change to; `None` where none is better and keeps as much of the reused text.
 pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], own: &Own, asked: &Asked<'_>) -> Option<&'a Replay> {
-    let others: Vec<&Replay> = replays.iter().filter(|replay| replay.policy != "none").collect();
+    let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
     let found = found(corpus, &others, own, asked);
     best_of(&found).filter(|best| best.keeps_as_much()).and_then(|best| others.get(best.place).copied())
 }
@@ -154,7 +145,7 @@ pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], own: &Own,
 /// Is there anything to change? `None` where no own agent is known to compare with.
 pub(super) fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
     let own = baselines.own?;
-    let others: Vec<&Replay> = replays.iter().filter(|replay| replay.policy != "none").collect();
+    let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
     if others.is_empty() {
         return None;
     }
@@ -170,9 +161,14 @@ pub(super) fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<
         });
     };
     let name = others.get(best.place).map_or("", |replay| replay.policy.as_str());
-    let by = best
-        .difference
-        .map(|cost| format!("{} (90 %: {} to {})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high)));
+    let own_error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache)).map(|error| {
+        let off = percent(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX), error.recorded_nano_usd);
+        format!("; the bill's own error: {off}")
+    });
+    let own_error = own_error.unwrap_or_default();
+    let by = best.difference.map(|cost| {
+        format!("{} (90 %: {} to {}{own_error})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high))
+    });
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let by = by.unwrap_or_default();
     Some(if best.keeps_as_much() {

@@ -4,7 +4,7 @@ use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check};
 use crate::experiment::gate::Comparison;
 use crate::experiment::tune::{Axis, Decided, Split, Tuned};
-use crate::experiment::{BreakEven, Constraint, Mode, Objective, Own, Recording, Replay, Row, Sampling, Setting};
+use crate::experiment::{BreakEven, Constraint, GroupBy, Mode, Objective, Own, Recording, Replay, Row, Sampling, Setting};
 use crate::policy::Policy;
 use crate::statistics::Bars;
 use std::collections::BTreeMap;
@@ -111,6 +111,20 @@ pub enum Breakdown {
     LeftOut,
 }
 
+/// What of a session is shown first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Telling {
+    /// Its life in short.
+    #[default]
+    Life,
+    /// All calls and events.
+    Calls,
+    /// Reused text that was gone.
+    Lost,
+    /// One call, counted from 1.
+    At(u64),
+}
+
 /// What is explained.
 pub struct Subject<'a> {
     /// A corpus of this one session; its facts may be those of all that was read.
@@ -119,6 +133,8 @@ pub struct Subject<'a> {
     pub policy: &'a Policy,
     /// Its replay of this one session.
     pub replay: &'a Replay,
+    /// What is shown first.
+    pub telling: Telling,
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }
@@ -185,6 +201,10 @@ pub enum By {
     Reference,
     /// A rule of a policy.
     Rule,
+    /// A file that a session read.
+    File,
+    /// Calls of one day, project, agent or block of five hours.
+    Group(GroupBy),
 }
 
 /// The policy that knows the future, in the contexts of another one.
@@ -237,6 +257,8 @@ pub struct Swept<'a> {
     pub own: &'a [usize],
     /// By policy what the user's own settings set in it, in words; empty where they are not known.
     pub yours: &'a [String],
+    /// By policy and session the lowest size at which a rule of its own setting looks at the context. Empty where they are not asked for.
+    pub thresholds: &'a [Vec<Option<u64>>],
     /// What a difference must exceed.
     pub bars: Bars,
     /// How often sessions were resampled, and the seed.
@@ -271,6 +293,8 @@ pub struct Found<'a> {
     pub decided: Option<&'a [Decided]>,
     /// What the user's own settings set in the policy, in words; `None` where they are not known, and the defaults are compared with.
     pub yours: Option<&'a str>,
+    /// By session the lowest size at which a rule of the policy looks at the context.
+    pub thresholds: &'a [Option<u64>],
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
     /// The command, where the report is to name it.

@@ -1,7 +1,7 @@
 //! `backtest`: recorded compactions and prunings beside those that the recording agents' own policies would have made.
 
 use super::asked::{AskedBacktest, Grouping};
-use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::backtest::{BacktestRecord, GroupRecord};
@@ -12,6 +12,7 @@ use super::{notes, read_again};
 use crate::corpus::Corpus;
 use crate::experiment::{self, Backtest, Mode, TOLERANCE, Tested, TestedSession, Verdict};
 use crate::trace::Trace;
+use crate::transcript::CompactionKind;
 
 const CONDITIONED: &str = "Each event is predicted from the context that the agent had after the recorded compaction before it: no prediction inherits \
                            the error of another. Recorded prunings that a policy does not make itself are imposed as well; others are replayed freely.";
@@ -32,6 +33,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     notes.extend(notes::newer_than_presets(corpus));
     let rows = flat(corpus, result);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(result)) }];
+    let screen = Some(screen(corpus, result));
     if !rows.rows.is_empty() {
         sections.push(fields(corpus).table(3, all(result)).titled("Events"));
     }
@@ -45,14 +47,39 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     sections.extend(of_again);
     let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode, GroupRecord::all(&groups, by))));
     let facts = &corpus.facts;
-    Report::over(facts, asked.command.clone(), sections, notes, rows, record)
+    Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
+}
+
+/// The answer, and the events: those that are no hits first.
+fn screen(corpus: &Corpus, result: &Backtest) -> Screen {
+    let events: Vec<&Tested> = result.events().collect();
+    let error = result.median_of_hits(Tested::token_error_millionths);
+    let nothing = || "Nothing to test: no session holds a compaction of an agent with a preset.".to_owned();
+    let lines = [in_short(&events, scores(&events), error).unwrap_or_else(nothing)].into_iter().chain(aside(result));
+    let mut rows: Vec<Row<'_>> = all(result).collect();
+    rows.sort_by_key(|(_, event)| event.verdict == Verdict::Hit);
+    let events = fields(corpus).table(3, rows).told("Events, simulated beside recorded; those that were not predicted first");
+    Screen { sections: [Section::lines(lines.collect())].into_iter().chain(events).collect(), ..Screen::default() }
+}
+
+/// Events that count neither for nor against.
+fn aside(result: &Backtest) -> Option<String> {
+    let aside = [Verdict::Manual, Verdict::ProbablyManual, Verdict::Untested];
+    let aside: Vec<String> = aside
+        .into_iter()
+        .filter(|verdict| result.count(*verdict) > 0)
+        .map(|verdict| format!("{} {}", result.count(verdict), named(verdict)))
+        .collect();
+    (!aside.is_empty()).then(|| format!("not counted: {}", aside.join(", ")))
 }
 
 fn summary(result: &Backtest) -> Vec<String> {
     let all: Vec<&Tested> = result.events().collect();
     let (hits, demanded, predictions) = scores(&all);
     let share = |whole: u64| percent(i64::try_from(hits).unwrap_or(i64::MAX), whole);
-    let mut lines = vec![format!(
+    let error = result.median_of_hits(Tested::token_error_millionths);
+    let mut lines: Vec<String> = in_short(&all, (hits, demanded, predictions), error).into_iter().collect();
+    lines.push(format!(
         "recall {} ({} of {} that the agents made by themselves, within {}), precision {} ({} of {}, late ones not among them)",
         share(demanded),
         grouped(hits),
@@ -61,35 +88,43 @@ fn summary(result: &Backtest) -> Vec<String> {
         share(predictions),
         grouped(hits),
         counted(predictions, "prediction"),
-    )];
+    ));
     let calls = result.median_of_hits(|event| event.distance_calls().map(i64::unsigned_abs));
-    let error = result.median_of_hits(Tested::token_error_millionths);
     if let (Some(calls), Some(error)) = (calls, error) {
-        let hundredths = error / 100;
-        lines.push(format!(
-            "median distance of the hits: {}; {}.{:02} % of the trigger's tokens",
-            counted(calls, "call"),
-            hundredths / 100,
-            hundredths % 100
-        ));
+        lines.push(format!("median distance of the hits: {}; {} of the trigger's tokens", counted(calls, "call"), hundredths(error)));
     }
-    let aside = [Verdict::Manual, Verdict::ProbablyManual, Verdict::Untested];
-    let aside: Vec<String> = aside
-        .into_iter()
-        .filter(|verdict| result.count(*verdict) > 0)
-        .map(|verdict| format!("{} {}", result.count(verdict), named(verdict)))
-        .collect();
-    if !aside.is_empty() {
-        lines.push(format!("not counted: {}", aside.join(", ")));
-    }
+    lines.extend(aside(result));
     lines
+}
+
+/// The answer in one sentence: how many of the events that agents made by themselves were predicted, false alarms, the error of the trigger. Absent where there
+/// is neither.
+fn in_short(all: &[&Tested], (hits, demanded, predictions): (u64, u64, u64), error: Option<u64>) -> Option<String> {
+    let prunes = all.iter().any(|event| event.recorded.is_some() && event.kind == CompactionKind::Prune);
+    let noun = if prunes { "automatic compaction or pruning" } else { "automatic compaction" };
+    let alarms = match predictions - hits {
+        0 => "no false alarm".to_owned(),
+        alarms => counted(alarms, "false alarm"),
+    };
+    let error = error.map(|error| format!("; median error of the trigger {}", hundredths(error))).unwrap_or_default();
+    let many = if prunes { "automatic compactions and prunings" } else { "automatic compactions" };
+    let events = if demanded == 1 { noun } else { many };
+    (demanded + predictions > 0).then(|| {
+        format!("{} of {} {events} predicted within {}, {alarms}{error}.", grouped(hits), grouped(demanded), counted(TOLERANCE, "call"))
+    })
+}
+
+/// Millionths in percent with two decimals.
+fn hundredths(millionths: u64) -> String {
+    let hundredths = millionths / 100;
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }
 
 /// An event that was tested, and its session.
 type Row<'a> = (&'a TestedSession, &'a Tested);
 
 fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, provenance: Provenance) -> Column {
-    Column::number(key, header, unit, provenance).says(meaning)
+    Column { priority: 1, ..Column::number(key, header, unit, provenance).says(meaning) }
 }
 
 /// The columns of each event.

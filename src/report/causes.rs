@@ -2,7 +2,8 @@
 
 use super::document::{Cell, Column, Provenance, Section, Unit};
 use super::field::Fields;
-use crate::experiment::Replay;
+use super::words::{counted, three_digits};
+use crate::experiment::{NeverReached, Replay};
 use crate::sim::{Cause, Warning};
 use std::cmp::Reverse;
 
@@ -25,13 +26,39 @@ pub fn causes(replays: &[Replay]) -> Option<Section> {
     table.table(1, rows).told("Why contexts overflowed")
 }
 
+/// A warning in words, with the sessions that it holds for.
+pub struct Warned<'a> {
+    pub policy: &'a str,
+    pub sessions: u64,
+    pub sentence: String,
+}
+
+/// What is to be said of a policy that acts nowhere.
+pub fn never_acts(reached: &NeverReached) -> String {
+    let NeverReached { threshold, largest } = *reached;
+    format!("never acts: its threshold, {}, lies above the largest context, {}", three_digits(threshold), three_digits(largest))
+}
+
+/// All warnings, policy by policy.
+pub fn warned(replay: &Replay) -> Vec<Warned<'_>> {
+    let of = |sessions: u64, sentence: String| Warned { policy: &replay.policy, sessions, sentence };
+    let totals = &replay.totals;
+    let told = |(warning, sessions): (&Warning, &u64)| match warning {
+        Warning::NoGain if totals.compactions_without_gain > 0 => {
+            let tries = counted(totals.compactions_without_gain, "compaction");
+            of(*sessions, format!("{tries} without gain: less than 5 % of the context is freed, or nothing"))
+        }
+        warning => of(*sessions, warning.sentence().to_owned()),
+    };
+    let reached = replay.never_reached().map(|reached| of(totals.sessions, never_acts(&reached)));
+    totals.warnings.iter().map(told).chain(reached).collect()
+}
+
 /// Warnings by policy, as sentences. Absent where there is nothing to warn of.
 pub fn warnings(replays: &[Replay]) -> Option<Section> {
-    let rows =
-        replays.iter().flat_map(|replay| replay.totals.warnings.iter().map(move |(warning, sessions)| (replay, *warning, *sessions)));
-    let table = Fields::<(&Replay, Warning, u64)>::new()
-        .with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy))
-        .with(simulated("sessions", "sessions", Unit::Count), |(.., sessions)| Cell::Count(*sessions))
-        .with(Column::prose("warning", "warning"), |(_, warning, _)| Cell::name(warning.sentence()));
-    table.table(1, rows).told("Warnings")
+    let table = Fields::<Warned<'_>>::new()
+        .with(Column::name("policy", "policy"), |warned| Cell::name(warned.policy))
+        .with(simulated("sessions", "sessions", Unit::Count), |warned| Cell::Count(warned.sessions))
+        .with(Column::prose("warning", "warning"), |warned| Cell::name(&warned.sentence));
+    table.table(1, replays.iter().flat_map(warned)).told("Warnings")
 }

@@ -2,7 +2,7 @@
 
 use super::asked::{Breakdown, Priced};
 use super::cost_figures::hits;
-use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::cost::CostRecord;
@@ -43,16 +43,20 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     sections.extend(refetch::sections(priced.replays, priced.cache));
     sections.push(by_agent(priced.checks).titled("The unchanged recording, recorded beside modelled"));
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
+    let own_error = cost_figures::own_error(priced.checks, priced.cache).map(|sentence| Section::lines(vec![sentence]));
+    let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
+    let brief = [table.clone().titled("List prices, recorded and simulated")].into_iter().chain(own_error).chain(break_even);
+    let screen = Some(Screen { sections: brief.collect(), ..Screen::default() });
     let record = Record::Cost(Box::new(CostRecord::new(priced)));
-    Report { corpus: None, ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record) }
+    Report { corpus: None, screen, ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record) }
 }
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {
-    Column::number(key, header, Unit::Money, provenance).says(meaning).better(Better::Less)
+    Column { priority: 2, ..Column::number(key, header, Unit::Money, provenance).says(meaning).better(Better::Less) }
 }
 
 const fn share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column::number(key, header, Unit::Share, Provenance::Simulated).says(meaning)
+    Column { priority: 3, ..Column::number(key, header, Unit::Share, Provenance::Simulated).says(meaning) }
 }
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
@@ -100,12 +104,16 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             Row::Recorded(recording) => Cell::Count(recording.sum.totals.calls),
             Row::Policy(replay) => Cell::Count(replay.bill.calls),
         })
-        .with(money("cost", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated), move |row| {
-            match row {
+        .with(
+            Column {
+                priority: 1,
+                ..money("cost", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated)
+            },
+            move |row| match row {
                 Row::Recorded(recording) => recording::cost(&recording.sum),
                 Row::Policy(_) => cost(Bills::with)(row),
-            }
-        })
+            },
+        )
         .with(
             money("uncached_usd", "no cache", "cost where every prompt token costs the input price", Simulated),
             cost(|bills, _| &bills.uncached),
@@ -125,14 +133,17 @@ fn by_policy(priced: &Priced<'_>) -> Table {
                 Row::Recorded(_) => Cell::Empty,
             }
         })
-        .with(COST_BESIDE, |row| match row {
+        .with(Column { priority: 1, ..COST_BESIDE }, |row| match row {
             Row::Policy(replay) => priced.baselines.cost_beside(replay, cache).unwrap_or(Cell::Empty),
             Row::Recorded(_) => Cell::Empty,
         })
-        .with(share("hits", "hits", "share of the prompt tokens that the chosen cache reads").better(Better::More), move |row| match row {
-            Row::Recorded(recording) => recording::hit_rate(&recording.sum),
-            Row::Policy(_) => read(Bills::with)(row),
-        })
+        .with(
+            Column { priority: 1, ..share("hits", "hits", "share of the prompt tokens that the chosen cache reads").better(Better::More) },
+            move |row| match row {
+                Row::Recorded(recording) => recording::hit_rate(&recording.sum),
+                Row::Policy(_) => read(Bills::with)(row),
+            },
+        )
         .with(
             share("modelled_hits", "modelled hits", "the same for the modelled cache").better(Better::More),
             read(|bills, _| &bills.modelled),

@@ -64,6 +64,13 @@ impl Section {
     pub fn lines(lines: Vec<String>) -> Section {
         Section { title: String::new(), body: Body::Lines(lines) }
     }
+
+    /// What things are called and what they are, a line each, without headings.
+    pub fn facts(facts: Vec<(&'static str, String)>) -> Section {
+        let columns = vec![Column::name("fact", ""), Column::prose("what", "")];
+        let rows = facts.into_iter().map(|(name, words)| vec![Cell::Name(name.to_owned()), Cell::Name(words)]).collect();
+        Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows }) }
+    }
 }
 
 /// A part of a report with a heading.

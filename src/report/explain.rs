@@ -1,12 +1,14 @@
 //! `explain`: one session's life under one policy, as an agent's own log would tell it.
 
 mod account;
+mod call;
+mod folding;
+mod picture;
 
 pub use account::own_words;
-mod folding;
 
-use super::asked::Subject;
-use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::asked::{Subject, Telling};
+use super::document::{Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::any::Record;
 use super::record::replay::ExplainRecord;
 use super::words::{counted, grouped, percent};
@@ -15,6 +17,7 @@ use crate::policy::{Facts, Hook, Policy};
 use crate::sim::{CallOutcome, Event, EventKind, Outcome, Refetch};
 use crate::trace::Trace;
 use account::account;
+use call::call;
 use folding::{Fold, folds};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +32,18 @@ pub fn explain(subject: &Subject<'_>) -> Report {
     let rules = Rules::new(subject.policy, outcome);
     let told = timeline(&rules, outcome, &folds(&outcome.events));
     let facts = facts(trace, outcome).into_iter();
-    let screen = subject.replay.closed.is_none().then(|| account(trace, outcome, &told));
+    let threshold = replay.thresholds.first().copied().flatten();
+    let screen = match subject.telling {
+        Telling::Life => subject.replay.closed.is_none().then(|| account(trace, outcome, &told, threshold)),
+        Telling::Calls => Some(Screen { sections: vec![told.clone().titled("")], ..Screen::default() }),
+        Telling::Lost => {
+            let lost = references::worst_of(outcome);
+            let lost = lost.unwrap_or_else(|| Section::lines(vec!["No reused text was gone.".to_owned()]));
+            let what = "Simulated: text that a reply repeats, and that the policy had taken out of the context.".to_owned();
+            Some(Screen { sections: vec![Section::lines(vec![what]), lost], ..Screen::default() })
+        }
+        Telling::At(number) => Some(call(trace, outcome, &timeline(&rules, outcome, &BTreeMap::new()), number)),
+    };
     let closed = subject.replay.closed.as_deref().map(|closed| refetch::in_short(subject.replay, closed));
     let mut sections = vec![
         Section { title: String::new(), body: Body::Lines(facts.chain(closed).collect()) },

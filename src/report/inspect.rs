@@ -1,6 +1,6 @@
 //! `inspect`: what logs hold, before any policy looks at them.
 
-use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::document::{Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::notes;
 use super::record::any::Record;
@@ -8,7 +8,7 @@ use super::record::inspect::InspectRecord;
 use super::words::{counted, grouped, percent};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
-use crate::experiment::{Contents, ModelShare, by_agent, by_model};
+use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, by_agent, by_model, usage_outliers};
 use crate::trace::{Outputs, Trace};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,7 +23,10 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     let sessions: Vec<(&Trace, Contents)> = corpus.traces.iter().map(|trace| (trace, Contents::of(trace))).collect();
     let agents = by_agent(corpus);
     let models = by_model(corpus, catalog);
-    let mut sections = vec![Section { title: String::new(), body: Body::Lines(facts(corpus, &agents)) }];
+    let outliers = outliers(corpus);
+    let mut facts = facts(corpus, &agents);
+    facts.extend(in_short(&outliers));
+    let mut sections = vec![Section::lines(facts)];
     sections.push(agent_table(&agents).titled("Agents"));
     sections.push(message_table(&agents).titled("Messages"));
     sections.push(model_table(&models).titled("Models"));
@@ -34,6 +37,7 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
         "Sessions".to_owned()
     };
     sections.push(session_table(&sessions, shown).titled(heading));
+    sections.extend(outlier_table(&outliers).told("Recorded usage that stands out"));
     let mut notes = vec![OVERHEAD.to_owned()];
     notes.extend(notes::of_corpus(corpus));
     notes.extend(notes::newer_than_presets(corpus));
@@ -41,6 +45,43 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     let facts = &corpus.facts;
     let rows = session_table(&sessions, sessions.len());
     Report::over(facts, command, sections, notes, rows, record)
+}
+
+/// A session, and a report of usage in it that stands out.
+type Odd<'a> = (&'a Trace, UsageOutlier);
+
+fn outliers(corpus: &Corpus) -> Vec<Odd<'_>> {
+    corpus.traces.iter().flat_map(|trace| usage_outliers(trace).into_iter().map(move |outlier| (trace, outlier))).collect()
+}
+
+/// How many there are, in a sentence; absent where there is none.
+fn in_short(outliers: &[Odd<'_>]) -> Option<String> {
+    let of = |kind: Outlier| outliers.iter().filter(|(_, outlier)| outlier.kind == kind).count() as u64;
+    let (spikes, repeated) = (of(Outlier::Spike), of(Outlier::Repeated));
+    let spikes = (spikes > 0).then(|| {
+        let calls = counted(spikes, "call");
+        format!("{calls} with a recorded prompt at least half as large again as those before and after (spikes)")
+    });
+    let repeated = (repeated > 0).then(|| format!("{} with the usage of the call before", counted(repeated, "call")));
+    let parts: Vec<String> = spikes.into_iter().chain(repeated).collect();
+    (!parts.is_empty()).then(|| format!("Usage that stands out: {}.", parts.join("; ")))
+}
+
+fn outlier_table(outliers: &[Odd<'_>]) -> Table {
+    let tokens = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Recorded);
+    Fields::<&Odd<'_>>::new()
+        .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
+        .with(count("call", "call", "counted from 1"), |(_, outlier)| Cell::Count(outlier.call as u64 + 1))
+        .with(tokens("before_tokens", "before"), |(_, outlier)| Cell::Tokens(outlier.beside.0))
+        .with(tokens("prompt_tokens", "prompt"), |(_, outlier)| Cell::Tokens(outlier.prompt))
+        .with(tokens("after_tokens", "after"), |(_, outlier)| Cell::Tokens(outlier.beside.1))
+        .with(Column::prose("why", "why"), |(_, outlier)| {
+            Cell::name(match outlier.kind {
+                Outlier::Spike => "a spike: the neighbours are smaller, and nothing was compacted",
+                Outlier::Repeated => "the same usage as the call before",
+            })
+        })
+        .table(1, outliers)
 }
 
 fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {

@@ -3,6 +3,8 @@
 mod answer;
 mod asked;
 mod backtest;
+mod by_file;
+mod by_group;
 mod by_region;
 mod by_rule;
 mod by_session;
@@ -27,6 +29,7 @@ mod guesses;
 mod idle;
 mod inspect;
 mod judged;
+mod jumps;
 mod measures;
 mod notes;
 mod over;
@@ -49,7 +52,7 @@ mod words;
 
 pub use asked::{
     Asked, AskedBacktest, AskedCache, AskedIdle, Baselines, Billed, Breakdown, BreaksBy, By, Found, Gated, Grouping, Oracle, Priced,
-    Series, SubAgents, Subject, Swept,
+    Series, SubAgents, Subject, Swept, Telling,
 };
 pub use backtest::backtest;
 pub use cache::cache;

@@ -2,15 +2,15 @@
 
 use super::answer::answer;
 use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
-use super::document::{Body, Cell, Column, Report, Section, Table};
+use super::document::{Body, Cell, Column, Report, Screen, Section, Table};
 use super::figures::{cells as figure_cells, column, oracle_cell, told};
 use super::record::any::Record;
 use super::record::replay::ReplayRecord;
-use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
+use super::{by_file, by_group, by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, jumps, notes, references, refetch};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
 use crate::experiment::metric::in_spreadsheets;
-use crate::experiment::{Replay, least_budget};
+use crate::experiment::{Grouped, Replay, files, least_budget};
 use crate::sim::Totals;
 use crate::trace::Trace;
 
@@ -23,6 +23,9 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     }
     notes.extend(cost_figures::unpriced(replays.iter()));
     notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, asked.cache)));
+    let grouped = if let By::Group(by) = asked.by { Some(Grouped::new(corpus, baselines.with_own(replays), by)) } else { None };
+    notes.extend(grouped.as_ref().and_then(by_group::note));
+    let files = if asked.by == By::File { files(corpus) } else { Vec::new() };
     let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
         By::Policy => vec![by_policy(corpus, replays, baselines, asked)],
@@ -31,6 +34,8 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         By::Region => by_region::sections(replays),
         By::Reference => references::sections(corpus, replays, least.as_ref()),
         By::Rule => by_rule::section(replays).into_iter().collect(),
+        By::Group(_) => grouped.iter().map(by_group::section).collect(),
+        By::File => vec![Section::lines(vec![by_file::in_short(&files)]), by_file::table(corpus, &files).titled("")],
     };
     sections.extend(refetch::sections(replays, asked.cache));
     if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
@@ -53,6 +58,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     if matches!(asked.by, By::Policy | By::Session) {
         sections.extend(causes::causes(replays));
         sections.extend(causes::warnings(replays));
+        sections.extend(jumps::jumps(corpus, replays));
     }
     let mut rows = match asked.by {
         By::Policy | By::Session => by_session::flat(corpus, replays, baselines, asked.cache),
@@ -60,18 +66,28 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         By::Region => by_region::flat(replays),
         By::Reference => references::flat(replays),
         By::Rule => by_rule::flat(replays),
+        By::Group(_) => grouped.as_ref().map(by_group::flat).unwrap_or_default(),
+        By::File => by_file::table(corpus, &files),
     };
     if matches!(asked.by, By::Policy | By::Session) {
         refetch::widen(&mut rows, replays);
         by_session::put_before(&mut rows, corpus, baselines, asked.cache);
     }
     let record = ReplayRecord::new(corpus, replays, asked.series).with_least(least.as_ref());
-    let record = record.beside(corpus, replays, &baselines, asked.cache, asked.series).with_errors(asked.checks);
+    let record = record
+        .beside(corpus, replays, &baselines, asked.cache, asked.series)
+        .with_errors(asked.checks)
+        .with_groups(grouped.as_ref())
+        .with_files(corpus, &files);
     let record = Record::Replay(Box::new(record));
     let facts = &corpus.facts;
     // Who names columns looks at the table, and wants no verdict.
     let chosen = !asked.columns.is_empty();
-    let screen = (asked.by == By::Policy && !chosen).then(|| answer(corpus, replays, baselines, asked));
+    let screen = match asked.by {
+        By::Policy => (!chosen).then(|| answer(corpus, replays, baselines, asked)),
+        By::Session => Some(Screen { sections: vec![by_session::most_telling(corpus, replays)], ..Screen::default() }),
+        _ => None,
+    };
     sections.truncate(if chosen { 1 } else { usize::MAX });
     Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
 }

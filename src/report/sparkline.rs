@@ -7,7 +7,7 @@ use crate::sim::Outcome;
 const CELLS: usize = 12;
 
 /// From the window nearly empty to nearly full.
-const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+pub const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The column.
 pub const COLUMN: Column = Column {

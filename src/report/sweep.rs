@@ -1,21 +1,24 @@
 //! `sweep`: many settings of policies, the best first.
 
 use super::asked::{Billed, Swept};
-use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::figures::{cells, column, told};
+use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::field::Fields;
+use super::figures::{cell as figure_cell, cells, column, told};
 use super::judged::{Bundle, Judged, bundled, judged, words};
 use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
 use super::record::any::Record;
 use super::record::sweep::SweepRecord;
 use super::ties::ties;
 use super::title::title;
-use super::words::{counted, counted_as, grouped};
-use super::{cost_figures, finding, notes};
-use crate::experiment::metric::in_spreadsheets;
-use crate::experiment::{Against, Direction, KnownFrom, Metric, RecordedSummaries, Row, Standing};
-use crate::policy::{Policy, number};
+use super::words::{counted, counted_as, grouped, percent};
+use super::{causes, cost_figures, finding, notes};
+use crate::advice::WithoutEffect;
+use crate::experiment::metric::{in_spreadsheets, metric_of};
+use crate::experiment::{Against, Direction, KnownFrom, Metric, RecordedSummaries, Row, Standing, never_reached};
+use crate::policy::{Facts, Policy, number};
 use crate::statistics::{FEWEST, Finding, effective};
-use std::collections::BTreeSet;
+use crate::trace::Evidence;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
 const SHOWN: usize = 20;
@@ -32,16 +35,20 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let shown: Vec<&Bundle<'_, '_>> = shown.iter().chain(rest.iter().filter(|bundle| is_own(bundle))).collect();
     let figures = told(shown.iter().map(|bundle| &bundle.judged.row.totals));
     let rows: Vec<(&Judged<'_>, String)> = shown.iter().map(|bundle| (bundle.judged, bundle.words(swept))).collect();
-    let lines: Vec<String> = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged)).collect();
+    let lines = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged));
+    let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged));
+    let lines: Vec<String> = lines.collect();
     let mut sections = Vec::new();
     if !lines.is_empty() {
-        sections.push(Section { title: String::new(), body: Body::Lines(lines) });
+        sections.push(Section::lines(lines));
     }
+    let brief = sections.iter().cloned().chain([brief(swept, &rows).titled(goal(swept))]).collect();
+    let screen = Some(Screen { sections: brief, ..Screen::default() });
     sections.push(Section { title: goal(swept), body: Body::Table(table(swept, &rows, &figures)) });
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
     let (facts, record) = (&swept.corpus.facts, Record::Sweep(Box::new(SweepRecord::new(swept, &judged))));
     let title = format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(facts));
-    Report { title, ..Report::over(facts, swept.command.clone(), sections, notes, table(swept, &all, &further), record) }
+    Report { title, screen, ..Report::over(facts, swept.command.clone(), sections, notes, table(swept, &all, &further), record) }
 }
 
 /// The best setting beside the own one of its policy.
@@ -66,7 +73,10 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         if failed < of_own { format!("; it fails {} instead of {}", counted(failed, "session"), grouped(of_own)) } else { String::new() };
     Some(match finding {
         Finding::Better => {
-            format!("{named} is better than {point}{fewer}: {values}{told}. `ctxsim tune` judges on sessions that it was not sought on.")
+            let trade = trade(best.row, own.row).map(|trade| format!("; but it {trade}")).unwrap_or_default();
+            format!(
+                "{named} is better than {point}{fewer}: {values}{told}{trade}. `ctxsim tune` judges on sessions that it was not sought on."
+            )
         }
         Finding::Worse => format!("{named} is the best that is allowed, and worse than {point}, which are not: {values}{told}."),
         Finding::NoDifference(within) => format!(
@@ -78,6 +88,62 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
             format!("Cannot judge: it takes {FEWEST} sessions at the least, and an objective that adds up over them. {named}: {values}.")
         }
     })
+}
+
+/// Policies whose own settings no session reaches.
+fn never_act(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
+    let of = |((policy, own), thresholds): ((&Policy, &usize), &Vec<Option<u64>>)| {
+        let own = judged.iter().find(|judged| judged.row.setting == *own)?;
+        Some(format!("With its own settings {} {}.", policy.name, causes::never_acts(&never_reached(&own.row.totals, thresholds)?)))
+    };
+    swept.bases.iter().zip(swept.own).zip(swept.thresholds).filter_map(of).collect()
+}
+
+/// Parameters that were turned and change nothing: by the policy's other settings, or in these sessions.
+fn decide_nothing(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
+    let of = |(base, policy): (usize, &Policy)| {
+        let mine: Vec<&Judged<'_>> = judged.iter().filter(|judged| judged.setting.base == base).collect();
+        let turned: BTreeSet<&String> = mine.iter().flat_map(|judged| judged.setting.values.iter().map(|(name, _)| name)).collect();
+        let (turned_too, facts) = (turned.clone(), Facts { window: policy.default_window(), ..Facts::default() });
+        let idle = policy.without_effect(&facts).into_iter().filter(|idle| turned.contains(&idle.name));
+        // What another swept parameter takes away, its other values may give back.
+        let idle = idle.filter(|idle| !idle.because.as_ref().is_some_and(|(other, _)| turned_too.contains(other)));
+        let idle: Vec<WithoutEffect> = idle.collect();
+        let known: BTreeSet<String> = idle.iter().map(|idle| idle.name.clone()).collect();
+        let here = turned.into_iter().filter(|name| !known.contains(*name) && !decides(name, &mine)).cloned().collect::<Vec<_>>();
+        let here = here.into_iter().map(|name| format!("{name} decides nothing in these sessions"));
+        idle.iter().map(WithoutEffect::words).chain(here).map(|words| format!("{}: {words}.", policy.name)).collect::<Vec<_>>()
+    };
+    swept.bases.iter().enumerate().flat_map(of).collect()
+}
+
+/// Do settings that differ in this parameter alone come to something else?
+fn decides(name: &str, mine: &[&Judged<'_>]) -> bool {
+    let mut by_others: BTreeMap<Vec<&(String, String)>, (&Judged<'_>, bool)> = BTreeMap::new();
+    let mut compared = false;
+    for judged in mine {
+        if !judged.setting.values.iter().any(|(param, _)| param == name) {
+            continue;
+        }
+        let others = judged.setting.values.iter().filter(|(param, _)| param != name).collect();
+        let (first, differs) = by_others.entry(others).or_insert((judged, false));
+        compared |= first.row.setting != judged.row.setting;
+        *differs |= first.row.totals != judged.row.totals || first.row.charges != judged.row.charges;
+    }
+    !compared || by_others.values().any(|(_, differs)| *differs)
+}
+
+/// What a setting gives up: reused text that the own one keeps, to a hundredth.
+fn trade(best: &Row, own: &Row) -> Option<String> {
+    let kept = |row: &Row| {
+        let lines = row.totals.retention.of(Evidence::Line);
+        (lines.kept, lines.all())
+    };
+    let ((kept_here, all_here), (kept_there, all_there)) = (kept(best), kept(own));
+    let share = |kept: u64, all: u64| if all == 0 { 1.0 } else { kept as f64 / all as f64 };
+    let told = |kept: u64, all: u64| percent(i64::try_from(kept).unwrap_or(i64::MAX), all);
+    (share(kept_here, all_here) + 0.01 < share(kept_there, all_there))
+        .then(|| format!("keeps {} of the reused text instead of {}", told(kept_here, all_here), told(kept_there, all_there)))
 }
 
 /// The best at an end of the values of a parameter: there may be better ones beyond.
@@ -108,6 +174,42 @@ fn goal(swept: &Swept<'_>) -> String {
     let constraints: Vec<&str> = swept.constraints.iter().map(|constraint| constraint.words.as_str()).collect();
     let subject = if constraints.is_empty() { String::new() } else { format!(", subject to {}", constraints.join(" and ")) };
     format!("By {verb} {}{subject}", swept.objective.measure.words())
+}
+
+/// What decides of each setting: what is sought, how far that is from the own one, what fails, and what is lost.
+fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
+    let measure = swept.objective.measure;
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    let header = if measure.whole.is_some() { "objective" } else { measure.part.header };
+    let mut fields = Fields::<&(&Judged<'_>, String)>::new();
+    if swept.bases.len() > 1 {
+        fields = fields.with(Column::name("policy", "policy"), |(judged, _)| Cell::name(judged.policy));
+    }
+    let difference = |judged: &Judged<'_>| {
+        let own = judged.verdict.own.and_then(|own| own.difference).filter(|own| own.whole.is_some());
+        own.map_or(Cell::Empty, |own| Cell::Name(finding::share(own.share.value)))
+    };
+    fields = fields
+        .with(Column::name("setting", "setting, simulated"), |(_, setting)| Cell::name(setting))
+        .with(simulated("objective", header, measure.part.unit), move |(judged, _)| cell(judged.row.value(&measure), &measure))
+        .with(simulated("difference", "vs own", Unit::Share), move |(judged, _)| difference(judged));
+    for (key, header) in [
+        ("failed_sessions", "failed"),
+        ("overflows", "over\u{ad}flows"),
+        ("compactions", "compac\u{ad}tions"),
+        ("prunes", "prunes"),
+        ("references_kept_share", "reused text kept"),
+    ] {
+        let tells = ["prunes", "overflows"].contains(&key);
+        let none = |metric: &Metric| rows.iter().all(|(judged, _)| metric.value(&judged.row.totals, &judged.row.charges) == 0);
+        let Some(metric) = metric_of(key).filter(|metric| !(tells && none(metric))) else { continue };
+        fields = fields.with(Column { header, priority: 1, ..column(metric) }, |(judged, _)| figure_cell(metric, &judged.row.totals));
+    }
+    fields
+        .with(Column { priority: 1, ..Column::name("verdict", "verdict") }, |(judged, _)| {
+            Cell::Name(words(&judged.verdict, swept.constraints))
+        })
+        .table(if swept.bases.len() > 1 { 2 } else { 1 }, rows)
 }
 
 fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'static Metric]) -> Table {

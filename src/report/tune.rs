@@ -1,10 +1,13 @@
 //! `tune`: the setting that was found beside the defaults, on sessions that it was not sought on.
 
+mod said;
+mod screen;
+
 use super::asked::Found;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, column};
-use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
+use super::measures::{CLOSED_LOOP, bound_cell, cell, phrase};
 use super::record::any::Record;
 use super::record::tune::TuneRecord;
 use super::title::title;
@@ -12,11 +15,13 @@ use super::words::{counted, grouped};
 use super::{cost_figures, finding, notes};
 use crate::advice::{Snippets, Unset};
 use crate::experiment::metric::in_tables;
-use crate::experiment::tune::{Bound, Decided, FEWEST, Part, Trial, Tuned, Verdict};
+use crate::experiment::tune::{Bound, Decided, Part, Trial, Tuned, Verdict};
 use crate::experiment::{self, Direction, KnownFrom, Measure, RecordedSummaries, Row, Value};
 use crate::policy::{Policy, figure};
 use crate::statistics::Keeping;
 use crate::trace::Evidence;
+use said::{gain, gain_told, point, sentences, setting_words};
+use screen::screen;
 
 /// So many sessions are named; the record holds all.
 const SHOWN: usize = 20;
@@ -29,15 +34,15 @@ pub fn tune(found: &Found<'_>) -> Report {
     let snippets = snippets(found);
     let notes = all_notes(found);
     let table = table(found);
-    let mut sections = vec![
-        Section { title: String::new(), body: Body::Lines(sentences(found)) },
-        Section { title: sought(found), body: Body::Table(table.clone()) },
-    ];
-    sections.extend(configuration(found.policy, &snippets));
-    sections.extend(found.decided.map(|decided| explained(found, decided)));
+    let mut sections =
+        vec![Section::lines(sentences(found, Some(&gain_told(found)))), Section { title: sought(found), body: Body::Table(table.clone()) }];
+    let mut below = configuration(found.policy, &snippets);
+    below.extend(found.decided.map(|decided| explained(found, decided)));
+    sections.extend(below.iter().cloned());
+    let screen = Some(screen(found, below));
     let (facts, record) = (&found.split.facts, Record::Tune(Box::new(TuneRecord::new(found, &snippets))));
     let title = format!("Policy {} tuned over {}", found.policy.name, title(facts));
-    Report { title, ..Report::over(facts, found.command.clone(), sections, notes, table, record) }
+    Report { title, screen, ..Report::over(facts, found.command.clone(), sections, notes, table, record) }
 }
 
 /// Each configuration file with what is to be put there, and a line on what no file takes.
@@ -86,132 +91,6 @@ fn snippets(found: &Found<'_>) -> Snippets {
     policy.snippets(&names, &comment)
 }
 
-/// What the setting is compared with.
-fn point(found: &Found<'_>) -> &'static str {
-    if found.yours.is_some() { "your own settings" } else { "the defaults" }
-}
-
-/// "cost $1.20 against $2.00 with the defaults on 12 held-out sessions: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)"
-fn gain(found: &Found<'_>, best: &Trial) -> String {
-    let measure = found.tuned.objective.measure;
-    let value = |trial: &Trial| phrase(trial.held_out.value(&measure), &measure);
-    let difference = found.tuned.difference.map_or_else(String::new, |difference| {
-        let amount = |amount: i64| bound_phrase(amount, &measure);
-        format!(": {}", finding::difference(&difference, found.tuned.bars.own_error, &amount))
-    });
-    format!(
-        "{} {} against {} with {} on {}{difference}",
-        measure.words(),
-        value(best),
-        value(&found.tuned.default),
-        point(found),
-        counted(found.split.held_out.traces.len() as u64, "held-out session"),
-    )
-}
-
-fn sentences(found: &Found<'_>) -> Vec<String> {
-    let tuned = found.tuned;
-    let held_out = found.split.held_out.traces.len() as u64;
-    let setting = tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
-    let gain = tuned.best.as_ref().map(|best| gain(found, best)).unwrap_or_default();
-    let broken = defaults_break(found);
-    let gained = || format!("{}.", capital(&gain));
-    let (point, worth) = (point(found), tuned.bars.worth);
-    let on = counted(held_out, "held-out session");
-    let keep = match &broken {
-        Some(_) => format!("Nothing is recommended: {setting} keeps all constraints, and {point} do not; but"),
-        None => format!("Keep {point}:"),
-    };
-    let mut sentences = match &tuned.verdict {
-        Verdict::Recommended => [format!("Recommended: {setting}.")]
-            .into_iter()
-            .chain(fewer_failed(found, held_out))
-            .chain([gained()])
-            .chain(at_edge(found))
-            .collect(),
-        Verdict::DefaultIsBest => vec![format!(
-            "Keep {point}: of all settings that were looked at and keep the constraints, none is better on the training sessions."
-        )],
-        Verdict::NoneAllowed(_) => {
-            vec!["Nothing is recommended: no setting that was looked at keeps all constraints on the training sessions.".to_owned()]
-        }
-        Verdict::Breaks(broken) => vec![
-            format!(
-                "Nothing is recommended: {setting}, the best of the training sessions, breaks on the held-out sessions: {}.",
-                broken.join(" and ")
-            ),
-            gained(),
-        ],
-        Verdict::CannotTell(untold) => {
-            vec![format!("Nothing is recommended: on {on} it cannot be told whether {setting} keeps: {}.", untold.join(" and ")), gained()]
-        }
-        Verdict::NoDifference(within, more) => vec![
-            format!("{keep} {setting} makes no difference {} on {on}.", finding::within(*within, worth)),
-            gained(),
-            match more {
-                Some(more) => {
-                    format!("If the difference is what it seems, about {} in all would decide.", counted(*more, "more session"))
-                }
-                None => "No number of sessions like these would decide.".to_owned(),
-            },
-        ],
-        Verdict::Worse => {
-            vec![format!("{keep} {setting} is the best on the training sessions, and worse on the held-out ones."), gained()]
-        }
-        Verdict::TooFew(more) => vec![format!(
-            "Cannot judge: {} and {on} are too few. It takes at least {}, so that {FEWEST} stand on each side.",
-            counted(found.split.training.traces.len() as u64, "training session"),
-            counted(*more, "more session"),
-        )],
-        Verdict::NotReached => vec![format!(
-            "Cannot judge: {}, so that they say nothing of its settings.",
-            if tuned.best.as_ref().is_some_and(|best| best.setting.values.is_empty()) {
-                "no session comes to where the policy acts, under any setting that was looked at".to_owned()
-            } else {
-                format!("none of {on} comes to where the policy acts, under {point} or {setting}")
-            }
-        )],
-    };
-    sentences.extend(broken);
-    sentences
-}
-
-/// A best value at an end of its range: there may be better ones beyond.
-fn at_edge(found: &Found<'_>) -> Option<String> {
-    let best = found.tuned.best.as_ref()?;
-    let ends = |(param, value): &&(String, String)| {
-        let range = found.axes.iter().find(|axis| axis.param == *param)?.range();
-        let value: f64 = value.parse().ok()?;
-        let is_choice = range.is_whole() && range.to - range.from <= 2.0;
-        (!is_choice && (value == range.from || value == range.to)).then(|| format!("{param}={}", figure(value)))
-    };
-    let ends: Vec<String> = best.setting.values.iter().filter_map(|pair| ends(&pair)).collect();
-    (!ends.is_empty())
-        .then(|| format!("{} stands at the edge of its range: a wider one may hold a better value (--params).", ends.join(", ")))
-}
-
-/// Failed sessions go before what is sought: said where they decide.
-fn fewer_failed(found: &Found<'_>, held_out: u64) -> Option<String> {
-    let tuned = found.tuned;
-    let failed = tuned.best.as_ref().map_or(0, |best| best.held_out.failed_sessions());
-    let default = tuned.default.held_out.failed_sessions();
-    let of = counted(held_out, "held-out session");
-    (failed < default).then(|| format!("It fails {} of {of}, {} {}.", grouped(failed), point(found), grouped(default)))
-}
-
-/// Constraints that the defaults do not keep themselves, with what they come to.
-fn defaults_break(found: &Found<'_>) -> Option<String> {
-    let of = |row: &Row, part: &str| {
-        let broken = found.tuned.bounds.iter().filter(|bound| !bound.holds(row, row, 0.0));
-        let value = |bound: &Bound| format!("{} ({})", bound.words(), phrase(row.value(&bound.measure()), &bound.measure()));
-        let broken: Vec<String> = broken.map(value).collect();
-        (!broken.is_empty()).then(|| format!("{} on the {part} sessions", broken.join(" and ")))
-    };
-    let default = &found.tuned.default;
-    let parts: Vec<String> = [of(&default.training, "training"), of(&default.held_out, "held-out")].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| format!("{} themselves break {}.", capital(point(found)), parts.join(", and ")))
-}
-
 /// Failed sessions: no figure of theirs is that of a session that ran to its end.
 fn ended_early(found: &Found<'_>) -> Option<String> {
     let closed = found.tuned.objective.measure.known_from() == KnownFrom::ClosedLoop;
@@ -252,11 +131,6 @@ fn explained(found: &Found<'_>, decided: &[Decided]) -> Section {
         _ => (format!("Nothing was decided; where {best} differs most from the defaults"), Body::Table(deciders(found, &moved))),
     };
     Section { title, body }
-}
-
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn sought(found: &Found<'_>) -> String {
@@ -334,11 +208,6 @@ fn table(found: &Found<'_>) -> Table {
             keeps,
         )
         .table(2, rows)
-}
-
-fn setting_words(found: &Found<'_>, trial: &Trial) -> String {
-    let own = if found.yours.is_some() { "yours" } else { "defaults" };
-    if trial.setting.values.is_empty() { own.to_owned() } else { trial.setting.words() }
 }
 
 fn deciders(found: &Found<'_>, moved: &[&Decided]) -> Table {

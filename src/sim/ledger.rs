@@ -12,7 +12,7 @@ use super::outcome::{Behind, CallOutcome, Outcome};
 use super::request::Requests;
 use super::retention::{Broken, Fates};
 use super::totals::{AfterEnd, Carried, Totals};
-use super::warning::{never_fires, warnings};
+use super::warning::{never_fires, warnings, without_gain};
 use crate::context::Context;
 use crate::measure::largest_remainder;
 use crate::trace::{CallRow, Evidence};
@@ -216,8 +216,9 @@ impl Ledger {
         let by_rule = self.broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates));
         outcome.totals.retention.by_rule = by_rule.collect();
         outcome.totals.retention.needed_tokens = inputs.intake.needed_tokens(inputs.trace, outcome.answered().len());
-        // Beside what the log says was sent, where both come to their end.
         let totals = &mut outcome.totals;
+        totals.compactions_without_gain = without_gain(inputs.plan, &self.notes);
+        // Beside what the log says was sent, where both come to their end.
         if let Some(sent) = inputs.trace.sent.filter(|_| !inputs.trace.refused && totals.failed_sessions == 0) {
             (totals.compared_sessions, totals.compared_tokens) = (1, totals.prompt_tokens);
             totals.recorded_tokens = sent.prompt_tokens;

@@ -137,6 +137,9 @@ pub struct Totals {
     pub failed_sessions: u64,
     /// What follows in the logs of those sessions. No part of any other sum.
     pub after_end: AfterEnd,
+    /// Compactions and resets that free less than 5 % of the context, and rules for compacting that fire without effect.
+    #[serde(default)]
+    pub compactions_without_gain: u64,
     /// Events by kind.
     pub events: BTreeMap<EventKind, u64>,
     /// Overflows by cause.
@@ -236,7 +239,7 @@ impl AddAssign<&Totals> for Totals {
         add_fields!(self += other: sessions, calls, overflows, recovered, overflowing_sessions, reply_cut,
             over_budget, missed, early, refused, failed_sessions, after_end, prompt_tokens, anchored_tokens,
             baseline_tokens, compared_sessions, compared_tokens, recorded_tokens, output_tokens, summariser_tokens,
-            summariser_calls, injected_tokens, hidden_tokens, missing_tokens);
+            summariser_calls, compactions_without_gain, injected_tokens, hidden_tokens, missing_tokens);
         merge(&mut self.events, &other.events);
         merge(&mut self.causes, &other.causes);
         merge(&mut self.warnings, &other.warnings);

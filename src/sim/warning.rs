@@ -17,10 +17,26 @@ pub(super) fn warnings(events: &[Note]) -> BTreeSet<Warning> {
         found.insert(Warning::Oscillation);
     }
     let shrinking = |event: &&Note| matches!(event.kind, EventKind::Compact | EventKind::Reset | EventKind::Prune | EventKind::Drop);
-    if events.iter().filter(shrinking).any(|event| event.before.saturating_sub(event.after) * 20 < event.before) {
+    if events.iter().filter(shrinking).any(gains_little) {
         found.insert(Warning::NoGain);
     }
     found
+}
+
+/// Does it free less than 5 % of the context?
+fn gains_little(event: &Note) -> bool {
+    event.before.saturating_sub(event.after) * 20 < event.before
+}
+
+/// Compactions and resets that free less than 5 % of the context, and rules for compacting that fire without effect.
+pub(super) fn without_gain(plan: &Plan, events: &[Note]) -> u64 {
+    let summarises = |event: &Note| event.rule.and_then(|rule| plan.rule.get(rule)).is_some_and(|rule| rule.summarise.is_some());
+    let counts = |event: &&Note| match event.kind {
+        EventKind::Compact | EventKind::Reset => gains_little(event),
+        EventKind::NoGain => summarises(event),
+        _ => false,
+    };
+    events.iter().filter(counts).count() as u64
 }
 
 /// Does no limit of the policy lie below what the provider takes?

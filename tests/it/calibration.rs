@@ -143,6 +143,7 @@ fn what_the_recordings_own_compaction_broke_is_not_carried_over() {
         automatic: Some(true),
         tokens_before: None,
         tokens_after: None,
+        duration_ms: None,
         summary_tokens: None,
         usage: None,
         key: None,

@@ -145,6 +145,7 @@ fn swept(material: Material<'_>, replay: &ReplaySettings<'_>, vary: &[&str], kin
         sampling: &Sampling::new(&corpus.traces, 50, 1),
         own: &own,
         yours: &[],
+        thresholds: &[],
         bars: Default::default(),
         chance: (50, 1),
         billed: Billed::No,

@@ -52,8 +52,12 @@ mod failed;
 mod format;
 /// `ctxsim gate`: limits, baselines, forms, exit codes.
 mod gate;
+/// Days, blocks, jumps, windows, against the raw lines.
+mod groups;
 /// `--help` of every command: it fits the page, and its examples run.
 mod help;
+/// A made home of forty sessions.
+mod home;
 /// A cloned repository with settings, names, links and pipes that mean harm.
 #[cfg(unix)]
 mod hostile_repository;

@@ -413,3 +413,19 @@ fn the_manual_lists_every_preset() {
     let page = include_str!("../../docs/policies.md").replace("\r\n", "\n");
     assert!(page.contains(&table), "docs/policies.md is to hold this table:\n{table}");
 }
+
+/// A parameter without effect is named with what takes its effect away, and no longer once that is turned on.
+#[test]
+fn parameters_without_effect_are_named() {
+    let mut policy = Policy::load("opencode").unwrap();
+    let facts = window(200_000);
+    let told = |policy: &Policy| policy.without_effect(&facts).iter().map(|idle| idle.words()).collect::<Vec<_>>();
+    assert!(told(&policy).contains(&"prune_protect has no effect while prune = 0".to_owned()), "{:?}", told(&policy));
+    policy.set("prune", "1").unwrap();
+    assert!(!told(&policy).iter().any(|words| words.starts_with("prune_")), "{:?}", told(&policy));
+    assert!(stdout(&ctxsim(&["policy", "check", "opencode"])).contains("  note: prune_protect has no effect while prune = 0\n"));
+    let mut sweep = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let swept = ["sweep", "tests/data/cli/session.jsonl", "-p", "opencode", "--vary", "prune_protect=10k..40k:10k", "--quiet"];
+    let shown = stdout(&sweep.args(swept).env("COLUMNS", "200").assert().code(0));
+    assert!(shown.contains("opencode@1.18: prune_protect has no effect while prune = 0."), "{shown}");
+}

@@ -93,6 +93,7 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
             automatic: None,
             tokens_before: None,
             tokens_after: None,
+            duration_ms: None,
             summary_tokens: None,
             taken: Vec::new(),
             copy: false,
@@ -116,6 +117,17 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
 fn group(found: &ReadAgain, standing: SourceStanding, basis: Basis, taken_up: bool) -> (u64, u64) {
     let mut mine = found.groups.iter().filter(|group| (group.standing, group.basis, group.taken_up) == (standing, basis, taken_up));
     mine.next().map_or((0, 0), |group| (group.results, group.again))
+}
+
+/// A file that is read four times: its second reading stands beside the first result, the third comes behind a compaction that took it away.
+#[test]
+fn files_count_what_stood_in_the_context_already() {
+    let mut corpus = session(&[0, 1, 0, 0, 0], &[(6, None)], &[]);
+    corpus.traces[0].readings.iter_mut().for_each(|reading| reading.file = Some(u32::from(reading.request == 1)));
+    let found = ctxsim::experiment::files(&corpus);
+    let told: Vec<_> = found.iter().map(|file| (file.file, file.readings, file.tokens, file.again, file.again_tokens)).collect();
+    // Messages 0, 4, 6 and 8 read file 0, and the compaction is before message 6.
+    assert_eq!(told, [(0, 4, 40, 2, 20), (1, 1, 10, 0, 0)]);
 }
 
 #[test]

@@ -149,6 +149,7 @@ proptest! {
                 automatic: None,
                 tokens_before: None,
                 tokens_after: None,
+                duration_ms: None,
                 summary: None,
                 kept_from: None,
                 taken: Vec::new(),

@@ -128,8 +128,17 @@ fn report_of(verdict: Verdict, default: &Trial, best: Option<Trial>, decided: Op
     let bounds = Bound::usual(&objective).unwrap();
     let (keeping, difference, bars, drawn) = (Vec::new(), None, Bars::default(), Sample::default());
     let tuned = Tuned { objective, bounds, tried: 9, default: default.clone(), best, keeping, difference, bars, drawn, verdict };
-    let found =
-        Found { policy: &policy, axes: &[], split: &Split::default(), tuned: &tuned, decided, yours: None, chance: (20, 1), command: None };
+    let found = Found {
+        policy: &policy,
+        axes: &[],
+        split: &Split::default(),
+        tuned: &tuned,
+        decided,
+        yours: None,
+        thresholds: &[],
+        chance: (20, 1),
+        command: None,
+    };
     markdown(&tune(&found)).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -123,6 +123,7 @@ fn the_sessions_own_compactions_tell_a_window_that_the_server_sets() {
             automatic: Some(automatic),
             tokens_before: None,
             tokens_after: None,
+            duration_ms: None,
             summary_tokens: None,
             usage: None,
             key: None,

@@ -117,7 +117,7 @@ impl Asked<'_> {
         let settings = self.policies.settings(self.catalog, self.logs);
         let window = Material::of(&corpus).window;
         let mut material =
-            Material { cache: self.pricing.cache.kind(), window: self.policies.window.unwrap_or(window), ..Material::of(&corpus) };
+            Material { cache: self.pricing.cache.kind(), window: self.policies.window().unwrap_or(window), ..Material::of(&corpus) };
         let replays_policies = kind.needs(Need::Replays) || (kind.needs(Need::Session) && !self.policies.policies.is_empty());
         let mut replays = if replays_policies { self.policies.replay(&policies, &corpus, self.catalog, self.logs)? } else { Vec::new() };
         let is_priced = kind.needs(Need::Baselines) || kind.needs(Need::Settings);
@@ -272,6 +272,7 @@ impl Asked<'_> {
             sampling: &sampling,
             own: &own,
             yours: &yours,
+            thresholds: &[],
             bars: Bars { own_error, worth: WORTH },
             chance: CHANCE,
             billed: if billing.is_some() { Billed::Yes } else { Billed::No },

@@ -44,6 +44,8 @@ impl Check {
         if findings.is_empty() {
             out += "  nothing found\n";
         }
+        // What the policy is not set up to use is told, and is no reason to fail.
+        policy.without_effect(&facts).iter().for_each(|idle| out += &format!("  note: {}\n", escape(&idle.words())));
         if self.model.is_open() {
             // How it would fare elsewhere is told, and is no reason to fail.
             for other in OTHER_WINDOWS.into_iter().filter(|other| *other != window) {

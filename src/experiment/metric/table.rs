@@ -41,6 +41,10 @@ pub const METRICS: &[Metric] = &[
         .table(2, Neither).field(Part::Calls).judged().in_logs(),
     count("compactions", "compac\u{ad}tions", "messages replaced by a summary, resets included", compactions)
         .table(2, Neither).field(Part::Calls).judged().in_logs(),
+    count("compactions_without_gain", "compac\u{ad}tions without gain",
+        "compactions that free less than 5 % of the context, and rules for compacting that fire without effect",
+        |totals| totals.compactions_without_gain)
+        .table(2, Less).where_it_tells().field(Part::Calls).judged().share_of("compactions"),
     count("drops", "drops", "messages removed", |totals| totals.events_of(EventKind::Drop))
         .table(2, Neither).judged(),
     count("sessions", "sessions", "sessions that are replayed", |totals| totals.sessions)

@@ -3,7 +3,6 @@
 mod asked;
 mod bound;
 mod decided;
-mod reach;
 mod run;
 mod search;
 mod space;
@@ -13,7 +12,6 @@ mod verdict;
 pub use asked::Tune;
 pub use bound::Bound;
 pub use decided::{Decided, Part};
-pub use reach::near;
 pub use space::Axis;
 pub use split::{HELD_OUT_PERCENT, Split, split};
 pub use verdict::{FEWEST, Trial, Tuned, Verdict};

@@ -1,9 +1,9 @@
 //! The search: a coarse grid over all parameters, then ever finer ones around the best setting. Nothing in it is left to chance.
 
 use super::asked::Tune;
-use super::reach::acts;
 use super::space::{Axis, Coordinate};
 use crate::corpus::Corpus;
+use crate::experiment::reach::acts;
 use crate::experiment::sweep::{Direction, Row, Setting, SweepError};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,8 +2,8 @@
 
 use super::asked::Tune;
 use super::bound::Bound;
-use super::reach::acts;
 use super::split::Split;
+use crate::experiment::reach::acts;
 use crate::experiment::sweep::{Difference, Objective, Row, Sampling, Setting};
 use crate::statistics::{Bars, Finding, Keeping, Sample, Within, needed};
 use std::cmp::Ordering;

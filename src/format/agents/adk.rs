@@ -191,6 +191,7 @@ impl Session<'_> {
             automatic: Some(true),
             tokens_before: None,
             tokens_after: None,
+            duration_ms: None,
             summary: summary.compacted_content.as_ref().map(|content| self.made.scale.weigh(&text_of(&content.parts))),
             kept_from: self.made.transcript.messages.iter().position(kept),
             taken: Vec::new(),

@@ -134,6 +134,8 @@ struct NativeCompaction<'a> {
     tokens_before: Count,
     #[serde(default)]
     tokens_after: Count,
+    #[serde(default)]
+    duration_ms: Count,
     summary: Option<Words<'a>>,
     measured: Option<Measured>,
     kept_from: Option<Words<'a>>,
@@ -339,6 +341,7 @@ impl Session {
             automatic: written.automatic,
             tokens_before: tokens(written.tokens_before),
             tokens_after: tokens(written.tokens_after),
+            duration_ms: tokens(written.duration_ms),
             summary: written.summary.as_ref().map(|summary| known(&written.measured, || scale.weigh(summary))),
             kept_from,
             taken,

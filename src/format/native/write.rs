@@ -218,6 +218,8 @@ struct CompactionLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens_after: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<Measured>,
@@ -287,6 +289,7 @@ impl<'a> Writer<'a> {
                 automatic: compaction.automatic,
                 tokens_before: compaction.tokens_before,
                 tokens_after: compaction.tokens_after,
+                duration_ms: compaction.duration_ms,
                 summary: summary.map(words),
                 measured: summary.and_then(measured),
                 kept_from: compaction.kept_from.map(number),

@@ -223,7 +223,7 @@ fn limits(outcomes: &[(&Life<'_>, &Outcome)], highest: u64) -> (Vec<Limit>, Vec<
             add(outcome.window.saturating_sub(reserve), "window less reserve".to_owned(), hue);
         }
         for rule in &life.plan.rule {
-            for limit in rule.when.iter().flat_map(levels) {
+            for limit in rule.when.iter().flat_map(Trigger::levels) {
                 if limit >= 1.0 && limit < outcome.window as f64 {
                     add(limit as u64, rule.id.clone(), hue);
                 }
@@ -251,14 +251,6 @@ fn limits(outcomes: &[(&Life<'_>, &Outcome)], highest: u64) -> (Vec<Limit>, Vec<
         place: Place::Height(*tokens as f64),
     });
     (limits.collect(), if beyond.is_empty() { Vec::new() } else { vec![sentence] })
-}
-
-fn levels(trigger: &Trigger) -> Vec<f64> {
-    match trigger {
-        Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
-        Trigger::Count(_) | Trigger::Idle(_) => Vec::new(),
-        Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(levels).collect(),
-    }
 }
 
 /// Tokens as they stand beside a line: `160k`, `27.9k`.

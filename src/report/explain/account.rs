@@ -1,24 +1,27 @@
-//! The first screen of `explain`: calls without events in one line, what the policy did, what the agent itself had done there, what was lost.
+//! The first screen of `explain`: a picture, calls without events in one line, what the policy did, what the agent itself had done there, what was lost.
 
+use super::picture::picture;
+use crate::experiment::arrivals;
 use crate::report::document::{Body, Cell, Column, Provenance, Screen, Section, Table};
-use crate::report::sparkline::letters;
 use crate::report::words::{counted, grouped, percent, three_digits};
 use crate::sim::Outcome;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 
-/// Letters of the line that shows how full the window is.
-const LETTERS: usize = 70;
+/// A step of a run of calls is named where it is so many times as large as the usual one.
+const LARGE: u64 = 3;
 
-/// The screen; `told` has all calls and events in order.
-pub fn account(trace: &Trace, outcome: &Outcome, told: &Table) -> Screen {
-    let mut sections = vec![Section::lines(heading(trace, outcome))];
+/// The screen; `told` has all calls and events in order, `threshold` is the lowest size at which the policy acts.
+pub fn account(trace: &Trace, outcome: &Outcome, told: &Table, threshold: Option<u64>) -> Screen {
+    let mut sections = vec![Section::lines(heading(trace, outcome, threshold))];
+    sections.extend(picture(trace, outcome));
     sections.push(Section { title: String::new(), body: Body::Table(folded(trace, outcome, told)) });
-    sections.extend(lost(outcome).map(|line| Section::lines(vec![line])));
+    let more = "all calls: --calls; what was lost: --lost; one call: --at N".to_owned();
+    sections.push(Section::lines(lost(outcome).into_iter().chain([more]).collect()));
     Screen { sections, ..Screen::default() }
 }
 
-fn heading(trace: &Trace, outcome: &Outcome) -> Vec<String> {
+fn heading(trace: &Trace, outcome: &Outcome, threshold: Option<u64>) -> Vec<String> {
     let totals = &outcome.totals;
     let agent = format!("{} {}", trace.agent, trace.version);
     let model = trace.main_model().unwrap_or("a model that is not named");
@@ -27,6 +30,7 @@ fn heading(trace: &Trace, outcome: &Outcome) -> Vec<String> {
         (0, None) => "no overflow".to_owned(),
         (count, None) => format!("{}, {} recovered", counted(count, "overflow"), grouped(totals.recovered)),
     };
+    let acts = threshold.map(|threshold| format!(" (acts from {} on)", three_digits(threshold))).unwrap_or_default();
     let saved = totals.tokens_saved();
     let than = match saved {
         0 => "as many tokens as recorded".to_owned(),
@@ -36,8 +40,7 @@ fn heading(trace: &Trace, outcome: &Outcome) -> Vec<String> {
     };
     vec![
         format!("{}, {model}, {}, window {}", agent.trim(), counted(trace.calls.len() as u64, "call"), three_digits(outcome.window)),
-        format!("simulated: {overflows}; {than}; contexts up to {}", three_digits(totals.peak_tokens)),
-        format!("window {}", letters(outcome, LETTERS)),
+        format!("simulated{acts}: {overflows}; {than}"),
     ]
 }
 
@@ -55,7 +58,7 @@ fn folded(trace: &Trace, outcome: &Outcome, told: &Table) -> Table {
         let [Cell::Count(call), Cell::Name(event), context, _, what] = row.as_slice() else { continue };
         let index = (*call as usize).saturating_sub(1);
         while let Some((_, own)) = recorded.next_if(|(call, _)| *call <= index) {
-            close(&mut rows, &mut run, outcome);
+            close(&mut rows, &mut run, trace, outcome);
             rows.push(vec![Cell::Name(grouped(index as u64 + 1)), Cell::Empty, Cell::Name(own_words(trace, own))]);
         }
         let quiet =
@@ -64,7 +67,7 @@ fn folded(trace: &Trace, outcome: &Outcome, told: &Table) -> Table {
             run = Some(run.map_or((index, index), |(first, _)| (first, index)));
             continue;
         }
-        close(&mut rows, &mut run, outcome);
+        close(&mut rows, &mut run, trace, outcome);
         let context = if let Cell::Tokens(tokens) = context { Cell::Name(three_digits(*tokens)) } else { Cell::Empty };
         let story = match what {
             Cell::Name(words) | Cell::Text(words) => format!("{event}: {words}"),
@@ -72,12 +75,12 @@ fn folded(trace: &Trace, outcome: &Outcome, told: &Table) -> Table {
         };
         rows.push(vec![Cell::Name(grouped(*call)), context, Cell::Text(story)]);
     }
-    close(&mut rows, &mut run, outcome);
+    close(&mut rows, &mut run, trace, outcome);
     Table { labels: 1, columns, rows }
 }
 
 /// A run of calls without events ends.
-fn close(rows: &mut Vec<Vec<Cell>>, run: &mut Option<(usize, usize)>, outcome: &Outcome) {
+fn close(rows: &mut Vec<Vec<Cell>>, run: &mut Option<(usize, usize)>, trace: &Trace, outcome: &Outcome) {
     let Some((first, last)) = run.take() else { return };
     let size = |index: usize| outcome.calls.get(index).map_or(0, |call| call.actual);
     let (from, to) = (size(first), size(last));
@@ -91,8 +94,23 @@ fn close(rows: &mut Vec<Vec<Cell>>, run: &mut Option<(usize, usize)>, outcome: &
     rows.push(vec![
         Cell::Name(range(grouped(first as u64 + 1), grouped(last as u64 + 1))),
         Cell::Name(range(three_digits(from), three_digits(to))),
-        Cell::Name(what),
+        Cell::Text(what + &large_step(trace, outcome, first, last)),
     ]);
+}
+
+/// The largest step of a run, where it stands out, with what came there.
+fn large_step(trace: &Trace, outcome: &Outcome, first: usize, last: usize) -> String {
+    let size = |index: usize| outcome.calls.get(index).map_or(0, |call| call.actual);
+    let steps = (first + 1..=last).map(|call| (size(call).saturating_sub(size(call - 1)), call));
+    let Some((largest, call)) = steps.max_by_key(|(step, call)| (*step, std::cmp::Reverse(*call))) else { return String::new() };
+    let usual = size(last).saturating_sub(size(first)) / (last - first).max(1) as u64;
+    let what = arrivals(trace, call).first().map(|arrival| format!(": {} of {}", three_digits(arrival.tokens), arrival.words()));
+    match what {
+        Some(what) if usual > 0 && largest > usual * LARGE => {
+            format!("; by {} at call {}{what}", three_digits(largest), grouped(call as u64 + 1))
+        }
+        _ => String::new(),
+    }
 }
 
 /// What the recording agent itself did, in words.

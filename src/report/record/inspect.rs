@@ -1,6 +1,6 @@
 //! Schema `ctxsim.inspect/1`.
 
-use crate::experiment::{Contents, ModelShare};
+use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, usage_outliers};
 use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -49,6 +49,18 @@ struct SessionRecord {
     overhead_tokens: Option<u64>,
     compactions: u64,
     prunings: u64,
+    usage_outliers: Vec<OutlierRecord>,
+}
+
+/// A report of usage that stands out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OutlierRecord {
+    /// From 1.
+    call: u64,
+    kind: &'static str,
+    prompt_tokens: u64,
+    before_tokens: u64,
+    after_tokens: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -116,6 +128,19 @@ impl SessionRecord {
             overhead_tokens: contents.overhead(),
             compactions: contents.compactions,
             prunings: contents.prunings,
+            usage_outliers: usage_outliers(trace).iter().map(OutlierRecord::new).collect(),
+        }
+    }
+}
+
+impl OutlierRecord {
+    fn new(outlier: &UsageOutlier) -> OutlierRecord {
+        OutlierRecord {
+            call: outlier.call as u64 + 1,
+            kind: if outlier.kind == Outlier::Spike { "spike" } else { "repeated" },
+            prompt_tokens: outlier.prompt,
+            before_tokens: outlier.beside.0,
+            after_tokens: outlier.beside.1,
         }
     }
 }

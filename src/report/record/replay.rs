@@ -5,9 +5,10 @@ use super::figures::FiguresRecord;
 use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check};
-use crate::experiment::{LeastBudget, Replay, WindowFrom};
+use crate::experiment::{CallGroup, FileReadings, Grouped, JUMP_QUANTILES, Jumps, LeastBudget, Replay, WindowFrom};
 use crate::report::asked::{Baselines, Series};
 use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch, Totals};
+use crate::statistics::quantile;
 use crate::trace::Trace;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -25,6 +26,44 @@ pub struct ReplayRecord {
     cost_error: Option<BTreeMap<String, ErrorRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     least_budget: Option<LeastRecord>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    groups: Vec<GroupRecord>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<FileRecord>,
+}
+
+/// What a session read of one file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct FileRecord {
+    session: String,
+    file: u64,
+    path: Option<String>,
+    readings: u64,
+    tokens: u64,
+    again: u64,
+    again_tokens: u64,
+}
+
+/// What was recorded in a group, and what policies would have sent there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct GroupRecord {
+    group: String,
+    sessions: u64,
+    calls: u64,
+    calls_without_usage: u64,
+    prompt_tokens: u64,
+    cache_read_tokens: u64,
+    output_tokens: u64,
+    compactions: u64,
+    compacting_ms: Option<u64>,
+    policies: Vec<GroupPolicyRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct GroupPolicyRecord {
+    policy: String,
+    prompt_tokens: u64,
+    recorded_prompt_tokens: u64,
 }
 
 /// The user's own agents: the figures of a policy, and what is said of them alone.
@@ -61,6 +100,9 @@ pub struct PolicyRecord {
     beside_recorded: Option<BesideRecord>,
     tools: Vec<ToolRecord>,
     overflows_of_no_tool: u64,
+    jumps: JumpsRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    never_reached: Option<NeverReachedRecord>,
     sessions: Vec<SessionRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_loop: Option<Box<PolicyRecord>>,
@@ -85,6 +127,24 @@ struct SessionRecord {
     cost: Option<BillsRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<Vec<CallOutcome>>,
+}
+
+/// How far contexts jump from call to call, in tokens, beside the policy's reserve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct JumpsRecord {
+    jumps: u64,
+    #[serde(flatten)]
+    quantiles: BTreeMap<&'static str, Option<u64>>,
+    reserve_least: Option<u64>,
+    reserve_most: Option<u64>,
+    beside_reserve: u64,
+    beyond_reserve: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct NeverReachedRecord {
+    threshold: u64,
+    largest_context: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -113,7 +173,7 @@ impl ReplayRecord {
     /// The record of a replay.
     pub fn new(corpus: &Corpus, replays: &[Replay], series: Series) -> ReplayRecord {
         let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
-        ReplayRecord { recorded: None, own: None, policies, cost_error: None, least_budget: None }
+        ReplayRecord { recorded: None, own: None, policies, cost_error: None, least_budget: None, groups: Vec::new(), files: Vec::new() }
     }
 
     /// The same beside the recording and the user's own agents.
@@ -148,6 +208,43 @@ impl ReplayRecord {
             attained_tokens: least.attained,
         };
         ReplayRecord { least_budget: least.map(record), ..self }
+    }
+
+    /// The same with groups, where rows are those.
+    pub fn with_groups(self, grouped: Option<&Grouped>) -> ReplayRecord {
+        let policy = |(name, (tokens, recorded)): (&String, &(u64, u64))| GroupPolicyRecord {
+            policy: name.clone(),
+            prompt_tokens: *tokens,
+            recorded_prompt_tokens: *recorded,
+        };
+        let record = |grouped: &Grouped, group: &CallGroup| GroupRecord {
+            group: group.label.clone(),
+            sessions: group.sessions,
+            calls: group.calls,
+            calls_without_usage: group.without_usage,
+            prompt_tokens: group.prompt_tokens,
+            cache_read_tokens: group.cache_read_tokens,
+            output_tokens: group.output_tokens,
+            compactions: group.compactions,
+            compacting_ms: group.compacting_ms,
+            policies: grouped.policies.iter().zip(&group.policies).map(policy).collect(),
+        };
+        let groups = grouped.into_iter().flat_map(|grouped| grouped.groups.iter().map(move |group| record(grouped, group)));
+        ReplayRecord { groups: groups.collect(), ..self }
+    }
+
+    /// The same with files, where rows are those.
+    pub fn with_files(self, corpus: &Corpus, files: &[FileReadings]) -> ReplayRecord {
+        let record = |file: &FileReadings| FileRecord {
+            session: corpus.traces.get(file.session).map(|trace| trace.id.clone()).unwrap_or_default(),
+            file: u64::from(file.file) + 1,
+            path: file.path.clone(),
+            readings: file.readings,
+            tokens: file.tokens,
+            again: file.again,
+            again_tokens: file.again_tokens,
+        };
+        ReplayRecord { files: files.iter().map(record).collect(), ..self }
     }
 
     /// The same with what bills of the recordings themselves are off, by agent, where they were held against them.
@@ -198,8 +295,25 @@ impl PolicyRecord {
             beside_recorded: None,
             tools: ranked(totals).into_iter().map(tool).collect(),
             overflows_of_no_tool: totals.overflows_of_no_tool(),
+            jumps: JumpsRecord::new(&replay.jumps(corpus)),
+            never_reached: replay
+                .never_reached()
+                .map(|reached| NeverReachedRecord { threshold: reached.threshold, largest_context: reached.largest }),
             sessions: sessions.collect(),
             closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
+        }
+    }
+}
+
+impl JumpsRecord {
+    fn new(jumps: &Jumps) -> JumpsRecord {
+        JumpsRecord {
+            jumps: jumps.sizes.len() as u64,
+            quantiles: JUMP_QUANTILES.into_iter().map(|(percent, key)| (key, quantile(&jumps.sizes, percent * 10))).collect(),
+            reserve_least: jumps.reserve.map(|(least, _)| least),
+            reserve_most: jumps.reserve.map(|(_, most)| most),
+            beside_reserve: jumps.beside,
+            beyond_reserve: jumps.beyond,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::page::{Chapter, Story};
 use super::told::Told;
 use super::verdict::verdict;
 use crate::experiment::Replay;
-use crate::report::answer::days;
+use crate::report::answer::{answer, days};
 use crate::report::asked::{Asked, Breakdown, Priced};
 use crate::report::chart::{Material, drawn};
 use crate::report::cost::cost;
@@ -55,6 +55,7 @@ pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
             .join("; "),
         command,
         verdict: verdict(&told),
+        brief: answer(corpus, replays, baselines, &Asked { cache, checks: Some(told.checks), ..Asked::default() }).sections,
         chapters: chapters.into_iter().filter(|chapter| !chapter.sections.is_empty() || !chapter.lead.is_empty()).collect(),
         notes,
         browser: Some(Browser::new(told)),

@@ -14,6 +14,8 @@ pub struct Story<'a> {
     pub command: Option<String>,
     /// What came out: the verdict in one sentence, then what it costs. Empty where nothing is compared.
     pub verdict: Vec<String>,
+    /// The first screen: the table of policies, whether to change anything, how far to trust that. Empty where nothing is compared.
+    pub brief: Vec<Section>,
     /// What leads to it.
     pub chapters: Vec<Chapter>,
     /// What the numbers rest on and what was left out.
@@ -44,6 +46,7 @@ impl Story<'_> {
             title: report.title.clone(),
             command: report.command.clone(),
             verdict: Vec::new(),
+            brief: Vec::new(),
             chapters: vec![Chapter { id: "tables", title: "", lead: Vec::new(), charts: Vec::new(), sections: report.sections.clone() }],
             notes: report.notes.clone(),
             browser: None,

@@ -188,6 +188,7 @@ impl<'s> Conversation<'s> {
             automatic: automatic(metadata),
             tokens_before: metadata.pre_tokens.known().ok().flatten(),
             tokens_after: metadata.post_tokens.known().ok().flatten(),
+            duration_ms: metadata.duration_ms.known().ok().flatten(),
             kept_from,
             time: millis(&record.timestamp),
             ..Compaction::default()

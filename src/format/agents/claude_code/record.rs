@@ -85,6 +85,8 @@ pub(super) struct CompactMetadata<'a> {
     pub pre_tokens: Count,
     #[serde(alias = "post_tokens")]
     pub post_tokens: Count,
+    #[serde(alias = "duration_ms")]
+    pub duration_ms: Count,
     pub preserved_segment: Option<PreservedSegment<'a>>,
     pub preserved_messages: Option<PreservedMessages<'a>>,
     /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.

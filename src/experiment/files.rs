@@ -1,0 +1,73 @@
+//! Files that are read again and again: how often, and how often an earlier result of the same file still stood in the context.
+
+use super::read_again::withdrawn;
+use crate::corpus::Corpus;
+use crate::trace::Trace;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// What a session read of one file, as recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileReadings {
+    /// The session's place in the corpus.
+    pub session: usize,
+    /// The file's number in the session, from 0.
+    pub file: u32,
+    /// Its path; `None` where paths are not kept.
+    pub path: Option<String>,
+    /// How often it was read.
+    pub readings: u64,
+    /// Tokens of all results.
+    pub tokens: u64,
+    /// Readings while the result of an earlier one still stood in the recorded context: the file was there more than once.
+    pub again: u64,
+    /// Tokens of the earlier results that such readings stand beside: what could have been taken out.
+    pub again_tokens: u64,
+}
+
+/// All files that were read, those read most often first; of equals those with more tokens, then in the order of the corpus.
+pub fn files(corpus: &Corpus) -> Vec<FileReadings> {
+    let of = |(session, trace): (usize, &Trace)| of_session(session, trace);
+    let mut all: Vec<FileReadings> = corpus.traces.par_iter().enumerate().flat_map_iter(of).collect();
+    all.sort_by_key(|file| Reverse((file.readings, file.tokens)));
+    all
+}
+
+fn of_session(session: usize, trace: &Trace) -> Vec<FileReadings> {
+    let withdrawn = withdrawn(trace);
+    let mut files: BTreeMap<u32, FileReadings> = BTreeMap::new();
+    // By file the newest result that has been read: its part, the message that it stands in, and its tokens.
+    let mut newest: BTreeMap<u32, (u32, u32, u64)> = BTreeMap::new();
+    for reading in &trace.readings {
+        let Some(file) = reading.file else { continue };
+        let found = files.entry(file).or_insert_with(|| FileReadings { session, file, ..FileReadings::default() });
+        found.readings += 1;
+        if found.path.is_none() {
+            let parts = trace.messages.get(reading.message as usize).map(|message| message.parts());
+            found.path = parts.and_then(|parts| trace.paths.range(parts).next()).map(|(_, path)| path.clone());
+        }
+        if let Some((part, message, tokens)) = newest.get(&file)
+            && stands(trace, *part, *message, reading.message, &withdrawn)
+        {
+            found.again += 1;
+            found.again_tokens += tokens;
+        }
+        if let Some((part, message)) = reading.result.and_then(|part| Some((part, trace.message_of(part)?))) {
+            let tokens = trace.parts.get(part as usize).map_or(0, |row| row.truth);
+            found.tokens += tokens;
+            newest.insert(file, (part, message, tokens));
+        }
+    }
+    files.into_values().collect()
+}
+
+/// Does a part of an earlier message still stand in the recorded context where a later message comes?
+fn stands(trace: &Trace, part: u32, message: u32, later: u32, withdrawn: &BTreeMap<u32, u32>) -> bool {
+    let removed =
+        trace.compactions.iter().filter(|event| (message + 1..=later).contains(&event.before)).any(|event| match event.taken.as_slice() {
+            [] => message < event.kept_from.unwrap_or(event.before).min(event.before),
+            taken => taken.contains(&part),
+        });
+    !removed && withdrawn.get(&message).is_none_or(|gone| *gone > later)
+}

@@ -1,0 +1,164 @@
+//! Sessions and calls by day, project, agent, or block of five hours: what the logs say of each group, and what policies would have sent there.
+
+use super::replay::Replay;
+use crate::corpus::Corpus;
+use crate::trace::Trace;
+use crate::transcript::CompactionKind;
+use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long a block of a subscription lasts: five hours from the hour in which its first call was made (as `ccusage blocks` cuts them).
+const BLOCK_HOURS: i64 = 5;
+
+/// What calls of a group have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupBy {
+    /// The day on which they were made, in UTC.
+    Day,
+    /// The project of their session.
+    Project,
+    /// The agent that made them.
+    Agent,
+    /// The block of five hours in which they were made.
+    Block,
+}
+
+/// What the logs say of a group. Figures of a session that lies in several groups are cut by call; replays never are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// What it is called: a day, a project, an agent, the beginning of a block. Empty where the logs do not say it.
+    pub label: String,
+    /// Sessions with a call in it.
+    pub sessions: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Those without recorded usage: they are in no sum of tokens.
+    pub without_usage: u64,
+    /// Recorded prompt tokens.
+    pub prompt_tokens: u64,
+    /// The part of them that caches read.
+    pub cache_read_tokens: u64,
+    /// Recorded tokens of replies.
+    pub output_tokens: u64,
+    /// Recorded compactions.
+    pub compactions: u64,
+    /// Milliseconds that compactions took, as far as logs say it; `None` where none does.
+    pub compacting_ms: Option<u64>,
+    /// By policy, in the order of the replays: prompt tokens under it, and as recorded, over calls with usage of sessions that both bring to their end.
+    pub policies: Vec<(u64, u64)>,
+}
+
+/// Groups, and the policies that stand beside the recording in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grouped {
+    /// What calls of a group have in common.
+    pub by: GroupBy,
+    /// The policies, in the order of the figures of a group.
+    pub policies: Vec<String>,
+    /// Days and blocks in their order, projects and agents by their names.
+    pub groups: Vec<Group>,
+}
+
+impl Grouped {
+    /// The groups of a corpus beside these policies; having no policy is none of them, unless it stands alone.
+    pub fn new<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay> + Clone, by: GroupBy) -> Grouped {
+        let alone = replays.clone().all(Replay::is_none);
+        let replays: Vec<&Replay> = replays.filter(|replay| alone || !replay.is_none()).collect();
+        let policies = replays.iter().map(|replay| replay.policy.clone()).collect();
+        Grouped { by, policies, groups: groups(corpus, &replays, by) }
+    }
+
+    /// The policy with the fewest tokens in a group, and what it sends more than recorded, as a share; of equals the first.
+    pub fn least(&self, group: &Group) -> Option<(&str, f64)> {
+        let shares = self.policies.iter().zip(&group.policies).filter(|(_, (_, recorded))| *recorded > 0);
+        let shares = shares.map(|(policy, (tokens, recorded))| (policy.as_str(), *tokens as f64 / *recorded as f64 - 1.0));
+        shares.min_by(|(_, one), (_, other)| one.total_cmp(other))
+    }
+}
+
+/// The groups: days and blocks in their order, projects and agents by their names; what no log names comes first.
+fn groups(corpus: &Corpus, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
+    let starts = if by == GroupBy::Block { blocks(corpus) } else { Vec::new() };
+    let projects = if by == GroupBy::Project { projects(corpus) } else { BTreeMap::new() };
+    let label = |trace: &Trace, call: usize| match by {
+        GroupBy::Agent => trace.agent.clone(),
+        GroupBy::Project => trace.project.and_then(|project| projects.get(&project).cloned()).unwrap_or_default(),
+        GroupBy::Day => time_of(trace, call).map(|time| time.strftime("%Y-%m-%d").to_string()).unwrap_or_default(),
+        GroupBy::Block => {
+            let start = time_of(trace, call).and_then(|time| starts.get(starts.partition_point(|start| *start <= time).checked_sub(1)?));
+            start.map(|start| start.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default()
+        }
+    };
+    let mut found: BTreeMap<String, (Group, BTreeSet<usize>)> = BTreeMap::new();
+    for (place, trace) in corpus.traces.iter().enumerate() {
+        for (call, row) in trace.calls.iter().enumerate() {
+            let (group, sessions) = found.entry(label(trace, call)).or_default();
+            sessions.insert(place);
+            group.calls += 1;
+            group.policies.resize(replays.len(), (0, 0));
+            let Some(usage) = &row.usage else {
+                group.without_usage += 1;
+                continue;
+            };
+            group.prompt_tokens += usage.prompt;
+            group.cache_read_tokens += usage.cache_read;
+            group.output_tokens += row.recorded_output().unwrap_or(0);
+            for ((simulated, recorded), replay) in group.policies.iter_mut().zip(replays) {
+                let outcome = replay.outcomes.get(place).filter(|outcome| outcome.totals.compared_sessions > 0);
+                if let Some(made) = outcome.and_then(|outcome| outcome.calls.get(call)) {
+                    *simulated += made.actual;
+                    *recorded += usage.prompt;
+                }
+            }
+        }
+        let events = trace.compactions.iter().filter(|event| !event.copy && event.kind == CompactionKind::Compact);
+        for event in events {
+            // A compaction counts where the call behind it does; one behind the last call, where that does.
+            let Some(last) = trace.calls.len().checked_sub(1) else { continue };
+            let Some((group, _)) = found.get_mut(&label(trace, trace.first_call_behind(event).min(last))) else { continue };
+            group.compactions += 1;
+            if let Some(took) = event.duration_ms {
+                group.compacting_ms = Some(group.compacting_ms.unwrap_or(0) + took);
+            }
+        }
+    }
+    found.into_iter().map(|(label, (group, sessions))| Group { label, sessions: sessions.len() as u64, ..group }).collect()
+}
+
+/// When a call was made: the time of its reply, else of the last message before it that has one.
+fn time_of(trace: &Trace, call: usize) -> Option<Timestamp> {
+    let reply = trace.calls.get(call)?.message as usize;
+    let time = trace.messages.get(..=reply)?.iter().rev().find_map(|message| message.time)?;
+    Timestamp::from_millisecond(time).ok()
+}
+
+/// The beginnings of the blocks of all calls, ascending.
+fn blocks(corpus: &Corpus) -> Vec<Timestamp> {
+    let of = |trace: &Trace| (0..trace.calls.len()).filter_map(|call| time_of(trace, call)).collect::<Vec<_>>();
+    let mut times: Vec<Timestamp> = corpus.traces.iter().flat_map(of).collect();
+    times.sort_unstable();
+    let mut starts: Vec<Timestamp> = Vec::new();
+    for time in times {
+        let over = starts.last().is_none_or(|start| start.checked_add(BLOCK_HOURS.hours()).is_ok_and(|end| time >= end));
+        if over {
+            starts.extend(time.round(TimestampRound::new().smallest(Unit::Hour).mode(RoundMode::Trunc)).ok());
+        }
+    }
+    starts
+}
+
+/// Names of projects: a number in the order of their first sessions, and the folder that its logs lie in where that is one.
+fn projects(corpus: &Corpus) -> BTreeMap<u64, String> {
+    let mut folders: BTreeMap<u64, (usize, BTreeSet<&str>)> = BTreeMap::new();
+    for trace in &corpus.traces {
+        let Some(project) = trace.project else { continue };
+        let next = folders.len() + 1;
+        let folder = trace.source.rsplit('/').nth(1).unwrap_or_default();
+        folders.entry(project).or_insert((next, BTreeSet::new())).1.insert(folder);
+    }
+    let name = |(number, folders): (usize, BTreeSet<&str>)| match folders.iter().collect::<Vec<_>>().as_slice() {
+        [folder] if !folder.is_empty() => format!("{number} {folder}"),
+        _ => format!("{number}"),
+    };
+    folders.into_iter().map(|(project, named)| (project, name(named))).collect()
+}

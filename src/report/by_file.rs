@@ -1,0 +1,42 @@
+//! Files that are read again and again, a row each.
+
+use super::document::{Better, Cell, Column, Provenance, Table, Unit};
+use super::field::Fields;
+use super::words::{counted, grouped};
+use crate::corpus::Corpus;
+use crate::experiment::FileReadings;
+
+/// The table of all files.
+pub fn table(corpus: &Corpus, files: &[FileReadings]) -> Table {
+    let count = |key, header, unit, meaning| Column::number(key, header, unit, Provenance::Recorded).says(meaning);
+    let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Estimated).says(meaning);
+    let session = |file: &&FileReadings| corpus.traces.get(file.session).map_or(Cell::Empty, |trace| Cell::text(&trace.id));
+    let name = |file: &&FileReadings| match &file.path {
+        Some(path) => Cell::text(path),
+        None => Cell::Name(format!("file {}", u64::from(file.file) + 1)),
+    };
+    let again = "readings while an earlier result of the file still stood in the recorded context";
+    Fields::<&FileReadings>::new()
+        .with(Column::name("session", "session"), session)
+        .with(Column::name("file", "file"), name)
+        .with(count("readings", "readings", Unit::Count, "calls that only look at it"), |file| Cell::Count(file.readings))
+        .with(tokens("tokens", "tokens", "of all results"), |file| Cell::Tokens(file.tokens))
+        .with(count("again", "again in context", Unit::Count, again).better(Better::Less), |file| Cell::Count(file.again))
+        .with(
+            tokens("again_tokens", "tokens twice", "of the earlier results beside them: what could be taken out").better(Better::Less),
+            |file| Cell::Tokens(file.again_tokens),
+        )
+        .table(2, files)
+}
+
+/// What all of them come to, in a sentence.
+pub fn in_short(files: &[FileReadings]) -> String {
+    let sum = |of: fn(&FileReadings) -> u64| files.iter().map(of).sum::<u64>();
+    format!(
+        "{} of {}; {} came while an earlier result of the file still stood in the context, {} tokens of such results.",
+        counted(sum(|file| file.readings), "reading"),
+        counted(files.len() as u64, "file"),
+        grouped(sum(|file| file.again)),
+        grouped(sum(|file| file.again_tokens)),
+    )
+}

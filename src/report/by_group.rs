@@ -1,0 +1,94 @@
+//! Days, projects, agents, blocks of five hours: what was recorded in each, and which policy would have sent the fewest tokens.
+
+use super::document::{Cell, Column, Provenance, Section, Table, Unit};
+use super::field::Fields;
+use super::finding;
+use super::recording::RECORDED;
+use super::words::counted;
+use crate::experiment::{CallGroup, GroupBy, Grouped};
+
+/// What a group is called.
+fn header(by: GroupBy) -> &'static str {
+    match by {
+        GroupBy::Day => "day",
+        GroupBy::Project => "project",
+        GroupBy::Agent => "agent",
+        GroupBy::Block => "five hours from",
+    }
+}
+
+const fn recorded(key: &'static str, header: &'static str, unit: Unit) -> Column {
+    Column { priority: 1, ..Column::number(key, header, unit, Provenance::Recorded) }
+}
+
+/// A row for each group: days and blocks the newest first, others by their tokens.
+pub fn section(grouped: &Grouped) -> Section {
+    let mut all: Vec<&CallGroup> = grouped.groups.iter().rev().collect();
+    if matches!(grouped.by, GroupBy::Project | GroupBy::Agent) {
+        all.sort_by_key(|group| std::cmp::Reverse(group.prompt_tokens));
+    }
+    let minutes = |group: &&CallGroup| match group.compacting_ms {
+        Some(took) => Cell::Name(format!("{}.{}", took / 60_000, took % 60_000 / 6_000)),
+        None => Cell::Empty,
+    };
+    let mut fields = Fields::<&CallGroup>::new()
+        .with(Column::name("group", header(grouped.by)), |group| Cell::text(&group.label))
+        .with(recorded("sessions", "sessions", Unit::Count), |group| Cell::Count(group.sessions))
+        .with(recorded("calls", "calls", Unit::Count), |group| Cell::Count(group.calls))
+        .with(recorded("prompt_tokens", "prompt tokens", Unit::Tokens), |group| Cell::Tokens(group.prompt_tokens))
+        .with(recorded("output_tokens", "output tokens", Unit::Tokens), |group| Cell::Tokens(group.output_tokens))
+        .with(recorded("compactions", "compac\u{ad}tions", Unit::Count), |group| Cell::Count(group.compactions));
+    if grouped.groups.iter().any(|group| group.compacting_ms.is_some()) {
+        fields = fields.with(recorded("compacting_minutes", "minutes com\u{ad}pacting", Unit::Count), minutes);
+    }
+    let least = |group: &CallGroup| grouped.least(group).map_or(Cell::Empty, |(policy, _)| Cell::name(policy));
+    let share = |group: &CallGroup| grouped.least(group).map_or(Cell::Empty, |(_, share)| Cell::Name(finding::share(share)));
+    fields
+        .with(Column { priority: 2, ..Column::name("least", "fewest tokens") }, move |group| least(group))
+        .with(
+            Column { priority: 2, ..Column::number("least_share", "vs re\u{ad}corded", Unit::Share, Provenance::Simulated) },
+            move |group| share(group),
+        )
+        .table(1, all)
+        .titled("Recorded, and the policy that sends the fewest prompt tokens (simulated)")
+}
+
+/// The flat table: each group as recorded, and under each policy.
+pub fn flat(grouped: &Grouped) -> Table {
+    /// A group, and the policy by its place; `None` for the recording.
+    type Row<'g> = (&'g CallGroup, Option<usize>);
+    let rows = grouped.groups.iter().flat_map(|group| {
+        let policies = (0..grouped.policies.len()).map(move |place| (group, Some(place)));
+        std::iter::once((group, None)).chain(policies)
+    });
+    let of = |cell: fn(&CallGroup) -> Cell| move |(group, policy): &Row<'_>| if policy.is_none() { cell(group) } else { Cell::Empty };
+    let policy = |place: Option<usize>| place.map_or(RECORDED, |place| grouped.policies.get(place).map_or("", String::as_str));
+    let figures = |(group, place): &Row<'_>| place.and_then(|place| group.policies.get(place).copied());
+    let tokens = move |row: &Row<'_>| {
+        if row.1.is_none() {
+            Cell::Tokens(row.0.prompt_tokens)
+        } else {
+            figures(row).map_or(Cell::Empty, |(tokens, _)| Cell::Tokens(tokens))
+        }
+    };
+    Fields::<Row<'_>>::new()
+        .with(Column::name("group", header(grouped.by)), |(group, _)| Cell::text(&group.label))
+        .with(Column::name("policy", "policy"), move |(_, place)| Cell::name(policy(*place)))
+        .with(recorded("sessions", "sessions", Unit::Count), |(group, _)| Cell::Count(group.sessions))
+        .with(recorded("calls", "calls", Unit::Count), |(group, _)| Cell::Count(group.calls))
+        .with(Column::number("prompt_tokens", "prompt tokens", Unit::Tokens, Provenance::Simulated), tokens)
+        .with(recorded("recorded_tokens", "recorded tokens", Unit::Tokens), move |row| {
+            figures(row).map_or(Cell::Empty, |(_, recorded)| Cell::Tokens(recorded))
+        })
+        .with(recorded("cache_read_tokens", "cache reads", Unit::Tokens), of(|group| Cell::Tokens(group.cache_read_tokens)))
+        .with(recorded("output_tokens", "output tokens", Unit::Tokens), of(|group| Cell::Tokens(group.output_tokens)))
+        .with(recorded("compactions", "compactions", Unit::Count), of(|group| Cell::Count(group.compactions)))
+        .with(recorded("compacting_ms", "compacting, ms", Unit::Count), of(|group| group.compacting_ms.map_or(Cell::Empty, Cell::Count)))
+        .table(2, rows)
+}
+
+/// What the sums leave out.
+pub fn note(grouped: &Grouped) -> Option<String> {
+    let without: u64 = grouped.groups.iter().map(|group| group.without_usage).sum();
+    (without > 0).then(|| format!("{} without recorded usage are in no sum of tokens by group.", counted(without, "call")))
+}

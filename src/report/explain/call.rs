@@ -1,0 +1,42 @@
+//! One call of a session: what it carried, what had come since the call before, what the policy saw and did there.
+
+use crate::experiment::{Arrival, arrivals};
+use crate::report::document::{Body, Cell, Column, Provenance, Screen, Section, Table, Unit};
+use crate::report::field::Fields;
+use crate::report::words::{counted, grouped};
+use crate::sim::Outcome;
+use crate::trace::Trace;
+
+/// The screen of a call, counted from 1; `told` has all calls and events in order. A sentence where the replay has no such call.
+pub(super) fn call(trace: &Trace, outcome: &Outcome, told: &Table, number: u64) -> Screen {
+    let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
+    let Some(row) = outcome.calls.get(index).filter(|_| number > 0) else {
+        let sentence = match outcome.ended_at() {
+            Some(last) => {
+                format!("There is no call {}: the policy fails the session at call {}.", grouped(number), grouped(last as u64 + 1))
+            }
+            None => format!("There is no call {}: the session has {}.", grouped(number), counted(outcome.calls.len() as u64, "call")),
+        };
+        return Screen { sections: vec![Section::lines(vec![sentence])], ..Screen::default() };
+    };
+    let recorded = row.recorded.map_or_else(|| "the log has no usage here".to_owned(), |tokens| format!("{} tokens", grouped(tokens)));
+    let mut facts = vec![
+        ("call", format!("{} of {}", grouped(number), grouped(trace.calls.len() as u64))),
+        ("recorded", recorded),
+        ("simulated", format!("{} tokens, {} of them resting on recorded usage", grouped(row.actual), grouped(row.anchored))),
+    ];
+    facts.extend(row.belief.map(|belief| ("estimate", format!("{} tokens, at the policy's last look", grouped(belief)))));
+    facts.push(("reply", format!("{} tokens", grouped(row.output))));
+    let arrivals = Fields::<Arrival>::new()
+        .with(Column::name("what", "what"), |arrival| Cell::text(&arrival.words()))
+        .with(Column::number("parts", "parts", Unit::Count, Provenance::Recorded), |arrival| Cell::Count(arrival.parts))
+        .with(Column::number("tokens", "tokens", Unit::Tokens, Provenance::Estimated), |arrival| Cell::Tokens(arrival.tokens))
+        .table(1, arrivals(trace, index));
+    let since = if index == 0 { "What the session began with" } else { "What had come since the call before, the largest first" };
+    let mut sections = vec![Section::facts(facts)];
+    sections.extend(arrivals.told(since));
+    let here = |row: &&Vec<Cell>| row.first() == Some(&Cell::Count(number));
+    let events = Table { rows: told.rows.iter().filter(here).cloned().collect(), ..told.clone() };
+    sections.push(Section { title: "What happened".to_owned(), body: Body::Table(events) });
+    Screen { sections, ..Screen::default() }
+}

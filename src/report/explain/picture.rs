@@ -1,0 +1,84 @@
+//! A session's context over its calls, drawn in letters, with what the policy did and what the agent itself had done.
+
+use crate::report::document::{Body, Section};
+use crate::report::sparkline::LEVELS;
+use crate::report::words::{grouped, three_digits};
+use crate::sim::{EventKind, Outcome};
+use crate::trace::{CompactionRow, Trace};
+use crate::transcript::CompactionKind;
+
+/// Columns at most: with what stands in front of them they fit the narrowest page.
+const WIDE: usize = 48;
+
+/// Lines of bars.
+const HIGH: usize = 3;
+
+/// Letters in front of a line.
+const FRONT: usize = 9;
+
+/// The picture: bars of the simulated context, then a line of marks for the policy and one for the recording.
+pub(super) fn picture(trace: &Trace, outcome: &Outcome) -> Option<Section> {
+    let each = outcome.calls.len().div_ceil(WIDE).max(1);
+    let bars: Vec<u64> = outcome.calls.chunks(each).map(|calls| calls.iter().map(|call| call.attempted).max().unwrap_or(0)).collect();
+    let top = bars.iter().copied().max().filter(|top| *top > 0)?;
+    let eighths = |bar: u64| usize::try_from(u128::from(bar) * (HIGH * LEVELS.len()) as u128 / u128::from(top)).unwrap_or(0).max(1);
+    let line = |front: &str, letters: String| format!("{front:>FRONT$} {}", format!("│{letters}").trim_end());
+    let mut lines: Vec<String> = (0..HIGH)
+        .rev()
+        .map(|row| {
+            let front = if row + 1 == HIGH {
+                three_digits(top)
+            } else if row == 0 {
+                "0".to_owned()
+            } else {
+                String::new()
+            };
+            let letter = |bar: &u64| match eighths(*bar).saturating_sub(row * LEVELS.len()).min(LEVELS.len()) {
+                0 => ' ',
+                level => LEVELS.get(level - 1).copied().unwrap_or(' '),
+            };
+            line(&front, bars.iter().map(letter).collect())
+        })
+        .collect();
+    let marks = |mark: &dyn Fn(usize) -> Option<char>| -> String {
+        let of = |column: usize| (column * each..(column + 1) * each).filter_map(mark).max_by_key(|letter| rank(*letter)).unwrap_or(' ');
+        (0..bars.len()).map(of).collect()
+    };
+    let simulated = marks(&|call| done(outcome, call));
+    let recorded = marks(&|call| {
+        let here = |row: &&CompactionRow| !row.copy && trace.first_call_behind(row) == call;
+        trace.compactions.iter().find(here).map(|row| if row.kind == CompactionKind::Compact { 'C' } else { 'p' })
+    });
+    for (front, letters) in [("simulated", simulated), ("recorded", recorded)] {
+        lines.extend((!letters.trim().is_empty()).then(|| line(front, letters)));
+    }
+    let last = grouped(outcome.calls.len() as u64);
+    lines.push(format!("{:>FRONT$} 1{last:>width$}", "call", width = bars.len().max(last.len())));
+    let text = lines.join("\n");
+    let all = [('C', "C compacted"), ('p', "p pruned or dropped"), ('x', "x refused")];
+    let used: Vec<&str> =
+        all.iter().filter(|(letter, _)| lines.iter().skip(HIGH).any(|line| line.contains(*letter))).map(|(_, words)| *words).collect();
+    let legend = if used.is_empty() { String::new() } else { format!(" ({})", used.join(", ")) };
+    Some(Section { title: String::new(), body: Body::Code("text", format!("Context, simulated{legend}\n{text}")) })
+}
+
+/// What the policy did at a call, or the provider.
+fn done(outcome: &Outcome, call: usize) -> Option<char> {
+    let refused = outcome.calls.get(call).is_some_and(|row| row.refused > 0).then_some('x');
+    let mark = |kind: EventKind| match kind {
+        EventKind::Compact | EventKind::Reset => Some('C'),
+        EventKind::Prune | EventKind::Drop => Some('p'),
+        _ => None,
+    };
+    let events = outcome.events.iter().filter(|event| event.call as usize == call).filter_map(|event| mark(event.kind));
+    events.chain(refused).max_by_key(|letter| rank(*letter))
+}
+
+/// Of several marks in one column the one that tells most is shown.
+fn rank(letter: char) -> u8 {
+    match letter {
+        'x' => 2,
+        'C' => 1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,172 @@
+//! What is said of a setting that was found: the verdict, the gain, what stands at an edge, what breaks.
+
+use crate::experiment::tune::{Bound, FEWEST, Trial, Verdict};
+use crate::experiment::{NeverReached, Row, never_reached};
+use crate::policy::{Facts, figure};
+use crate::report::asked::Found;
+use crate::report::measures::{bound_phrase, phrase};
+use crate::report::words::{counted, grouped};
+use crate::report::{causes, finding};
+
+/// What the setting is compared with.
+pub(super) fn point(found: &Found<'_>) -> &'static str {
+    if found.yours.is_some() { "your own settings" } else { "the defaults" }
+}
+
+/// "cost $1.20 against $2.00 with the defaults on 12 held-out sessions: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)"
+pub(super) fn gain(found: &Found<'_>, best: &Trial) -> String {
+    let measure = found.tuned.objective.measure;
+    let value = |trial: &Trial| phrase(trial.held_out.value(&measure), &measure);
+    let difference = found.tuned.difference.map_or_else(String::new, |difference| {
+        let amount = |amount: i64| bound_phrase(amount, &measure);
+        format!(": {}", finding::difference(&difference, found.tuned.bars.own_error, &amount))
+    });
+    format!(
+        "{} {} against {} with {} on {}{difference}",
+        measure.words(),
+        value(best),
+        value(&found.tuned.default),
+        point(found),
+        counted(found.split.held_out.traces.len() as u64, "held-out session"),
+    )
+}
+
+/// The same as a sentence.
+pub(super) fn gain_told(found: &Found<'_>) -> String {
+    format!("{}.", capital(&found.tuned.best.as_ref().map(|best| gain(found, best)).unwrap_or_default()))
+}
+
+/// The verdict, with the gain where it stands by itself.
+pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> {
+    let tuned = found.tuned;
+    let held_out = found.split.held_out.traces.len() as u64;
+    let setting = tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
+    let broken = defaults_break(found);
+    let gained = || gained.map(str::to_owned);
+    let (point, worth) = (point(found), tuned.bars.worth);
+    let on = counted(held_out, "held-out session");
+    let keep = match &broken {
+        Some(_) => format!("Nothing is recommended: {setting} keeps all constraints, and {point} do not; but"),
+        None => format!("Keep {point}:"),
+    };
+    let mut sentences = match &tuned.verdict {
+        Verdict::Recommended => [format!("Recommended: {setting}.")]
+            .into_iter()
+            .chain(fewer_failed(found, held_out))
+            .chain(gained())
+            .chain(at_edge(found))
+            .collect(),
+        Verdict::DefaultIsBest => vec![format!(
+            "Keep {point}: of all settings that were looked at and keep the constraints, none is better on the training sessions."
+        )],
+        Verdict::NoneAllowed(_) => {
+            vec!["Nothing is recommended: no setting that was looked at keeps all constraints on the training sessions.".to_owned()]
+        }
+        Verdict::Breaks(broken) => [format!(
+            "Nothing is recommended: {setting}, the best of the training sessions, breaks on the held-out sessions: {}.",
+            broken.join(" and ")
+        )]
+        .into_iter()
+        .chain(gained())
+        .collect(),
+        Verdict::CannotTell(untold) => {
+            [format!("Nothing is recommended: on {on} it cannot be told whether {setting} keeps: {}.", untold.join(" and "))]
+                .into_iter()
+                .chain(gained())
+                .collect()
+        }
+        Verdict::NoDifference(within, more) => {
+            [format!("{keep} {setting} makes no difference {} on {on}.", finding::within(*within, worth))]
+                .into_iter()
+                .chain(gained())
+                .chain([match more {
+                    Some(more) => {
+                        format!("If the difference is what it seems, about {} in all would decide.", counted(*more, "more session"))
+                    }
+                    None => "No number of sessions like these would decide.".to_owned(),
+                }])
+                .collect()
+        }
+        Verdict::Worse => [format!("{keep} {setting} is the best on the training sessions, and worse on the held-out ones.")]
+            .into_iter()
+            .chain(gained())
+            .collect(),
+        Verdict::TooFew(more) => vec![format!(
+            "Cannot judge: {} and {on} are too few. It takes at least {}, so that {FEWEST} stand on each side.",
+            counted(found.split.training.traces.len() as u64, "training session"),
+            counted(*more, "more session"),
+        )],
+        Verdict::NotReached => vec![format!(
+            "Cannot judge: {}, so that they say nothing of its settings.",
+            if tuned.best.as_ref().is_some_and(|best| best.setting.values.is_empty()) {
+                "no session comes to where the policy acts, under any setting that was looked at".to_owned()
+            } else {
+                format!("none of {on} comes to where the policy acts, under {point} or {setting}")
+            }
+        )],
+    };
+    sentences.extend(broken);
+    sentences.extend(never_acts(found));
+    let facts = Facts { window: found.policy.default_window(), ..Facts::default() };
+    let idle = found.policy.without_effect(&facts).into_iter().filter(|idle| {
+        let sought = |name: &str| found.axes.iter().any(|axis| axis.param == name);
+        sought(&idle.name) && !idle.because.as_ref().is_some_and(|(other, _)| sought(other))
+    });
+    sentences.extend(idle.map(|idle| format!("{}.", idle.words())));
+    sentences
+}
+
+/// That no session reaches what there is, with the sizes.
+fn never_acts(found: &Found<'_>) -> Option<String> {
+    let default = &found.tuned.default;
+    let reached = [&default.training, &default.held_out].map(|row| never_reached(&row.totals, found.thresholds));
+    let [Some(one), Some(other)] = reached else { return None };
+    let reached = NeverReached { largest: one.largest.max(other.largest), ..one };
+    Some(format!("{} {}.", found.policy.name, causes::never_acts(&reached)))
+}
+
+/// A best value at an end of its range: there may be better ones beyond.
+fn at_edge(found: &Found<'_>) -> Option<String> {
+    let best = found.tuned.best.as_ref()?;
+    let ends = |(param, value): &&(String, String)| {
+        let range = found.axes.iter().find(|axis| axis.param == *param)?.range();
+        let value: f64 = value.parse().ok()?;
+        let is_choice = range.is_whole() && range.to - range.from <= 2.0;
+        (!is_choice && (value == range.from || value == range.to)).then(|| format!("{param}={}", figure(value)))
+    };
+    let ends: Vec<String> = best.setting.values.iter().filter_map(|pair| ends(&pair)).collect();
+    (!ends.is_empty())
+        .then(|| format!("{} stands at the edge of its range: a wider one may hold a better value (--params).", ends.join(", ")))
+}
+
+/// Failed sessions go before what is sought: said where they decide.
+fn fewer_failed(found: &Found<'_>, held_out: u64) -> Option<String> {
+    let tuned = found.tuned;
+    let failed = tuned.best.as_ref().map_or(0, |best| best.held_out.failed_sessions());
+    let default = tuned.default.held_out.failed_sessions();
+    let of = counted(held_out, "held-out session");
+    (failed < default).then(|| format!("It fails {} of {of}, {} {}.", grouped(failed), point(found), grouped(default)))
+}
+
+/// Constraints that the defaults do not keep themselves, with what they come to.
+fn defaults_break(found: &Found<'_>) -> Option<String> {
+    let of = |row: &Row, part: &str| {
+        let broken = found.tuned.bounds.iter().filter(|bound| !bound.holds(row, row, 0.0));
+        let value = |bound: &Bound| format!("{} ({})", bound.words(), phrase(row.value(&bound.measure()), &bound.measure()));
+        let broken: Vec<String> = broken.map(value).collect();
+        (!broken.is_empty()).then(|| format!("{} on the {part} sessions", broken.join(" and ")))
+    };
+    let default = &found.tuned.default;
+    let parts: Vec<String> = [of(&default.training, "training"), of(&default.held_out, "held-out")].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("{} themselves break {}.", capital(point(found)), parts.join(", and ")))
+}
+
+pub(super) fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+pub(super) fn setting_words(found: &Found<'_>, trial: &Trial) -> String {
+    let own = if found.yours.is_some() { "yours" } else { "defaults" };
+    if trial.setting.values.is_empty() { own.to_owned() } else { trial.setting.words() }
+}

@@ -1,0 +1,81 @@
+//! The first screen of `tune`: keep or change, what was found beside what there is on sessions that it was not sought on, and the snippet.
+
+use super::said::{capital, point, sentences, setting_words};
+use crate::experiment::metric::metric_of;
+use crate::experiment::tune::{Trial, Verdict};
+use crate::report::asked::Found;
+use crate::report::document::{Cell, Column, Provenance, Screen, Section, Table, Unit};
+use crate::report::field::Fields;
+use crate::report::measures::{bound_phrase, cell, phrase};
+use crate::report::words::{counted, grouped};
+use crate::report::{cost_figures, figures, finding};
+use crate::trace::Evidence;
+
+/// The screen; what is to be pasted and the sessions that decided stand below.
+pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
+    let (training, held_out) = (found.split.training.traces.len() as u64, found.split.held_out.traces.len() as u64);
+    let sessions = counted(training + held_out, "session");
+    let title =
+        format!("{}: {}; {sessions}, {} to search and {} to test", found.policy.name, short(found), grouped(training), grouped(held_out));
+    let mut sections = vec![Section::facts(facts(found)), table(found).titled("On the sessions to test, simulated:")];
+    sections.extend(below);
+    Screen { title, sections, ..Screen::default() }
+}
+
+/// What to do, in a few words.
+fn short(found: &Found<'_>) -> String {
+    let setting = || found.tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
+    match &found.tuned.verdict {
+        Verdict::Recommended => format!("change to {}", setting()),
+        Verdict::DefaultIsBest | Verdict::NoDifference(..) | Verdict::Worse => format!("keep {}", point(found)),
+        Verdict::NoneAllowed(_) | Verdict::Breaks(_) | Verdict::CannotTell(_) => "nothing is recommended".to_owned(),
+        Verdict::TooFew(_) | Verdict::NotReached => "cannot judge".to_owned(),
+    }
+}
+
+fn facts(found: &Found<'_>) -> Vec<(&'static str, String)> {
+    let measure = found.tuned.objective.measure;
+    let best = other(found);
+    let mut facts = Vec::new();
+    facts.extend(best.map(|best| ("best found", best.setting.words())));
+    facts.extend(best.map(|best| {
+        let value = |trial: &Trial| phrase(trial.held_out.value(&measure), &measure);
+        let amount = |amount: i64| bound_phrase(amount, &measure);
+        let difference = found.tuned.difference.map(|difference| finding::difference(&difference, found.tuned.bars.own_error, &amount));
+        let difference = difference.map(|difference| format!(": {difference}")).unwrap_or_default();
+        ("objective", format!("{} {} against {}{difference}", measure.words(), value(best), value(&found.tuned.default)))
+    }));
+    facts.push(("verdict", capital(&sentences(found, None).join(" "))));
+    facts
+}
+
+/// The setting that was found, where it is not what there is already.
+fn other<'a>(found: &'a Found<'_>) -> Option<&'a Trial> {
+    found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty())
+}
+
+fn table(found: &Found<'_>) -> Table {
+    let measure = found.tuned.objective.measure;
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    let header = if measure.whole.is_some() { "objective" } else { measure.part.header };
+    let [cost, _] = cost_figures::COLUMNS;
+    let mut fields = Fields::<&Trial>::new()
+        .with(Column::name("setting", ""), |trial| {
+            Cell::Name(if trial.setting.values.is_empty() { setting_words(found, trial) } else { "best found".to_owned() })
+        })
+        .with(Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded), |trial| {
+            Cell::Count(trial.held_out.totals.sessions)
+        })
+        .with(simulated("objective", header, measure.part.unit), move |trial| cell(trial.held_out.value(&measure), &measure));
+    if header != cost.header {
+        fields = fields.with(cost, |trial| cost_figures::of_charges(&trial.held_out.charges).into_iter().next().unwrap_or(Cell::Empty));
+    }
+    for (key, header) in [("failed_sessions", "failed"), ("overflows", "over\u{ad}flows"), ("compactions", "compac\u{ad}tions")] {
+        let Some(metric) = metric_of(key) else { continue };
+        fields = fields.with(Column { header, ..figures::column(metric) }, |trial| figures::cell(metric, &trial.held_out.totals));
+    }
+    let lost = simulated("lost_lines", "reused text lost", Unit::Count);
+    fields
+        .with(lost, |trial| Cell::Count(trial.held_out.totals.retention.of(Evidence::Line).broken()))
+        .table(1, std::iter::once(&found.tuned.default).chain(other(found)))
+}
