@@ -105,7 +105,9 @@ fn decide_nothing(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         let mine: Vec<&Judged<'_>> = judged.iter().filter(|judged| judged.setting.base == base).collect();
         let turned: BTreeSet<&String> = mine.iter().flat_map(|judged| judged.setting.values.iter().map(|(name, _)| name)).collect();
         let (turned_too, facts) = (turned.clone(), Facts { window: policy.default_window(), ..Facts::default() });
-        let idle = policy.without_effect(&facts).into_iter().filter(|idle| turned.contains(&idle.name));
+        // These facts are not those of every model of the corpus: what makes a difference here has an effect.
+        let idle = policy.without_effect(&facts).into_iter();
+        let idle = idle.filter(|idle| turned.contains(&idle.name) && !decides(&idle.name, &mine));
         // What another swept parameter takes away, its other values may give back.
         let idle = idle.filter(|idle| !idle.because.as_ref().is_some_and(|(other, _)| turned_too.contains(other)));
         let idle: Vec<WithoutEffect> = idle.collect();

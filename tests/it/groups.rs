@@ -1,15 +1,13 @@
 //! Figures by day and block, and jumps from call to call, against the raw lines of logs.
 
 use crate::home;
-use crate::support::files;
+use crate::support::{ctxsim, files};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn json(folder: &Path, arguments: &[&str]) -> Value {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let ran = command.current_dir(folder).args(arguments).args(["--json", "--quiet"]).env("CTXSIM_CONFIG", "").assert().code(0);
-    serde_json::from_slice(&ran.get_output().stdout).unwrap()
+    ctxsim(arguments).args(["--json", "--quiet"]).within(folder).json()
 }
 
 /// The logs of a home.

@@ -423,9 +423,8 @@ fn parameters_without_effect_are_named() {
     assert!(told(&policy).contains(&"prune_protect has no effect while prune = 0".to_owned()), "{:?}", told(&policy));
     policy.set("prune", "1").unwrap();
     assert!(!told(&policy).iter().any(|words| words.starts_with("prune_")), "{:?}", told(&policy));
-    assert!(stdout(&ctxsim(&["policy", "check", "opencode"])).contains("  note: prune_protect has no effect while prune = 0\n"));
-    let mut sweep = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    assert!(ctxsim(&["policy", "check", "opencode"]).stdout().contains("  note: prune_protect has no effect while prune = 0\n"));
     let swept = ["sweep", "tests/data/cli/session.jsonl", "-p", "opencode", "--vary", "prune_protect=10k..40k:10k", "--quiet"];
-    let shown = stdout(&sweep.args(swept).env("COLUMNS", "200").assert().code(0));
+    let shown = ctxsim(&swept).columns(200).stdout();
     assert!(shown.contains("opencode@1.18: prune_protect has no effect while prune = 0."), "{shown}");
 }

@@ -110,7 +110,7 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
     let facts = Facts { window: found.policy.default_window(), ..Facts::default() };
     let idle = found.policy.without_effect(&facts).into_iter().filter(|idle| {
         let sought = |name: &str| found.axes.iter().any(|axis| axis.param == name);
-        sought(&idle.name) && !idle.because.as_ref().is_some_and(|(other, _)| sought(other))
+        sought(&idle.name) && idle.because.as_ref().is_some_and(|(other, _)| !sought(other))
     });
     sentences.extend(idle.map(|idle| format!("{}.", idle.words())));
     sentences
