@@ -20,6 +20,7 @@ mod name;
 mod price;
 mod price_file;
 mod prices;
+mod run_length;
 mod table;
 
 pub use cache::{CacheRule, CacheRules, Hits, Refresh, Writes};
@@ -29,4 +30,5 @@ pub use image::ImageRule;
 pub use model::{Model, Thinking};
 pub use price::{Price, Rate, Rates};
 pub use prices::Prices;
+pub use run_length::{Scenario, Strategy};
 pub use table::{Catalog, CatalogError};

@@ -29,6 +29,9 @@ pub enum CatalogError {
     /// The table of hosts is not what it should be.
     #[error("the table of hosts cannot be read: {0}")]
     Hosts(toml::de::Error),
+    /// The table of run lengths is not what it should be.
+    #[error("the table of run lengths cannot be read: {0}")]
+    RunLength(toml::de::Error),
     /// The table of prices is not what it should be.
     #[error("the table of prices cannot be read: {0}")]
     Prices(toml::de::Error),

@@ -40,6 +40,7 @@ mod sweep;
 mod target;
 mod trace;
 mod tune;
+mod validate;
 mod when;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -118,6 +119,7 @@ enum Command {
     Sweep(Box<sweep::Sweep>),
     Tune(Box<tune::Tune>),
     Gate(Box<gate::Gate>),
+    Validate(Box<validate::Validate>),
     Curve(curve::Curve),
     Chart(Box<chart::Chart>),
     #[command(subcommand)]
@@ -228,6 +230,7 @@ fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(
         Some(Command::Sweep(sweep)) => sweep.run(door),
         Some(Command::Tune(tune)) => tune.run(door),
         Some(Command::Gate(gate)) => gate.run(door),
+        Some(Command::Validate(validate)) => validate.run(door),
         Some(Command::Curve(curve)) => curve.run(door),
         Some(Command::Chart(chart)) => chart.run(matches.subcommand_matches("chart"), door),
         Some(Command::Trace(trace)) => trace.run(door),

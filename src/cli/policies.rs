@@ -5,7 +5,7 @@ use super::logs::{Logs, tokens};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{Diff, Replay, ReplaySettings, diff, recorders, replay};
+use ctxsim::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, Verdict, backtest, diff, recorders, replay};
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::{Policy, PolicyError, suggestion};
 use ctxsim::report::{Oracle, counted};
@@ -154,6 +154,14 @@ impl Policies {
     /// What holds for all of them.
     pub fn settings<'a>(&self, catalog: &'a Catalog, logs: &Logs) -> ReplaySettings<'a> {
         ReplaySettings { catalog, window: self.window(), model: logs.model.clone(), reserve: self.reserve }
+    }
+
+    /// Automatic compactions that the agents' own presets predict within a call, and all of them.
+    pub fn predicted(&self, corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<(u64, u64), Failure> {
+        let settings = self.settings(catalog, logs);
+        let tested = backtest(corpus, &recorders()?, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
+        let hits = tested.count(Verdict::Hit);
+        Ok((hits, hits + tested.count(Verdict::Missed)))
     }
 
     /// Compares the first two policies over a corpus.

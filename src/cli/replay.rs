@@ -12,9 +12,9 @@ use super::refetch::Refetch;
 use super::shell::quoted;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Scenario};
 use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{self, BacktestSettings, Charges, GroupBy, Measure, Metric, Mode, Own, Verdict, backtest, metric, recorders};
+use ctxsim::experiment::{self, Charges, GroupBy, Measure, Metric, Own, metric};
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
 use ctxsim::report::{self, Asked, Baselines, Oracle, Series, column_names, three_digits};
@@ -33,7 +33,7 @@ Examples:
   ctxsim replay session.jsonl --policy pi --window 128k --by tool
   ctxsim replay logs/ -p opencode --set prune=1 --set prune_protect=20k --json
   ctxsim replay logs/ --policy baseagent --refetch
-                                   what is saved, net of what is read again
+                                   what is read again at least, and its price
   ctxsim replay logs/ --policy mine.toml --fail-on overflows --quiet
 
 A policy that overflows is a finding and no failure: the exit code is 0 unless
@@ -176,9 +176,10 @@ impl Replay {
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
         let by = self.by.map_or(report::By::Policy, By::row);
         let screen = self.by.is_none() && self.columns.is_empty() && self.output.has_screen();
-        let predicted = if screen { Some(self.predicted(&usual, corpus, catalog)?) } else { None };
+        let predicted = if screen { Some(usual.predicted(corpus, catalog, &self.logs)?) } else { None };
         let next = if screen { self.next(corpus, policies, own.as_ref()) } else { Vec::new() };
         let (columns, next) = (&self.columns, &next);
+        let scenarios = Scenario::builtin()?;
         let asked = |command| Asked {
             sub_agents,
             by,
@@ -187,6 +188,7 @@ impl Replay {
             cache,
             checks,
             predicted,
+            scenarios: &scenarios,
             columns: columns.clone(),
             next: next.clone(),
             command,
@@ -194,14 +196,6 @@ impl Replay {
         drop(phase);
         self.output.give(door, "replay", command, |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
         Ok(replays)
-    }
-
-    /// Automatic compactions that the agents' own presets predict within a call, and all of them.
-    fn predicted(&self, policies: &Policies, corpus: &Corpus, catalog: &Catalog) -> Result<(u64, u64), Failure> {
-        let settings = policies.settings(catalog, &self.logs);
-        let tested = backtest(corpus, &recorders()?, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
-        let hits = tested.count(Verdict::Hit);
-        Ok((hits, hits + tested.count(Verdict::Missed)))
     }
 
     /// What to type next.

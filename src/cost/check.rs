@@ -11,6 +11,9 @@ use crate::transcript::Usage;
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
+/// Reads that differ by no more tokens are alike: the largest step in which a provider's cache counts.
+pub const BLOCK: u64 = 1_024;
+
 /// Recorded beside modelled, summed over calls with recorded usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Check {
@@ -32,6 +35,10 @@ pub struct Check {
     pub calibrated: Bill,
     /// The same with factors that the call had no part in: those of every second call of its session, itself not among them.
     pub held_out: Bill,
+    /// Calls of sessions whose logs count what caches read.
+    pub reads: u64,
+    /// Those at which the modelled cache reads as much, within [`BLOCK`].
+    pub reads_within: u64,
     /// Calls for which the log names a cost.
     pub logged_calls: u64,
     /// That cost, in thousand-millionths of a dollar.
@@ -61,6 +68,8 @@ impl AddAssign<&Check> for Check {
         self.unrecorded_unpriced_calls += other.unrecorded_unpriced_calls;
         self.calibrated += &other.calibrated;
         self.held_out += &other.held_out;
+        self.reads += other.reads;
+        self.reads_within += other.reads_within;
         self.logged_calls += other.logged_calls;
         self.logged_nano_usd += other.logged_nano_usd;
         self.logged_list_nano_usd += other.logged_list_nano_usd;
@@ -133,6 +142,7 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
     let mut sum = Check::default();
     let calibration = Calibration::of(trace, unchanged, tariff);
     let [of_even, of_odd] = held_out;
+    let tells = trace.tells_of_cache();
     for Step { place, call, usage, known, answer } in walk(trace, unchanged, tariff) {
         let (ageless, split) = (answer.ageless, known.expected(answer.found));
         let Some(usage) = usage else {
@@ -148,6 +158,8 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
             bill
         };
         sum.calls += 1;
+        sum.reads += u64::from(tells);
+        sum.reads_within += u64::from(tells && split.read.abs_diff(usage.cache_read) <= BLOCK);
         let (recorded, modelled) = (bill(as_recorded(&usage)), bill(split));
         sum.recorded += &recorded;
         sum.modelled += &modelled;

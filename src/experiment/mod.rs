@@ -36,6 +36,7 @@ mod summaries;
 mod sweep;
 mod tested;
 pub mod tune;
+pub mod validate;
 mod window;
 
 pub use advised::{Advised, advised, best_of};

@@ -2,6 +2,7 @@
 //! to trust that.
 
 use super::asked::{Asked, Baselines};
+use super::calibration::calibration;
 use super::causes;
 use super::cost_figures;
 use super::document::{Body, Cell, Column, Screen, Section, Table};
@@ -33,7 +34,7 @@ enum Row<'a> {
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
     let mut sections = vec![table(replays, baselines, asked)];
     let mut lines: Vec<String> = verdict(corpus, replays, baselines, asked).into_iter().collect();
-    lines.extend(check(corpus, asked));
+    lines.extend((!corpus.traces.is_empty()).then(|| calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted)));
     lines.push(OPEN_LOOP.to_owned());
     sections.push(Section::lines(lines));
     sections.extend(warned(baselines.with_own(replays)));
@@ -181,24 +182,4 @@ pub(super) fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<
             "No policy is cheaper and keeps as much. {name} is cheaper than your own agent, {by}, but keeps {kept} of the reused text instead of {mine}."
         )
     })
-}
-
-/// How well the recording itself is reproduced.
-fn check(corpus: &Corpus, asked: &Asked<'_>) -> Option<String> {
-    let mut parts = Vec::new();
-    parts.extend(
-        asked
-            .predicted
-            .filter(|(_, all)| *all > 0)
-            .map(|(hits, all)| format!("{hits} of {} predicted within one call", counted(all, "automatic compaction"))),
-    );
-    let error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache));
-    parts.extend(error.map(|error| {
-        let off = percent(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX), error.recorded_nano_usd);
-        format!("the unchanged recording is priced {off} off")
-    }));
-    let facts = &corpus.facts;
-    let anchored = percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000);
-    parts.push(format!("{anchored} of tokens rest on recorded usage"));
-    (!corpus.traces.is_empty()).then(|| format!("Check: {}.", parts.join("; ")))
 }

@@ -1,9 +1,11 @@
 //! What reports are asked for: the findings that each is made of, and what was wished beside.
 
+use crate::catalog::Scenario;
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check};
 use crate::experiment::gate::Comparison;
 use crate::experiment::tune::{Axis, Decided, Split, Tuned};
+use crate::experiment::validate::Validation;
 use crate::experiment::{BreakEven, Constraint, GroupBy, Mode, Objective, Own, Recording, Replay, Row, Sampling, Setting};
 use crate::policy::Policy;
 use crate::statistics::Bars;
@@ -161,7 +163,7 @@ pub struct Baselines<'a> {
 }
 
 /// What was asked, beside the question itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked<'a> {
     /// What a row stands for.
     pub by: By,
@@ -179,6 +181,8 @@ pub struct Asked<'a> {
     pub predicted: Option<(u64, u64)>,
     /// The columns of the table of policies, by their names; empty for the usual ones.
     pub columns: Vec<String>,
+    /// How much longer runs got in recorded experiments; empty where totals are shown without that.
+    pub scenarios: &'a [Scenario],
     /// What the first screen says to type next.
     pub next: Vec<(String, String)>,
     /// The command, where the report is to name it.
@@ -297,6 +301,30 @@ pub struct Found<'a> {
     pub thresholds: &'a [Option<u64>],
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// What a report on predictions is made of.
+pub struct Validated<'a> {
+    /// The sessions without the policy.
+    pub corpus: &'a Corpus,
+    /// What came out.
+    pub validation: &'a Validation,
+    /// The policy's name; `None` where none was named, and nothing is predicted.
+    pub policy: Option<&'a str>,
+    /// What the arms are called: a column of the index, or `after`.
+    pub arm: &'a str,
+    /// What is to be said of the reading: files that hold no session, tasks that nothing tells.
+    pub notes: &'a [String],
+    /// How much longer runs got in recorded experiments.
+    pub scenarios: &'a [Scenario],
+    /// The cache that costs are shown with.
+    pub cache: CacheKind,
+    /// The model of the cache held against the recording, by agent.
+    pub checks: &'a BTreeMap<String, Check>,
+    /// Automatic compactions that the own agents' presets predict within a call, and all of them.
+    pub predicted: (u64, u64),
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }

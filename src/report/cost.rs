@@ -1,6 +1,7 @@
 //! `cost`: what recorded sessions cost under each policy, the model of the cache held against the recording, and whether prunes pay.
 
 use super::asked::{Breakdown, Priced};
+use super::calibration::calibration;
 use super::cost_figures::hits;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
@@ -36,7 +37,8 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     notes.extend(priced.replays.iter().filter_map(|replay| cost_figures::at_end(&replay.policy, replay.bill.with(priced.cache))));
     notes.extend(notes::notes(priced.corpus, priced.replays));
     let table = by_policy(priced);
-    let mut sections = vec![table.clone().titled("")];
+    let check = calibration(&priced.corpus.facts, Some(priced.checks), priced.cache, None);
+    let mut sections = vec![Section::lines(vec![check]), table.clone().titled("")];
     if priced.breakdown == Breakdown::Shown {
         sections.push(by_tier(priced).titled("Bills by tier"));
     }

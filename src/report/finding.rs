@@ -2,7 +2,7 @@
 
 use super::words::{counted, grouped};
 use crate::experiment::Difference;
-use crate::statistics::{DrawnBy, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
+use crate::statistics::{Agreement, DrawnBy, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
 
 /// A verdict in a word or two.
 pub fn named(finding: Finding) -> &'static str {
@@ -22,6 +22,15 @@ pub fn key(finding: Finding) -> &'static str {
         Finding::Worse => "worse",
         Finding::NoDifference(_) => "no_difference",
         Finding::CannotJudge => "cannot_judge",
+    }
+}
+
+/// What a measurement says of a prediction, in a word or two.
+pub fn agreement(agreed: Agreement) -> &'static str {
+    match agreed {
+        Agreement::Confirmed => "confirmed",
+        Agreement::Off => "off",
+        Agreement::CannotTell => "cannot be told",
     }
 }
 

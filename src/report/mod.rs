@@ -10,6 +10,7 @@ mod by_rule;
 mod by_session;
 mod by_tool;
 mod cache;
+mod calibration;
 mod causes;
 pub mod chart;
 mod cost;
@@ -39,6 +40,7 @@ mod recording;
 mod references;
 mod refetch;
 mod replay;
+mod scenario;
 mod span;
 mod sparkline;
 mod story;
@@ -47,12 +49,13 @@ mod tested_rows;
 mod ties;
 mod title;
 mod tune;
+mod validate;
 mod verdict;
 mod words;
 
 pub use asked::{
     Asked, AskedBacktest, AskedCache, AskedIdle, Baselines, Billed, Breakdown, BreaksBy, By, Found, Gated, Grouping, Oracle, Priced,
-    Series, SubAgents, Subject, Swept, Telling,
+    Series, SubAgents, Subject, Swept, Telling, Validated,
 };
 pub use backtest::backtest;
 pub use cache::cache;
@@ -71,4 +74,5 @@ pub use replay::replay;
 pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, story};
 pub use sweep::sweep;
 pub use tune::{configuration, tune};
+pub use validate::validate;
 pub use words::{counted, counted_as, decimal_dollars, dollars, first_few, grouped, percent, short_dollars, three_digits};

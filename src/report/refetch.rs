@@ -12,7 +12,8 @@ use crate::sim::{EventKind, MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
 
 /// What the closed loop supposes.
 pub const NOTE: &str = "Closed loop: before a call whose reply repeats lines that are gone, the agent makes one more call for each source, \
-                        which brings the source back at its size. That it would do just this is a supposition.";
+                        which brings the source back at its size. That it would do just this is a supposition, and the least: a run may get longer, \
+                        which no replay knows. What is saved is so much at most.";
 
 const fn column(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
     Column::number(key, header, unit, Provenance::Simulated).says(meaning)
@@ -29,7 +30,8 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
     use Unit::{Count, Money, Share, Tokens};
     let saved = |totals: &Totals| Cell::Share { part: totals.tokens_saved(), whole: totals.recorded_tokens };
     let cost = move |replay: &Replay| cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd());
-    let net = column("saved_net", "saved, net", "the same net of all that reading again leads to", Share).better(Better::More);
+    let net = column("saved_net", "saved at most", "the same less what is read again at least, and all that leads to", Share)
+        .better(Better::More);
     let again = less("sources_again", "more than once", "sources that were lost and read again more than once", Count);
     Fields::<(&'a Replay, &'a Replay)>::new()
         .with(Column::name("policy", "policy"), |(open, _)| Cell::name(&open.policy))
@@ -185,7 +187,7 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
 const CLOSED: &[Metric] = &[
     count("closed_refetches", "refetches", "requests that read a lost source again", |totals| totals.refetches.calls),
     tokens("closed_prompt_tokens", "prompt tokens, closed", "prompt tokens if lost sources are read again", |totals| totals.prompt_tokens),
-    metric("closed_tokens_saved", "tokens saved, net", "prompt tokens saved net of all that reading again leads to",
+    metric("closed_tokens_saved", "tokens saved at most", "prompt tokens saved less what is read again at least, and all that leads to",
         Unit::Tokens, Of::Difference(Totals::tokens_saved)),
     count("closed_overflows", "overflows, closed", "overflows if lost sources are read again", |totals| totals.overflows),
     count("closed_sources_again", "sources again", "sources that were read again more than once", |totals| totals.refetches.sources_again),

@@ -6,7 +6,9 @@ use super::document::{Body, Cell, Column, Report, Screen, Section, Table};
 use super::figures::{cells as figure_cells, column, oracle_cell, told};
 use super::record::any::Record;
 use super::record::replay::ReplayRecord;
-use super::{by_file, by_group, by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, jumps, notes, references, refetch};
+use super::{
+    by_file, by_group, by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, jumps, notes, references, refetch, scenario,
+};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
 use crate::experiment::metric::in_spreadsheets;
@@ -21,6 +23,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     if matches!(asked.by, By::Policy | By::Session) {
         notes.extend(baselines.notes(corpus));
     }
+    notes.extend(scenario::note(asked.scenarios));
     notes.extend(cost_figures::unpriced(replays.iter()));
     notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, asked.cache)));
     let grouped = if let By::Group(by) = asked.by { Some(Grouped::new(corpus, baselines.with_own(replays), by)) } else { None };

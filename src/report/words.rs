@@ -17,6 +17,12 @@ pub fn percent(part: i64, whole: u64) -> String {
     format!("{sign}{}.{} %", tenths / 10, tenths % 10)
 }
 
+/// A sentence with a capital at its beginning.
+pub fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// The first few of a list, the others counted: `a, b and 3 more`.
 pub fn first_few<T: AsRef<str>>(all: &[T], few: usize) -> String {
     let shown: Vec<&str> = all.iter().take(few).map(AsRef::as_ref).collect();

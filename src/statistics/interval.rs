@@ -50,14 +50,24 @@ pub struct Resamples {
 impl Resamples {
     /// So many draws of so many clusters. None where there are fewer than two clusters: one says nothing of others.
     pub fn new(clusters: usize, count: usize, seed: u64) -> Resamples {
+        Resamples::within(&[clusters], count, seed)
+    }
+
+    /// The same of clusters of several kinds, numbered one kind after the other: each draw has as many of a kind as there are.
+    pub fn within(kinds: &[usize], count: usize, seed: u64) -> Resamples {
         let mut chance = Chance::new(seed);
+        let clusters: usize = kinds.iter().sum();
         let count = if clusters < 2 { 0 } else { count };
         let mut times = vec![0; clusters * count];
         for draw in times.chunks_mut(clusters.max(1)) {
-            for _ in 0..clusters {
-                if let Some(times) = draw.get_mut(chance.below(clusters)) {
-                    *times += 1;
+            let mut first = 0;
+            for kind in kinds {
+                for _ in 0..*kind {
+                    if let Some(times) = draw.get_mut(first + chance.below(*kind)) {
+                        *times += 1;
+                    }
                 }
+                first += kind;
             }
         }
         Resamples { clusters, times }
@@ -165,6 +175,8 @@ mod tests {
         assert!(all.count() == 50 && all.draws().all(|times| times.len() == 7 && times.iter().sum::<u16>() == 7));
         assert_eq!((Resamples::new(1, 50, 1).count(), Resamples::new(0, 50, 1).count()), (0, 0));
         assert_ne!(all, Resamples::new(7, 50, 2));
+        let kinds = Resamples::within(&[3, 4], 50, 1);
+        assert!(kinds.draws().all(|times| times[..3].iter().sum::<u16>() == 3 && times[3..].iter().sum::<u16>() == 4));
         assert_eq!(intervals(&Sample::apart(1), |_| [1]), None);
         assert_eq!(intervals(&Sample::apart(9), |times| [i64::from(times.iter().sum::<u32>())]), Some([Interval { low: 9, high: 9 }]));
     }

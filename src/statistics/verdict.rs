@@ -5,6 +5,9 @@ use super::interval::Estimate;
 /// A difference smaller than this is not worth a change, as a share, where nothing else is asked for.
 pub const WORTH: f64 = 0.02;
 
+/// A prediction is as good as this where its interval is no wider to either side, as a share of what is predicted; experiments are planned by it and by twice as much.
+pub const FINE: f64 = 0.1;
+
 /// What a difference must exceed, in the unit of the difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bars {
@@ -49,6 +52,31 @@ pub enum Keeping {
     CannotTell,
 }
 
+/// What a measurement says of a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// The interval of the measurement holds the prediction, and is narrow or leaves out what is without it.
+    Confirmed,
+    /// The interval of the measurement misses the prediction.
+    Off,
+    /// The interval holds both, or there is none.
+    CannotTell,
+}
+
+/// What a measurement says of a prediction, where `unchanged` is what would be measured if nothing changed. `measured` is `None` where there were too few runs for
+/// an interval. `fine` is how far its bounds may lie from the prediction at most where it holds what is unchanged too, in the unit of both.
+pub fn agreement(measured: Option<&Estimate>, predicted: f64, unchanged: f64, fine: f64) -> Agreement {
+    let Some(measured) = measured else { return Agreement::CannotTell };
+    let holds = |value: f64| (measured.low..=measured.high).contains(&value);
+    let narrow = (measured.low - predicted).abs().max((measured.high - predicted).abs()) <= fine;
+    match (holds(predicted), holds(unchanged)) {
+        (false, _) => Agreement::Off,
+        (true, false) => Agreement::Confirmed,
+        (true, true) if narrow => Agreement::Confirmed,
+        (true, true) => Agreement::CannotTell,
+    }
+}
+
 /// The verdict on a difference of which less is better; `None` where there were too few clusters for one.
 pub fn finding(difference: Option<&Estimate>, bars: &Bars) -> Finding {
     let Some(difference) = difference else { return Finding::CannotJudge };
@@ -83,10 +111,15 @@ pub fn needed(difference: &Estimate, clusters: usize, bars: &Bars) -> Option<f64
     let size = difference.value.abs();
     let target = size.max(bars.worth);
     let beyond = bars.own_error.is_none_or(|error| target > error);
+    (size > 0.0 && beyond).then(|| showing(difference, clusters, target)).flatten()
+}
+
+/// About so many clusters in all would show a difference of this size, in the unit of the interval; `None` for a size of nothing.
+pub fn showing(difference: &Estimate, clusters: usize, size: f64) -> Option<f64> {
     // Of an interval that leans, the side that reaches for zero counts where it is the longer one.
     let near = if difference.value < 0.0 { difference.high - difference.value } else { difference.value - difference.low };
     let reach = near.max((difference.high - difference.low) / 2.0);
-    (target > 0.0 && size > 0.0 && beyond).then(|| clusters as f64 * (reach / target).powi(2))
+    (size > 0.0).then(|| clusters as f64 * (reach / size).powi(2))
 }
 
 #[cfg(test)]
@@ -118,6 +151,17 @@ mod tests {
         assert_eq!(keeping(&of(0.1, 0.01, 0.2), 0.02), Keeping::Broken);
         assert_eq!(keeping(&of(0.1, -0.01, 0.2), 0.02), Keeping::CannotTell);
         assert_eq!(keeping(&of(-0.01, -0.1, 0.1), 0.02), Keeping::CannotTell);
+    }
+
+    #[test]
+    fn a_prediction_is_confirmed_by_what_tells_it_from_no_change() {
+        let said = |measured: Estimate, predicted: f64| agreement(Some(&measured), predicted, 0.0, FINE);
+        assert_eq!(said(of(-0.29, -0.34, -0.25), -0.31), Agreement::Confirmed);
+        assert_eq!(said(of(-0.29, -0.34, -0.25), -0.36), Agreement::Off);
+        assert_eq!(said(of(-0.29, -0.55, 0.02), -0.31), Agreement::CannotTell);
+        assert_eq!(said(of(-0.01, -0.06, 0.04), -0.02), Agreement::Confirmed);
+        assert_eq!(agreement(None, -0.31, 0.0, FINE), Agreement::CannotTell);
+        assert_eq!(showing(&of(-0.29, -0.39, -0.19), 8, 0.2).map(f64::round), Some(2.0));
     }
 
     #[test]

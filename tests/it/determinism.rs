@@ -45,7 +45,7 @@ fn recorded_sessions_give_one_report() {
 const WITHOUT_LOGS: [&str; 8] = ["policy", "formats", "models", "demo", "config", "completions", "man", "help"];
 
 /// Every other command, as it is tried. `LOGS` stands for the folders, `OUT` for a place to write to; what is written there is compared too.
-const WITH_LOGS: [(&str, &[&str]); 23] = [
+const WITH_LOGS: [(&str, &[&str]); 24] = [
     ("inspect", &["LOGS", "--json"]),
     ("replay", &["LOGS", "--json", "--window", "40k", "-p", "none", "-p", "codex", "-p", "baseagent"]),
     ("replay", &["LOGS", "--csv", "--by", "session", "--window", "40k"]),
@@ -62,6 +62,7 @@ const WITH_LOGS: [(&str, &[&str]); 23] = [
     ("sweep", &["LOGS", "--json", "-p", "baseagent", "--vary", "prune_protect=1k..40k:10k", "--window", "40k", "--resamples", "50"]),
     ("tune", &["LOGS", "--json", "-p", "pi", "--params", "keepRecentTokens=1000..10000", "--settings", "4", "--window", "40k"]),
     ("gate", &["LOGS", "--json", "-p", "codex", "--baseline", "OUT", "--update-baseline", "--window", "40k"]),
+    ("validate", &["LOGS", "--with", ".", "--json", "-p", "codex", "--window", "40k"]),
     ("curve", &["LOGS", "--json"]),
     ("chart", &["buffer", "LOGS", "-o", "OUT.svg"]),
     ("chart", &["cost", "LOGS", "-o", "OUT.svg", "--window", "40k"]),

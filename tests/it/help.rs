@@ -58,7 +58,7 @@ pub fn prepared(folder: &Path) {
                 )
             })
             .collect::<String>();
-    for name in ["logs", "transcripts"] {
+    for name in ["logs", "transcripts", "before", "after", "small", "large"] {
         fs::create_dir(folder.join(name)).unwrap();
         fs::write(folder.join(name).join("session.jsonl"), &log).unwrap();
     }
@@ -66,6 +66,7 @@ pub fn prepared(folder: &Path) {
     for name in ["mine.toml", "estimator.toml"] {
         fs::write(folder.join(name), "extends = \"codex\"\nabout = \"mine\"\n").unwrap();
     }
+    fs::write(folder.join("runs.tsv"), "file\tlimit\nlogs/session.jsonl\tnone\ntranscripts/session.jsonl\t4000\n").unwrap();
     let prices =
         "{\"claude-opus-4-6\":{\"litellm_provider\":\"anthropic\",\"input_cost_per_token\":5e-6,\"output_cost_per_token\":2.5e-5}}";
     fs::write(folder.join("prices.json"), prices).unwrap();

@@ -118,6 +118,10 @@ mod support;
 /// What is typed: one name for one thing, options that fit, files that are not written over.
 mod typed;
 mod usage;
+/// Predictions beside runs that were made under a policy.
+mod validate;
+/// The page of figures of trust, held to the data.
+mod validation_page;
 
 /// Every golden vector, through the presets.
 mod conformance;

@@ -91,6 +91,7 @@ fn report(by: By) -> Report {
             sub_agents: Default::default(),
             cache: CacheKind::Modelled,
             checks: None,
+            scenarios: &[],
             predicted: None,
             columns: Vec::new(),
             next: Vec::new(),

@@ -12,6 +12,7 @@ use super::inspect::InspectRecord;
 use super::replay::{ExplainRecord, ReplayRecord};
 use super::sweep::SweepRecord;
 use super::tune::TuneRecord;
+use super::validate::ValidateRecord;
 use serde::Serialize;
 
 /// A report for programs.
@@ -44,6 +45,8 @@ pub enum Record {
     Gate(Box<GateRecord>),
     /// What came of tuning.
     Tune(Box<TuneRecord>),
+    /// Predictions beside what runs came to.
+    Validate(Box<ValidateRecord>),
 }
 
 impl Record {
@@ -63,6 +66,7 @@ impl Record {
             Record::Sweep(_) => "sweep",
             Record::Gate(_) => "gate",
             Record::Tune(_) => "tune",
+            Record::Validate(_) => "validate",
         }
     }
 

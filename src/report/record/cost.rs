@@ -105,6 +105,10 @@ struct CheckRecord {
 pub struct ErrorRecord {
     modelled: Option<f64>,
     recorded: Option<f64>,
+    /// Calls of sessions whose logs count what caches read.
+    cache_reads: u64,
+    /// Those at which the modelled cache reads as much, within 1,024 tokens.
+    cache_reads_within: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -233,7 +237,12 @@ impl ErrorRecord {
             let off = check.off(cache)?;
             Some((off as f64 / check.recorded.nano_usd().max(1) as f64 * 1e6).round() / 1e6)
         };
-        ErrorRecord { modelled: share(CacheKind::Modelled), recorded: share(CacheKind::Recorded) }
+        ErrorRecord {
+            modelled: share(CacheKind::Modelled),
+            recorded: share(CacheKind::Recorded),
+            cache_reads: check.reads,
+            cache_reads_within: check.reads_within,
+        }
     }
 }
 

@@ -18,3 +18,4 @@ pub mod recording;
 pub mod replay;
 pub mod sweep;
 pub mod tune;
+pub mod validate;

@@ -194,6 +194,21 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> 
     if found == expected { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }
 
+/// By system how many vectors pass, and how many there are.
+pub fn tallies() -> BTreeMap<String, (usize, usize)> {
+    let mut tallies: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for file in files() {
+        let name = function_of(&file);
+        let function = FUNCTIONS.iter().find(|function| function.name == name);
+        let (passed, all) = tallies.entry(name.split('_').next().unwrap().to_owned()).or_default();
+        for case in cases_in(&file) {
+            *passed += usize::from(matches!(function.map(|function| function.run(&case)), Some(Ok(Passed::Whole))));
+            *all += 1;
+        }
+    }
+    tallies
+}
+
 #[test]
 fn every_vector_passes_or_is_named_as_not_modelled() {
     let (mut passed, mut all, mut broken) = (0, 0, Vec::new());

@@ -1,0 +1,55 @@
+//! How much longer runs got under another policy, in experiments that were recorded: what no replay knows.
+
+use super::table::CatalogError;
+use serde::Deserialize;
+
+const RUN_LENGTH: &str = include_str!("../../catalog/run_length.toml");
+
+/// What a policy did to the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// Old results became a line.
+    Masking,
+    /// Old turns became a summary.
+    Summary,
+}
+
+/// One experiment: runs of the same tasks by the same agent and model, with a policy and without.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What the policy did.
+    pub strategy: Strategy,
+    /// The agent.
+    pub scaffold: String,
+    /// Its model.
+    pub model: String,
+    /// How the policy was set, in words.
+    pub setting: String,
+    /// Turns with the policy over turns without, summed over the pairs.
+    pub ratio: f64,
+    /// The lower bound of its interval.
+    pub low: f64,
+    /// The upper one.
+    pub high: f64,
+    /// Pairs of runs.
+    pub pairs: u64,
+    /// Where the turns stand.
+    pub source: String,
+    /// When that was published.
+    pub date: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scenarios {
+    scenario: Vec<Scenario>,
+}
+
+impl Scenario {
+    /// `catalog/run_length.toml`, in its order.
+    pub fn builtin() -> Result<Vec<Scenario>, CatalogError> {
+        toml::from_str(RUN_LENGTH).map(|scenarios: Scenarios| scenarios.scenario).map_err(CatalogError::RunLength)
+    }
+}

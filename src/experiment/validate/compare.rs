@@ -1,0 +1,332 @@
+//! Predicted beside measured: pooled over tasks, each with its interval, its noise and its verdict.
+
+use super::measures::{COMPARED, Claim, Compared};
+use super::run::Run;
+use crate::statistics::{
+    Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, quantile, quotient, rank_correlation, showing,
+};
+use std::collections::BTreeMap;
+
+/// The runs of one arm of an experiment, and those that it is held against.
+#[derive(Clone, Debug, Default)]
+pub struct Sides {
+    /// The arm's name.
+    pub name: String,
+    /// Runs without the policy.
+    pub before: Vec<Run>,
+    /// The same as the policy would have had them; empty where none was named.
+    pub predicted: Vec<Run>,
+    /// Runs under the policy.
+    pub after: Vec<Run>,
+}
+
+/// What intervals are drawn by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawn {
+    /// Tasks, with all their runs on both sides.
+    Tasks,
+    /// Runs, each side by itself.
+    Runs,
+}
+
+/// A figure with its interval, before, as predicted and after; and the changes, as shares of before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Intervals {
+    /// Without the policy.
+    pub before: Estimate,
+    /// As predicted; what is before where no policy was named.
+    pub predicted: Estimate,
+    /// Under the policy.
+    pub after: Estimate,
+    /// The predicted change.
+    pub predicted_change: Estimate,
+    /// The measured one.
+    pub measured_change: Estimate,
+}
+
+/// Errors of a prediction, by task: the mean of their sizes, as shares of what was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanError {
+    /// Of the prediction.
+    pub predicted: f64,
+    /// Of the one that nothing changes.
+    pub unchanged: f64,
+}
+
+/// One measure in one arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The measure.
+    pub measure: &'static Compared,
+    /// What it is without the policy.
+    pub before: f64,
+    /// What is predicted; `None` where no policy was named.
+    pub predicted: Option<f64>,
+    /// What it is under the policy; `None` where no run tells.
+    pub after: Option<f64>,
+    /// Absent with fewer than five runs on a side, or fewer than five of what is drawn.
+    pub intervals: Option<Intervals>,
+    /// By how much two random halves of the runs before differ at most in nine of ten splits: as a share, for rates as they are. `None` where nothing can be split.
+    pub noise: Option<f64>,
+    /// So many runs more in this arm would show a difference of 10 %, and of 20 %. Absent without an interval.
+    pub more_runs: Option<[u64; 2]>,
+    /// By task, where tasks tell.
+    pub mean_error: Option<MeanError>,
+    /// What is to be said; `None` where nothing is predicted.
+    pub agreement: Option<Agreement>,
+}
+
+/// One arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arm {
+    /// Its name.
+    pub name: String,
+    /// Runs without the policy that were compared, and those under it.
+    pub runs: (usize, usize),
+    /// Runs of tasks that the other side lacks, on either side: left out.
+    pub left_out: (usize, usize),
+    /// Runs before that the policy would not have brought to their end: left out.
+    pub failed: usize,
+    /// Tasks of both sides; 0 where no task is known.
+    pub tasks: usize,
+    /// What intervals are drawn by.
+    pub drawn: Drawn,
+    /// The measures that are known.
+    pub measures: Vec<Found>,
+}
+
+/// All arms.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Validation {
+    /// The arms, in the order in which they were named.
+    pub arms: Vec<Arm>,
+    /// The rank correlation of predicted and measured values over all cells of arm and task, by measure, with the number of cells: five at least.
+    pub ranks: Vec<(&'static Compared, f64, usize)>,
+}
+
+/// The places of a task's runs.
+#[derive(Default)]
+struct Task {
+    before: Vec<usize>,
+    after: Vec<usize>,
+}
+
+/// Holds predictions against runs.
+pub fn validate(sides: Vec<Sides>) -> Validation {
+    let mut cells: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+    let arms = sides.into_iter().map(|side| arm(side, &mut cells)).collect();
+    let ranks = cells.into_iter().filter(|(_, cells)| cells.len() >= FEWEST).filter_map(|(place, cells)| {
+        let measure = COMPARED.get(place)?;
+        Some((measure, rank_correlation(&cells)?, cells.len()))
+    });
+    Validation { ranks: ranks.collect(), arms }
+}
+
+fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
+    let failed: Vec<bool> = side.predicted.iter().map(|run| run.is_failed).collect();
+    let ends = |place: usize| !failed.get(place).copied().unwrap_or(false);
+    let keep = |runs: Vec<Run>| runs.into_iter().enumerate().filter(|(place, _)| ends(*place)).map(|(_, run)| run).collect::<Vec<_>>();
+    (side.before, side.predicted) = (keep(side.before), keep(side.predicted));
+    let mut tasks: BTreeMap<Option<&str>, Task> = BTreeMap::new();
+    for (place, run) in side.before.iter().enumerate() {
+        tasks.entry(run.task.as_deref()).or_default().before.push(place);
+    }
+    for (place, run) in side.after.iter().enumerate() {
+        tasks.entry(run.task.as_deref()).or_default().after.push(place);
+    }
+    tasks.retain(|_, task| !task.before.is_empty() && !task.after.is_empty());
+    let named = tasks.keys().filter(|name| name.is_some()).count();
+    let tasks: Vec<Task> = tasks.into_values().collect();
+    let runs = tasks.iter().fold((0, 0), |(before, after), task| (before + task.before.len(), after + task.after.len()));
+    let drawn = if tasks.len() >= FEWEST { Drawn::Tasks } else { Drawn::Runs };
+    let arm = Comparison { side: &side, tasks: &tasks, runs, drawn };
+    let measures = COMPARED.iter().enumerate().filter_map(|(place, measure)| {
+        let values = Values::new(&side, measure)?;
+        if named > 0 {
+            cells.entry(place).or_default().extend(arm.cells(&values));
+        }
+        Some(arm.found(measure, &values, named > 0))
+    });
+    let measures = measures.collect();
+    let left_out = (side.before.len() - runs.0, side.after.len() - runs.1);
+    let failed = failed.iter().filter(|failed| **failed).count();
+    Arm { name: side.name.clone(), runs, left_out, failed, tasks: named, drawn, measures }
+}
+
+/// Part and whole of each run.
+struct Values {
+    before: Vec<(f64, f64)>,
+    /// Empty where no policy was named.
+    predicted: Vec<(f64, f64)>,
+    /// Empty where no run tells.
+    after: Vec<(f64, f64)>,
+}
+
+impl Values {
+    /// `None` where neither a recording nor a prediction tells.
+    fn new(side: &Sides, measure: &Compared) -> Option<Values> {
+        let of = |runs: &[Run]| runs.iter().map(|run| measure.of(run)).collect::<Option<Vec<_>>>();
+        let (before, after) = (of(&side.before), of(&side.after));
+        let predicted = of(&side.predicted).unwrap_or_default();
+        // What no log knows stands beside nothing.
+        (before.is_some() || !predicted.is_empty()).then(|| Values {
+            before: before.unwrap_or_default(),
+            predicted,
+            after: after.unwrap_or_default(),
+        })
+    }
+}
+
+struct Comparison<'a> {
+    side: &'a Sides,
+    tasks: &'a [Task],
+    runs: (usize, usize),
+    drawn: Drawn,
+}
+
+impl Comparison<'_> {
+    /// The quotient of a side: means over the runs of a task, summed over tasks. `times` says how often each run counts, and each task.
+    fn pooled(
+        &self,
+        values: &[(f64, f64)],
+        places: impl Fn(&Task) -> &[usize],
+        run: impl Fn(usize) -> f64,
+        task: impl Fn(usize) -> f64,
+    ) -> f64 {
+        let (mut part, mut whole) = (0.0, 0.0);
+        for (number, one) in self.tasks.iter().enumerate() {
+            let weights: f64 = places(one).iter().map(|place| run(*place)).sum();
+            let share = quotient(task(number), weights);
+            for place in places(one) {
+                let (own_part, own_whole) = values.get(*place).copied().unwrap_or_default();
+                part += share * run(*place) * own_part;
+                whole += share * run(*place) * own_whole;
+            }
+        }
+        quotient(part, whole)
+    }
+
+    /// Before, predicted, after and both changes, of clusters that count so often.
+    fn figures(&self, values: &Values, times: &[u16]) -> [f64; 5] {
+        let count = |place: usize| times.get(place).copied().map_or(0.0, f64::from);
+        let first_after = self.side.before.len();
+        let by_runs = self.drawn == Drawn::Runs;
+        let run = |place: usize| if by_runs { count(place) } else { 1.0 };
+        let run_after = |place: usize| if by_runs { count(first_after + place) } else { 1.0 };
+        // A task that a draw lacks on one side is left out on both.
+        let drawn = |task: &Task| {
+            let here = |places: &[usize], of: &dyn Fn(usize) -> f64| places.iter().map(|place| of(*place)).sum::<f64>() > 0.0;
+            here(&task.before, &run) && here(&task.after, &run_after)
+        };
+        let task = |number: usize| match self.tasks.get(number) {
+            _ if !by_runs => count(number),
+            Some(task) if drawn(task) => 1.0,
+            _ => 0.0,
+        };
+        let before = self.pooled(&values.before, |task| &task.before, run, task);
+        let predicted = if values.predicted.is_empty() { before } else { self.pooled(&values.predicted, |task| &task.before, run, task) };
+        let after = self.pooled(&values.after, |task| &task.after, run_after, task);
+        let change = |now: f64| if before > 0.0 { now / before - 1.0 } else { 0.0 };
+        [before, predicted, after, change(predicted), change(after)]
+    }
+
+    fn found(&self, measure: &'static Compared, values: &Values, told_tasks: bool) -> Found {
+        let clusters = match self.drawn {
+            Drawn::Tasks => vec![self.tasks.len()],
+            Drawn::Runs => vec![self.side.before.len(), self.side.after.len()],
+        };
+        let [before, predicted, after, ..] = self.figures(values, &vec![1; clusters.iter().sum()]);
+        let is_enough = self.runs.0.min(self.runs.1) >= FEWEST && clusters.iter().all(|clusters| *clusters >= FEWEST);
+        let resamples = Resamples::within(&clusters, RESAMPLES, SEED);
+        let measured = !values.after.is_empty() && !values.before.is_empty() && self.runs.1 > 0;
+        let intervals = (is_enough && measured).then(|| resamples.estimates(|times| self.figures(values, times))).flatten();
+        let intervals = intervals.map(|[before, predicted, after, predicted_change, measured_change]| Intervals {
+            before,
+            predicted,
+            after,
+            predicted_change,
+            measured_change,
+        });
+        let is_predicted = !values.predicted.is_empty() && measure.claim != Claim::Nothing;
+        let agreed = (is_predicted && measured).then(|| match (&intervals, measure.is_rate) {
+            (Some(known), true) => agreement(Some(&known.after), predicted, before, FINE * after),
+            (Some(known), false) => agreement(Some(&known.measured_change), known.predicted_change.value, 0.0, FINE),
+            (None, _) => Agreement::CannotTell,
+        });
+        let change = intervals.map(|known| if measure.is_rate { scaled(known.after) } else { known.measured_change });
+        let more = |size: f64| {
+            change.and_then(|change| showing(&change, self.runs.1, size)).map(|all| (all.ceil() as u64).saturating_sub(self.runs.1 as u64))
+        };
+        Found {
+            measure,
+            before,
+            predicted: is_predicted.then_some(predicted),
+            after: measured.then_some(after),
+            intervals,
+            noise: self.noise(measure, &values.before),
+            more_runs: more(FINE).zip(more(2.0 * FINE)).map(|(fine, coarse)| [fine, coarse]),
+            mean_error: (told_tasks && measured && is_predicted && !measure.is_rate).then(|| self.mean_error(values)).flatten(),
+            agreement: agreed,
+        }
+    }
+
+    /// By task: before, predicted, after.
+    fn by_task<'v>(&'v self, values: &'v Values) -> impl Iterator<Item = [f64; 3]> + 'v {
+        let mean = |values: &[(f64, f64)], places: &[usize]| {
+            let of = |part: fn(&(f64, f64)) -> f64| places.iter().filter_map(|place| values.get(*place)).map(part).sum::<f64>();
+            quotient(of(|value| value.0), of(|value| value.1))
+        };
+        self.tasks
+            .iter()
+            .map(move |task| [mean(&values.before, &task.before), mean(&values.predicted, &task.before), mean(&values.after, &task.after)])
+    }
+
+    fn cells(&self, values: &Values) -> Vec<(f64, f64)> {
+        let both = !values.predicted.is_empty() && !values.after.is_empty();
+        self.by_task(values).filter(|_| both).map(|[_, predicted, after]| (predicted, after)).collect()
+    }
+
+    fn mean_error(&self, values: &Values) -> Option<MeanError> {
+        let errors: Vec<(f64, f64)> = self
+            .by_task(values)
+            .filter(|[.., after]| *after > 0.0)
+            .map(|[before, predicted, after]| ((predicted / after - 1.0).abs(), (before / after - 1.0).abs()))
+            .collect();
+        let mean = |of: fn(&(f64, f64)) -> f64| errors.iter().map(of).sum::<f64>() / errors.len() as f64;
+        (!errors.is_empty()).then(|| MeanError { predicted: mean(|error| error.0), unchanged: mean(|error| error.1) })
+    }
+
+    /// Runs before, of each task in two random halves.
+    fn noise(&self, measure: &Compared, values: &[(f64, f64)]) -> Option<f64> {
+        let halved: Vec<&Task> = self.tasks.iter().filter(|task| task.before.len() >= 2).collect();
+        if halved.is_empty() || values.is_empty() {
+            return None;
+        }
+        let mut chance = Chance::new(SEED);
+        let mut differences = Vec::with_capacity(RESAMPLES);
+        for _ in 0..RESAMPLES {
+            let mut halves = [(0.0, 0.0); 2];
+            for task in &halved {
+                let order = chance.order(task.before.len());
+                // Of an odd number chance says which half gets one more.
+                let first = order.len() / 2 + if order.len() % 2 == 1 { chance.below(2) } else { 0 };
+                for (number, place) in order.iter().enumerate() {
+                    let (half, size) = if number < first { (0, first) } else { (1, order.len() - first) };
+                    let value = task.before.get(*place).and_then(|run| values.get(*run)).copied().unwrap_or_default();
+                    if let Some(half) = halves.get_mut(half) {
+                        *half = (half.0 + value.0 / size as f64, half.1 + value.1 / size as f64);
+                    }
+                }
+            }
+            let [one, other] = halves.map(|(part, whole)| quotient(part, whole));
+            differences.push(if measure.is_rate { (one - other).abs() } else { quotient((one - other).abs(), one.min(other)) });
+        }
+        differences.sort_by(f64::total_cmp);
+        quantile(&differences, 900)
+    }
+}
+
+/// An interval as a share of its figure.
+fn scaled(estimate: Estimate) -> Estimate {
+    Estimate { value: 1.0, low: quotient(estimate.low, estimate.value), high: quotient(estimate.high, estimate.value) }
+}

@@ -1,0 +1,161 @@
+//! Runs: sessions with those that they started, as recorded and as a policy would have had them.
+
+use crate::corpus::Corpus;
+use crate::cost::{CacheKind, Tariff};
+use crate::experiment::charges::Charges;
+use crate::experiment::origin::root;
+use crate::experiment::price::price;
+use crate::experiment::recording::{RecordedSession, recording};
+use crate::experiment::replay::{ReplaySettings, replay};
+use crate::experiment::sessions::SessionFigures;
+use crate::policy::{Policy, PolicyError};
+use crate::sim::EventKind;
+use crate::trace::Trace;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What tells which runs are of one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairBy {
+    /// The id of the session.
+    Id,
+    /// The name of its file, without ending.
+    File,
+    /// The folder that holds its file.
+    Folder,
+}
+
+/// Where a session belongs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// The run: sessions of one name are one run.
+    pub run: String,
+    /// What the run was asked to do; `None` where nothing tells.
+    pub task: Option<String>,
+    /// The compactions of the run, where something beside the log counts them.
+    pub compactions: Option<u64>,
+}
+
+/// One run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// What it was asked to do.
+    pub task: Option<String>,
+    /// What its sessions come to together.
+    pub figures: SessionFigures,
+    /// Have all calls a price?
+    pub is_priced: bool,
+    /// Do its logs count what caches read?
+    pub tells_of_cache: bool,
+    /// Is it what a policy would have done?
+    pub is_simulated: bool,
+    /// Does it end at a refused call?
+    pub is_failed: bool,
+}
+
+/// Where the sessions of logs belong: a run is a session with those that it started.
+pub fn labels(corpus: &Corpus, pair_by: Option<PairBy>) -> Vec<Label> {
+    let traces = &corpus.traces;
+    let parents: BTreeMap<&str, &str> = traces.iter().filter_map(|trace| Some((trace.id.as_str(), trace.parent.as_deref()?))).collect();
+    let by_id: BTreeMap<&str, &Trace> = traces.iter().map(|trace| (trace.id.as_str(), trace)).collect();
+    let label = |trace: &Trace| {
+        let id = root(trace, &parents);
+        let path = Path::new(&by_id.get(id).unwrap_or(&trace).source);
+        let named = |path: Option<&std::ffi::OsStr>| path.map(|name| name.to_string_lossy().into_owned());
+        match pair_by? {
+            PairBy::Id => Some(id.to_owned()),
+            // `a.jsonl.zst` and `a.jsonl` are one name.
+            PairBy::File => named(path.file_name()).map(|name| name.split('.').next().unwrap_or_default().to_owned()),
+            PairBy::Folder => named(path.parent().and_then(Path::file_name)),
+        }
+    };
+    traces.iter().map(|trace| Label { run: root(trace, &parents).to_owned(), task: label(trace), compactions: None }).collect()
+}
+
+/// The runs as recorded, in the order of their first sessions. `labels` has one for each session.
+pub fn recorded(corpus: &Corpus, tariff: &Tariff<'_>, labels: &[Label]) -> Vec<Run> {
+    let recording = recording(corpus, tariff);
+    let of = |(place, trace): (usize, &Trace)| {
+        let session = recording.sessions.get(place).cloned().unwrap_or_default();
+        Run {
+            is_priced: session.unpriced_calls == 0,
+            tells_of_cache: trace.tells_of_cache(),
+            is_failed: false,
+            figures: figures_of(&session),
+            ..Run::default()
+        }
+    };
+    let mut runs = together(corpus.traces.iter().enumerate().map(of), labels);
+    for (run, counted) in &mut runs {
+        let logged = run.figures.totals.events_of(EventKind::Compact);
+        counted.filter(|_| logged == 0).map(|counted| run.figures.totals.events.insert(EventKind::Compact, counted));
+    }
+    runs.into_iter().map(|(run, _)| run).collect()
+}
+
+fn figures_of(session: &RecordedSession) -> SessionFigures {
+    let bills = [&session.bill, &session.estimated_bill];
+    let charges = Charges {
+        nano_usd: session.nano_usd(),
+        cache_read: bills.iter().map(|bill| bill.cache_read.tokens).sum(),
+        prompt_tokens: bills.iter().map(|bill| bill.prompt_tokens()).sum(),
+        calls: session.totals.calls,
+        unpriced_calls: session.unpriced_calls,
+        ..Charges::default()
+    };
+    SessionFigures { totals: session.totals.clone(), charges }
+}
+
+/// The same runs as a policy would have had them. The summariser's requests are in no sum: logs hold few of them. Where a log does not count what caches read,
+/// neither side's bill has a cache.
+pub fn predicted(
+    corpus: &Corpus,
+    policy: &Policy,
+    settings: &ReplaySettings<'_>,
+    (tariff, cache): (&Tariff<'_>, CacheKind),
+    labels: &[Label],
+) -> Result<Vec<Run>, PolicyError> {
+    let mut replays = replay(corpus, std::slice::from_ref(policy), settings)?;
+    price(corpus, &mut replays, tariff);
+    let Some(replay) = replays.pop() else { return Ok(Vec::new()) };
+    let sessions = corpus.traces.iter().zip(&replay.outcomes).zip(&replay.bills).map(|((trace, outcome), bills)| {
+        let bill = bills.with(if trace.tells_of_cache() { cache } else { CacheKind::None });
+        let charges = Charges {
+            nano_usd: bill.nano_usd() - bill.summariser.nano_usd,
+            cache_read: bill.cache_read.tokens,
+            prompt_tokens: bill.prompt_tokens(),
+            calls: bills.calls,
+            unpriced_calls: bills.unpriced_calls,
+            ..Charges::default()
+        };
+        Run {
+            task: None,
+            figures: SessionFigures { totals: outcome.totals.sums(), charges },
+            is_priced: bills.unpriced_calls == 0,
+            tells_of_cache: trace.tells_of_cache(),
+            is_simulated: true,
+            is_failed: outcome.totals.failed_sessions > 0,
+        }
+    });
+    Ok(together(sessions, labels).into_iter().map(|(run, _)| run).collect())
+}
+
+/// Sessions of one run together, with the number of compactions that something beside the log counts.
+fn together(sessions: impl Iterator<Item = Run>, labels: &[Label]) -> Vec<(Run, Option<u64>)> {
+    let mut runs: Vec<(Run, Option<u64>)> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for (session, label) in sessions.zip(labels) {
+        let place = *places.entry(&label.run).or_insert(runs.len());
+        match runs.get_mut(place) {
+            None => runs.push((Run { task: label.task.clone(), ..session }, label.compactions)),
+            Some((run, _)) => {
+                run.figures.totals += &session.figures.totals;
+                run.figures.charges += &session.figures.charges;
+                run.is_priced &= session.is_priced;
+                run.tells_of_cache |= session.tells_of_cache;
+                run.is_failed |= session.is_failed;
+            }
+        }
+    }
+    runs
+}

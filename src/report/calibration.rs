@@ -1,0 +1,34 @@
+//! How well the recording itself is reproduced: by one rule in every report that simulates.
+
+use super::words::{counted, grouped, percent};
+use crate::corpus::CorpusFacts;
+use crate::cost::{CacheKind, Check, OwnError};
+use std::collections::BTreeMap;
+
+/// The line. `checks` is the model of the cache held against the recording, by agent: a read is predicted where both differ by [`BLOCK`](crate::cost::BLOCK) tokens
+/// at most. `predicted` has the automatic compactions that the agents' own presets predict within a call, and all of them. What is absent, or rests on no call, is
+/// left out.
+pub fn calibration(
+    facts: &CorpusFacts,
+    checks: Option<&BTreeMap<String, Check>>,
+    cache: CacheKind,
+    predicted: Option<(u64, u64)>,
+) -> String {
+    let sum = |of: fn(&Check) -> u64| checks.into_iter().flat_map(BTreeMap::values).map(of).sum::<u64>();
+    let (within, reads) = (sum(|check| check.reads_within), sum(|check| check.reads));
+    let mut met = Vec::new();
+    met.extend(
+        predicted.filter(|(_, all)| *all > 0).map(|(hits, all)| format!("{} of {}", grouped(hits), counted(all, "automatic compaction"))),
+    );
+    met.extend((reads > 0).then(|| format!("{} of {}", grouped(within), counted(reads, "cache read"))));
+    let mut parts = Vec::new();
+    parts.extend((!met.is_empty()).then(|| format!("{} predicted", met.join(" and "))));
+    let error = checks.and_then(|checks| OwnError::over(checks.values(), cache));
+    parts.extend(error.map(|error| {
+        let off = percent(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX), error.recorded_nano_usd);
+        format!("unchanged recording priced {off} off")
+    }));
+    let anchored = percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000);
+    parts.push(format!("{anchored} of tokens rest on recorded usage"));
+    format!("Check: {}.", parts.join("; "))
+}

@@ -1,0 +1,32 @@
+//! What totals would be if runs got longer: beside every figure that holds if runs stay as long.
+
+use super::words::counted;
+use crate::catalog::Scenario;
+
+/// "In 13 recorded experiments runs under another policy had 0.87 to 2.21 times the turns (488 to 500 pairs of runs each)". `None` without experiments.
+fn experiments(scenarios: &[Scenario]) -> Option<(String, f64, f64)> {
+    let ratios = || scenarios.iter().map(|scenario| scenario.ratio);
+    let (least, most) = (ratios().reduce(f64::min)?, ratios().reduce(f64::max)?);
+    let pairs = || scenarios.iter().map(|scenario| scenario.pairs);
+    let (few, many) = (pairs().min()?, pairs().max()?);
+    let told = format!(
+        "in {} runs under another policy had {least:.2} to {most:.2} times the turns ({few} to {many} pairs of runs each)",
+        counted(scenarios.len() as u64, "recorded experiment")
+    );
+    Some((told, least, most))
+}
+
+/// What holds for all totals of a replay.
+pub fn note(scenarios: &[Scenario]) -> Option<String> {
+    let (told, least, most) = experiments(scenarios)?;
+    Some(format!(
+        "Totals, and what is saved of them, hold if runs stay as long, which no replay knows: {told}. Totals would be {least:.2} to {most:.2} times what they are here."
+    ))
+}
+
+/// What a predicted change of a total would be.
+pub fn sentence(scenarios: &[Scenario], change: f64) -> Option<String> {
+    let (told, least, most) = experiments(scenarios)?;
+    let of = |ratio: f64| ((1.0 + change) * ratio - 1.0) * 100.0;
+    Some(format!("If runs got longer as {told}, {:+.0} % tokens per run would be {:+.0} to {:+.0} %.", change * 100.0, of(least), of(most)))
+}

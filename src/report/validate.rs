@@ -1,0 +1,354 @@
+//! `validate`: what a policy was predicted to change, beside what runs under it came to.
+
+use super::asked::Validated;
+use super::calibration::calibration;
+use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::field::Fields;
+use super::finding::{self, agreement};
+use super::notes;
+use super::record::any::Record;
+use super::record::validate::ValidateRecord;
+use super::scenario;
+use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
+use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found};
+use crate::statistics::{Agreement, Estimate, FEWEST, LEVEL};
+
+/// So many measures that were missed are named on the first screen.
+const NAMED: usize = 3;
+
+const CLAIMS: &str = "Figures of a call are predictions for an agent that behaves as it did. Figures of a run are what they would be if runs stay as long: a replay keeps the \
+                      recorded calls, and how long runs get under another policy no replay knows.";
+
+const METHOD: &str = "Each side is the mean over a task's runs, summed over the tasks that both sides have; without tasks, over all runs. A measured change is held against the prediction: \
+                      confirmed where its interval holds the prediction and leaves out \"nothing changes\", or is no wider than 10 points to either side; off where it misses the \
+                      prediction; cannot be told otherwise, and with fewer than five runs on a side.";
+
+const NOISE: &str = "Noise: two random halves of the runs before, within their tasks, differ by no more in nine of ten splits (A/A). More runs: so many in this arm would narrow the interval \
+                     to 10 or 20 % of what is measured; about half of such experiments would then show a difference of that size.";
+
+/// The report on a validation.
+pub fn validate(asked: &Validated<'_>) -> Report {
+    let facts = &asked.corpus.facts;
+    let check = calibration(facts, Some(asked.checks), asked.cache, Some(asked.predicted));
+    let mut sections = vec![Section::lines(vec![check.clone()])];
+    sections.extend(asked.validation.arms.iter().map(|arm| Section::lines(sentences(asked, arm)).under(heading(asked, arm))));
+    let rows = rows(asked);
+    sections.push(rows.clone().titled("All measures"));
+    let mut notes = vec![CLAIMS.to_owned(), METHOD.to_owned(), NOISE.to_owned()];
+    notes.extend(asked.policy.and_then(|_| scenario::note(asked.scenarios)));
+    notes.extend(asked.notes.iter().cloned());
+    notes.extend(asked.validation.arms.iter().flat_map(|arm| left_out(asked, arm)));
+    notes.extend(asked.validation.ranks.iter().map(|(measure, rank, cells)| {
+        format!(
+            "{}: rank correlation of predicted and measured {rank:.2} over {} of arm and task.",
+            capital(measure.name),
+            counted(*cells as u64, "cell")
+        )
+    }));
+    notes.extend(notes::of_facts(facts));
+    let screen = Screen { title: title(asked), sections: screen(asked, check), ..Screen::default() };
+    let record = Record::Validate(Box::new(ValidateRecord::new(asked)));
+    Report { title: title(asked), screen: Some(screen), ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
+}
+
+fn title(asked: &Validated<'_>) -> String {
+    let arms = &asked.validation.arms;
+    let after: usize = arms.iter().map(|arm| arm.runs.1).sum();
+    let tasks = arms.iter().map(|arm| arm.tasks).max().unwrap_or(0) as u64;
+    let paired = if tasks == 0 { "not paired".to_owned() } else { counted(tasks, "task") };
+    let arms = if arms.len() > 1 { format!(" in {} of {}", counted(arms.len() as u64, "arm"), asked.arm) } else { String::new() };
+    let policy = asked.policy.map(|policy| format!("{policy}: ")).unwrap_or_default();
+    format!("{policy}{}, {} after{arms}, {paired}", before(asked.validation.arms.as_slice()), grouped(after as u64))
+}
+
+fn before(arms: &[Arm]) -> String {
+    format!("{} before", counted(arms.iter().map(|arm| arm.runs.0).max().unwrap_or(0) as u64, "run"))
+}
+
+fn screen(asked: &Validated<'_>, check: String) -> Vec<Section> {
+    let arms = &asked.validation.arms;
+    let mut sections = vec![Section::lines(vec![check])];
+    if let [arm] = arms.as_slice() {
+        sections.push(Section::lines(sentences(asked, arm)));
+    } else {
+        let both = if asked.policy.is_some() { "Predicted / measured" } else { "Measured" };
+        sections.push(by_arm(asked).titled(format!("{both}, as changes from {}", before(arms))));
+    }
+    sections.push(Section::lines(summary(asked)));
+    sections
+}
+
+/// An arm a row: what calls come to, and what runs would if they stayed as long.
+fn by_arm(asked: &Validated<'_>) -> Table {
+    let simulated = |key, header, meaning| Column { provenance: Provenance::Simulated, meaning, ..Column::name(key, header) };
+    let of = |arm: &Arm, key: &str| arm.measures.iter().find(|found| found.measure.key == key).cloned();
+    let both = move |key: &'static str| {
+        move |arm: &&Arm| {
+            let found = of(arm, key);
+            found.map_or(Cell::Empty, |found| {
+                let (predicted, measured) = brief(&found);
+                let both: Vec<String> = [predicted, measured].into_iter().filter(|words| !words.is_empty()).collect();
+                Cell::Name(both.join(" / "))
+            })
+        }
+    };
+    let first = move |arm: &&Arm| of(arm, FIRST);
+    Fields::<&Arm>::new()
+        .with(Column::name("arm", "arm"), |arm| Cell::text(&arm.name))
+        .with(Column::number("runs", "runs", Unit::Count, Provenance::Recorded), |arm| Cell::Count(arm.runs.1 as u64))
+        .with(simulated("prompt_per_call", "prompt per call", "predicted / measured, as a change"), both(FIRST))
+        .with(Column::name("interval", "90 %"), move |arm| first(arm).map_or(Cell::Empty, |found| Cell::Name(bounds(&found))))
+        .with(simulated("verdict", "verdict", "on the prompt per call"), move |arm| {
+            Cell::name(first(arm).and_then(|found| found.agreement).map_or("", agreement))
+        })
+        .with(simulated("compactions_per_call", "compactions per call", "predicted / measured"), both("compactions_per_call"))
+        .with(
+            simulated("prompt_tokens", "tokens per run *", "predicted / measured, as a change; predicted if runs stay as long"),
+            both("prompt_tokens"),
+        )
+        .table(1, &asked.validation.arms)
+}
+
+/// The measure that stands first.
+const FIRST: &str = "prompt_per_call";
+
+/// What came out, over all arms: how often each verdict fell, and what was missed.
+fn summary(asked: &Validated<'_>) -> Vec<String> {
+    let found = || asked.validation.arms.iter().flat_map(|arm| arm.measures.iter().map(move |found| (arm, found)));
+    let count = |claim: Claim, agreed: Agreement| {
+        found().filter(|(_, found)| found.measure.claim == claim && found.agreement == Some(agreed)).count()
+    };
+    let of = |claim: Claim, what: &str| {
+        let [confirmed, off, untold] = [Agreement::Confirmed, Agreement::Off, Agreement::CannotTell].map(|agreed| count(claim, agreed));
+        (confirmed + off + untold > 0).then(|| format!("{what}: {confirmed} confirmed, {off} off, {untold} cannot be told"))
+    };
+    let parts: Vec<String> = [of(Claim::PerCall, "Per call"), of(Claim::IfAsLong, "if runs stay as long")].into_iter().flatten().collect();
+    let mut lines: Vec<String> =
+        (asked.validation.arms.len() > 1 && !parts.is_empty()).then(|| format!("{}.", parts.join("; "))).into_iter().collect();
+    let missed: Vec<String> =
+        found().filter(|(_, found)| found.agreement == Some(Agreement::Off)).map(|(arm, found)| missed(asked, arm, found)).collect();
+    if !missed.is_empty() {
+        lines.push(format!("Missed: {}.", first_few(&missed, NAMED)));
+    }
+    lines.extend(loops(asked));
+    let total = |arm: &Arm| {
+        let found = arm.measures.iter().find(|found| found.measure.key == "prompt_tokens").filter(|found| found.before > 0.0)?;
+        scenario::sentence(asked.scenarios, found.predicted? / found.before - 1.0)
+    };
+    lines.extend(asked.validation.arms.first().filter(|_| asked.validation.arms.len() == 1).and_then(total));
+    lines.push(format!(
+        "{}Figures of a call are predictions for unchanged behaviour, those of a run hold if runs stay as long.",
+        if asked.validation.arms.len() > 1 { "* " } else { "" }
+    ));
+    lines
+}
+
+/// "prompt per call at 20000"
+fn missed(asked: &Validated<'_>, arm: &Arm, found: &Found) -> String {
+    if asked.validation.arms.len() > 1 { format!("{} at {}", found.measure.name, arm.name) } else { found.measure.name.to_owned() }
+}
+
+/// Where the policy compacts at every other call or more often, the count is told as what it is.
+fn loops(asked: &Validated<'_>) -> Option<String> {
+    let value =
+        |arm: &Arm, key: &str| arm.measures.iter().find(|found| found.measure.key == key).and_then(|found| found.predicted).unwrap_or(0.0);
+    let high: Vec<String> = asked
+        .validation
+        .arms
+        .iter()
+        .map(|arm| (arm, value(arm, "compactions_per_call"), value(arm, "compactions_without_gain_per_call")))
+        .filter(|(_, compactions, without)| compactions + without >= OFTEN)
+        .map(|(arm, compactions, without)| format!("{compactions:.2} and {without:.2} at {}", arm.name))
+        .collect();
+    (!high.is_empty()).then(|| {
+        format!(
+            "Compactions, and those without gain, per call: {}. What that does to the length of runs is not known.",
+            first_few(&high, NAMED)
+        )
+    })
+}
+
+/// From so many compactions, and those without gain, per call on the counts are told.
+const OFTEN: f64 = 0.4;
+
+/// Each measure of an arm in words.
+fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
+    let told = |found: &Found| {
+        let (predicted, measured) = told(found);
+        let name = match found.measure.claim {
+            Claim::IfAsLong if asked.policy.is_some() => format!("{}, if runs stay as long", found.measure.name),
+            _ => found.measure.name.to_owned(),
+        };
+        let mut parts = Vec::new();
+        parts.extend((!predicted.is_empty()).then(|| format!("predicted {predicted}")));
+        parts.extend((!measured.is_empty()).then(|| {
+            let interval = interval(found);
+            format!("measured {measured}{}", if interval.is_empty() { String::new() } else { format!(" [{interval}]") })
+        }));
+        parts.extend(
+            found.measure.is_rate.then(|| format!("before {}", value(found.measure, found.before))).filter(|_| found.after.is_some()),
+        );
+        if parts.is_empty() {
+            return None;
+        }
+        let verdict = match (found.agreement, found.measure.claim) {
+            (Some(agreed), _) => format!(": {}", agreement(agreed)),
+            (None, Claim::Nothing) if asked.policy.is_some() => "; a replay keeps the recorded calls".to_owned(),
+            _ => String::new(),
+        };
+        Some(format!("{name}: {}{verdict}", parts.join(", ")))
+    };
+    arm.measures.iter().filter_map(told).collect()
+}
+
+/// Prediction and measurement in words: changes as shares of before, rates as they are. Empty where there is none.
+fn told(found: &Found) -> (String, String) {
+    let words = |now: Option<f64>| match now {
+        None => String::new(),
+        Some(now) if found.measure.is_rate => value(found.measure, now),
+        Some(now) if found.before > 0.0 => finding::share(now / found.before - 1.0),
+        Some(now) => value(found.measure, now),
+    };
+    (words(found.predicted), words(found.after))
+}
+
+/// The same in whole percents, for a column: `-42 %`.
+fn brief(found: &Found) -> (String, String) {
+    if found.measure.is_rate || found.before <= 0.0 {
+        return told(found);
+    }
+    let words = |now: Option<f64>| now.map_or_else(String::new, |now| format!("{:+.0}", (now / found.before - 1.0) * 100.0));
+    (words(found.predicted), found.after.map_or_else(String::new, |_| format!("{} %", words(found.after))))
+}
+
+/// The interval of what was measured; empty where there is none.
+fn interval(found: &Found) -> String {
+    let share = |bound: f64| finding::share(bound).trim_end_matches(" %").to_owned();
+    both_bounds(found, &share)
+}
+
+/// The same in whole percents.
+fn bounds(found: &Found) -> String {
+    both_bounds(found, &|bound| format!("{:+.0}", bound * 100.0))
+}
+
+fn both_bounds(found: &Found, share: &dyn Fn(f64) -> String) -> String {
+    let Some(known) = &found.intervals else { return String::new() };
+    let both = |estimate: &Estimate, words: &dyn Fn(f64) -> String| format!("{}, {}", words(estimate.low), words(estimate.high));
+    if found.measure.is_rate { both(&known.after, &|bound| value(found.measure, bound)) } else { both(&known.measured_change, share) }
+}
+
+fn value(measure: &Compared, value: f64) -> String {
+    match measure.unit() {
+        Unit::Money => short_dollars(value.round() as i64),
+        Unit::Share => percent((value * 1e6).round() as i64, 1_000_000),
+        Unit::Tokens => three_digits(value.round() as u64),
+        _ => format!("{value:.2}"),
+    }
+}
+
+fn heading(asked: &Validated<'_>, arm: &Arm) -> String {
+    if asked.validation.arms.len() > 1 {
+        format!("{} {}: {}", asked.arm, arm.name, counted(arm.runs.1 as u64, "run"))
+    } else {
+        String::new()
+    }
+}
+
+/// What of an arm is in no figure.
+fn left_out(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
+    let of = if asked.validation.arms.len() > 1 { format!("{} {}: ", asked.arm, arm.name) } else { String::new() };
+    let mut lines = Vec::new();
+    if arm.left_out != (0, 0) {
+        let (before, after) = arm.left_out;
+        lines.push(format!(
+            "{of}{} before and {} after are of tasks that the other side lacks: left out.",
+            counted(before as u64, "run"),
+            grouped(after as u64)
+        ));
+    }
+    if arm.failed > 0 {
+        lines.push(format!(
+            "{of}the policy does not bring {} to the end: left out on both sides of the prediction.",
+            counted(arm.failed as u64, "run")
+        ));
+    }
+    if arm.runs.0.min(arm.runs.1) < FEWEST {
+        lines.push(format!("{of}fewer than {FEWEST} runs on a side: no interval."));
+    } else {
+        let drawn = match arm.drawn {
+            Drawn::Tasks => "tasks, with all their runs",
+            Drawn::Runs => "runs, each side by itself",
+        };
+        lines.push(format!("{of}intervals hold {LEVEL} of 100, over resamples of {drawn}."));
+    }
+    lines
+}
+
+/// A measure in an arm a row, with all that is known.
+fn rows(asked: &Validated<'_>) -> Table {
+    type Row<'a> = (&'a Arm, &'a Found);
+    let number = |key, header, provenance| Column { provenance, ..Column::name(key, header) };
+    let (recorded, simulated) = (Provenance::Recorded, Provenance::Simulated);
+    let exact = |found: &Found, amount: Option<f64>| amount.map_or(Cell::Empty, |amount| Cell::Name(plain(found.measure, amount)));
+    let change =
+        |amount: Option<f64>| amount.map_or(Cell::Empty, |share| Cell::Share { part: (share * 1e6).round() as i64, whole: 1_000_000 });
+    let either = move |found: &Found, amount: Option<f64>| if found.measure.is_rate { exact(found, amount) } else { change(amount) };
+    let of =
+        |found: &Found, now: Option<f64>| now.filter(|_| found.before > 0.0 && !found.measure.is_rate).map(|now| now / found.before - 1.0);
+    let bound = |found: &Found, low: bool| {
+        let estimate = found.intervals.map(|known| if found.measure.is_rate { known.after } else { known.measured_change })?;
+        Some(if low { estimate.low } else { estimate.high })
+    };
+    Fields::<Row<'_>>::new()
+        .with(Column::name("arm", "arm"), |(arm, _)| Cell::text(&arm.name))
+        .with(Column::name("measure", "measure"), |(_, found)| Cell::name(found.measure.name))
+        .with(Column::number("runs_before", "runs before", Unit::Count, recorded), |(arm, _)| Cell::Count(arm.runs.0 as u64))
+        .with(Column::number("runs_after", "runs after", Unit::Count, recorded), |(arm, _)| Cell::Count(arm.runs.1 as u64))
+        .with(number("before", "before", recorded), move |(_, found)| exact(found, Some(found.before)))
+        .with(number("predicted", "predicted", simulated), move |(_, found)| exact(found, found.predicted))
+        .with(number("measured", "measured", recorded), move |(_, found)| exact(found, found.after))
+        .with(number("predicted_change", "predicted change", simulated), move |(_, found)| change(of(found, found.predicted)))
+        .with(number("measured_change", "measured change", recorded), move |(_, found)| change(of(found, found.after)))
+        .with(
+            number("measured_p05", "from", recorded).says("of the measured change; of the measured value for rates"),
+            move |(_, found)| either(found, bound(found, true)),
+        )
+        .with(number("measured_p95", "to", recorded), move |(_, found)| either(found, bound(found, false)))
+        .with(number("error", "error", simulated).says("predicted over measured, less one"), move |(_, found)| {
+            change(found.predicted.zip(found.after).filter(|(_, after)| *after > 0.0).map(|(predicted, after)| predicted / after - 1.0))
+        })
+        .with(number("unchanged_error", "error of no change", recorded).says("before over measured, less one"), move |(_, found)| {
+            change(found.after.filter(|after| *after > 0.0).map(|after| found.before / after - 1.0))
+        })
+        .with(number("mean_error", "mean error by task", simulated), move |(_, found)| {
+            change(found.mean_error.map(|error| error.predicted))
+        })
+        .with(number("unchanged_mean_error", "of no change", recorded), move |(_, found)| {
+            change(found.mean_error.map(|error| error.unchanged))
+        })
+        .with(number("noise", "noise", recorded), move |(_, found)| either(found, found.noise))
+        .with(Column::number("more_runs_10", "more runs for 10 %", Unit::Count, recorded), |(_, found)| {
+            found.more_runs.map_or(Cell::Empty, |[fine, _]| Cell::Count(fine))
+        })
+        .with(Column::number("more_runs_20", "for 20 %", Unit::Count, recorded), |(_, found)| {
+            found.more_runs.map_or(Cell::Empty, |[_, coarse]| Cell::Count(coarse))
+        })
+        .with(Column::name("verdict", "verdict"), |(_, found)| Cell::name(found.agreement.map_or("", agreement)))
+        .table(2, asked.validation.arms.iter().flat_map(|arm| arm.measures.iter().map(move |found| (arm, found))))
+}
+
+/// A value as programs read it.
+fn plain(measure: &Compared, value: f64) -> String {
+    match measure.unit() {
+        Unit::Money => format!("{:.9}", value / 1e9),
+        Unit::Tokens => format!("{value:.1}"),
+        _ => format!("{value:.6}"),
+    }
+}
+
+impl Section {
+    fn under(self, title: String) -> Section {
+        Section { title, ..self }
+    }
+}

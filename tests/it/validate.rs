@@ -1,0 +1,204 @@
+//! `ctxsim validate`: predictions beside runs that were made for it.
+
+use crate::support::shared;
+use serde_json::Value;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// A run: each call's prompt is `base` and `growth` for each call before it. What a call adds is its reply, 10 tokens, and a result.
+fn run(id: &str, base: u64, growth: u64, calls: u64) -> String {
+    let mut log = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{id}\",\"agent\":\"made\",\"model\":\"gpt-5\",\"window\":100000}}\n");
+    writeln!(log, "{{\"role\":\"user\",\"text\":\"do it: {id}\"}}").unwrap();
+    for call in 0..calls {
+        let prompt = base + growth * call;
+        let parts = format!("{{\"call\":{{\"id\":\"c{call}\",\"name\":\"read\",\"arguments\":{{\"path\":\"a\"}}}}}}");
+        writeln!(log, "{{\"role\":\"assistant\",\"parts\":[{parts}],\"usage\":{{\"prompt\":{prompt},\"output\":10}}}}").unwrap();
+        writeln!(log, "{{\"role\":\"tool\",\"parts\":[{{\"result\":{{\"id\":\"c{call}\",\"text\":\"{id} {}\"}}}}]}}", "word ".repeat(40))
+            .unwrap();
+    }
+    log
+}
+
+fn ctxsim(folder: &Path, words: &[&str]) -> String {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.current_dir(folder).args(words).env("CTXSIM_CONFIG", "").env("COLUMNS", "80");
+    String::from_utf8(command.assert().code(0).get_output().stdout.clone()).unwrap()
+}
+
+fn json(folder: &Path, words: &[&str]) -> Value {
+    serde_json::from_str(&ctxsim(folder, &[words, &["--json", "--quiet"]].concat())).unwrap()
+}
+
+fn measure<'v>(report: &'v Value, arm: usize, key: &str) -> &'v Value {
+    report["arms"][arm]["measures"].as_array().unwrap().iter().find(|found| found["measure"] == key).unwrap()
+}
+
+/// Six tasks of other sizes, each once before and once after; the prompts after are four fifths as large.
+fn six_tasks(folder: &Path) {
+    for side in ["before", "after"] {
+        fs::create_dir(folder.join(side)).unwrap();
+    }
+    for task in 0..6 {
+        let (base, growth) = (1_000 + 500 * task, 100 * (task + 1));
+        fs::write(folder.join(format!("before/t{task}.jsonl")), run(&format!("b{task}"), base, growth, 10)).unwrap();
+        fs::write(folder.join(format!("after/t{task}.jsonl")), run(&format!("a{task}"), base * 4 / 5, growth * 4 / 5, 10)).unwrap();
+    }
+}
+
+#[test]
+fn runs_of_one_task_are_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    let report = json(folder.path(), &["validate", "before/", "--with", "after/", "--pair-by", "file", "-p", "none"]);
+    assert_eq!(
+        (&report["schema"], &report["arms"][0]["tasks"], &report["arms"][0]["drawn_by"]),
+        (&"ctxsim.validate/1".into(), &6.into(), &"tasks".into())
+    );
+    // Every task's prompts are four fifths: there is no uncertainty, and `none` predicts no change.
+    let prompt = measure(&report, 0, "prompt_per_call");
+    let near = |value: &Value, wanted: f64| assert!((value.as_f64().unwrap() - wanted).abs() < 1e-6, "{value} is not {wanted}");
+    near(&prompt["intervals"]["measured_change"][0], -0.2);
+    near(&prompt["intervals"]["measured_change"][1], -0.2);
+    let mean =
+        |side: f64| (0..6).map(|task| side * f64::from(1_000 + 500 * task) + side * f64::from(100 * (task + 1)) * 4.5).sum::<f64>() / 6.0;
+    near(&prompt["before"], mean(1.0));
+    near(&prompt["predicted"], mean(1.0));
+    near(&prompt["measured"], mean(0.8));
+    near(&prompt["mean_error_by_task"], 0.25);
+    assert_eq!((&prompt["verdict"], &measure(&report, 0, "calls")["predicted"]), (&"off".into(), &Value::Null));
+    assert_eq!((&prompt["more_runs_10"], &measure(&report, 0, "prompt_tokens")["claim"]), (&0.into(), &"if_runs_stay_as_long".into()));
+    // The same runs without pairs: tasks are so unlike that nothing can be told.
+    let apart = json(folder.path(), &["validate", "before/", "--with", "after/", "-p", "none"]);
+    assert_eq!(
+        (&apart["arms"][0]["drawn_by"], &measure(&apart, 0, "prompt_per_call")["verdict"]),
+        (&"runs".into(), &"cannot be told".into())
+    );
+    assert!(measure(&apart, 0, "prompt_per_call")["more_runs_10"].as_u64().unwrap() > 10);
+}
+
+/// A policy that holds every prompt down is confirmed by runs in which prompts are so small, and by words.
+#[test]
+fn a_right_prediction_is_confirmed() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    let policy = "[[rule]]\nid = \"c\"\nat = \"pre_call\"\nwhen.level = { of = \"next_prompt\", ge = 3000 }\nselect = { tail = [{ n = 2, unit = \"messages\" }] }\n\
+                  summarise = { place = \"head\", role = \"user\", input = \"selection\" }\n[summary]\ntokens = 100\n";
+    fs::write(folder.path().join("p.toml"), policy).unwrap();
+    let words = ["validate", "before/", "--with", "after/", "--pair-by", "file", "-p", "p.toml"];
+    let report = json(folder.path(), &words);
+    let prompt = measure(&report, 0, "prompt_per_call");
+    // What is predicted is what a replay of the same logs says.
+    let replay = json(folder.path(), &["replay", "before/", "-p", "p.toml"]);
+    let replayed = &replay["policies"][0];
+    let predicted = replayed["prompt_tokens"].as_f64().unwrap() / replayed["calls"].as_f64().unwrap();
+    assert!((prompt["predicted"].as_f64().unwrap() - predicted).abs() < 1e-6 && predicted < prompt["before"].as_f64().unwrap());
+    assert!(measure(&report, 0, "compactions_per_call")["predicted"].as_f64().unwrap() > 0.0);
+    let shown = ctxsim(folder.path(), &[&words[..], &["--quiet"]].concat());
+    assert!(shown.lines().any(|line| line.starts_with("prompt per call: predicted -")) && shown.contains("Check: "), "{shown}");
+    assert!(shown.contains("if runs stay as long") && shown.contains("a replay keeps the recorded calls"), "{shown}");
+    assert!(shown.lines().count() <= 30, "{shown}");
+}
+
+#[test]
+fn an_index_names_arms_tasks_and_parameters() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = "file\ttask\tlimit\tcompactions\n".to_owned();
+    for task in 0..5 {
+        for (arm, base) in [("none", 4_000), ("2000", 2_000), ("3000", 3_000)] {
+            let name = format!("{arm}-{task}.jsonl");
+            fs::write(folder.path().join(&name), run(&format!("{arm}{task}"), base, 0, 4)).unwrap();
+            writeln!(index, "{name}\tt{task}\t{arm}\t{}", if arm == "2000" { 2 } else { 0 }).unwrap();
+        }
+    }
+    // A task that the other side lacks, and a cell with too few runs.
+    for (name, task, arm) in [("alone.jsonl", "other", "3000"), ("few.jsonl", "t0", "9000"), ("word.jsonl", "t0", "wide")] {
+        fs::write(folder.path().join(name), run(name, 1_000, 0, 4)).unwrap();
+        writeln!(index, "{name}\t{task}\t{arm}\t0").unwrap();
+    }
+    fs::write(folder.path().join("runs.tsv"), index).unwrap();
+    let policy = "params = { limit = 1000 }\n[[rule]]\nid = \"c\"\nat = \"pre_call\"\nwhen.level = { of = \"next_prompt\", gt = \"=limit\" }\ndrop = {}\n";
+    fs::write(folder.path().join("p.toml"), policy).unwrap();
+    let words = ["validate", "--index", "runs.tsv", "--arm", "limit", "--before", "none,wide", "-p", "p.toml", "--set-by", "limit=limit"];
+    let report = json(folder.path(), &words);
+    let arms = report["arms"].as_array().unwrap();
+    let names: Vec<&str> = arms.iter().map(|arm| arm["arm"].as_str().unwrap()).collect();
+    assert_eq!(names, ["2000", "3000", "9000"]);
+    assert_eq!((&arms[1]["left_out_after"], &arms[1]["runs_after"], &arms[1]["runs_before"]), (&1.into(), &5.into(), &6.into()));
+    assert_eq!((&arms[2]["runs_before"], &measure(&report, 2, "prompt_per_call")["intervals"]), (&2.into(), &Value::Null));
+    assert_eq!(measure(&report, 0, "compactions_per_call")["measured"], 0.5);
+    // t0 has two runs before, of 4,000 and of 1,000; the mean over tasks counts it once.
+    assert_eq!(measure(&report, 0, "prompt_per_call")["before"], 3_700.0);
+    for (wrong, said) in [
+        (vec!["--before", "nine"], "`nine`"),
+        (vec!["--before", "none", "--arm", "limt"], "limit"),
+        (vec!["--before", "none", "--set-by", "limit=task"], "no single value"),
+        (vec!["--before", "none", "--pair-by", "tusk"], "task"),
+    ] {
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+        command.current_dir(folder.path()).args(
+            ["validate", "--index", "runs.tsv", "-p", "p.toml", "--arm", "limit"][..if wrong.contains(&"--arm") { 5 } else { 7 }].iter(),
+        );
+        let failed = command.args(&wrong).env("CTXSIM_CONFIG", "").assert().code(2);
+        assert!(String::from_utf8_lossy(&failed.get_output().stderr).contains(said), "{wrong:?}");
+    }
+}
+
+/// The policy of plugsuits worked by hand: prompts of 7,800, 11,300, 14,800 and 18,300; a call adds its reply, 10, and a result, 3,490. A summary takes 630.
+#[test]
+fn the_policy_of_plugsuits_acts_by_the_next_prompt() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("w.jsonl"), run("w", 7_800, 3_500, 4)).unwrap();
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/policies/plugsuits.toml");
+    let of = |limit: &str, as_logged: &str| {
+        let words = ["replay", "w.jsonl", "-p", policy, "--set", &format!("limit={limit}"), "--set", &format!("as_logged={as_logged}")];
+        let report = json(folder.path(), &words);
+        let replayed = &report["policies"][0];
+        (replayed["prompt_tokens"].as_u64().unwrap(), replayed["events"]["compact"].as_u64().unwrap_or(0))
+    };
+    // Half of 20,000: from the second call on each prompt reaches it once more, and is summarised before it is sent.
+    assert_eq!(of("20000", "0"), (7_800 + 3 * 8_430, 3));
+    // Its logs hold the prompts before that: the next one has the summary, the reply and the result.
+    assert_eq!(of("20000", "1"), (7_800 + 11_300 + 2 * (8_430 + 10 + 3_490), 3));
+    // 45 % of 10,000 is less than instructions and tools: before and behind each request; before the first one there is nothing to summarise.
+    assert_eq!(of("10000", "0").1, 7);
+    // 51 % of 40,000 in the background, 55 % waited for: neither is reached.
+    assert_eq!(of("40000", "0"), (7_800 + 11_300 + 14_800 + 18_300, 0));
+}
+
+/// The recorded runs of one agent under several limits: what is recorded, by the sums of the table that names them.
+#[test]
+fn recorded_arms_come_to_what_their_table_says() {
+    let Some(index) =
+        shared().and_then(|folder| folder.join("closed-loop/plugsuits/index.tsv").canonicalize().ok()).filter(|index| index.is_file())
+    else {
+        return;
+    };
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/policies/plugsuits.toml");
+    let (folder, index_name) = (tempfile::tempdir().unwrap(), index.to_str().unwrap());
+    let words = ["validate", "--index", index_name, "--arm", "context_limit", "--before", "60000,80000,128000,200000", "-p", policy];
+    let report = json(folder.path(), &[&words[..], &["--set", "as_logged=1", "--set-by", "limit=context_limit"]].concat());
+    let text = fs::read_to_string(&index).unwrap();
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split('\t').collect()).collect();
+    let cell = |row: &Vec<&str>, key: &str| row[head.iter().position(|name| *name == key).unwrap()].to_owned();
+    let tasks = ["bug-trace", "explore", "multi-file-refactor", "single-edit", "write-heavy"];
+    for (place, arm) in report["arms"].as_array().unwrap().iter().enumerate() {
+        let mut sums = [0.0; 3];
+        for task in tasks {
+            let here: Vec<_> = rows.iter().filter(|row| cell(row, "task") == task && cell(row, "context_limit") == arm["arm"]).collect();
+            for (sum, key) in sums.iter_mut().zip(["prompt_tokens", "calls", "compactions"]) {
+                *sum += here.iter().map(|row| cell(row, key).parse::<f64>().unwrap()).sum::<f64>() / here.len() as f64;
+            }
+        }
+        let near = |key: &str, wanted: f64| {
+            let found = measure(&report, place, key)["measured"].as_f64().unwrap();
+            assert!((found - wanted).abs() <= 1e-6 * wanted.max(1.0), "{key} of {}: {found}, {wanted}", arm["arm"]);
+        };
+        near("prompt_per_call", sums[0] / sums[1]);
+        near("compactions_per_call", sums[2] / sums[1]);
+        near("calls", sums[1] / 5.0);
+        near("prompt_tokens", sums[0] / 5.0);
+    }
+}
