@@ -133,6 +133,8 @@ mod manual;
 mod marks;
 /// One door for reading: streams, links, devices, bounds.
 mod population;
+/// Questions of users, with commands and their answers.
+mod questions;
 mod reading;
 mod scale;
 /// The first screen of each command.
