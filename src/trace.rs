@@ -6,7 +6,7 @@ use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage, most_f
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::ops::{AddAssign, Range};
+use std::ops::AddAssign;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What a part of a message is, without its words.
@@ -446,12 +446,6 @@ impl Trace {
         let after = self.messages.partition_point(|row| row.first_part <= part);
         // Messages without parts share their first index with the next one; the last of them has the part.
         u32::try_from(after.checked_sub(1)?).ok()
-    }
-
-    /// What the recording agent did to its context before one of these messages arrived.
-    pub fn compactions_before(&self, messages: Range<usize>) -> &[CompactionRow] {
-        let place = |message: usize| self.compactions.partition_point(|event| (event.before as usize) < message);
-        self.compactions.get(place(messages.start)..place(messages.end)).unwrap_or(&[])
     }
 
     /// Every recorded usage of the session: calls, summariser requests, side calls.

@@ -1,8 +1,15 @@
-//! When a session was.
+//! When a session was, and when its context was rewritten.
 
-use super::{CallRow, Trace};
+use super::{CallRow, CompactionRow, Trace};
+use std::ops::Range;
 
 impl Trace {
+    /// What the recording agent did to its context before one of these messages arrived.
+    pub fn compactions_before(&self, messages: Range<usize>) -> &[CompactionRow] {
+        let place = |message: usize| self.compactions.partition_point(|event| (event.before as usize) < message);
+        self.compactions.get(place(messages.start)..place(messages.end)).unwrap_or(&[])
+    }
+
     /// The day of the first message with a time, as `2026-03-15`; `None` where the log has no times.
     pub fn day(&self) -> Option<String> {
         let time = self.messages.iter().find_map(|message| message.time)?;
