@@ -50,7 +50,7 @@ const WITH_LOGS: [(&str, &[&str]); 24] = [
     ("replay", &["LOGS", "--json", "--window", "40k", "-p", "none", "-p", "codex", "-p", "baseagent"]),
     ("replay", &["LOGS", "--csv", "--by", "session", "--window", "40k"]),
     ("replay", &["LOGS", "--csv", "--by", "tool", "--window", "40k", "-p", "none", "-p", "pi"]),
-    ("report", &["LOGS", "-p", "none", "-p", "codex", "-p", "pi", "--window", "40k", "-o", "OUT"]),
+    ("report", &["LOGS", "-p", "none", "-p", "codex", "-p", "pi", "--window", "40k", "-o", "OUT/"]),
     ("cost", &["LOGS", "--json", "-p", "none", "-p", "opencode", "--window", "40k"]),
     ("cache", &["LOGS", "--json"]),
     ("idle", &["LOGS", "--json"]),
@@ -68,7 +68,7 @@ const WITH_LOGS: [(&str, &[&str]); 24] = [
     ("chart", &["cost", "LOGS", "-o", "OUT.svg", "--window", "40k"]),
     ("chart", &["survival", "LOGS", "-o", "OUT.svg", "--window", "40k"]),
     ("chart", &["reuse", "LOGS", "-o", "OUT.svg"]),
-    ("convert", &["LOGS", "--redact", "-o", "OUT"]),
+    ("convert", &["LOGS", "--redact", "-o", "OUT.jsonl"]),
     ("trace", &["build", "LOGS", "-o", "OUT.ctxtrace"]),
 ];
 

@@ -58,7 +58,7 @@ const WRITERS: [Writer; 21] = [
 const MODIFIERS: [&str; 5] = ["--force", "--resume", "--redact", "--without-paths", "--to"];
 
 /// Options that take a file and read it.
-const READ: [&str; 5] = ["--config", "--policy", "--prices", "--baseline", "--agent-config"];
+const READ: [&str; 7] = ["--config", "--policy", "--prices", "--baseline", "--agent-config", "--with", "--index"];
 
 impl Writer {
     /// The command line. Folders get all their files below the place.

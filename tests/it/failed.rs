@@ -63,11 +63,11 @@ fn flags_and_measures_keep_their_old_names() {
         ctxsim(&["replay", SESSION, "-p", "none", "--window", "1k", "--quiet", "--fail-on", finding]).code(0);
     }
     let name = |words: &str| Measure::parse(words).unwrap().name();
-    for (old, new) in [("unrecoverable", "failed sessions"), ("squeezed", "reply cut"), ("premature", "early")] {
+    for (old, new) in [("unrecoverable", "failed_sessions"), ("squeezed", "reply_cut"), ("premature", "early")] {
         assert_eq!(name(old), new);
     }
-    assert_eq!(name("failed_sessions per session"), "failed sessions per session");
-    assert_eq!(name("net unrecoverable"), "net failed sessions");
+    assert_eq!(name("failed_sessions per session"), "failed_sessions per session");
+    assert_eq!(name("net unrecoverable"), "net_failed_sessions");
 }
 
 /// What counts of a failed session is what its first calls come to, in a log that holds no others.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every command, with words that make it do what it can do in the repository.
-const COMMANDS: [&str; 46] = [
+const COMMANDS: [&str; 47] = [
     "inspect",
     "inspect logs --output out/ --force",
     "replay",
@@ -37,6 +37,7 @@ const COMMANDS: [&str; 46] = [
     "curve --output out/ --force",
     "cache logs",
     "idle logs",
+    "validate logs --with logs",
     "chart survival",
     "chart survival --force",
     "chart context logs -p pi --session 4f2a -o out/x.svg --force",

@@ -88,7 +88,7 @@ fn folders_of_others_are_left_alone() {
     let home = tempfile::tempdir().unwrap();
     let inside = home.path().join("sessions/report");
     let path = inside.to_string_lossy().into_owned();
-    let refused = ctxsim(&["report", log, "--policy", "none", "--force", "-o", &path]).env("CODEX_HOME", home.path()).code(2);
+    let refused = ctxsim(&["report", log, "--policy", "none", "--force", "-o", &format!("{path}/")]).env("CODEX_HOME", home.path()).code(2);
     assert!(refused.stderr().contains("nothing is ever written"));
     assert!(!inside.exists());
 }

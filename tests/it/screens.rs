@@ -118,7 +118,7 @@ fn the_answer_is_visible_in_a_terminal() {
     let roles = [
         ("", "Keep what you have|is cheaper than your own agent|Cannot judge"),
         ("diff home.ctxtrace -p pi@0.58 -p pi@1.5", "part in|never part"),
-        ("replay home.ctxtrace -p none --fail-on overflow", "policy none: 5 calls that overflow the window"),
+        ("replay home.ctxtrace -p none --fail-on overflows", "policy none: overflows = 5"),
     ];
     if Command::new("script").arg("--version").output().is_err() {
         return support::skip("CTXSIM_REQUIRE_TERMINAL", "no `script` (util-linux) to make a terminal with");

@@ -158,7 +158,7 @@ fn trial(values: &[(&str, &str)], overflows: [u64; 2], ended: [u64; 2]) -> Trial
 fn a_headline_says_that_the_defaults_break_the_constraints_themselves() {
     let (sound, broken) = (trial(&[], [0, 0], [0, 0]), trial(&[], [646, 388], [5, 5]));
     let best = trial(&[("reserveTokens", "9000")], [0, 0], [0, 0]);
-    let breaks = "The defaults themselves break overflows = 0 (646) and net failed sessions = 0 (5) on the training sessions, and overflows = 0 (388)";
+    let breaks = "The defaults themselves break overflows = 0 (646) and net\\_failed\\_sessions = 0 (5) on the training sessions, and overflows = 0 (388)";
     for verdict in [
         Verdict::Recommended,
         Verdict::NoDifference(Within::Sampling, None),
