@@ -39,7 +39,7 @@ pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
         return Some(text);
     }
     let amount = limits.keep.or(limits.max);
-    let head_part = |whole: u64| limits.from_start(whole);
+    let head_part = |whole: u64| limits.at_start(whole);
     if let Some((mark, amount)) = limits.marked_line().zip(amount) {
         return Some(joined(limits, source, whole, &marked_lines(limits, lined, amount, mark)));
     }
@@ -240,7 +240,7 @@ fn marked_lines(limits: &Truncate, text: &str, amount: u64, mark: &str) -> Ends 
     let count = |lines: u64| usize::try_from(lines).unwrap_or(usize::MAX);
     let beside_mark = |room: u64| room.checked_sub(units(limits.unit, mark));
     let front = lines.iter().take(count(from_start));
-    let (head, taken) = fitting(limits.unit, front, limits.from_start(amount), |line, room| {
+    let (head, taken) = fitting(limits.unit, front, limits.at_start(amount), |line, room| {
         Some([&*first(limits, line, beside_mark(room)?), mark.as_bytes()].concat())
     });
     let room = if limits.head < 1.0 { amount.saturating_sub(taken) } else { 0 };

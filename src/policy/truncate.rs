@@ -68,7 +68,7 @@ struct Left<'m> {
 }
 
 fn left<'m>(limits: &Truncate, text: &Text, kept: &Kept) -> Left<'m> {
-    let from_head = |amount: u64| limits.from_start(amount);
+    let from_head = |amount: u64| limits.at_start(amount);
     let (head, tail) = match *kept {
         Kept::Units(unit, amount) => {
             let head = from_head(amount);
@@ -107,7 +107,7 @@ fn marked_lines<'m>(limits: &Truncate, text: &Text, amount: u64, mark: &'m str) 
         (cut, room, cut.length.newlines + 1, mark)
     };
     let (most, from_start) = limits.lines_at_start(u64::from(all));
-    let (head, taken, lines, front_mark) = end(size(from_start), limits.from_start(amount), &|unit, count| text.prefix(unit, count));
+    let (head, taken, lines, front_mark) = end(size(from_start), limits.at_start(amount), &|unit, count| text.prefix(unit, count));
     let rest = size(most - from_start).min(all.saturating_sub(lines));
     let room = if limits.head < 1.0 { amount.saturating_sub(taken) } else { 0 };
     let (tail, _, _, back_mark) = end(rest, room, &|unit, count| text.suffix(unit, count));
@@ -121,7 +121,7 @@ fn back_lines(text: &Text, end: Step) -> Step {
 
 impl Truncate {
     /// The part of what is kept that comes from the start.
-    pub(super) fn from_start(&self, amount: u64) -> u64 {
+    pub(super) fn at_start(&self, amount: u64) -> u64 {
         (amount as f64 * self.head.clamp(0.0, 1.0)).floor() as u64
     }
 
@@ -136,7 +136,7 @@ impl Truncate {
     /// Of a text of so many lines: how many may stay, and how many of these from its start; one at least, where any do.
     pub(super) fn lines_at_start(&self, lines: u64) -> (u64, u64) {
         let most = self.max_lines.unwrap_or(lines).min(lines);
-        (most, if self.head > 0.0 { self.from_start(most).max(1).min(most) } else { 0 })
+        (most, if self.head > 0.0 { self.at_start(most).max(1).min(most) } else { 0 })
     }
 
     /// What a limit of size leaves: the lines that lie whole in it, where only those are kept and there are any to speak of.

@@ -8,11 +8,11 @@ pub fn span(millis: i64) -> String {
         format!("{}.{} {name}", tenths / 10, tenths % 10)
     };
     match seconds {
-        1 => "1 second".to_owned(),
-        ..=119 => format!("{seconds} seconds"),
-        ..=599 => tenths(60, "minutes"),
-        ..=7_199 => format!("{} minutes", (seconds + 30) / 60),
-        ..=172_799 => tenths(3_600, "hours"),
+        ..=1 => format!("{seconds} second{}", if seconds == 1 { "" } else { "s" }),
+        2..=119 => format!("{seconds} seconds"),
+        120..=599 => tenths(60, "minutes"),
+        600..=7_199 => format!("{} minutes", (seconds + 30) / 60),
+        7_200..=172_799 => tenths(3_600, "hours"),
         _ => tenths(86_400, "days"),
     }
 }

@@ -112,7 +112,7 @@ impl<'a> Since<'a> {
     }
 
     /// What the second prompt holds and the first does not: the first reply, and what came since.
-    fn new(&self) -> &'a [MessageRow] {
+    fn arrived(&self) -> &'a [MessageRow] {
         self.trace.messages.get(self.from as usize..self.to as usize).unwrap_or(&[])
     }
 
@@ -135,11 +135,11 @@ impl<'a> Since<'a> {
             parts.clone().any(|part| part.kind == PartKind::Tools)
                 || parts.filter(|part| part.kind == PartKind::ToolCall).filter_map(|part| part.tool).any(tool)
         };
-        self.new().iter().any(used) || self.between().iter().any(|row| row.role == Role::System)
+        self.arrived().iter().any(used) || self.between().iter().any(|row| row.role == Role::System)
     }
 
     fn blocks(&self) -> u32 {
-        self.new().iter().map(|row| row.part_count).sum()
+        self.arrived().iter().map(|row| row.part_count).sum()
     }
 
     fn opens_turn(&self) -> bool {

@@ -197,7 +197,7 @@ impl Picture {
             Symbol::Up => vec![at(-1.05, 0.8), at(1.05, 0.8), at(0.0, -1.1)],
             Symbol::Diamond => vec![at(0.0, -1.2), at(1.2, 0.0), at(0.0, 1.2), at(-1.2, 0.0)],
             Symbol::Star => {
-                let corner = |place: u8| (f64::from(place) * std::f64::consts::PI / 5.0, if place % 2 == 0 { 1.5 } else { 0.65 });
+                let corner = |place: u8| (f64::from(place) * std::f64::consts::PI / 5.0, if place.is_multiple_of(2) { 1.5 } else { 0.65 });
                 (0..10).map(corner).map(|(turn, far)| at(turn.sin() * far, -turn.cos() * far)).collect()
             }
             Symbol::Square => vec![at(-0.9, -0.9), at(0.9, -0.9), at(0.9, 0.9), at(-0.9, 0.9)],

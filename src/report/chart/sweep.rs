@@ -142,7 +142,7 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         y: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
         series,
         limits: recorded.into_iter().collect(),
-        marks: marked(swept, &points),
+        marks: marked(swept, points),
     };
     Ok(Chart {
         kind: SWEEP.name,
@@ -190,7 +190,7 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         let at = |param: &str| of(setting, param).or_else(|| Some(swept.bases.first()?.params.get(param)?.number()?.to_string()));
         Some((between(&columns, &at(across)?)?, between(&rows, &at(down)?)?))
     };
-    let marks = marked(swept, &|found: &[&Row]| found.iter().filter_map(cell).collect());
+    let marks = marked(swept, |found: &[&Row]| found.iter().filter_map(cell).collect());
     let mut notes = Vec::new();
     if swept.bases.len() > 1 {
         notes.push("The map is of the first policy alone; the data beside it holds all of them.".to_owned());
@@ -259,7 +259,7 @@ fn place(swept: &Swept<'_>, setting: &Setting, param: &str) -> Option<f64> {
 }
 
 /// The best settings and the policies' own ones, at their places.
-fn marked(swept: &Swept<'_>, places: &dyn Fn(&[&Row]) -> Vec<(f64, f64)>) -> Vec<Marks> {
+fn marked(swept: &Swept<'_>, places: impl Fn(&[&Row]) -> Vec<(f64, f64)>) -> Vec<Marks> {
     let best = bests(swept);
     let own: Vec<&Row> = swept.rows.iter().filter(|row| swept.own.contains(&row.setting)).collect();
     let name = if best.len() > 1 { "best, all equal" } else { "best" };
