@@ -30,7 +30,7 @@ const fn writer(command: &'static str, option: &'static str, wrote: Wrote, words
 }
 
 /// All of them. A test compares the list with `--help`.
-const WRITERS: [Writer; 21] = [
+const WRITERS: [Writer; 22] = [
     writer("inspect", "--output", Wrote::Folder("inspect.json"), "inspect LOG --output OUT"),
     writer("replay", "--output", Wrote::Folder("replay.json"), "replay LOG -p none --output OUT"),
     writer("cost", "--output", Wrote::Folder("cost.json"), "cost LOG -p pi --output OUT"),
@@ -43,6 +43,7 @@ const WRITERS: [Writer; 21] = [
     writer("sweep", "--output", Wrote::Folder("sweep.json"), "sweep LOG -p pi --vary keepRecentTokens=10k,20k --output OUT"),
     writer("tune", "--output", Wrote::Folder("tune.json"), "tune LOG -p pi --settings 4 --output OUT"),
     writer("curve", "--output", Wrote::Folder("curve.json"), "curve LOG --output OUT"),
+    writer("validate", "--output", Wrote::Folder("validate.json"), "validate LOG --with LOG -p pi --output OUT"),
     writer("report", "--output", Wrote::Folder("index.html"), "report LOG -p none -p pi --output OUT"),
     writer("drift", "--calibrate", Wrote::File("x.toml"), "drift LOG --calibrate OUT"),
     writer("sweep", "--rows", Wrote::File("x.jsonl"), "sweep LOG -p pi --vary keepRecentTokens=10k,20k --rows OUT"),
