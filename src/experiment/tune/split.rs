@@ -21,7 +21,7 @@ pub struct Split {
     pub percent: u8,
 }
 
-/// Splits a corpus. Sessions are gone through agent by agent, those that come near the policy's limits ([`super::near`]) by themselves, in the order of a hash of
+/// Splits a corpus. Sessions are gone through agent by agent, those that come near the policy's limits ([`near`](crate::experiment::near)) by themselves, in the order of a hash of
 /// their ids, and so many of a hundred are held out at even distances: every agent has its share of both in both parts, and the order of files decides
 /// nothing. A session stays with those that it started.
 pub fn split(corpus: Corpus, near: &[bool], percent: u8, seed: u64) -> Split {
