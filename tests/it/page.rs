@@ -215,6 +215,8 @@ fn without_its_script_the_page_is_complete() {
     let Some(browser) = Browser::start(400, 800) else { return };
     browser.protocol("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     browser.open(&folder.path().join("index.html"), "");
+    // Without its script the page does not say when all of it is there.
+    std::thread::sleep(std::time::Duration::from_secs(2));
     let found = |selector: &str| {
         // The browser may number the document anew at any time.
         let tree = browser.protocol("DOM.getDocument", &json!({"depth": 1}));
