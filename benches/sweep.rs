@@ -1,13 +1,15 @@
 //! Many settings over the built trace of a folder, on one core: simulated calls a second in processor time, beside a naive engine that
 //! adds the context up anew at every call and a plain pass over the sizes, and how time and memory grow with settings, sessions and calls.
 //!
-//!     CTXSIM_SHARED=../shared cargo bench --bench sweep [-- rates | growth] [CORPUS.ctxtrace]
+//!     CTXSIM_SHARED=../shared cargo bench --bench sweep [-- rates | knobs | growth] [CORPUS.ctxtrace] [POLICY]
+//!
+//! `knobs` turns one parameter at a time, of one policy where it is named.
 
 use ctxsim::catalog::Catalog;
 use ctxsim::context::{Context, State};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::experiment::{Design, Dimension, Measure, ReplaySettings, Setting, Sweep, settings};
-use ctxsim::policy::{Facts, Plan, Policy};
+use ctxsim::policy::{Facts, Plan, Policy, presets};
 use ctxsim::sim::{Batch, Conditions, simulate, watch_anew};
 use ctxsim::trace::Trace;
 use std::hint::black_box;
@@ -39,6 +41,22 @@ const GRIDS: [(&str, &str, [&str; 3]); 6] = [
     ("limit, pruning", "opencode@2025-12", ["usable=50k..500k:50k", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"]),
 ];
 
+/// One parameter of one policy, from where to where.
+const KNOBS: [(&str, &str, f64, f64); 12] = [
+    ("baseagent", "prune_protect", 10_000.0, 100_000.0),
+    ("opencode", "preserve_recent_tokens", 1_000.0, 40_000.0),
+    ("opencode@2025-12", "prune_protect", 10_000.0, 100_000.0),
+    ("codex", "tool_output_token_limit", 1_000.0, 20_000.0),
+    ("opencode", "tool_output_max_bytes", 10_000.0, 100_000.0),
+    ("claude-code", "BASH_MAX_OUTPUT_LENGTH", 5_000.0, 150_000.0),
+    ("pi", "tool_max_bytes", 10_000.0, 100_000.0),
+    ("pi", "keepRecentTokens", 2_000.0, 80_000.0),
+    ("claude-code", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", 20.0, 95.0),
+    ("picoclaw", "summarize_token_percent", 20.0, 95.0),
+    ("gemini-cli", "compressionThreshold", 0.05, 0.95),
+    ("gemini-cli", "truncateToolOutputThreshold", 5_000.0, 100_000.0),
+];
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let shared = PathBuf::from(std::env::var("CTXSIM_SHARED").unwrap_or_else(|_| "../shared".to_owned())).join("transcripts");
@@ -53,12 +71,23 @@ fn main() {
     let corpus = read(&[logs.to_string_lossy().into_owned()], &read_settings).expect("the vocabulary loads");
     let calls: usize = corpus.traces.iter().map(|trace| trace.calls.len()).sum();
     println!("{} sessions, {calls} calls", corpus.traces.len());
-    let wanted =
-        |part: &str| !words.iter().any(|word| ["rates", "growth"].contains(&word.as_str())) || words.iter().any(|word| word == part);
+    let wanted = |part: &str| {
+        !words.iter().any(|word| ["rates", "knobs", "growth"].contains(&word.as_str())) || words.iter().any(|word| word == part)
+    };
     if wanted("rates") {
         floor(&corpus);
         for (what, base, vary) in GRIDS {
             grid(&catalog, &corpus, what, base, &vary);
+        }
+    }
+    if wanted("knobs") {
+        for (base, name, from, to) in KNOBS {
+            if presets().iter().any(|preset| words.iter().any(|word| preset.name.starts_with(word.as_str())))
+                && !words.iter().any(|word| word == base)
+            {
+                continue;
+            }
+            knob(&catalog, &corpus, base, name, (from, to));
         }
     }
     if wanted("growth") {
@@ -171,12 +200,7 @@ fn grid(catalog: &Catalog, corpus: &Corpus, what: &str, base: &str, vary: &[&str
             traces.iter().for_each(|trace| naive(trace, plan, &conditions(window)));
         }
     });
-    let replay = ReplaySettings::new(catalog);
-    let measures = [Measure::parse("tokens").expect("a measure")];
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let sweep =
-        Sweep { corpus, bases: &bases, settings: &settings, replay: &replay, measures: &measures, resamples: 200, seed: 1, billing: None };
-    let whole = shortest(|| pool.install(|| sweep.run(0, &mut |_| Ok(()))).expect("a sweep"));
+    let whole = shortest(|| whole_sweep(catalog, corpus, &bases, &settings));
     println!(
         "{base}, {what}: {} settings in {} runs: {:.1} million calls a second; alone {:.2}, naive {:.3}: {:.0} x the naive engine; \
          with plans of each model's window and 200 resamples {:.1} million",
@@ -188,6 +212,53 @@ fn grid(catalog: &Catalog, corpus: &Corpus, what: &str, base: &str, vary: &[&str
         rate(plans.len(), together) / rate(some.len(), naive),
         rate(plans.len(), whole)
     );
+}
+
+/// One parameter turned in 100 and in 1,000 steps: how fast, how much work, and what memory it takes, in the engine alone and as the program
+/// sweeps, with plans of each model's window.
+fn knob(catalog: &Catalog, corpus: &Corpus, base: &str, name: &str, (from, to): (f64, f64)) {
+    let traces: Vec<&Trace> = corpus.traces.iter().collect();
+    let calls: u64 = traces.iter().map(|trace| trace.calls.len() as u64).sum();
+    for steps in [100_u32, 1_000] {
+        let values = (0..steps).map(|step| {
+            let value = from + (to - from) * f64::from(step) / f64::from(steps - 1);
+            if to > 1_000.0 { format!("{value:.0}") } else { format!("{value:.5}") }
+        });
+        let (bases, settings) = chosen(base, &[&format!("{name}={}", values.collect::<Vec<_>>().join(","))]);
+        let plans = plans(&bases, &settings, 200_000);
+        let rate = |time: Duration| (calls * settings.len() as u64) as f64 / time.as_secs_f64() / 1e6;
+        let mut worked = Worked::default();
+        let together = once(|| worked = fly(&plans, 200_000, &traces));
+        forget_peak();
+        let before = peak_megabytes();
+        let whole = once(|| whole_sweep(catalog, corpus, &bases, &settings));
+        println!(
+            "{base} {name}, {} settings: engine {:.2} million calls a second, {} runs, {:.1} % of the steps; sweep {:.2} million, {:.1} s, {:.0} MB more",
+            settings.len(),
+            rate(together),
+            worked.runs,
+            worked.steps as f64 / (calls * settings.len() as u64) as f64 * 100.0,
+            rate(whole),
+            whole.as_secs_f64(),
+            peak_megabytes() - before,
+        );
+    }
+}
+
+/// As the program sweeps: on one thread, with plans of each model's window and 200 resamples.
+fn whole_sweep(catalog: &Catalog, corpus: &Corpus, bases: &[Policy], settings: &[Setting]) {
+    let replay = &ReplaySettings::new(catalog);
+    let measures = &[Measure::parse("tokens").expect("a measure")];
+    let sweep = Sweep { corpus, bases, settings, replay, measures, resamples: 200, seed: 1, billing: None, watch: &() };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    pool.install(|| sweep.run(0, &mut |_| Ok(()))).expect("a sweep");
+}
+
+/// Processor time of doing something once.
+fn once(mut work: impl FnMut()) -> Duration {
+    let start = processor_time();
+    work();
+    processor_time() - start
 }
 
 /// The whole context, added up anew at every call.

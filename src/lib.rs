@@ -30,6 +30,8 @@
 //! figure is), [`mod@catalog`] (models, prices, windows), [`reading`] (the one door to files), [`units`].
 //!
 //! The library prints nothing, asks no environment and opens no file for writing. The architecture, its floors and its invariants stand in `ARCHITECTURE.md`.
+
+#![warn(clippy::indexing_slicing)]
 #![forbid(unsafe_code)]
 
 pub mod advice;

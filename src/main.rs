@@ -1,5 +1,7 @@
 //! The command-line program: parse, run, turn the result into an exit code.
 
+#![warn(clippy::indexing_slicing)]
+
 mod cli;
 
 use std::process::ExitCode;

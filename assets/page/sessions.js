@@ -3,7 +3,7 @@
 
 const STEP = 50;
 const SHOWN = ["calls", "overflows", "reply_cut", "over_budget", "missed", "truncations", "prunes", "compactions", "peak_tokens", "tokens_saved_share",
-  "references_kept_share", "cost_usd"];
+  "references_kept_share", "cost"];
 
 // What makes a session worse than another one, the most important first: the same as in the table without script.
 const WORSE = ["failed_sessions", "overflows", "reply_cut", "over_budget", "peak_tokens"];

@@ -77,7 +77,9 @@ impl Rule {
     pub fn facets(&self) -> Vec<Facet> {
         let mut facets = vec![("where", self.place())];
         facets.extend(self.when.as_ref().map(|trigger| ("when", trigger.words())));
-        facets.push(("what it acts on", self.select.what(matches!(self.action(), Some(Action::Drop(_) | Action::Summarise(_))))));
+        let acts_on = (!self.asks())
+            .then(|| ("what it acts on", self.select.what(matches!(self.action(), Some(Action::Drop(_) | Action::Summarise(_))))));
+        facets.extend(acts_on);
         let spared = self.select.spared();
         facets.extend((!spared.is_empty()).then_some(("what it spares", spared)));
         facets.extend(self.select.cut_words().map(|cut| ("where it cuts", cut)));
@@ -170,7 +172,8 @@ impl Rule {
             }
         });
         let refuses = (self.refuse == Switch::On).then(|| "the agent gives up, and the session ends".to_owned());
-        list(action.into_iter().chain(refuses).chain(self.inject.iter().map(Inject::words)), "; ")
+        let asks = self.asks().then(|| "the program of the document decides".to_owned());
+        list(action.into_iter().chain(refuses).chain(asks).chain(self.inject.iter().map(Inject::words)), "; ")
     }
 
     fn guards(&self) -> String {

@@ -82,7 +82,7 @@ impl Cache {
 
     fn next(&self) -> Vec<(String, String)> {
         let prices = self.prices.words();
-        let step = |words: &[&str], shows: &str| (self.logs.command(words, &prices), shows.to_owned());
+        let step = |words: &[&str], shows: &str| self.logs.step(words, &prices, shows);
         let other = if self.by == By::Session { ("agent", "by agent") } else { ("session", "the sessions that pay most") };
         vec![step(&["cache", "--by", other.0], other.1), step(&["idle"], "what pauses cost, what would help")]
     }

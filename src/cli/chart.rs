@@ -1,13 +1,14 @@
 //! `ctxsim chart`: one chart into a file, its data beside it.
 
+use super::arms::Arms;
 use super::door::{Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::logs::Logs;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
-use super::print::{page, print};
-use super::target::{Ending, Target, Writes};
+use super::print::{page, print, print_bytes};
+use super::target::{Ending, OUTPUT, Target, Writes, forms};
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;
@@ -24,7 +25,7 @@ const POLICIES: &str = "A preset or a policy file; may be given several times, b
      baseagent for sweeps, none for overflows]";
 
 /// What a chart is written as.
-const PICTURE: Writes = Writes { files: &[Ending::Svg, Ending::Png], folder: true };
+const PICTURE: Writes = Writes { files: &[Ending::Svg, Ending::Png, Ending::Csv], folder: true };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,6 +35,7 @@ Examples:
   ctxsim chart sweep logs/ -p baseagent -o sweep.svg \\
       --vary prune_protect=10k..80k:10k
   ctxsim chart cost logs/ -o - > cost.svg
+  ctxsim chart predicted before/ --with after/ -p mine.toml
 
 docs/charts.md shows what each of them says.";
 
@@ -53,10 +55,16 @@ pub struct Chart {
     #[command(flatten)]
     pricing: Pricing,
     #[command(flatten)]
+    arms: Arms,
+    #[command(flatten)]
     question: question::Question,
-    /// Where to draw it: FILE.svg or FILE.png, its data goes into FILE.csv; a folder gets KIND.svg, `-` prints SVG [default: KIND.svg]
+    /// Where to draw it: FILE.svg or FILE.png, its data goes into FILE.csv; FILE.csv holds the data alone; a folder gets KIND.svg, `-` prints
+    /// SVG [default: KIND.svg]
     #[arg(long, short, value_name = "PATH", alias = "out", help_heading = WRITES)]
     output: Option<PathBuf>,
+    /// The form of the output, where its name does not say it: in a folder, on standard output [default: svg]
+    #[arg(long, value_name = "FORM", value_parser = forms(&PICTURE), help_heading = WRITES)]
+    format: Option<Ending>,
     /// Write over a chart or data that are there already
     #[arg(long, help_heading = WRITES)]
     force: bool,
@@ -80,7 +88,10 @@ impl Chart {
     /// Does it.
     pub fn run(&self, typed: Option<&ArgMatches>, door: &Door) -> Result<(), Failure> {
         if self.kind == "list" {
-            return print(&list());
+            return match (&self.output, self.format) {
+                (None, None) => print(&list()),
+                _ => Err(Failure::Usage("`chart list` prints a table alone: it has neither --format nor -o".to_owned())),
+            };
         }
         let kind = by_name(&self.kind).ok_or_else(|| {
             let hint = suggestion(&self.kind, KINDS.into_iter().map(|kind| kind.name));
@@ -89,9 +100,10 @@ impl Chart {
         if let Some(typed) = typed {
             question::refuse_unused(kind, &Chart::augment_args(Command::new("chart")), typed)?;
         }
-        let usual = Ending::Svg.file(kind.name);
-        let target = match Target::of(self.output.as_deref().unwrap_or(Path::new(&usual)), &PICTURE)? {
-            Target::Folder(folder) => Target::File(folder.join(usual), Ending::Svg),
+        let form = self.format.unwrap_or(Ending::Svg);
+        let usual = form.file(kind.name);
+        let target = match Target::of(OUTPUT, self.output.as_deref().unwrap_or(Path::new(&usual)), &PICTURE, self.format)? {
+            Target::Folder(folder) => Target::File(folder.join(usual), form),
             target => target,
         };
         if let Target::File(path, _) = &target {
@@ -106,6 +118,7 @@ impl Chart {
             policies: &self.policies,
             pricing: &self.pricing,
             own: &self.own,
+            arms: &self.arms,
             catalog: &catalog,
         };
         let (chart, complaints) = asked.chart(kind)?;
@@ -117,15 +130,23 @@ impl Chart {
         let phase = self.logs.phase("drawing");
         let theme = if self.theme == Colours::Light { Theme::Light } else { Theme::Dark };
         let look = Look { size: self.size, theme };
-        let (path, bytes) = match target {
-            Target::File(path, Ending::Png) => (path, png(chart, look)?),
-            Target::File(path, _) => (path, svg(chart, look).into_bytes()),
-            _ => return print(&svg(chart, look)),
+        let form = if let Target::File(_, ending) = target { *ending } else { self.format.unwrap_or(Ending::Svg) };
+        let bytes = match form {
+            Ending::Png => png(chart, look)?,
+            Ending::Csv => csv(chart)?.into_bytes(),
+            _ => svg(chart, look).into_bytes(),
         };
         drop(phase);
+        let Target::File(path, _) = target else { return print_bytes(&bytes) };
+        let drawn = door.file("output", path, NONE_IS_OWN)?;
+        if form == Ending::Csv {
+            door.put(&[(&drawn, &bytes)])?;
+            door.tell(&format!("wrote {}", path.display()));
+            return Ok(());
+        }
         let beside = path.with_extension("csv");
         let data = csv(chart)?;
-        let (drawn, listed) = (door.file("output", path, NONE_IS_OWN)?, door.file("output", &beside, NONE_IS_OWN)?);
+        let listed = door.file("output", &beside, NONE_IS_OWN)?;
         door.put(&[(&drawn, &bytes), (&listed, data.as_bytes())])?;
         door.tell(&format!("wrote {} and {}", path.display(), beside.display()));
         Ok(())

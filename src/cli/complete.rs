@@ -33,32 +33,35 @@ impl Complete {
         root.build();
         let typed = self.words.get(self.place).map_or("", String::as_str);
         let before: Vec<&str> = self.words.iter().take(self.place).skip(1).map(String::as_str).collect();
-        let found = found(&root, &before, typed);
+        // What a name depends on may stand behind it: `explain SESSION LOGS`.
+        let others: Vec<&str> =
+            self.words.iter().enumerate().filter(|(place, _)| *place > 0 && *place != self.place).map(|(_, word)| word.as_str()).collect();
+        let found = found(&root, &before, typed, &others);
         print(&found.iter().map(|word| format!("{word}\n")).collect::<String>())
     }
 }
 
-/// What can stand behind these words and begins like this one.
-fn found(root: &Command, before: &[&str], typed: &str) -> Vec<String> {
+/// What can stand behind these words and begins like this one, among these others.
+fn found(root: &Command, before: &[&str], typed: &str, others: &[&str]) -> Vec<String> {
     let (command, own) = command_of(root, before);
     // Some shells part `--cache=mod` at the sign.
     let behind: Vec<&str> = own.iter().copied().filter(|word| *word != "=").collect();
     let typed = if typed == "=" { "" } else { typed };
     let of_option = behind.last().and_then(|word| option(command, word)).filter(|option| option.get_action().takes_values());
     let (start, words) = match (of_option, typed.split_once('=').filter(|_| typed.starts_with("--"))) {
-        (Some(option), _) => (String::new(), values(option.get_id().as_str(), option, &behind)),
+        (Some(option), _) => (String::new(), values(option.get_id().as_str(), option, others)),
         (None, Some((name, _))) => {
-            let words = option(command, name).map(|option| values(option.get_id().as_str(), option, &behind)).unwrap_or_default();
+            let words = option(command, name).map(|option| values(option.get_id().as_str(), option, others)).unwrap_or_default();
             (format!("{name}="), words)
         }
         (None, None) if typed.starts_with('-') => (String::new(), options(command)),
-        (None, None) => (String::new(), positional(command, &behind)),
+        (None, None) => (String::new(), positional(command, &behind, others)),
     };
     words.into_iter().map(|word| format!("{start}{word}")).filter(|word| word.starts_with(typed)).collect()
 }
 
 /// The command that the words lead to, and those behind its name. Where none is named, it is `replay`.
-fn command_of<'c, 'w>(root: &'c Command, words: &'w [&'w str]) -> (&'c Command, &'w [&'w str]) {
+pub fn command_of<'c, 'w>(root: &'c Command, words: &'w [&'w str]) -> (&'c Command, &'w [&'w str]) {
     let (mut command, mut rest) = (root, words);
     while let Some((first, others)) = rest.split_first()
         && let Some(below) = command.find_subcommand(first)
@@ -83,21 +86,21 @@ fn options(command: &Command) -> Vec<String> {
 }
 
 /// Commands below this one, and what its next word without an option can be.
-fn positional(command: &Command, behind: &[&str]) -> Vec<String> {
+fn positional(command: &Command, behind: &[&str], others: &[&str]) -> Vec<String> {
     let below = command.get_subcommands().filter(|below| !below.is_hide_set()).map(|below| below.get_name().to_owned());
     let takes = |word: &&str| option(command, word).is_some_and(|option| option.get_action().takes_values());
     let of_option = |place: usize| place.checked_sub(1).and_then(|before| behind.get(before)).is_some_and(takes);
     let place = behind.iter().enumerate().filter(|(place, word)| !word.starts_with('-') && !of_option(*place)).count();
     let next = command.get_positionals().nth(place);
-    below.chain(next.into_iter().flat_map(|next| values(next.get_id().as_str(), next, behind))).collect()
+    below.chain(next.into_iter().flat_map(|next| values(next.get_id().as_str(), next, others))).collect()
 }
 
 /// What an option or a word takes: names that the program knows, else what the parser lists.
-fn values(id: &str, option: &Arg, behind: &[&str]) -> Vec<String> {
+fn values(id: &str, option: &Arg, others: &[&str]) -> Vec<String> {
     let owned = |names: &mut dyn Iterator<Item = &'static str>| names.map(str::to_owned).collect::<Vec<String>>();
     match id {
         "policies" | "name" | "one" | "other" | "extends" | "policy" => owned(&mut preset_names()),
-        "set" | "vary" | "params" | "break_even" => parameters(behind),
+        "set" | "vary" | "params" | "break_even" => parameters(others),
         "minimise" | "maximise" | "subject_to" | "allow" => owned(&mut measure_names()),
         "input_format" => owned(&mut READERS.iter().map(|reader| reader.name)),
         "tokenizer" => owned(&mut Vocabulary::ALL.iter().map(|vocabulary| vocabulary.name()).chain(["reference"])),
@@ -105,14 +108,14 @@ fn values(id: &str, option: &Arg, behind: &[&str]) -> Vec<String> {
             Catalog::builtin().map(|catalog| catalog.models().map(|model| model.id.clone()).collect()).unwrap_or_default()
         }
         "kind" => owned(&mut KINDS.iter().map(|kind| kind.name).chain(["list"])),
-        "session" => sessions(behind),
+        "session" => sessions(others),
         _ => option.get_possible_values().iter().filter(|value| !value.is_hide_set()).map(|value| value.get_name().to_owned()).collect(),
     }
 }
 
 /// The parameters of the policies that are named, ready for a value.
-fn parameters(behind: &[&str]) -> Vec<String> {
-    let named = behind.windows(2).filter_map(|pair| match pair {
+fn parameters(others: &[&str]) -> Vec<String> {
+    let named = others.windows(2).filter_map(|pair| match pair {
         ["-p" | "--policy", name] => Policy::load(name).ok(),
         _ => None,
     });
@@ -120,8 +123,8 @@ fn parameters(behind: &[&str]) -> Vec<String> {
 }
 
 /// The ids of the sessions in the logs that are named, or in those at home.
-fn sessions(behind: &[&str]) -> Vec<String> {
-    let logs = behind.iter().filter(|word| Path::new(word).exists()).map(|word| (*word).to_owned()).collect();
+fn sessions(others: &[&str]) -> Vec<String> {
+    let logs = others.iter().filter(|word| Path::new(word).exists()).map(|word| (*word).to_owned()).collect();
     let logs = Logs { logs, quiet: true, ..Logs::default() };
     let read = Catalog::builtin().ok().and_then(|catalog| logs.read_in(&catalog, Vocabularies::None, Wanted::SIZES).ok());
     read.map(|corpus| corpus.traces.into_iter().map(|trace| trace.id).collect()).unwrap_or_default()

@@ -29,13 +29,18 @@ _ctxsim() {
     found=(${(f)"$(ctxsim complete $((CURRENT - 1)) "${words[@]}" 2>/dev/null)"})
     if (( ${#found} )); then compadd -S '' -- ${(M)found:#*=}; compadd -- ${found:#*=}; else _files; fi
 }
-compdef _ctxsim ctxsim
+if [[ "${funcstack[1]}" == _ctxsim ]]; then _ctxsim "$@"; else compdef _ctxsim ctxsim; fi
 "#;
 const FISH: &str = r#"function __ctxsim
     set -l before (commandline -opc)
-    ctxsim complete (count $before) $before (commandline -ct) 2>/dev/null
+    set -l found (ctxsim complete (count $before) $before (commandline -ct) 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
 end
-complete -c ctxsim -a '(__ctxsim)'
+complete -c ctxsim -f -a '(__ctxsim)'
 "#;
 
 /// Print a script by which your shell completes commands and options

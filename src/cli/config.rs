@@ -242,7 +242,9 @@ fn check(command: &Command, name: &str, values: &[String]) -> Result<(), String>
     let typed = values.iter().map(|value| format!("{}{value}", flag.as_deref().unwrap_or_default()));
     let words = std::iter::once(command.get_name().to_owned()).chain(flag.is_none().then(|| "--".to_owned())).chain(typed);
     match command.clone().try_get_matches_from(words) {
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) => Err(mistyped::sentence(&error)),
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) => {
+            Err(mistyped::sentence(&error, command))
+        }
         _ => Ok(()),
     }
 }

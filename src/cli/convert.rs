@@ -3,7 +3,7 @@
 use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::target::{Ending, Target, Writes};
+use super::target::{Ending, OUTPUT, Target, Writes, forms};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Converted, Target as Written};
@@ -35,6 +35,9 @@ pub struct Convert {
     /// The file to write, FILE.jsonl; `-` for standard output
     #[arg(long, short, value_name = "PATH", alias = "out", help_heading = WRITES)]
     output: PathBuf,
+    /// The form of the output: lines of JSON are the only one; --to says what stands in them
+    #[arg(long, value_name = "FORM", value_parser = forms(&LINES), help_heading = WRITES)]
+    format: Option<Ending>,
     /// Write over a file that is there already
     #[arg(long, help_heading = WRITES)]
     force: bool,
@@ -59,7 +62,7 @@ impl Convert {
                 return Err(Failure::Usage("chat messages are their texts: --redact writes the native shape, leave --to out".to_owned()));
             }
         };
-        Target::of(&self.output, &LINES)?;
+        Target::of(OUTPUT, &self.output, &LINES, self.format)?;
         let place = door.file("output", &self.output, NONE_IS_OWN)?;
         let catalog = Catalog::builtin()?;
         let mut bytes = Vec::new();

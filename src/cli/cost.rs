@@ -69,7 +69,7 @@ impl Cost {
         let recording = recording(&corpus, &tariff);
         let own = self.own.replay(&corpus, &self.policies, &catalog, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
-        let settings = ReplaySettings { catalog: &catalog, window: self.policies.window(), model: self.logs.model.clone(), reserve: None };
+        let settings = ReplaySettings { window: self.policies.window(), model: self.logs.model.clone(), ..ReplaySettings::new(&catalog) };
         let swept = match (&self.break_even, policies.first()) {
             (Some(param), Some(policy)) => Some(break_even(&corpus, policy, param, &settings, &tariff)?),
             _ => None,

@@ -38,8 +38,16 @@ impl Curve {
         self.output.check(door, "curve")?;
         let corpus = self.logs.read_for(&Catalog::builtin()?, Wanted { references: Recall::References, kinds: Kinds::Untold })?;
         let window = self.window.unwrap_or(WINDOW);
-        self.output.give(door, "curve", self.command(), |command| report::curve(&corpus, window, command))?;
+        self.output.give(door, "curve", self.command(), |command| report::curve(&corpus, window, command).then(self.next()))?;
         Failure::checked(self.logs.complaints(&corpus))
+    }
+
+    fn next(&self) -> Vec<(String, String)> {
+        let step = |words: &[&str], shows| self.logs.step(words, &[], shows);
+        vec![
+            step(&["chart", "reuse"], "the curve, with presets' limits"),
+            step(&["curve", "--details"], "messages, presets, agents, tools"),
+        ]
     }
 
     fn command(&self) -> String {

@@ -5,7 +5,7 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::print::{page, print};
 use super::replay::Replay;
-use super::target::{FOLDER, Target};
+use super::target::{FOLDER, OUTPUT, Target};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::render::prose;
@@ -42,7 +42,7 @@ impl Demo {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         if let Some(path) = &self.output {
-            let target = Target::of(path, &FOLDER)?;
+            let target = Target::of(OUTPUT, path, &FOLDER, None)?;
             let none = || Failure::Usage("six sessions are six files: name a folder for them".to_owned());
             let folder = target.folder().ok_or_else(none)?;
             let files = SESSIONS.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
@@ -55,13 +55,15 @@ impl Demo {
             folder.write(name, text.as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
         }
         let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
-        let (first_look, catalog) = (Replay::of(logs), Catalog::builtin()?);
+        let (mut first_look, catalog) = (Replay::of(logs), Catalog::builtin()?);
         let policies = first_look.named()?;
         let mut corpus = first_look.read(&catalog, &policies)?;
         corpus.forget_folders();
+        // The scratch folder goes; what is offered to type next holds for the one that the last line makes.
+        first_look.logs.logs = vec!["demo-logs".to_owned()];
         first_look.show(door, &catalog, &corpus, &policies, "ctxsim demo".to_owned())?;
-        let made_up = "These six sessions are made up and part of the program. To try more on them: ctxsim demo -o demo-logs/";
-        print(&format!("\n{}{}", prose(made_up, page()), next("demo-logs")))
+        let made_up = "These six sessions are made up; `ctxsim demo -o demo-logs/` writes them there.";
+        print(&prose(made_up, page()))
     }
 }
 

@@ -49,8 +49,9 @@ impl Diff {
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
         let phase = self.logs.phase("simulating");
         let diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
+        let check = self.policies.calibration(&corpus, &catalog, &self.logs, None)?;
         drop(phase);
-        self.output.give(door, "diff", self.command(), |command| report::diff(&corpus, &diff, command))?;
+        self.output.give(door, "diff", self.command(), |command| report::diff(&corpus, &diff, command).opened_by(check.clone()))?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 

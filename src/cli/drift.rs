@@ -6,10 +6,10 @@ use super::logs::Logs;
 use super::output::{Output, Printed};
 use super::policies::{MAIN_PRESETS, Policies};
 use super::shell::quoted;
+use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Vocabularies;
-use ctxsim::experiment::ReplaySettings;
 use ctxsim::experiment::drift::{Basis, DriftSettings, document, drift};
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
@@ -19,6 +19,9 @@ use std::path::PathBuf;
 /// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file whose estimator is looked at, and what its errors do to its replay; may be given several times [default: the \
      estimators of the main presets, without replays]";
+
+/// What a fitted estimator is written as.
+const POLICY: Writes = Writes { files: &[Ending::Toml], folder: false };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +44,7 @@ pub struct Drift {
     policies: Policies,
     #[command(flatten)]
     output: Output,
-    /// Write a policy with an estimator fitted to these logs, family by family; it extends the policy where one is named
+    /// Write a policy with an estimator fitted to these logs, family by family, FILE.toml; it extends the policy where one is named
     #[arg(long, value_name = "FILE", help_heading = WRITES)]
     calibrate: Option<PathBuf>,
     /// What the fitted estimator counts in
@@ -61,6 +64,7 @@ impl Drift {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "drift")?;
+        self.calibrate.iter().try_for_each(|file| Target::of("--calibrate", file, &POLICY, None).map(drop))?;
         let place = self.calibrate.as_ref().map(|file| door.file("calibrate", file, NONE_IS_OWN)).transpose()?;
         let named = !self.policies.policies.is_empty();
         let mut policies = self.policies.load(&self.logs)?;
@@ -72,12 +76,7 @@ impl Drift {
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read_in(&catalog, Vocabularies::Public, Wanted { references: Recall::Nothing, kinds: Kinds::Told })?;
         let replayed: &[Policy] = if named { &policies } else { &[] };
-        let replay = ReplaySettings {
-            catalog: &catalog,
-            window: self.policies.window(),
-            model: self.logs.model.clone(),
-            reserve: self.policies.reserve,
-        };
+        let replay = self.policies.settings(&catalog, &self.logs);
         let basis = if self.unit == Unit::Tokens { Basis::Tokens } else { Basis::Chars };
         let phase = self.logs.phase("simulating");
         let findings = drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis })?;
@@ -94,8 +93,17 @@ impl Drift {
             }
         }
         let printed = if matches!(place, Some(Place::Printed)) { Printed::Never } else { Printed::Too };
-        self.output.give_beside(door, "drift", self.command(), printed, |command| report(&corpus, &findings, basis, command))?;
+        self.output
+            .give_beside(door, "drift", self.command(), printed, |command| report(&corpus, &findings, basis, command).then(self.next()))?;
         Failure::checked(self.logs.complaints(&corpus))
+    }
+
+    fn next(&self) -> Vec<(String, String)> {
+        let step = |words: &[&str], shows| self.logs.step(words, &self.policies.words(), shows);
+        vec![
+            step(&["replay", "--details"], "jumps between calls and reserves"),
+            step(&["drift", "--details"], "estimators, agents, content"),
+        ]
     }
 
     /// The command as it would be typed again. What does not change the report is left out.

@@ -1,23 +1,27 @@
 //! `ctxsim formats`: what can be read.
 
+use super::door::Door;
 use super::failure::Failure;
-use super::print::{page, print};
+use super::output::Output;
 use clap::Args;
 use ctxsim::format::READERS;
-use ctxsim::render::table_alone;
-use ctxsim::report::{Cell, Column, Table};
+use ctxsim::report::{Cell, Column, Table, list};
 
 /// List the formats that are read, with a line on each
 #[derive(Args, Debug)]
-pub struct Formats {}
+pub struct Formats {
+    #[command(flatten)]
+    output: Output,
+}
 
 impl Formats {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let own = ("(.ctxtrace)", "measured logs, as `ctxsim trace build` writes them");
         let rows = READERS.iter().map(|reader| (reader.name, reader.about)).chain([own]);
         let row = |(name, about): (&str, &str)| vec![Cell::Name(name.to_owned()), Cell::Name(about.to_owned())];
         let columns = vec![Column::name("format", "format"), Column::prose("about", "what it is")];
-        print(&table_alone(&Table { labels: 1, columns, rows: rows.map(row).collect() }, page()))
+        let table = Table { labels: 1, columns, rows: rows.map(row).collect() };
+        self.output.list(door, "ctxsim formats", &list("formats", "Formats that are read".to_owned(), table))
     }
 }

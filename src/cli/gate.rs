@@ -4,15 +4,16 @@ use super::door::{Door, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::{Logs, SubAgents};
 use super::mistyped::tell_renamed;
+use super::output::{Format, Output, forms_of_checks};
 use super::policies::Policies;
 use super::pricing::Pricing;
-use super::print::{page, print};
+use super::print::print;
 use super::shell::quoted;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Billing;
 use ctxsim::experiment::gate::{Allowance, Baseline, compare};
-use ctxsim::render::{github, harmless_json, json, junit, markdown, text};
+use ctxsim::render::{github, harmless_json, junit};
 use ctxsim::report::{Gated, checks, counted, gate};
 use ctxsim::sim::Refetching;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,8 @@ dollars (`cost +$1`), percent of the baseline (`tokens +2%`; `cache_hit_rate
 
 /// Compare a policy with its baseline: what moved, which sessions moved it; exit code 1 where a limit is exceeded
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)),
+    mut_arg("format", |option| option.value_parser(forms_of_checks())))]
 pub struct Gate {
     #[command(flatten)]
     logs: Logs,
@@ -58,46 +60,27 @@ pub struct Gate {
     #[arg(long, value_name = "LIMIT", allow_hyphen_values = true)]
     allow: Vec<String>,
     /// Write the baseline anew, whatever has moved; `--baseline -` prints it
-    #[arg(long, help_heading = WRITES)]
+    #[arg(long, conflicts_with = "output", help_heading = WRITES)]
     update_baseline: bool,
-    /// Write the baseline over a file that is none
-    #[arg(long, requires = "update_baseline", help_heading = WRITES)]
-    force: bool,
-    /// Print JSON; docs/json.md describes it
-    #[arg(long, group = "form")]
-    json: bool,
-    /// Print Markdown
-    #[arg(long, group = "form")]
-    markdown: bool,
     /// Print a JUnit report, one test per limit: for build servers
     #[arg(long, group = "form")]
     junit: bool,
     /// Print annotations of a GitHub workflow
     #[arg(long, group = "form")]
     github: bool,
-    /// The form of the output, by name
-    #[arg(long, value_name = "FORM", group = "form")]
-    format: Option<Form>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// For people
-    #[value(alias = "text")]
-    Table,
-    /// For programs; docs/json.md describes it
-    Json,
-    /// For pages
-    Markdown,
-    /// For build servers
-    Junit,
-    /// Commands of a GitHub workflow
-    Github,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl Gate {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "gate")?;
+        if self.output.output.is_some() && matches!(self.form(), Format::Junit | Format::Github) {
+            return Err(Failure::Usage(
+                "what build servers take goes to standard output: leave -o out, and keep it with `> FILE`".to_owned(),
+            ));
+        }
         let catalog = Catalog::builtin()?;
         let logs = self.logs()?;
         self.policies.check_model(&catalog, &logs)?;
@@ -126,17 +109,16 @@ impl Gate {
             return Failure::checked(complaints);
         };
         let comparison = compare(&known, &now, &allowances).map_err(|mismatch| Failure::Usage(mismatch.to_string()))?;
-        let report = |command| gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison, command });
+        let check = self.policies.calibration(&corpus, &catalog, &logs, Some((&tariff, self.pricing.cache.kind())))?;
+        let report =
+            |command| gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison, command }).opened_by(check.clone());
         let checks = checks(&comparison);
         let suite = format!("ctxsim gate {}", policy.name);
-        let out = match self.form() {
-            Form::Table => text(&report(None), page()),
-            Form::Json => json(&report(Some(self.command())))?,
-            Form::Markdown => markdown(&report(Some(self.command()))),
-            Form::Junit => junit(&suite, &checks),
-            Form::Github => github(&suite, &checks),
-        };
-        print(&out)?;
+        match self.form() {
+            Format::Junit => print(&junit(&suite, &checks))?,
+            Format::Github => print(&github(&suite, &checks))?,
+            _ => self.output.give(door, "gate", self.command(), report)?,
+        }
         let exceeded = comparison.measures.iter().flat_map(|moved| &moved.exceeded);
         complaints.extend(exceeded.map(|words| format!("policy {}: exceeds {words}", policy.name)));
         Failure::checked(complaints)
@@ -148,9 +130,12 @@ impl Gate {
         door.file("baseline", &self.baseline, &|file| read(file).is_ok())
     }
 
-    fn form(&self) -> Form {
-        let typed = [(self.json, Form::Json), (self.markdown, Form::Markdown), (self.junit, Form::Junit), (self.github, Form::Github)];
-        typed.into_iter().find(|(typed, _)| *typed).map(|(_, form)| form).or(self.format).unwrap_or(Form::Table)
+    fn form(&self) -> Format {
+        match (self.junit, self.github) {
+            (true, _) => Format::Junit,
+            (_, true) => Format::Github,
+            _ => self.output.form(),
+        }
     }
 
     fn logs(&self) -> Result<Logs, Failure> {

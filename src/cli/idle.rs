@@ -41,7 +41,7 @@ impl Idle {
         let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
         let found = idle(&corpus, &tables.tariff(&catalog, self.logs.model.clone(), 0));
         let prices = self.prices.words();
-        let step = |words: &[&str], shows: &str| (self.logs.command(words, &prices), shows.to_owned());
+        let step = |words: &[&str], shows: &str| self.logs.step(words, &prices, shows);
         let next = [step(&["cache"], "every break of the cache"), step(&["idle", "--details"], "by session and model, notes")];
         self.output.give(door, "idle", self.logs.command(&["idle"], &prices), |command| {
             report::idle(&corpus, &found, &AskedIdle { next: next.to_vec(), command })

@@ -4,7 +4,6 @@ use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
-use super::print::print;
 use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
@@ -38,12 +37,11 @@ impl Inspect {
         // Who names a vocabulary wants its counts; what was recorded can be told without any.
         let vocabularies = if self.logs.tokenizer.is_some() { Vocabularies::Own } else { Vocabularies::None };
         let corpus = self.logs.read_in(&catalog, vocabularies, Wanted::SIZES)?;
-        self.output.give(door, "inspect", self.command(), |command| report::inspect(&corpus, &catalog, command))?;
-        if self.output.is_for_people() {
-            let logs = quoted(&self.logs.logs);
-            let logs = if logs.is_empty() { logs } else { format!(" {logs}") };
-            print(&format!("\nNext: ctxsim replay{}\n", ctxsim::render::escape(&logs)))?;
-        }
+        let next = || {
+            let step = |words: &[&str], shows| self.logs.step(words, &[], shows);
+            vec![step(&["replay"], "what each policy would have sent"), step(&["inspect", "--details"], "models, messages, all columns")]
+        };
+        self.output.give(door, "inspect", self.command(), |command| report::inspect(&corpus, &catalog, command).then(next()))?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 

@@ -21,6 +21,9 @@ use std::io::Write;
 /// So many files are named in an error; the others are counted.
 const NAMED: usize = 5;
 
+/// Names of several logs that take more letters than this are not repeated in what to type next.
+const NAMES: usize = 60;
+
 /// What to read, and how.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Logs {
@@ -119,8 +122,6 @@ impl Logs {
         wanted: Wanted,
         work: Work<'_, T>,
     ) -> Result<(Vec<String>, T), Failure> {
-        let (engine, vocabulary) = self.tokenizer()?;
-        let format = self.reader()?;
         if self.subagents == SubAgents::Separate && !self.quiet {
             tell(
                 "--subagents separate: sub-agents have rows of their own in `ctxsim replay` by policy alone; here they count like all others",
@@ -131,6 +132,20 @@ impl Logs {
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
         }
         let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
+        let done = self.as_asked(catalog, vocabularies, wanted, |settings| work(&paths, settings))?;
+        Ok((paths, done))
+    }
+
+    /// Does something by what was said of how logs are read.
+    pub fn as_asked<T>(
+        &self,
+        catalog: &Catalog,
+        vocabularies: Vocabularies,
+        wanted: Wanted,
+        work: impl FnOnce(&ReadSettings<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let (engine, vocabulary) = self.tokenizer()?;
+        let format = self.reader()?;
         let progress = Phase::reading(self.quiet);
         let settings = ReadSettings {
             catalog,
@@ -144,13 +159,17 @@ impl Logs {
             selection: self.selection()?,
             progress: &progress,
         };
-        let done = work(&paths, &settings)?;
-        Ok((paths, done))
+        work(&settings)
     }
 
     /// A phase that is shown while it lasts: what is done with the logs once they are read.
     pub fn phase(&self, name: &str) -> Phase {
         Phase::begin(name, self.quiet)
+    }
+
+    /// The phase of a search, which shows how many settings there are and how far it has come.
+    pub fn search(&self) -> Phase {
+        Phase::searching(self.quiet)
     }
 
     /// With `--strict`: a sentence for whatever could not be used.
@@ -193,6 +212,13 @@ impl Logs {
     pub fn command(&self, words: &[&str], after: &[String]) -> String {
         let before = std::iter::once("ctxsim").chain(words.iter().copied()).map(str::to_owned);
         quoted(&before.chain(self.words()).chain(after.iter().cloned()).collect::<Vec<_>>())
+    }
+
+    /// What to type next over these logs: words, what follows the logs, and what that shows. Many files are named together, as help names them.
+    pub fn step(&self, words: &[&str], after: &[String], shows: &str) -> (String, String) {
+        let all = self.logs.iter().map(|log| log.len() + 1).sum::<usize>();
+        let logs = if self.logs.len() > 1 && all > NAMES { vec!["LOGS".to_owned()] } else { self.logs.clone() };
+        (Logs { logs, ..self.clone() }.command(words, after), shows.to_owned())
     }
 
     /// Which sessions are looked at.

@@ -3,7 +3,7 @@
 use super::door::{Company, Door, WRITES};
 use super::failure::Failure;
 use super::print::print;
-use super::target::{FOLDER, Target};
+use super::target::{FOLDER, OUTPUT, Target};
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ impl Man {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let mut command = super::Cli::command();
         command.build();
-        let target = self.output.as_deref().map_or(Ok(Target::Printed), |path| Target::of(path, &FOLDER))?;
+        let target = self.output.as_deref().map_or(Ok(Target::Printed), |path| Target::of(OUTPUT, path, &FOLDER, None))?;
         match target.folder() {
             Some(folder) => door.fill("output", folder, Company::Any, &pages(&command)?).map(drop),
             None => print(&String::from_utf8_lossy(&page(&command)?)),

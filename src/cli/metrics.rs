@@ -1,18 +1,21 @@
 //! `ctxsim help metrics`: what each measure says.
 
+use super::door::Door;
 use super::failure::Failure;
-use super::print::{page, print};
+use super::output::Output;
 use clap::Args;
-use ctxsim::render::table_alone;
-use ctxsim::report::glossary;
+use ctxsim::report::{glossary, list};
 
 /// What each measure says: the columns of tables and CSV, and what --minimise, --subject-to, --allow and --fail-on take
 #[derive(Args, Debug)]
-pub struct Metrics {}
+pub struct Metrics {
+    #[command(flatten)]
+    output: Output,
+}
 
 impl Metrics {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
-        print(&table_alone(&glossary(), page()))
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.list(door, "ctxsim help metrics", &list("metrics", "Measures, and what each says".to_owned(), glossary()))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::failure::tell;
 use super::logs::Logs;
-use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
 use ctxsim::experiment::Measure;
 use ctxsim::format::by_name;
 use std::collections::BTreeSet;
@@ -30,8 +30,14 @@ pub fn tell_renamed<'a>(typed: impl IntoIterator<Item = &'a String>, logs: &Logs
     }
 }
 
-/// One sentence on what the parser refuses, with the nearest name.
-pub fn sentence(error: &Error) -> String {
+/// Options that say in which form a report is, or where it goes.
+const OF_OUTPUT: [&str; 10] = ["--format", "--json", "--csv", "--markdown", "--html", "--junit", "--github", "--output", "-o", "--force"];
+
+/// Longer lists of values are left to the help.
+const MOST_VALUES: usize = 16;
+
+/// One sentence on what the parser refuses of this command, with the nearest name.
+pub fn sentence(error: &Error, command: &Command) -> String {
     let text = |kind: ContextKind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
         Some(ContextValue::Strings(texts)) => texts.join(", "),
@@ -52,16 +58,22 @@ pub fn sentence(error: &Error) -> String {
         ErrorKind::InvalidValue if value.is_empty() => format!("`{name}` lacks a value: it is typed {option}"),
         ErrorKind::InvalidValue => {
             let (near, known) = (near(ContextKind::SuggestedValue), text(ContextKind::ValidValue));
-            let known = if known.is_empty() || !near.is_empty() { String::new() } else { format!("; there are {known}") };
+            let known = match known.split(", ").count() {
+                _ if known.is_empty() => String::new(),
+                ..=MOST_VALUES if !near.is_empty() => format!(" (there are {known})"),
+                _ if !near.is_empty() => String::new(),
+                1 => format!("; there is {known} alone"),
+                2..=MOST_VALUES => format!("; there are {known}"),
+                _ if name == "--columns" => " (`ctxsim help metrics` lists them)".to_owned(),
+                _ => " (--help lists them)".to_owned(),
+            };
             format!("`{value}` is no value of {name}{near}{known}")
         }
         ErrorKind::ValueValidation => {
             let why = error.source().map_or_else(String::new, |source| format!(": {source}"));
             format!("`{name} {value}`{why}")
         }
-        ErrorKind::UnknownArgument if name == "--format" => {
-            "this command has no --format, the form of an output; the reader of the logs is --input-format".to_owned()
-        }
+        ErrorKind::UnknownArgument if OF_OUTPUT.contains(&name) => format!("`{name}`: {}", writes(command)),
         ErrorKind::UnknownArgument if name.starts_with('-') => {
             format!("`{name}` is no option of this command{} (--help lists them)", near(ContextKind::SuggestedArg))
         }
@@ -75,6 +87,24 @@ pub fn sentence(error: &Error) -> String {
             format!("{option} cannot be used with {}", text(ContextKind::PriorArg))
         }
         _ => flat(&error.to_string()),
+    }
+}
+
+/// What a command can write, and by which options.
+fn writes(command: &Command) -> String {
+    let option = |id: &str| command.get_arguments().find(|option| option.get_id() == id);
+    let forms: Vec<String> = option("format")
+        .map(|format| format.get_possible_values())
+        .unwrap_or_default()
+        .iter()
+        .map(|form| form.get_name().to_owned())
+        .collect();
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    match (forms.as_slice(), option("output")) {
+        ([], None) => format!("`{name}` prints one text and writes no file; `> FILE` keeps what it prints"),
+        ([], Some(_)) => format!("`{name}` prints one text; -o says where its files go"),
+        ([only], _) => format!("`{name}` writes {only} alone; -o says where"),
+        (all, _) => format!("`{name}` writes {} (--format); -o says where", all.join(", ")),
     }
 }
 

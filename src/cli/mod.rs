@@ -1,5 +1,6 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file per subcommand.
 
+mod arms;
 mod backtest;
 mod cache;
 mod chart;
@@ -31,6 +32,7 @@ mod policies;
 mod policy;
 mod pricing;
 mod print;
+mod program;
 mod progress;
 mod refetch;
 mod replay;
@@ -42,6 +44,7 @@ mod trace;
 mod tune;
 mod validate;
 mod when;
+mod worker;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -125,6 +128,8 @@ enum Command {
     #[command(subcommand)]
     Trace(trace::Trace),
     #[command(subcommand)]
+    Worker(Box<worker::Worker>),
+    #[command(subcommand)]
     Policy(policy::Policy),
     Convert(convert::Convert),
     Formats(formats::Formats),
@@ -149,6 +154,7 @@ pub fn run() -> Result<(), Failure> {
         _ => command,
     };
     let typed = with_command(&command, std::env::args_os().collect());
+    let refused = |error| refused(error, &command, &typed);
     let matches = command.clone().try_get_matches_from(&typed).map_err(refused)?;
     let parsed = Cli::from_arg_matches(&matches).map_err(refused)?;
     let Discovered { project, ignored } = discovered?;
@@ -161,7 +167,11 @@ pub fn run() -> Result<(), Failure> {
         project.iter().for_each(|project| project.tell(&command, &matches));
     }
     let door = Door::of(&command, &matches, project.as_ref());
-    let done = done(parsed.command, &matches, &door);
+    let cache = asked.try_get_one::<PathBuf>("program_cache").ok().flatten();
+    let begun = program::begin(&door, cache.map(PathBuf::as_path));
+    let done = begun.and_then(|()| done(parsed.command, &matches, &door));
+    let ended = program::end(&door);
+    let done = done.and(ended);
     // Whoever typed nothing wrong is told in which file the wrong word stands.
     let blame = |sentence| project.iter().fold(sentence, |sentence, project| project.blame(sentence, &command, &matches));
     done.map_err(|failure| match failure {
@@ -172,10 +182,17 @@ pub fn run() -> Result<(), Failure> {
 }
 
 /// What the parser refuses. Help and versions are printed by the parser itself, and end the run.
-fn refused(error: clap::Error) -> Failure {
+fn refused(error: clap::Error, root: &clap::Command, typed: &[OsString]) -> Failure {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-        _ => Failure::Usage(mistyped::sentence(&error)),
+        _ => {
+            let mut root = root.clone();
+            // Commands below know their whole names only then.
+            root.build();
+            let words = typed.iter().skip(1).filter_map(|word| word.to_str());
+            let words: Vec<&str> = words.skip_while(|word| root.find_subcommand(word).is_none()).collect();
+            Failure::Usage(mistyped::sentence(&error, complete::command_of(&root, &words).0))
+        }
     }
 }
 
@@ -215,7 +232,7 @@ fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(
         Some(Command::Config(config)) => config.run(&Cli::command()),
         Some(Command::Completions(completions)) => completions.run(),
         Some(Command::Man(man)) => man.run(door),
-        Some(Command::Metrics(metrics)) => metrics.run(),
+        Some(Command::Metrics(metrics)) => metrics.run(door),
         Some(Command::Complete(complete)) => complete.run(Cli::command()),
         Some(Command::Inspect(inspect)) => inspect.run(door),
         Some(Command::Replay(replay)) => replay.run(door),
@@ -234,8 +251,9 @@ fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(
         Some(Command::Curve(curve)) => curve.run(door),
         Some(Command::Chart(chart)) => chart.run(matches.subcommand_matches("chart"), door),
         Some(Command::Trace(trace)) => trace.run(door),
-        Some(Command::Policy(policy)) => policy.run(),
-        Some(Command::Formats(formats)) => formats.run(),
-        Some(Command::Models(models)) => models.run(),
+        Some(Command::Worker(worker)) => worker.run(door),
+        Some(Command::Policy(policy)) => policy.run(door),
+        Some(Command::Formats(formats)) => formats.run(door),
+        Some(Command::Models(models)) => models.run(door),
     }
 }

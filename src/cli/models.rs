@@ -1,12 +1,13 @@
 //! `ctxsim models`: the catalogue.
 
+use super::door::Door;
 use super::failure::Failure;
-use super::print::{page, print};
+use super::output::Output;
+use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::{Catalog, Model};
 use ctxsim::policy::suggestion;
-use ctxsim::render::table_alone;
-use ctxsim::report::{Cell, Column, Provenance, Table, Unit};
+use ctxsim::report::{Cell, Column, Provenance, Table, Unit, list};
 use ctxsim::units::Tokens;
 
 const EXAMPLES: &str = "\
@@ -21,13 +22,15 @@ Examples:
 pub struct Models {
     /// A part of a model's name or of its provider's, or a name as a log spells it
     pattern: Option<String>,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl Models {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
-        let Some(pattern) = &self.pattern else { return print(&table(&catalog.models().collect::<Vec<_>>())) };
+        let Some(pattern) = &self.pattern else { return self.give(door, &catalog.models().collect::<Vec<_>>()) };
         let lower = pattern.to_lowercase();
         let fits = |model: &&Model| model.id.to_lowercase().contains(&lower) || model.provider.to_lowercase().contains(&lower);
         let mut found: Vec<&Model> = catalog.models().filter(fits).collect();
@@ -38,11 +41,16 @@ impl Models {
             let hint = suggestion(pattern, catalog.models().map(|model| model.id.as_str()));
             return Err(Failure::Usage(format!("the catalogue has no model `{pattern}`{hint} (`ctxsim models` lists them)")));
         }
-        print(&table(&found))
+        self.give(door, &found)
+    }
+
+    fn give(&self, door: &Door, models: &[&Model]) -> Result<(), Failure> {
+        let words: Vec<String> = ["ctxsim", "models"].map(str::to_owned).into_iter().chain(self.pattern.clone()).collect();
+        self.output.list(door, &quoted(&words), &list("models", "Models of the catalogue".to_owned(), table(models)))
     }
 }
 
-fn table(models: &[&Model]) -> String {
+fn table(models: &[&Model]) -> Table {
     let tokens = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Recorded);
     let columns = vec![
         Column::name("model", "model"),
@@ -51,10 +59,10 @@ fn table(models: &[&Model]) -> String {
         tokens("max_output", "max output"),
         Column::name("provider", "provider"),
     ];
-    let limit = |tokens: Option<Tokens>| tokens.map_or_else(|| Cell::Name("-".to_owned()), |tokens| Cell::Tokens(tokens.0));
+    let limit = |tokens: Option<Tokens>| tokens.map_or(Cell::Empty, |tokens| Cell::Tokens(tokens.0));
     let row = |model: &&Model| {
         let (window, input, output) = (Cell::Tokens(model.context.0), limit(model.max_input), limit(model.max_output));
         vec![Cell::Name(model.id.clone()), window, input, output, Cell::Name(model.provider.clone())]
     };
-    table_alone(&Table { labels: 1, columns, rows: models.iter().map(row).collect() }, page())
+    Table { labels: 1, columns, rows: models.iter().map(row).collect() }
 }

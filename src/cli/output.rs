@@ -3,7 +3,8 @@
 use super::door::{Company, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::print::{USUAL_WIDTH, page, print};
-use super::target::{Ending, Target, Writes};
+use super::target::{self, Ending, Target, Writes};
+use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ctxsim::render::{Emphasis, Figures, Page, csv, html, json, markdown, screen, text};
 use ctxsim::report::{Depth, Report, Story};
@@ -34,7 +35,7 @@ pub struct Output {
     #[arg(long, group = "form")]
     pub html: bool,
     /// The form of the output, by its name
-    #[arg(long, value_name = "FORM", group = "form")]
+    #[arg(long, value_name = "FORM", group = "form", value_parser = usual_forms())]
     pub format: Option<Format>,
     /// Show everything: all tables and columns, exact figures, what they mean, all notes
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "html"])]
@@ -73,6 +74,21 @@ pub enum Format {
     Markdown,
     /// For browsers
     Html,
+    /// For build servers
+    Junit,
+    /// Commands of a GitHub workflow
+    Github,
+}
+
+/// The forms of every report, without those that hold checks alone.
+fn usual_forms() -> impl TypedValueParser<Value = Format> {
+    let shown = Format::value_variants().iter().filter(|form| !matches!(form, Format::Junit | Format::Github));
+    PossibleValuesParser::new(shown.filter_map(Format::to_possible_value)).try_map(|name| Format::from_str(&name, false))
+}
+
+/// All forms, for a command whose report is one of checks.
+pub fn forms_of_checks() -> EnumValueParser<Format> {
+    EnumValueParser::new()
 }
 
 #[derive(Clone, Copy)]
@@ -91,6 +107,11 @@ impl Output {
         self.form() == Format::Table && !matches!(self.target(), Ok(Target::File(..)))
     }
 
+    /// Is it read by people, not by programs alone?
+    pub fn is_read(&self) -> bool {
+        !matches!(self.form(), Format::Json | Format::Csv)
+    }
+
     /// How much is shown in a terminal.
     pub fn depth(&self) -> Depth {
         match self {
@@ -105,22 +126,23 @@ impl Output {
         self.is_for_people() && self.depth() != Depth::Details
     }
 
-    fn form(&self) -> Format {
+    /// The form that is asked for.
+    pub fn form(&self) -> Format {
         let short = [(self.json, Format::Json), (self.csv, Format::Csv), (self.markdown, Format::Markdown), (self.html, Format::Html)];
         short.into_iter().find(|(typed, _)| *typed).map(|(_, form)| form).or(self.format).unwrap_or(Format::Table)
     }
 
     /// Where the report goes.
     fn target(&self) -> Result<Target, Failure> {
-        let target = self.output.as_deref().map_or(Ok(Target::Printed), |path| Target::of(path, &REPORT))?;
-        let asked = self.form();
-        match &target {
-            Target::File(path, ending) if asked != Format::Table && format_of(*ending) != asked => Err(Failure::Usage(format!(
-                "`-o {}` is written in the form that its name ends in: leave out the other one that is asked for",
-                path.display()
-            ))),
-            _ => Ok(target),
-        }
+        let asked = match self.form() {
+            Format::Json => Some(Ending::Json),
+            Format::Csv => Some(Ending::Csv),
+            Format::Markdown => Some(Ending::Md),
+            Format::Html => Some(Ending::Html),
+            Format::Table if self.format.is_some() => Some(Ending::Txt),
+            _ => None,
+        };
+        self.output.as_deref().map_or(Ok(Target::Printed), |path| Target::of(target::OUTPUT, path, &REPORT, asked))
     }
 
     /// Refuses a place that nothing may be written to, before anything is read.
@@ -136,6 +158,13 @@ impl Output {
     /// or not: whoever has just typed the command need not be told.
     pub fn give(&self, door: &Door, name: &str, command: String, report: impl Fn(Option<String>) -> Report) -> Result<(), Failure> {
         self.give_beside(door, name, command, Printed::Too, report)
+    }
+
+    /// Gives a list of what the program knows.
+    pub fn list(&self, door: &Door, command: &str, list: &Report) -> Result<(), Failure> {
+        let name = list.record.question();
+        self.check(door, name)?;
+        self.give(door, name, command.to_owned(), |command| Report { command, ..list.clone() })
     }
 
     /// The same where something else may be on standard output.
@@ -172,7 +201,7 @@ impl Output {
             Format::Csv => Form::Csv,
             Format::Markdown => Form::Markdown,
             Format::Html => Form::Html,
-            Format::Table => Form::Screen(page(), self.depth()),
+            Format::Table | Format::Junit | Format::Github => Form::Screen(page(), self.depth()),
         };
         let text = rendered(&report(None), form)?;
         drop(phase);
@@ -187,7 +216,9 @@ fn form_of(ending: Ending) -> Form {
         Format::Csv => Form::Csv,
         Format::Markdown => Form::Markdown,
         Format::Html => Form::Html,
-        Format::Table => Form::Text(Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain, figures: Figures::Exact }),
+        Format::Table | Format::Junit | Format::Github => {
+            Form::Text(Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain, figures: Figures::Exact })
+        }
     }
 }
 

@@ -2,13 +2,15 @@
 
 use super::failure::{Failure, tell};
 use super::logs::{Logs, tokens};
+use super::program::{Errors, Programs};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, Verdict, backtest, diff, recorders, replay};
+use ctxsim::cost::{CacheKind, Tariff};
+use ctxsim::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, Verdict, backtest, check_model, diff, recorders, replay};
 use ctxsim::measure::{Kinds, Recall, Wanted};
-use ctxsim::policy::{Policy, PolicyError, suggestion};
-use ctxsim::report::{Oracle, counted};
+use ctxsim::policy::{Policy, suggestion};
+use ctxsim::report::{Oracle, calibration, counted};
 use std::collections::BTreeSet;
 
 /// What stands for a policy that knows the future: it has no contexts of its own and fills those of others.
@@ -32,6 +34,8 @@ pub struct Policies {
     /// Judge `over budget` by this output reserve instead of each policy's own
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub reserve: Option<u64>,
+    #[command(flatten)]
+    pub programs: Programs,
 }
 
 /// So many doubtful numbers are named; the others are counted.
@@ -52,7 +56,9 @@ impl Policies {
         }
         let names: Vec<&str> =
             if self.policies.is_empty() { MAIN_PRESETS.to_vec() } else { self.policies.iter().map(String::as_str).collect() };
-        let policies = names.iter().map(|name| Policy::load(name)).collect::<Result<Vec<Policy>, PolicyError>>()?;
+        let reader = logs.reader()?;
+        let load = |name: &&str| self.programs.attach(Policy::load(name)?, name, reader, Errors::Dropped);
+        let policies = names.iter().map(load).collect::<Result<Vec<Policy>, Failure>>()?;
         self.turned(policies, logs)
     }
 
@@ -153,7 +159,7 @@ impl Policies {
 
     /// What holds for all of them.
     pub fn settings<'a>(&self, catalog: &'a Catalog, logs: &Logs) -> ReplaySettings<'a> {
-        ReplaySettings { catalog, window: self.window(), model: logs.model.clone(), reserve: self.reserve }
+        ReplaySettings { window: self.window(), model: logs.model.clone(), reserve: self.reserve, ..ReplaySettings::new(catalog) }
     }
 
     /// Automatic compactions that the agents' own presets predict within a call, and all of them.
@@ -162,6 +168,19 @@ impl Policies {
         let tested = backtest(corpus, &recorders()?, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
         let hits = tested.count(Verdict::Hit);
         Ok((hits, hits + tested.count(Verdict::Missed)))
+    }
+
+    /// How well the recording itself is reproduced, in one line; `bills` are the prices and the cache of a command that shows money.
+    pub fn calibration(
+        &self,
+        corpus: &Corpus,
+        catalog: &Catalog,
+        logs: &Logs,
+        bills: Option<(&Tariff<'_>, CacheKind)>,
+    ) -> Result<String, Failure> {
+        let checks = bills.map(|(tariff, _)| check_model(corpus, tariff));
+        let cache = bills.map_or(CacheKind::None, |(_, cache)| cache);
+        Ok(calibration(&corpus.facts, checks.as_ref(), cache, Some(self.predicted(corpus, catalog, logs)?)))
     }
 
     /// Compares the first two policies over a corpus.
@@ -196,6 +215,7 @@ impl Policies {
         for (flag, value) in [("--window", windows), ("--reserve", self.reserve.map(|tokens| tokens.to_string()))] {
             words.extend(value.into_iter().flat_map(|tokens| [flag.to_owned(), tokens]));
         }
+        words.extend(self.programs.words());
         words
     }
 }

@@ -1,8 +1,11 @@
 //! A line on stderr for each phase of a run that takes longer than half a second, where a terminal shows it.
 
 use ctxsim::corpus::Progress;
+use ctxsim::experiment::Watch;
+use ctxsim::report::counted;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
@@ -15,6 +18,8 @@ const TICK: Duration = Duration::from_millis(200);
 /// A phase of a run. Its line goes when it is over.
 pub struct Phase {
     bar: ProgressBar,
+    /// So many settings have been announced.
+    settings: AtomicU64,
     /// The thread that shows the line, and by which it learns that there is nothing to show any more.
     shown: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -23,6 +28,11 @@ impl Phase {
     /// Reading: so many files of so many.
     pub fn reading(quiet: bool) -> Phase {
         Phase::of("reading {bar:30} {pos}/{len} files, {eta} left", quiet)
+    }
+
+    /// Searching: so far of so many settings, more of which may come.
+    pub fn searching(quiet: bool) -> Phase {
+        Phase::of("searching {bar:30} {percent} % of {msg}, {eta} left", quiet)
     }
 
     /// A phase of which only the time is known.
@@ -47,7 +57,7 @@ impl Phase {
             };
             (over, spawn(show))
         });
-        Phase { bar, shown }
+        Phase { bar, settings: AtomicU64::new(0), shown }
     }
 }
 
@@ -58,6 +68,18 @@ impl Progress for Phase {
 
     fn file_done(&self) {
         self.bar.inc(1);
+    }
+}
+
+impl Watch for Phase {
+    fn settings(&self, settings: usize, sessions: usize) {
+        let all = self.settings.fetch_add(settings as u64, Ordering::Relaxed) + settings as u64;
+        self.bar.set_message(counted(all, "setting"));
+        self.bar.inc_length((settings * sessions) as u64);
+    }
+
+    fn replayed(&self, replays: usize) {
+        self.bar.inc(replays as u64);
     }
 }
 

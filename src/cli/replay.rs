@@ -43,8 +43,9 @@ A policy that overflows is a finding and no failure: the exit code is 0 unless
 #[derive(Args, Debug, Default)]
 #[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("subagents", |option| option.help(SUBAGENTS)))]
 pub struct Replay {
+    /// Which logs.
     #[command(flatten)]
-    logs: Logs,
+    pub logs: Logs,
     #[command(flatten)]
     policies: Policies,
     #[command(flatten)]
@@ -176,7 +177,11 @@ impl Replay {
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
         let by = self.by.map_or(report::By::Policy, By::row);
         let screen = self.by.is_none() && self.columns.is_empty() && self.output.has_screen();
-        let predicted = if screen { Some(usual.predicted(corpus, catalog, &self.logs)?) } else { None };
+        let predicted = if self.by.is_none() && self.columns.is_empty() && self.output.is_read() {
+            Some(usual.predicted(corpus, catalog, &self.logs)?)
+        } else {
+            None
+        };
         let next = if screen { self.next(corpus, policies, own.as_ref()) } else { Vec::new() };
         let (columns, next) = (&self.columns, &next);
         let scenarios = Scenario::builtin()?;
@@ -204,16 +209,15 @@ impl Replay {
         let preset = presets.max_by_key(|(name, sessions)| (**sessions, std::cmp::Reverse(name.as_str()))).map(|(name, _)| name.clone());
         let first = || policies.iter().find(|policy| policy.name != "none").map(|policy| policy.name.clone());
         let policy: Vec<String> = preset.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect();
-        let command = |words: &[&str], policy: &[String]| self.logs.command(words, policy);
         let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
         let fullest = corpus.traces.iter().max_by_key(|trace| (peak(trace), std::cmp::Reverse(trace.id.as_str())));
         let mut next = Vec::new();
         if !policy.is_empty() {
-            next.push((command(&["tune"], &policy), "which settings would be cheapest".to_owned()));
-            next.extend(fullest.map(|trace| (command(&["explain", short(&trace.id, corpus)], &policy), "the fullest session".to_owned())));
+            next.push(self.logs.step(&["tune"], &policy, "which settings would be cheapest"));
+            next.extend(fullest.map(|trace| self.logs.step(&["explain", short(&trace.id, corpus)], &policy, "the fullest session")));
         }
-        next.push((command(&["report"], &[]), "all of it in a browser".to_owned()));
-        next.push((command(&["replay", "--details"], &[]), "all columns, method and notes".to_owned()));
+        next.push(self.logs.step(&["report"], &[], "all of it in a browser"));
+        next.push(self.logs.step(&["replay", "--details"], &[], "all columns, method and notes"));
         next
     }
 

@@ -1,6 +1,6 @@
 //! `ctxsim report`: everything that a replay has to say, as a folder: a page, a summary, tables, the record.
 
-use super::door::{Company, Door, NONE_IS_OWN, SHOWS, WRITES};
+use super::door::{Company, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::logs::Logs;
 use super::own::OwnAgents;
@@ -8,7 +8,7 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print};
 use super::shell::quoted;
-use super::target::{Ending, Target, Writes};
+use super::target::{Ending, OUTPUT, Target, Writes, forms};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Excerpts, Vocabularies, excerpts};
@@ -39,7 +39,7 @@ request and needs no network. docs/report.md tells what stands in it.";
 const WINDOW: u64 = 200_000;
 
 /// What a report is written as.
-const PAGE: Writes = Writes { files: &[Ending::Html], folder: true };
+const PAGE: Writes = Writes { files: &[Ending::Html, Ending::Md, Ending::Json], folder: true };
 
 /// The chapters that are short enough for a pull request.
 const SUMMARISED: [&str; 4] = ["policies", "overflow", "savings", "trust"];
@@ -56,15 +56,16 @@ pub struct Report {
     pricing: Pricing,
     #[command(flatten)]
     own: OwnAgents,
-    /// The folder that the report is written into (`reports/`); FILE.html is the page alone, `-` prints it
-    #[arg(long, short, value_name = "PATH", default_value = "reports/", alias = "out", help_heading = WRITES)]
-    output: PathBuf,
+    /// The folder that the report is written into; FILE.html is the page alone, FILE.md the summary, FILE.json the figures, `-` prints one of
+    /// them [default: reports/]
+    #[arg(long, short, value_name = "PATH", alias = "out", help_heading = WRITES)]
+    output: Option<PathBuf>,
+    /// Print the page, the summary or the figures alone
+    #[arg(long, value_name = "FORM", value_parser = forms(&PAGE), help_heading = WRITES)]
+    format: Option<Ending>,
     /// Write into a folder that holds other things than a report of ctxsim; what has the same name is replaced
     #[arg(long, help_heading = WRITES)]
     force: bool,
-    /// Show how messages begin in the walk through a session's calls; without it no word of a transcript is in the report
-    #[arg(long, help_heading = SHOWS)]
-    with_content: bool,
     /// Put the charts of summary.md into it as data, so that it is one file to paste
     #[arg(long)]
     inline: bool,
@@ -73,7 +74,8 @@ pub struct Report {
 impl Report {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
-        let target = Target::of(&self.output, &PAGE)?;
+        let printed = if self.format.is_some() { "-" } else { "reports/" };
+        let target = Target::of(OUTPUT, self.output.as_deref().unwrap_or(Path::new(printed)), &PAGE, self.format)?;
         match &target {
             Target::Printed => {}
             Target::File(path, _) => drop(door.file("output", path, NONE_IS_OWN)?),
@@ -115,7 +117,8 @@ impl Report {
             lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions, is_own: mine.is_some() }));
         }
         drop(phase);
-        let excerpts = if self.with_content { excerpts(&corpus, self.logs.reader()?) } else { Excerpts::default() };
+        let phase = self.logs.phase("drawing");
+        let excerpts = if self.policies.programs.with_content { excerpts(&corpus, self.logs.reader()?) } else { Excerpts::default() };
         let told = Told {
             corpus: &corpus,
             composed: &composed,
@@ -138,19 +141,34 @@ impl Report {
             files.push((format!("charts/{}-dark.svg", drawn.kind), chart::svg(drawn, look(Theme::Dark))));
             files.push((format!("charts/{}.csv", drawn.kind), chart::csv(drawn)?));
         }
-        files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED, if self.inline { Pictures::Inlined } else { Pictures::Linked })));
-        let whole = html(&story)?;
+        // A summary that stands alone has no folder of pictures beside it.
+        let pictures = if self.inline || target.folder().is_none() { Pictures::Inlined } else { Pictures::Linked };
+        files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED, pictures)));
+        files.push(("index.html".to_owned(), html(&story)?));
+        drop(phase);
+        let alone = |ending: Ending| {
+            let name = match ending {
+                Ending::Md => "summary.md",
+                Ending::Json => "replay.json",
+                _ => "index.html",
+            };
+            files.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text)
+        };
         match &target {
-            Target::Printed => print(&whole)?,
-            Target::File(path, _) => {
-                door.put(&[(&door.file("output", path, NONE_IS_OWN)?, whole.as_bytes())])?;
-                say(door, &story, path)?;
+            Target::Printed => print(alone(self.format.unwrap_or(Ending::Html)))?,
+            Target::File(path, ending) => {
+                door.put(&[(&door.file("output", path, NONE_IS_OWN)?, alone(*ending).as_bytes())])?;
+                Report::say(door, &story, path)?;
             }
             Target::Folder(folder) => {
-                files.push(("index.html".to_owned(), whole));
-                let files: Vec<(String, Vec<u8>)> = files.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
-                door.fill("output", folder, Company::Own, &files)?;
-                say(door, &story, &folder.join("index.html"))?;
+                let index = folder.join("index.html");
+                let printed = self.format.map(alone);
+                let bytes: Vec<(String, Vec<u8>)> = files.iter().map(|(name, text)| (name.clone(), text.clone().into_bytes())).collect();
+                door.fill("output", folder, Company::Own, &bytes)?;
+                match printed {
+                    Some(text) => print(text)?,
+                    None => Report::say(door, &story, &index)?,
+                }
             }
         }
         Failure::checked(self.logs.complaints(&corpus))
@@ -184,15 +202,14 @@ impl Report {
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
         words.extend(self.own.words());
-        words.extend(self.with_content.then(|| "--with-content".to_owned()));
         words.extend(self.inline.then(|| "--inline".to_owned()));
         quoted(&words)
     }
-}
 
-fn say(door: &Door, story: &Story<'_>, page_at: &Path) -> Result<(), Failure> {
-    let verdict: String = story.verdict.iter().map(|sentence| prose(sentence, page())).collect();
-    print(&verdict)?;
-    door.tell(&format!("wrote the report into {}", page_at.display()));
-    Ok(())
+    fn say(door: &Door, story: &Story<'_>, page_at: &Path) -> Result<(), Failure> {
+        let verdict: String = story.verdict.iter().map(|sentence| prose(sentence, page())).collect();
+        print(&verdict)?;
+        door.tell(&format!("wrote the report into {}", page_at.display()));
+        Ok(())
+    }
 }

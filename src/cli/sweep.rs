@@ -9,11 +9,12 @@ use super::own::OwnAgents;
 use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
 use super::shell::quoted;
+use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, ReplaySettings, Row, Sampling, Store, Sweep as Run,
-    SweepError, Unit, own_error, settings, thresholds, with_own,
+    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Sampling, Store, Sweep as Run, SweepError, Unit,
+    own_error, settings, thresholds, with_own,
 };
 use ctxsim::measure::Recall;
 use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
@@ -24,6 +25,9 @@ use std::path::PathBuf;
 /// What `--policy` means here.
 const POLICIES: &str =
     "The policy whose settings are looked at: a preset or a policy file; may be given several times [default: the main presets]";
+
+/// What rows are written as.
+const ROWS: Writes = Writes { files: &[Ending::Jsonl], folder: false };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,7 +83,7 @@ pub struct Sweep {
     /// How often sessions are resampled for the uncertainty
     #[arg(long, value_name = "N", default_value_t = RESAMPLES as u16, value_parser = clap::value_parser!(u16).range(20..=10_000))]
     resamples: u16,
-    /// Write each row into this file as soon as it is known
+    /// Write each row into this file as soon as it is known, FILE.jsonl
     #[arg(long, value_name = "FILE", help_heading = WRITES)]
     rows: Option<PathBuf>,
     /// Go on where the file ends
@@ -114,6 +118,7 @@ impl Sweep {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "sweep")?;
+        self.rows.iter().try_for_each(|file| Target::of("--rows", file, &ROWS, None).map(drop))?;
         if let Some(path) = self.rows.as_ref().filter(|_| !self.resume) {
             door.file("rows", path, NONE_IS_OWN)?;
         }
@@ -132,12 +137,7 @@ impl Sweep {
         tell_doubts(&doubtful, &self.logs);
         tell_renamed(self.minimise.iter().chain(&self.maximise).chain(&self.subject_to), &self.logs);
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&bases, Recall::References))?;
-        let replay = ReplaySettings {
-            catalog: &catalog,
-            window: self.policies.window(),
-            model: self.logs.model.clone(),
-            reserve: self.policies.reserve,
-        };
+        let replay = self.policies.settings(&catalog, &self.logs);
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
         let (mut turned, mut yours) = (Vec::new(), Vec::new());
@@ -156,14 +156,15 @@ impl Sweep {
         let billing = self.pricing.billing(&tariff, measures.iter().map(Measure::known_from).fold(told, Ord::max));
         let resamples = usize::from(self.resamples);
         let (seed, bases, replay) = (self.seed, &bases, &replay);
-        let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };
-        let phase = self.logs.phase("searching");
+        let phase = self.logs.search();
+        let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch: &phase };
         let rows = self.rows(door, &run)?;
         drop(phase);
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache.kind()) } else { None };
         let sampling = Sampling::new(&corpus.traces, resamples, seed);
         let thresholds = bases.iter().map(|base| thresholds(&corpus, base, replay)).collect::<Result<Vec<_>, _>>()?;
+        let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache.kind())))?;
         let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };
         self.output.give_beside(door, "sweep", self.command(), printed, |command| {
             sweep(&Swept {
@@ -182,6 +183,7 @@ impl Sweep {
                 billed: if billing.is_some() { Billed::Yes } else { Billed::No },
                 command,
             })
+            .opened_by(check.clone())
         })?;
         Failure::checked(self.logs.complaints(&corpus))
     }

@@ -2,6 +2,7 @@
 
 use super::door::is_stdout;
 use super::failure::Failure;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,12 +36,16 @@ const ENDINGS: [(&str, Ending); 10] = [
 ];
 
 /// What a command can write.
+#[derive(Clone, Copy, Debug)]
 pub struct Writes {
     /// Files, the first of them to a device, which has no ending; empty where it writes folders alone.
     pub files: &'static [Ending],
     /// Does it fill a folder?
     pub folder: bool,
 }
+
+/// What is typed where a command writes one thing.
+pub const OUTPUT: &str = "-o";
 
 /// Files that belong together.
 pub const FOLDER: Writes = Writes { files: &[], folder: true };
@@ -65,19 +70,36 @@ impl Ending {
     fn name(self) -> &'static str {
         ENDINGS.iter().find(|(_, ending)| *ending == self).map_or("", |(name, _)| name)
     }
+
+    /// What `--format` calls it.
+    fn form(self) -> &'static str {
+        match self {
+            Ending::Md => "markdown",
+            Ending::Txt => "table",
+            other => other.name(),
+        }
+    }
+}
+
+/// The values of `--format` of a command that writes these.
+pub fn forms(writes: &Writes) -> impl TypedValueParser<Value = Ending> + use<> {
+    let files = writes.files;
+    let named = move |name: String| files.iter().copied().find(|ending| ending.form() == name).unwrap_or(Ending::Txt);
+    PossibleValuesParser::new(files.iter().map(|ending| ending.form()).collect::<Vec<_>>()).map(named)
 }
 
 impl Target {
-    /// What a path means: `-` is standard output, a folder is what is one or ends in `/`, a file has an ending that is known. Fails where it is
-    /// none of these, or nothing that this command writes.
-    pub fn of(path: &Path, writes: &Writes) -> Result<Target, Failure> {
+    /// What the path behind an option means: `-` is standard output, a folder is what is one or ends in `/`, a file has an ending that is known.
+    /// A device, which has none, gets the form that is asked for. Fails where the path is none of these, or nothing that this command
+    /// writes, or of another form than the one that is asked for.
+    pub fn of(option: &str, path: &Path, writes: &Writes, asked: Option<Ending>) -> Result<Target, Failure> {
         if is_stdout(path) {
             return Ok(Target::Printed);
         }
-        let refused = |why: &str| Err(Failure::Usage(format!("`-o {}`: {why}; {}", path.display(), writes.said())));
+        let refused = |why: &str| Err(Failure::Usage(format!("`{option} {}`: {why}; {}", path.display(), writes.said())));
         let is_device = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
         if let Some(first) = writes.files.first().filter(|_| is_device) {
-            return Ok(Target::File(path.to_owned(), *first));
+            return Ok(Target::File(path.to_owned(), asked.unwrap_or(*first)));
         }
         if path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator) {
             return if writes.folder { Ok(Target::Folder(path.to_owned())) } else { refused("it is a folder") };
@@ -85,8 +107,12 @@ impl Target {
         let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
         let known = ENDINGS.iter().find(|(name, _)| end.as_deref() == Some(name)).map(|(_, ending)| *ending);
         match known {
-            Some(ending) if writes.files.contains(&ending) => Ok(Target::File(path.to_owned(), ending)),
-            Some(ending) => refused(&format!("no .{} is written here", ending.name())),
+            Some(ending) if !writes.files.contains(&ending) => refused(&format!("no .{} is written here", ending.name())),
+            Some(ending) if asked.is_some_and(|asked| asked != ending) => Err(Failure::Usage(format!(
+                "`{option} {}` is written in the form that its name ends in: leave out the other one that is asked for",
+                path.display()
+            ))),
+            Some(ending) => Ok(Target::File(path.to_owned(), ending)),
             None => refused("its name says neither a folder nor what kind of file"),
         }
     }
@@ -122,19 +148,20 @@ mod tests {
     #[test]
     fn a_name_says_what_is_written() {
         let report = Writes { files: &[Ending::Json, Ending::Csv], folder: true };
-        let of = |path: &str| Target::of(Path::new(path), &report);
+        let of = |path: &str| Target::of(OUTPUT, Path::new(path), &report, None);
         let file = |path: &str, ending| Target::File(PathBuf::from(path), ending);
         assert!(matches!(of("-"), Ok(Target::Printed)));
         assert!(matches!(of("x/y.json"), Ok(known) if known == file("x/y.json", Ending::Json)));
         assert!(matches!(of("X.CSV"), Ok(known) if known == file("X.CSV", Ending::Csv)));
         assert!(matches!(of("src"), Ok(Target::Folder(_))) && matches!(of("new.json/"), Ok(Target::Folder(_))));
-        let said = |path: &str, writes: &Writes| match Target::of(Path::new(path), writes) {
+        let said = |path: &str, writes: &Writes| match Target::of(OUTPUT, Path::new(path), writes, Some(Ending::Csv)) {
             Err(Failure::Usage(sentence)) => sentence,
             other => format!("{other:?}"),
         };
         let name = "name a file that ends in .json or .csv, a folder with `/` at its end, or `-` for standard output";
         assert_eq!(said("new", &report), format!("`-o new`: its name says neither a folder nor what kind of file; {name}"));
         assert_eq!(said("x.svg", &report), format!("`-o x.svg`: no .svg is written here; {name}"));
+        assert!(said("x.json", &report).starts_with("`-o x.json` is written in the form that its name ends in"));
         let log = Writes { files: &[Ending::Jsonl], folder: false };
         assert!(said("src/", &log).starts_with("`-o src/`: it is a folder; name a file that ends in .jsonl, or"));
         assert!(said("x.json", &Writes { files: &[], folder: true }).contains("no .json is written here; name a folder with"));

@@ -3,7 +3,7 @@
 use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::target::{Ending, Target, Writes};
+use super::target::{Ending, OUTPUT, Target, Writes, forms};
 use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Vocabularies, write_traces};
@@ -36,6 +36,9 @@ pub struct Build {
     /// The file to write, FILE.ctxtrace; `-` for standard output
     #[arg(long, short, value_name = "PATH", alias = "out", help_heading = WRITES)]
     output: PathBuf,
+    /// The form of the output: a .ctxtrace is the only one
+    #[arg(long, value_name = "FORM", value_parser = forms(&MEASURED), help_heading = WRITES)]
+    format: Option<Ending>,
     /// Write over a file that is there already
     #[arg(long, help_heading = WRITES)]
     force: bool,
@@ -48,7 +51,7 @@ impl Trace {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let Trace::Build(build) = self;
-        Target::of(&build.output, &MEASURED)?;
+        Target::of(OUTPUT, &build.output, &MEASURED, build.format)?;
         let place = door.file("output", &build.output, NONE_IS_OWN)?;
         let mut corpus = build.logs.read_in(&Catalog::builtin()?, Vocabularies::Public, Wanted::default())?;
         let complaints = build.logs.complaints(&corpus);

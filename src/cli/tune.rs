@@ -105,8 +105,10 @@ impl Tune {
         let replay = self.policies.settings(&catalog, &self.logs);
         let near = near(&corpus, &policy, &replay)?;
         let thresholds = thresholds(&corpus, &policy, &replay)?;
+        let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache.kind())))?;
         let split = split(corpus, &near, self.held_out, self.seed);
         let resamples = usize::from(self.resamples);
+        let phase = self.logs.search();
         let tuning = Tuning {
             policy: &policy,
             axes: &axes,
@@ -118,8 +120,8 @@ impl Tune {
             coarse: usize::from(self.settings),
             resamples,
             seed: self.seed,
+            watch: &phase,
         };
-        let phase = self.logs.phase("searching");
         let tuned = tuning.run(&split)?;
         let decided = if self.explain { Some(tuning.decided(&tuned, &split)?) } else { None };
         drop(phase);
@@ -135,6 +137,7 @@ impl Tune {
                 chance: (resamples, self.seed),
                 command,
             })
+            .opened_by(check.clone())
         })?;
         Failure::checked(complaints)
     }

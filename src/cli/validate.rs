@@ -1,5 +1,6 @@
 //! `ctxsim validate`: what a policy was predicted to change, held against runs that were made under it.
 
+use super::arms::{self, Arms};
 use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
@@ -8,18 +9,10 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::shell::quoted;
 use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use ctxsim::catalog::{Catalog, Scenario};
-use ctxsim::corpus::Corpus;
 use ctxsim::cost::CacheKind;
 use ctxsim::experiment::check_model;
-use ctxsim::experiment::validate::{Index, IndexRow, Label, PairBy, Sides, labels, predicted, recorded, validate};
-use ctxsim::measure::Recall;
-use ctxsim::policy::Policy;
-use ctxsim::reading::{name_of, path_of};
-use ctxsim::report::{self, Validated, counted, first_few};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use ctxsim::report::{self, Validated};
 
 /// What `--policy` means here.
 const POLICIES: &str =
@@ -27,9 +20,6 @@ const POLICIES: &str =
 
 /// What the logs are here.
 const LOGS: &str = "Runs without the policy, as for all commands";
-
-/// So many files are named.
-const NAMED: usize = 3;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,24 +43,8 @@ log notes none.";
 pub struct Validate {
     #[command(flatten)]
     logs: Logs,
-    /// Runs under the policy: a file, a folder, a glob; may be given several times, each an arm of its own
-    #[arg(long = "with", value_name = "AFTER", value_parser = OsStringValueParser::new().map(|name| name_of(&name)))]
-    after: Vec<String>,
-    /// What tells which runs are of one task: `id`, `file`, `folder`, or a column of the index [default: the column `task`; ids, where both sides share some]
-    #[arg(long, value_name = "BY")]
-    pair_by: Option<String>,
-    /// A table that names the runs of all arms, instead of BEFORE and --with
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["logs", "after"], requires = "before")]
-    index: Option<PathBuf>,
-    /// The column of the index that names the arm
-    #[arg(long, value_name = "COLUMN", requires = "index", default_value = "arm")]
-    arm: String,
-    /// The arms of the index without the policy; several with commas
-    #[arg(long, value_name = "ARM", requires = "index", value_delimiter = ',')]
-    before: Vec<String>,
-    /// In each arm, turn a parameter of the policy to what a column of the index says
-    #[arg(long, value_name = "PARAM=COLUMN", requires = "index")]
-    set_by: Vec<String>,
+    #[command(flatten)]
+    arms: Arms,
     #[command(flatten)]
     policies: Policies,
     #[command(flatten)]
@@ -79,47 +53,26 @@ pub struct Validate {
     output: Output,
 }
 
-/// Logs of one side with where their sessions belong.
-type Labelled = (Corpus, Vec<Label>);
-
 impl Validate {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "validate")?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let policy = match self.policies.policies.as_slice() {
-            [] => None,
-            _ => Some(self.policies.only("validate", &self.logs)?),
-        };
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        let mut notes = Vec::new();
-        let ((before, before_labels), arms) = match &self.index {
-            Some(path) => self.by_index(path, &catalog, policy.as_ref(), &mut notes)?,
-            None => self.by_folders(&catalog, policy.as_ref())?,
-        };
-        let untouched = recorded(&before, &tariff, &before_labels);
-        let settings = self.policies.settings(&catalog, &self.logs);
-        let cache = self.pricing.cache.kind();
-        let side = |arm: &ArmRead| {
-            let predicted = match &arm.policy {
-                Some(policy) => predicted(&before, policy, &settings, (&tariff, cache), &before_labels)?,
-                None => Vec::new(),
-            };
-            let after = recorded(&arm.read.0, &tariff, &arm.read.1);
-            Ok(Sides { name: arm.name.clone(), before: untouched.clone(), predicted, after })
-        };
-        let validation = validate(arms.iter().map(side).collect::<Result<Vec<Sides>, Failure>>()?);
-        let checks = check_model(&before, &tariff);
-        let hits = self.policies.predicted(&before, &catalog, &self.logs)?;
+        let (logs, policies, pricing) = (&self.logs, &self.policies, &self.pricing);
+        let held = self.arms.held(&arms::Asked { logs, policies, pricing, catalog: &catalog, tariff: &tariff })?;
+        let (before, cache) = (&held.before, self.pricing.cache.kind());
+        let checks = check_model(before, &tariff);
+        let hits = self.policies.predicted(before, &catalog, &self.logs)?;
         let scenarios = Scenario::builtin()?;
         let asked = |command| Validated {
-            corpus: &before,
-            validation: &validation,
-            policy: policy.as_ref().map(|policy| policy.name.as_str()),
-            arm: if self.index.is_some() { &self.arm } else { "after" },
-            notes: &notes,
+            corpus: before,
+            validation: &held.validation,
+            policy: held.policy.as_ref().map(|policy| policy.name.as_str()),
+            arm: self.arms.named_by(),
+            notes: &held.notes,
             scenarios: &scenarios,
             // Without a count of reads there is no bill with a cache to hold against the recording.
             cache: if before.traces.iter().any(|trace| trace.tells_of_cache()) { cache } else { CacheKind::None },
@@ -128,144 +81,15 @@ impl Validate {
             command,
         };
         self.output.give(door, "validate", self.command(), |command| report::validate(&asked(command)))?;
-        let complaints: Vec<String> =
-            std::iter::once(&before).chain(arms.iter().map(|arm| &arm.read.0)).flat_map(|corpus| self.logs.complaints(corpus)).collect();
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
-    }
-
-    fn read(&self, logs: Vec<String>, catalog: &Catalog, policy: Option<&Policy>) -> Result<Corpus, Failure> {
-        let policies: Vec<Policy> = policy.cloned().into_iter().collect();
-        Logs { logs, ..self.logs.clone() }.read_for(catalog, Policies::wanted(&policies, Recall::Nothing))
-    }
-
-    /// Arms by what `--with` names.
-    fn by_folders(&self, catalog: &Catalog, policy: Option<&Policy>) -> Result<(Labelled, Vec<ArmRead>), Failure> {
-        if self.after.is_empty() {
-            return Err(Failure::Usage("nothing is named to hold the prediction against: --with AFTER, or --index".to_owned()));
-        }
-        let before = self.read(self.logs.logs.clone(), catalog, policy)?;
-        let after: Vec<(String, Corpus)> = self
-            .after
-            .iter()
-            .map(|name| Ok((name.clone(), self.read(vec![name.clone()], catalog, policy)?)))
-            .collect::<Result<_, Failure>>()?;
-        let pair_by = match self.pair_by.as_deref() {
-            Some("id") => Some(PairBy::Id),
-            Some("file") => Some(PairBy::File),
-            Some("folder") => Some(PairBy::Folder),
-            Some(other) => {
-                return Err(Failure::Usage(format!("`--pair-by {other}`: without --index there are id, file and folder")));
-            }
-            None => {
-                let ids: BTreeSet<&str> = before.traces.iter().map(|trace| trace.id.as_str()).collect();
-                let shared = after.iter().flat_map(|(_, corpus)| &corpus.traces).any(|trace| ids.contains(trace.id.as_str()));
-                shared.then_some(PairBy::Id)
-            }
-        };
-        let read = |(name, corpus): (String, Corpus)| {
-            let labels = labels(&corpus, pair_by);
-            ArmRead { name, read: (corpus, labels), policy: policy.cloned() }
-        };
-        let labels = labels(&before, pair_by);
-        Ok(((before, labels), after.into_iter().map(read).collect()))
-    }
-
-    /// Arms and tasks by the index.
-    fn by_index(
-        &self,
-        path: &Path,
-        catalog: &Catalog,
-        policy: Option<&Policy>,
-        notes: &mut Vec<String>,
-    ) -> Result<(Labelled, Vec<ArmRead>), Failure> {
-        let named = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
-        let text = ctxsim::reading::text(path).map_err(|error| named(format!("cannot be read: {error}")))?;
-        let index = Index::parse(&text).map_err(named)?;
-        let task = self.pair_by.as_deref().unwrap_or("task");
-        index.check(&self.arm).map_err(named)?;
-        if self.pair_by.is_some() {
-            index.check(task).map_err(named)?;
-        }
-        let known = index.values(&self.arm);
-        if let Some(unknown) = self.before.iter().find(|arm| !known.contains(arm)) {
-            return Err(named(format!("no row has {} `{unknown}`; there are {}", self.arm, known.join(", "))));
-        }
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let mut read = |rows: Vec<&IndexRow>| -> Result<Labelled, Failure> {
-            let files: BTreeMap<PathBuf, &IndexRow> = rows.iter().map(|row| (folder.join(path_of(&row.file)), *row)).collect();
-            let corpus = self.read(files.keys().map(|file| name_of(file.as_os_str())).collect(), catalog, policy)?;
-            let label = |source: &str| {
-                let row = files.get(Path::new(source));
-                let cell = |column: &str| row.map(|row| row.cell(column)).filter(|cell| !cell.is_empty());
-                let compactions = cell("compactions").and_then(|count| count.parse().ok());
-                Label { run: source.to_owned(), task: cell(task).map(str::to_owned), compactions }
-            };
-            let labels: Vec<Label> = corpus.traces.iter().map(|trace| label(&trace.source)).collect();
-            let found: BTreeSet<&str> = labels.iter().map(|label| label.run.as_str()).collect();
-            let lost: Vec<&str> = files
-                .iter()
-                .filter(|(file, _)| !found.contains(name_of(file.as_os_str()).as_str()))
-                .map(|(_, row)| row.file.as_str())
-                .collect();
-            if !lost.is_empty() {
-                notes.push(format!("{} of the index hold no session: {}.", counted(lost.len() as u64, "file"), first_few(&lost, NAMED)));
-            }
-            Ok((corpus, labels))
-        };
-        let of = |arm: &str| index.rows.iter().filter(|row| row.cell(&self.arm) == arm).collect::<Vec<&IndexRow>>();
-        let before = read(self.before.iter().collect::<BTreeSet<_>>().into_iter().flat_map(|arm| of(arm)).collect())?;
-        let mut arms = Vec::new();
-        for name in known.iter().filter(|arm| !self.before.contains(arm)) {
-            let rows = of(name);
-            let policy = policy.map(|policy| self.set_by(policy, name, &rows)).transpose()?;
-            arms.push(ArmRead { name: name.clone(), read: read(rows)?, policy });
-        }
-        if arms.is_empty() {
-            return Err(named(format!("every row is of an arm of --before, by its column {}", self.arm)));
-        }
-        Ok((before, arms))
-    }
-
-    /// The policy of an arm.
-    fn set_by(&self, policy: &Policy, arm: &str, rows: &[&IndexRow]) -> Result<Policy, Failure> {
-        let mut policy = policy.clone();
-        for setting in &self.set_by {
-            let Some((param, column)) = setting.split_once('=') else {
-                return Err(Failure::Usage(format!("`--set-by {setting}` lacks a column: it is written --set-by PARAM=COLUMN")));
-            };
-            let values: BTreeSet<&str> = rows.iter().map(|row| row.cell(column)).collect();
-            match values.into_iter().collect::<Vec<_>>().as_slice() {
-                [one] if !one.is_empty() => policy.set(param, one)?,
-                _ => {
-                    return Err(Failure::Usage(format!(
-                        "`--set-by {setting}`: the runs of {} {arm} have no single value in that column",
-                        self.arm
-                    )));
-                }
-            }
-        }
-        Ok(policy)
+        Failure::checked(held.complaints)
     }
 
     fn command(&self) -> String {
         let mut words = vec!["ctxsim".to_owned(), "validate".to_owned()];
         words.extend(self.logs.words());
-        words.extend(self.after.iter().flat_map(|name| ["--with".to_owned(), name.clone()]));
-        words.extend(self.pair_by.iter().flat_map(|by| ["--pair-by".to_owned(), by.clone()]));
-        if let Some(index) = &self.index {
-            words.extend(["--index".to_owned(), index.display().to_string(), "--arm".to_owned(), self.arm.clone()]);
-            words.extend(["--before".to_owned(), self.before.join(",")]);
-        }
-        words.extend(self.set_by.iter().flat_map(|setting| ["--set-by".to_owned(), setting.clone()]));
+        words.extend(self.arms.words());
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
         quoted(&words)
     }
-}
-
-/// An arm as it was read, with its policy as it was set.
-struct ArmRead {
-    name: String,
-    read: Labelled,
-    policy: Option<Policy>,
 }

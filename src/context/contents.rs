@@ -380,7 +380,8 @@ impl Context {
         self.entry(id).is_some_and(|entry| entry.live).then_some(id)
     }
 
-    fn account(&mut self, item: u32, owner: u32) {
+    #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
+    pub(super) fn account(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.plus(slot.guess);
         entry.end_units += u64::from(slot.end_units);
@@ -401,7 +402,8 @@ impl Context {
         self.blocks += 1;
     }
 
-    fn unaccount(&mut self, item: u32, owner: u32) {
+    #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
+    pub(super) fn unaccount(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.less(slot.guess);
         entry.end_units -= u64::from(slot.end_units);
@@ -419,7 +421,7 @@ impl Context {
         self.blocks -= 1;
     }
 
-    fn re_estimate(&mut self, id: u32) {
+    pub(super) fn re_estimate(&mut self, id: u32) {
         let Some(entry) = self.entries.get_mut(id as usize) else { return };
         let estimated = self.estimator.message(entry.guess, entry.role);
         self.size.estimated = Tokens(self.size.estimated.0 + estimated - entry.estimated);

@@ -19,7 +19,7 @@ pub enum State {
 }
 
 /// One part in the context.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Item {
     /// Index of the part in the trace; `None` for what the policy put in.
     pub part: Option<u32>,

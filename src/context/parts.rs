@@ -1,7 +1,7 @@
 //! What has become of the parts of the log in the context, and by whom.
 
 use super::contents::Context;
-use super::item::State;
+use super::item::{Item, State};
 use super::presence::Presence;
 
 impl Context {
@@ -63,6 +63,24 @@ impl Context {
     /// Actual tokens of what is still there although something later shows it again.
     pub fn dead_weight(&self) -> u64 {
         self.dead
+    }
+
+    /// What stands in the context for a part of the log, with its id; `None` where nothing does.
+    pub fn standing(&self, part: u32) -> Option<(u32, &Item)> {
+        let id = self.place(part).filter(|item| self.owner(*item).is_some())?;
+        self.items.get(id as usize).filter(|item| item.state != State::Removed).map(|item| (id, item))
+    }
+
+    /// Another item stands for a part of the log, and has from the beginning. What something later shows again still is. Hands back its id;
+    /// `None` where nothing stands for the part.
+    pub fn exchange(&mut self, part: u32, by: Item) -> Option<u32> {
+        let (item, superseded) = self.standing(part).map(|(id, item)| (id, item.superseded))?;
+        let owner = self.owner(item)?;
+        self.unaccount(item, owner);
+        *self.items.get_mut(item as usize)? = Item { superseded, ..by };
+        self.account(item, owner);
+        self.re_estimate(owner);
+        Some(item)
     }
 
     fn place(&self, part: u32) -> Option<u32> {

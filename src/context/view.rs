@@ -126,8 +126,13 @@ impl<'a> View<'a> {
 
     /// The estimate of the whole request.
     pub fn request(self) -> u64 {
+        self.request_with(0)
+    }
+
+    /// The same where messages that are not the system's are estimated at so much more.
+    pub fn request_with(self, beyond: i64) -> u64 {
         let estimator = &self.context.estimator;
-        let messages = self.context.size.estimated.0;
+        let messages = self.context.size.estimated.0.saturating_add_signed(beyond);
         let counted =
             if estimator.system == crate::estimate::Counting::Counted { messages } else { messages - self.context.system_estimated };
         estimator.request(counted)

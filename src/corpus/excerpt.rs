@@ -21,12 +21,12 @@ pub struct Excerpts {
     pub unread: u64,
 }
 
-/// Keeps the beginning of each text and measures nothing.
-struct Beginnings;
+/// Keeps so many characters of each text, or all of it, and measures nothing.
+struct Words(Option<usize>);
 
-impl Scale for Beginnings {
+impl Scale for Words {
     fn weigh(&self, text: &str) -> Text {
-        let end = text.char_indices().nth(SHOWN).map(|(end, _)| end);
+        let end = self.0.and_then(|most| text.char_indices().nth(most)).map(|(end, _)| end);
         let begins = end.and_then(|end| text.get(..end)).map_or_else(|| text.to_owned(), |start| format!("{start}…"));
         Text { content: Some(begins.into()), ..Text::default() }
     }
@@ -51,20 +51,41 @@ pub fn excerpts(corpus: &Corpus, format: Option<&'static Reader>) -> Excerpts {
 }
 
 fn read(corpus: &Corpus, source: &str, mut places: Vec<usize>, format: Option<&'static Reader>) -> Vec<(usize, Vec<String>)> {
-    // A stream is gone by now.
-    let path = Path::new(source);
-    let Some(mut source) = Some(path).filter(|path| path.is_file()).and_then(|path| Source::open(path).ok()) else {
-        return Vec::new();
-    };
-    let Some(reader) = format.or_else(|| sniff(&source).map(|(reader, _)| reader)) else { return Vec::new() };
+    let Some((mut source, reader)) = opened(source, format) else { return Vec::new() };
     let mut found = Vec::new();
     // What breaks off has been reported when the log was read for the first time.
-    let _ = (reader.read)(&mut source, &Beginnings, &mut |transcript| {
+    let _ = (reader.read)(&mut source, &Words(Some(SHOWN)), &mut |transcript| {
         let same = |place: &usize| corpus.traces.get(*place).is_some_and(|trace| is_of(trace, &transcript));
         if let Some(index) = places.iter().position(same) {
             let place = places.remove(index);
             found.extend(corpus.traces.get(place).map(|trace| (place, beginnings(trace, &transcript))));
         }
+    });
+    found
+}
+
+/// The log once more, and who reads it.
+fn opened(source: &str, format: Option<&'static Reader>) -> Option<(Source, &'static Reader)> {
+    // A stream is gone by now.
+    let source = Some(Path::new(source)).filter(|path| path.is_file()).and_then(|path| Source::open(path).ok())?;
+    let reader = format.or_else(|| sniff(&source).map(|(reader, _)| reader))?;
+    Some((source, reader))
+}
+
+/// All texts of the sessions in a log: by session its id, and its texts by part, as a trace has them. Empty where the log cannot be read again.
+pub fn words_in(source: &str, format: Option<&'static Reader>) -> Vec<(String, Vec<String>)> {
+    let Some((mut source, reader)) = opened(source, format) else { return Vec::new() };
+    let mut found = Vec::new();
+    let _ = (reader.read)(&mut source, &Words(None), &mut |transcript| {
+        let mut texts = Vec::new();
+        for message in &transcript.messages {
+            texts.extend(message.parts.iter().map(words));
+            // Reasoning that was billed and not shown is a part without words.
+            let reasoning = message.call.as_ref().and_then(|call| call.usage?.reasoning).unwrap_or(0);
+            let shown = message.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
+            texts.extend((reasoning > 0 && !shown).then(String::new));
+        }
+        found.push((transcript.id, texts));
     });
     found
 }

@@ -12,6 +12,17 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 impl Corpus {
+    /// The agents whose logs tell what the prompt cache did.
+    pub fn cache_tellers(&self) -> BTreeSet<String> {
+        self.traces.iter().filter(|trace| trace.tells_of_cache()).map(|trace| trace.agent.clone()).collect()
+    }
+
+    /// Fills in what is not written down of sessions that were settled with all others and stand apart from them now.
+    pub fn sum_up_part(&mut self, cache_tellers: &BTreeSet<String>) {
+        sum_up(self);
+        self.traces.iter_mut().for_each(|trace| trace.reports_cache = cache_tellers.contains(&trace.agent));
+    }
+
     /// Leaves out the sessions that another one started, and says how many.
     pub fn leave_out_sub_agents(&mut self) {
         let all = self.traces.len();
@@ -36,6 +47,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     let shares: Vec<(u64, u64)> = corpus.traces.par_iter_mut().map(share).collect();
     let anchored: u128 = shares.iter().map(|(anchored, _)| u128::from(*anchored)).sum();
     let all: u128 = shares.iter().map(|(_, all)| u128::from(*all)).sum();
+    let reporting = corpus.cache_tellers();
     let facts = &mut corpus.facts;
     facts.anchored_millionths = (anchored * 1_000_000).checked_div(all).unwrap_or(0) as u64;
     facts.sessions = corpus.traces.len() as u64;
@@ -47,8 +59,6 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     facts.unseen = unseen::sum(&corpus.traces);
     facts.skipped.sort();
     facts.losses.sort();
-    let reporting: BTreeSet<String> =
-        corpus.traces.iter().filter(|trace| trace.tells_of_cache()).map(|trace| trace.agent.clone()).collect();
     corpus.traces.iter_mut().for_each(|trace| trace.reports_cache = reporting.contains(&trace.agent));
     for trace in &corpus.traces {
         facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;

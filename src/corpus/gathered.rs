@@ -119,6 +119,14 @@ impl CorpusFacts {
 }
 
 impl Corpus {
+    /// Gives each file the name that `named` makes of it, in whatever is said of it.
+    pub fn rename_files(&mut self, named: &dyn Fn(&str) -> String) {
+        let sources = self.traces.iter_mut().map(|trace| &mut trace.source);
+        let skipped = self.facts.skipped.iter_mut().flat_map(|skipped| [&mut skipped.path, &mut skipped.reason]);
+        let losses = self.facts.losses.iter_mut().flat_map(|loss| [&mut loss.path, &mut loss.reason]);
+        sources.chain(skipped).chain(losses).for_each(|words| *words = named(words));
+    }
+
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
     pub fn forget_folders(&mut self) {
         let sources = self.traces.iter_mut().map(|trace| &mut trace.source);

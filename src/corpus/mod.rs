@@ -19,11 +19,11 @@ mod unseen;
 
 pub use convert::{ConvertError, Converted, Target, convert};
 pub use discover::{Found, Home, discover, homes};
-pub use excerpt::{Excerpts, excerpts};
+pub use excerpt::{Excerpts, excerpts, words_in};
 pub use gathered::{Corpus, CorpusFacts, Duplicates, FileLoss, Mirrored, Skipped, UnseenFacts};
 pub use impose::impose;
 pub use overhead::{expected_overhead, version};
-pub use read::read;
+pub use read::{Parts, joined, read, settled};
 pub use segment::{Bounds, Segment, prompt_of, segment};
 pub use selection::{ProjectPattern, Selected, Selection};
 pub use settings::{Progress, ReadSettings, Vocabularies};

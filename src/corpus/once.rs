@@ -15,13 +15,13 @@ pub(super) fn count_once(corpus: &mut Corpus) {
     let files = sources(corpus);
     let mut order: Vec<usize> = (0..corpus.traces.len()).collect();
     order.sort_by_key(|index| {
-        let trace = &corpus.traces[*index];
-        (std::cmp::Reverse(trace.calls.len()), std::cmp::Reverse(trace.messages.len()), *index)
+        let length = corpus.traces.get(*index).map(|trace| (trace.calls.len(), trace.messages.len()));
+        (std::cmp::Reverse(length), *index)
     });
     let mut seen = Seen::default();
     let mut empty = HashSet::new();
     for index in order {
-        let trace = &mut corpus.traces[index];
+        let Some(trace) = corpus.traces.get_mut(index) else { continue };
         let (calls, left) = seen.take_out(trace);
         corpus.facts.duplicates.calls += calls;
         if !left {

@@ -16,32 +16,66 @@ use std::path::Path;
 
 /// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).
 pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, CounterError> {
-    let Found { files, missing } = discover(paths);
-    settings.progress.files(files.len());
+    let found = discover(paths);
+    settings.progress.files(found.files.len());
+    // A file that is named alone is wanted as it is, though it belongs to another one.
+    let companions = if found.files.len() == 1 { Companions::Read } else { Companions::PassOver };
     let counters = Counters::new(settings)?;
+    Ok(settled(gather(found, settings, &counters, companions), settings))
+}
+
+/// Reads parts of one corpus, one after the other, with counters that are loaded once.
+pub struct Parts<'a> {
+    settings: &'a ReadSettings<'a>,
+    counters: Counters<'a>,
+}
+
+impl<'a> Parts<'a> {
+    /// Parts that are read with these settings.
+    pub fn new(settings: &'a ReadSettings<'a>) -> Result<Parts<'a>, CounterError> {
+        Ok(Parts { settings, counters: Counters::new(settings)? })
+    }
+
+    /// The sessions of some of the corpus's files, not yet held against those of others: [`settled`] does that with all parts together.
+    pub fn read(&self, paths: &[String]) -> Corpus {
+        gather(discover(paths), self.settings, &self.counters, Companions::PassOver)
+    }
+}
+
+/// Puts two parts of a corpus together. In which order parts are joined decides nothing.
+pub fn joined(mut corpus: Corpus, part: Corpus) -> Corpus {
+    FileResult::Traces(Box::new(part)).join(&mut corpus);
+    corpus
+}
+
+/// What follows from all parts of a corpus together: what is unseen, what stands in several files, which sessions are asked for, and sums.
+pub fn settled(mut corpus: Corpus, settings: &ReadSettings<'_>) -> Corpus {
+    unseen::settle(&mut corpus, settings.catalog);
+    once::count_once(&mut corpus);
+    corpus.facts.selected = settings.selection.take(&mut corpus.traces);
+    facts::sum_up(&mut corpus);
+    corpus
+}
+
+fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, companions: Companions) -> Corpus {
+    let Found { files, missing } = found;
     // Large files first, so that no core is left with one at the end; results go back to their places.
     let mut order: Vec<usize> = (0..files.len()).collect();
-    let size = |index: &usize| std::fs::metadata(&files[*index]).map_or(0, |metadata| metadata.len());
+    let size = |index: &usize| files.get(*index).and_then(|file| std::fs::metadata(file).ok()).map_or(0, |metadata| metadata.len());
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
-    // A file that is named alone is wanted as it is, though it belongs to another one.
-    let companions = if files.len() == 1 { Companions::Read } else { Companions::PassOver };
     let mut results: Vec<(usize, FileResult)> = order
         .par_iter()
         .with_max_len(1)
-        .map(|index| {
-            let result = read_file(&files[*index], settings, &counters, companions);
+        .filter_map(|index| {
+            let result = read_file(files.get(*index)?, settings, counters, companions);
             settings.progress.file_done();
-            (*index, result)
+            Some((*index, result))
         })
         .collect();
     results.sort_by_key(|(index, _)| *index);
     let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: Vec::new() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
-    unseen::settle(&mut corpus, settings.catalog);
-    once::count_once(&mut corpus);
-    corpus.facts.selected = settings.selection.take(&mut corpus.traces);
-    facts::sum_up(&mut corpus);
-    Ok(corpus)
+    corpus
 }
 
 /// What one file gave.

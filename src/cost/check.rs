@@ -4,10 +4,11 @@ use super::bill::{Bill, CacheKind, Charge};
 use super::cache::Split;
 use super::calibration::Calibration;
 use super::recorded::{Step, walk};
+use super::session::Session;
 use super::tariff::Tariff;
 use crate::sim::Outcome;
-use crate::trace::Trace;
-use crate::transcript::Usage;
+use crate::trace::{CallRow, Trace};
+use crate::transcript::{Trust, Usage};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
@@ -185,6 +186,21 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
         sum.side_logged_nano_usd += usage.cost_nano_usd.and_then(|nano| u64::try_from(nano).ok()).unwrap_or(0);
     }
     sum
+}
+
+/// The list price of each call's recorded usage, in thousand-millionths of a dollar; `None` without usage, and for models without a price.
+pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Vec<Option<u64>> {
+    let mut session = Session::new(trace, tariff);
+    let price = |call: &CallRow| {
+        let time = session.time(call);
+        let known = session.known(call, time);
+        let usage = call.usage.filter(|usage| usage.trust == Trust::Provider)?;
+        known.price?;
+        let mut bill = Bill::default();
+        bill.charge(&known, as_recorded(&usage), call.recorded_output().unwrap_or(call.output));
+        Some(bill.nano_usd())
+    };
+    trace.calls.iter().map(price).collect()
 }
 
 /// A prompt as its provider counted it.

@@ -4,7 +4,7 @@ use super::memo::Memo;
 use super::pieces::Pattern;
 use super::ranks::{self, Ranks};
 use super::vocabulary::Vocabulary;
-use super::{long_piece, seam};
+use super::{long_piece, reference, seam};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -90,12 +90,10 @@ impl Counter {
         let reference = match engine {
             Engine::Fast => None,
             Engine::Reference => {
-                let loaded = match vocabulary {
-                    Vocabulary::O200kBase => tiktoken_rs::o200k_base(),
-                    Vocabulary::Cl100kBase => tiktoken_rs::cl100k_base(),
-                    other => return Err(CounterError::NoReference(other.name())),
-                };
-                Some(loaded.map_err(|_| CounterError::Broken(vocabulary.name()))?)
+                if !matches!(vocabulary, Vocabulary::O200kBase | Vocabulary::Cl100kBase) {
+                    return Err(CounterError::NoReference(vocabulary.name()));
+                }
+                Some(reference::load(vocabulary).ok_or(CounterError::Broken(vocabulary.name()))?)
             }
         };
         Ok(Counter { vocabulary, fast: OnceLock::new(), reference, stand_ins: AtomicU64::new(0) })

@@ -11,6 +11,7 @@ mod long_piece;
 mod memo;
 mod pieces;
 mod ranks;
+mod reference;
 pub mod seam;
 mod shape;
 mod vocabulary;

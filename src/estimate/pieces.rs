@@ -75,6 +75,7 @@ enum Class {
     End,
 }
 
+#[expect(clippy::indexing_slicing, reason = "a constant: the compiler looks")]
 const CLASSES: [Class; 256] = {
     let mut classes = [Class::Wide; 256];
     let mut byte = 0;
@@ -93,6 +94,7 @@ const CLASSES: [Class; 256] = {
 };
 
 #[inline]
+#[expect(clippy::indexing_slicing, reason = "every byte has a class")]
 fn class(bytes: &[u8], at: usize) -> Class {
     bytes.get(at).map_or(Class::End, |byte| CLASSES[*byte as usize])
 }

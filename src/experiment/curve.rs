@@ -3,6 +3,7 @@
 use super::distance::Distance;
 use crate::corpus::Corpus;
 use crate::statistics::{RESAMPLES, Resamples, SEED};
+use std::collections::BTreeMap;
 
 /// What a limit on retention counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,6 +186,23 @@ pub fn protections(window: u64) -> Vec<Protection> {
             }
         }
     }
+    found
+}
+
+/// Limits that one preset of each system sets, with the systems that set them: the newest, which stands first.
+pub fn newest_limits(window: u64) -> BTreeMap<(Axis, u64), Vec<&'static str>> {
+    let mut found: BTreeMap<(Axis, u64), Vec<&str>> = BTreeMap::new();
+    // One that counts tokens is no version of one that counts messages.
+    let mut newest: BTreeMap<(&str, bool), &str> = BTreeMap::new();
+    for protection in protections(window) {
+        let system = protection.preset.split('@').next().unwrap_or_default();
+        let kind = (system, matches!(protection.axis, Axis::Tokens | Axis::OutputTokens));
+        let systems = found.entry((protection.axis, protection.limit)).or_default();
+        if *newest.entry(kind).or_insert(protection.preset) == protection.preset && !systems.contains(&system) {
+            systems.push(system);
+        }
+    }
+    found.retain(|_, systems| !systems.is_empty());
     found
 }
 

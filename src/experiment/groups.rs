@@ -1,5 +1,6 @@
 //! Sessions and calls by day, project, agent, or block of five hours: what the logs say of each group, and what policies would have sent there.
 
+use super::recording::Recording;
 use super::replay::Replay;
 use crate::corpus::Corpus;
 use crate::trace::Trace;
@@ -40,6 +41,8 @@ pub struct Group {
     pub cache_read_tokens: u64,
     /// Recorded tokens of replies.
     pub output_tokens: u64,
+    /// List price of recorded usage, in thousand-millionths of a dollar; `None` where no call of the group has a price.
+    pub nano_usd: Option<u64>,
     /// Recorded compactions.
     pub compactions: u64,
     /// Milliseconds that compactions took, as far as logs say it; `None` where none does.
@@ -60,12 +63,17 @@ pub struct Grouped {
 }
 
 impl Grouped {
-    /// The groups of a corpus beside these policies; having no policy is none of them, unless it stands alone.
-    pub fn new<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay> + Clone, by: GroupBy) -> Grouped {
+    /// The groups of a corpus beside these policies, at the prices of the recording; having no policy is none of them, unless it stands alone.
+    pub fn new<'a>(
+        corpus: &Corpus,
+        recording: Option<&Recording>,
+        replays: impl Iterator<Item = &'a Replay> + Clone,
+        by: GroupBy,
+    ) -> Grouped {
         let alone = replays.clone().all(Replay::is_none);
         let replays: Vec<&Replay> = replays.filter(|replay| alone || !replay.is_none()).collect();
         let policies = replays.iter().map(|replay| replay.policy.clone()).collect();
-        Grouped { by, policies, groups: groups(corpus, &replays, by) }
+        Grouped { by, policies, groups: groups(corpus, recording, &replays, by) }
     }
 
     /// The policy with the fewest tokens in a group, and what it sends more than recorded, as a share; of equals the first.
@@ -77,7 +85,7 @@ impl Grouped {
 }
 
 /// The groups: days and blocks in their order, projects and agents by their names; what no log names comes first.
-fn groups(corpus: &Corpus, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
+fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
     let starts = if by == GroupBy::Block { blocks(corpus) } else { Vec::new() };
     let projects = if by == GroupBy::Project { projects(corpus) } else { BTreeMap::new() };
     let label = |trace: &Trace, call: usize| match by {
@@ -89,9 +97,16 @@ fn groups(corpus: &Corpus, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
             start.map(|start| start.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default()
         }
     };
+    // A session is whole for replays if its last call lies in the range; days and blocks hold what lies in it themselves.
+    let range = corpus.facts.selected.as_ref().map(|selected| (selected.selection.since, selected.selection.until));
+    let is_cut = |trace: &Trace, call: usize| {
+        let Some((since, until)) = range.filter(|_| matches!(by, GroupBy::Day | GroupBy::Block)) else { return false };
+        let time = time_of(trace, call).map(Timestamp::as_millisecond);
+        time.is_some_and(|time| since.is_some_and(|since| time < since) || until.is_some_and(|until| time >= until))
+    };
     let mut found: BTreeMap<String, (Group, BTreeSet<usize>)> = BTreeMap::new();
     for (place, trace) in corpus.traces.iter().enumerate() {
-        for (call, row) in trace.calls.iter().enumerate() {
+        for (call, row) in trace.calls.iter().enumerate().filter(|(call, _)| !is_cut(trace, *call)) {
             let (group, sessions) = found.entry(label(trace, call)).or_default();
             sessions.insert(place);
             group.calls += 1;
@@ -100,6 +115,10 @@ fn groups(corpus: &Corpus, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
                 group.without_usage += 1;
                 continue;
             };
+            let prices = recording.and_then(|recording| recording.sessions.get(place)).map(|session| &session.call_prices);
+            if let Some(nano_usd) = prices.and_then(|prices| prices.get(call).copied().flatten()) {
+                *group.nano_usd.get_or_insert(0) += nano_usd;
+            }
             group.prompt_tokens += usage.prompt;
             group.cache_read_tokens += usage.cache_read;
             group.output_tokens += row.recorded_output().unwrap_or(0);
@@ -115,7 +134,8 @@ fn groups(corpus: &Corpus, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
         for event in events {
             // A compaction counts where the call behind it does; one behind the last call, where that does.
             let Some(last) = trace.calls.len().checked_sub(1) else { continue };
-            let Some((group, _)) = found.get_mut(&label(trace, trace.first_call_behind(event).min(last))) else { continue };
+            let behind = trace.first_call_behind(event).min(last);
+            let Some((group, _)) = found.get_mut(&label(trace, behind)).filter(|_| !is_cut(trace, behind)) else { continue };
             group.compactions += 1;
             if let Some(took) = event.duration_ms {
                 group.compacting_ms = Some(group.compacting_ms.unwrap_or(0) + took);

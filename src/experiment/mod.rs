@@ -46,7 +46,7 @@ pub use break_even::{BreakEven, break_even};
 pub use charges::{Billing, Charges};
 pub use choice::{Choice, choose};
 pub use composition::{Composed, Composition, Content, compose, whole};
-pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
+pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, newest_limits, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
 pub use error::SweepError;
@@ -69,6 +69,6 @@ pub use sessions::{SessionFigures, by_session};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
     Against, Comparator, Constraint, Design, Difference, Dimension, Direction, Header, Judgement, Judging, Known, Objective, Row, Sampling,
-    Setting, Standing, Store, Sums, Sweep, found, judgements, settings, with_own,
+    Setting, Standing, Store, Sums, Sweep, Watch, found, judgements, settings, with_own,
 };
 pub use window::WindowFrom;

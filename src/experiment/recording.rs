@@ -4,7 +4,7 @@ use super::own::is_manual;
 use super::price::checks;
 use super::replay::Replay;
 use crate::corpus::Corpus;
-use crate::cost::{Bill, CacheKind, Check, Tariff};
+use crate::cost::{Bill, CacheKind, Check, Tariff, call_prices};
 use crate::sim::{EventKind, Totals};
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
@@ -36,10 +36,12 @@ pub struct RecordedSession {
     pub estimated_bill: Bill,
     /// Calls whose model has no price.
     pub unpriced_calls: u64,
+    /// By call the list price of its recorded usage, in thousand-millionths of a dollar: `None` without usage or price. Empty in a sum.
+    pub call_prices: Vec<Option<u64>>,
 }
 
 impl RecordedSession {
-    fn of(trace: &Trace, check: &Check) -> RecordedSession {
+    fn of(trace: &Trace, check: &Check, tariff: &Tariff<'_>) -> RecordedSession {
         let sent = trace.sent.unwrap_or_default();
         let summariser = || trace.compactions.iter().filter_map(|event| event.usage);
         let mut totals = Totals {
@@ -70,6 +72,7 @@ impl RecordedSession {
             bill: check.recorded,
             estimated_bill: check.unrecorded,
             unpriced_calls: check.unpriced_calls + check.unrecorded_unpriced_calls,
+            call_prices: call_prices(trace, tariff),
         }
     }
 
@@ -98,7 +101,7 @@ impl RecordedSession {
 pub fn recording(corpus: &Corpus, tariff: &Tariff<'_>) -> Recording {
     let checks = checks(corpus, tariff);
     let sessions: Vec<RecordedSession> =
-        corpus.traces.iter().zip(&checks).map(|(trace, check)| RecordedSession::of(trace, check)).collect();
+        corpus.traces.iter().zip(&checks).map(|(trace, check)| RecordedSession::of(trace, check, tariff)).collect();
     let mut sum = RecordedSession::default();
     sessions.iter().for_each(|session| sum.add(session));
     Recording { sessions, sum }

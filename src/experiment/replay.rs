@@ -119,7 +119,7 @@ impl<'a> Ready<'a> {
                 place.insert(policy.plan(&window.facts)?);
             }
         }
-        let summaries = RecordedSummaries::fit(&corpus.traces);
+        let summaries = settings.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(&corpus.traces));
         let recorded = corpus.traces.iter().map(|trace| summaries.model(trace)).collect();
         Ok(Ready { policy, windows, plans, reserve: settings.reserve, summaries, recorded })
     }
@@ -181,12 +181,21 @@ impl<'a> Ready<'a> {
             let matching = self.windows.iter().filter(|window| window.from == from);
             matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
         };
+        // What a program may do is known by what it has done.
+        let summarises =
+            |plan: &&Plan| plan.program.is_none() || totals.summariser_calls > 0 || plan.rule.iter().any(|rule| rule.summarise.is_some());
         let own: BTreeSet<(String, u64, u64)> = self.windows.iter().filter_map(Window::instead_of_catalogue).collect();
         let params = self.policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
         Replay {
             policy: self.policy.name.clone(),
             params,
-            summary_model: self.plans.values().next().map(|plan| describe_summary(plan, &self.summaries)).unwrap_or_default(),
+            summary_model: self
+                .plans
+                .values()
+                .next()
+                .filter(summarises)
+                .map(|plan| describe_summary(plan, &self.summaries))
+                .unwrap_or_default(),
             outcomes,
             totals,
             bills: Vec::new(),
@@ -234,7 +243,7 @@ fn plain(value: &toml::Value) -> String {
 
 fn describe_summary(plan: &Plan, recorded: &RecordedSummaries) -> String {
     use crate::policy::SummaryModel;
-    if plan.rule.iter().all(|rule| rule.summarise.is_none()) {
+    if plan.rule.iter().all(|rule| rule.summarise.is_none() && !rule.asks()) {
         return String::new();
     }
     let summary = &plan.summary;

@@ -1,5 +1,6 @@
 //! What a run is told beside its policies.
 
+use super::summaries::RecordedSummaries;
 use crate::catalog::Catalog;
 
 /// What holds for all policies of a run.
@@ -12,11 +13,13 @@ pub struct ReplaySettings<'a> {
     pub model: Option<String>,
     /// The output reserve to judge by, instead of each policy's own.
     pub reserve: Option<u64>,
+    /// The models of summaries, where they are fitted elsewhere: to a corpus of which this one is a part. Else they are fitted here.
+    pub summaries: Option<RecordedSummaries>,
 }
 
 impl<'a> ReplaySettings<'a> {
     /// Each session for its own model, in its own window.
     pub fn new(catalog: &'a Catalog) -> ReplaySettings<'a> {
-        ReplaySettings { catalog, window: None, model: None, reserve: None }
+        ReplaySettings { catalog, window: None, model: None, reserve: None, summaries: None }
     }
 }

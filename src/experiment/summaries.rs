@@ -8,13 +8,14 @@ use crate::sim::RecordedSummary;
 use crate::statistics::{median, quantile};
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Below this number of events nothing is said about shares.
 pub const ENOUGH: usize = 8;
 
 /// A model and what it rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fitted {
     /// The model.
     pub model: RecordedSummary,
@@ -23,7 +24,7 @@ pub struct Fitted {
 }
 
 /// The models of a corpus.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedSummaries {
     by_agent: BTreeMap<String, Fitted>,
     all: Option<Fitted>,

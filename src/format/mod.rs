@@ -20,7 +20,8 @@ pub use ground::{ReadError, Source};
 pub use reader::{Claim, Read, Reader};
 pub use traffic::openai_chat::LeftOut;
 
-/// All readers, the more specific ones first: at equal claims the first one wins.
+/// All readers, the more specific ones first. The order decides among those that say [`Claim::Maybe`] alone: a test holds that no two say [`Claim::Yes`]
+/// of one file.
 pub const READERS: &[&Reader] = &[
     &native::READER,
     &agents::qwen_code::READER,

@@ -10,10 +10,8 @@ pub fn largest_remainder(amount: u64, weights: &[u64]) -> Vec<u64> {
     let product = |weight: u64| u128::from(amount) * u128::from(weight);
     let mut shares: Vec<u64> = weights.iter().map(|weight| (product(*weight) / total) as u64).collect();
     let left = amount - shares.iter().sum::<u64>();
-    let mut by_remainder: Vec<usize> = (0..weights.len()).collect();
-    by_remainder.sort_by_key(|index| (std::cmp::Reverse(product(weights[*index]) % total), *index));
-    for index in by_remainder.into_iter().take(left as usize) {
-        shares[index] += 1;
-    }
+    let mut by_remainder: Vec<_> = weights.iter().zip(&mut shares).map(|(weight, share)| (product(*weight) % total, share)).collect();
+    by_remainder.sort_by_key(|(remainder, _)| std::cmp::Reverse(*remainder));
+    by_remainder.into_iter().take(left as usize).for_each(|(_, share)| *share += 1);
     shares
 }

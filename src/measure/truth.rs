@@ -3,6 +3,8 @@
 //! First the parts of every stretch between two recorded prompts share their difference; then one walk over the session works out
 //! what stood in the context at each call and what of the recorded prompt the log does not show.
 
+#![expect(clippy::indexing_slicing, reason = "calls, messages and parts name each other by their places in one trace")]
+
 use super::share::largest_remainder;
 use super::thinking::{Reply, anchor};
 use crate::catalog::Thinking;

@@ -2,7 +2,7 @@
 
 use super::action::Per;
 use super::plan::{Hook, Mode, Plan, Rule};
-use super::selector::Take;
+use super::selector::{Select, Take};
 use super::suggestion::suggestion;
 use super::switch::Switch;
 use super::trigger::{Count, Level, Trigger};
@@ -56,7 +56,20 @@ impl Plan {
             }
             rule.check().map_err(|reason| format!("rule `{}`: {reason}", rule.id))?;
         }
+        self.check_program()?;
         self.rule.iter().try_for_each(|rule| self.follow_else(rule, &places))
+    }
+
+    /// Rules ask where there is a program, and a program is asked by rules.
+    fn check_program(&self) -> Result<(), String> {
+        match (&self.program, self.rule.iter().find(|rule| rule.asks())) {
+            (None, Some(rule)) => {
+                Err(format!("rule `{}` asks a program, and the document has no `[program]`, which is not inherited", rule.id))
+            }
+            (Some(_), None) => Err("`[program]` is asked by no rule: give one a place and `ask = true`".to_owned()),
+            (Some(program), Some(_)) => program.check(),
+            (None, None) => Ok(()),
+        }
     }
 
     /// A chain of `else` ends, and each of its links exists.
@@ -91,8 +104,11 @@ impl Rule {
             return Err("`oldest` is a part of `tokens`, and cannot be larger".to_owned());
         }
         let refuses = self.refuse == Switch::On;
+        if self.asks() {
+            return self.check_asking(count > 0 || !self.inject.is_empty() || refuses);
+        }
         if count == 0 && self.inject.is_empty() && !refuses {
-            return Err("it has no action: give it mask, truncate, drop, summarise, inject or refuse".to_owned());
+            return Err("it has no action: give it mask, truncate, drop, summarise, inject, refuse or ask".to_owned());
         }
         if refuses && (count > 0 || !self.inject.is_empty()) {
             return Err("`refuse` ends the session: nothing else can be done".to_owned());
@@ -135,7 +151,41 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// What a program decides, the document leaves open.
+    fn check_asking(&self, acts: bool) -> Result<(), String> {
+        if acts {
+            return Err("`ask` leaves the action to the program: it has no other one".to_owned());
+        }
+        let guards = self.min_saving.is_some() || self.min_progress.is_some() || self.min_messages.is_some();
+        if guards || self.no_inflate == Switch::On || self.delay > 0 || self.select != Select::default() {
+            return Err("`ask` leaves to the program what is acted upon: `select`, `min_saving`, `min_progress`, `min_messages`, `no_inflate` and `delay` have no meaning".to_owned());
+        }
+        if self.mode == Mode::CommitIfFewer {
+            return Err("`ask` goes with the modes commit, view and turn".to_owned());
+        }
+        if self.at == Hook::Ingest && (self.when.is_some() || self.mode != Mode::Commit) {
+            return Err("as an item arrives it can only be truncated, without a trigger, and stays cut".to_owned());
+        }
+        if (self.at == Hook::Idle) != self.after.is_some() || self.after.is_some_and(|seconds| seconds <= 0.0) {
+            return Err("`after` says how long after the last reply a rule at idle runs, a time above 0: they go together".to_owned());
+        }
+        if self.attempt.is_some() && self.at != Hook::Overflow {
+            return Err("`attempt` has a meaning at overflow alone".to_owned());
+        }
+        if self.give_up_after == Some(0) {
+            return Err("`give_up_after` counts failures: 1 or more".to_owned());
+        }
+        self.when.as_ref().map_or(Ok(()), Trigger::check)
+    }
+}
+
 impl Trigger {
+    /// Why a program cannot have looked at it, as one sentence; `Ok` where it can.
+    pub(super) fn check_answered(&self) -> Result<(), String> {
+        if self.looks_at_truth() { Err("`next_prompt` is nothing that a program can know".to_owned()) } else { self.check() }
+    }
+
     fn check(&self) -> Result<(), String> {
         match self {
             Trigger::Level(Level { gt, ge, .. }) | Trigger::Count(Count { gt, ge, .. }) if gt.is_some() == ge.is_some() => {

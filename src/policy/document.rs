@@ -11,6 +11,7 @@ use super::mistake::{no_such, position};
 use super::parameter::{Parameter, as_number};
 use super::plan::Plan;
 use super::preset::{preset_names, presets};
+use super::program::{Decider, Program};
 use super::recorded_by::{RecordedBy, Recorder};
 use super::size::open_formulas;
 use super::suggestion::suggestion;
@@ -43,6 +44,8 @@ pub struct Policy {
     // Settings of one policy share what they do not change.
     pub(crate) configuration: Arc<[ConfigurationFile]>,
     body: Arc<Table>,
+    /// Who decides where a rule asks.
+    decider: Option<Decider>,
 }
 
 /// What a formula may ask about the model.
@@ -102,11 +105,14 @@ impl Policy {
             _ => Vec::new(),
         };
         let parameter = |(param, value): (String, Value)| Ok((param.clone(), Parameter::from_value(&name, &param, value)?));
-        let params: BTreeMap<String, Parameter> = match body.remove("params") {
+        let mut params: BTreeMap<String, Parameter> = match body.remove("params") {
             Some(Value::Table(table)) => table.into_iter().map(parameter).collect::<Result<_, _>>()?,
             _ => BTreeMap::new(),
         };
-        for (param, parameter) in &params {
+        let extends = own.contains_key("extends") && !preset_names().any(|name| name == origin);
+        let replaces = |name: &String| extends && own.get("params").is_some_and(|params| params.get(name).is_some());
+        for (param, parameter) in &mut params {
+            parameter.replaced = parameter.number().is_none() && replaces(param);
             let refused = |reason| no_such(origin, text, (param.clone(), format!("`{param}`: {reason}")));
             parameter.check_written().map_err(refused)?;
         }
@@ -114,7 +120,7 @@ impl Policy {
             body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
         body.get_mut("rule").map_or(Ok(()), open_formulas).map_err(|error| misspelt(origin, text, &error))?;
         let (configuration, body) = (configuration.into(), Arc::new(body));
-        let policy = Policy { name, about, mirrors, mirrored, not_modelled, recorded_by, params, configuration, body };
+        let policy = Policy { name, about, mirrors, mirrored, not_modelled, recorded_by, params, configuration, body, decider: None };
         policy.check_formulas(origin, text)?;
         Ok(policy)
     }
@@ -148,6 +154,9 @@ impl Policy {
                 if text.starts_with(|letter: char| letter.is_ascii_digit()) && text.chars().all(char::is_alphanumeric) {
                     return Err(refused(format!("`{text}` is no number: it is written 20000, 20_000, 20k or 0.02m, a share 0.85 or 85%")));
                 }
+                if parameter.is_switch() && text.chars().all(char::is_alphabetic) && !self.params.contains_key(text) {
+                    return Err(refused(format!("`{text}` is neither on nor off: a switch takes yes or no, on or off, 1 or 0")));
+                }
                 let wrong = |error| PolicyError::Formula { policy: self.name.clone(), error };
                 let formula = Expression::parse(text).map_err(wrong)?;
                 // What hangs on nothing is a number, however it is written.
@@ -158,6 +167,7 @@ impl Policy {
             }
         };
         if let Some(parameter) = self.params.get_mut(name) {
+            parameter.replaced = value.is_str();
             parameter.value = value;
         }
         Ok(())
@@ -190,8 +200,23 @@ impl Policy {
         let mut body = self.worked_out(&self.scope(facts)?)?;
         family::choose(&mut body, facts.family);
         let wrong = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason };
-        let plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
+        let mut plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
+        if let Some(program) = &mut plan.program {
+            program.params = self.scope(facts)?;
+            program.decider.clone_from(&self.decider);
+        }
         plan.ready().map_err(wrong)
+    }
+
+    /// The program that its rules ask, with the command as it is written; `None` where none does.
+    pub fn program(&self) -> Option<Program> {
+        self.body.get("program").and_then(|program| program.clone().try_into().ok())
+    }
+
+    /// The same policy, whose rules ask this one.
+    #[must_use]
+    pub fn asking(self, decider: Decider) -> Policy {
+        Policy { decider: Some(decider), ..self }
     }
 
     /// The window that the policy takes for an unknown model.
@@ -262,6 +287,14 @@ impl Policy {
             };
             let (name, formula) = waiting.remove(index);
             let value = formula.value(&scope).map_err(|error| self.formula_error(error))?;
+            let checked = self.params.get(name).map_or(Ok(()), |parameter| parameter.check_worked_out(value));
+            checked.map_err(|reason| PolicyError::OutOfRange {
+                policy: self.name.clone(),
+                name: name.clone(),
+                formula: formula.text().to_owned(),
+                window: window_of(self, facts),
+                reason,
+            })?;
             scope.insert(name.clone(), value);
         }
         Ok(scope)
@@ -275,7 +308,8 @@ impl Policy {
     fn check_formulas(&self, origin: &str, text: &str) -> Result<(), PolicyError> {
         let ordinary = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None };
         match self.plan(&ordinary) {
-            Ok(_) => Ok(()),
+            // A number that an ordinary model leaves no room for may fit the models of the logs: each is checked when its plan is made.
+            Ok(_) | Err(PolicyError::OutOfRange { .. }) => Ok(()),
             Err(PolicyError::Formula { error, .. }) => Err(misspelt(origin, text, &error)),
             Err(other) => Err(other),
         }

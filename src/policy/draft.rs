@@ -148,6 +148,10 @@ impl<'p> Drafts<'p> {
 
     fn draft(&self, family: Option<Family>) -> Option<Draft> {
         let mut body: Table = self.base.body().clone();
+        if body.contains_key("program") {
+            // What a program is handed hangs on all parameters.
+            return None;
+        }
         family::choose(&mut body, family);
         let rules = match body.remove("rule") {
             None => Vec::new(),
@@ -190,6 +194,9 @@ impl Draft {
         slots.iter_mut().zip(numbers_of(dialled, facts)).for_each(|(slot, fact)| *slot = fact as f64);
         for (slot, formula) in dialled.formulas.as_ref()? {
             let value = formula.value(&slots).filter(|value| value.is_finite())?;
+            // What a parameter cannot have is an error, which the policy words.
+            let parameter = slot.checked_sub(FACTS.len()).and_then(|place| dialled.policy.params.values().nth(place));
+            parameter.map_or(Ok(()), |parameter| parameter.check_worked_out(value)).ok()?;
             *slots.get_mut(*slot)? = value;
         }
         self.formulas.iter().map(|formula| formula.value(&slots).filter(|value| value.is_finite())).collect()

@@ -43,6 +43,20 @@ pub enum PolicyError {
         /// Why.
         error: ExpressionError,
     },
+    /// A formula of a parameter comes to a number that the parameter cannot have.
+    #[error("policy `{policy}`: `{name}`: {reason} (`{formula}` at a window of {window})")]
+    OutOfRange {
+        /// The policy.
+        policy: String,
+        /// The parameter.
+        name: String,
+        /// The formula as it is written.
+        formula: String,
+        /// The window that it was worked out for.
+        window: u64,
+        /// Why not.
+        reason: String,
+    },
     /// The numbers do not fit the vocabulary once the formulas are worked out.
     #[error("policy `{policy}`: {reason}")]
     Plan {

@@ -123,6 +123,11 @@ impl Expression {
         Ok(Expression { text: text.to_owned(), root })
     }
 
+    /// As it is written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Its value in a scope.
     pub fn value(&self, scope: &Scope) -> Result<f64, ExpressionError> {
         let value = self.root.value(scope).map_err(|name| ExpressionError::UnknownName {

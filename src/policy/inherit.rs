@@ -7,6 +7,7 @@ use super::mirrored::Mirrored;
 use super::mistake::{invalid, no_such};
 use super::plan::{Belief, Reactive, Rule, Summary, Window};
 use super::preset::{preset_names, presets};
+use super::program::Program;
 use super::recorded_by::RecordedBy;
 use super::suggestion::suggestion;
 use crate::estimate::Estimator;
@@ -36,6 +37,7 @@ struct Written {
     belief: Belief,
     summary: Summary,
     reactive: Reactive,
+    program: Option<Program>,
     rule: Vec<Rule>,
     configuration: Vec<ConfigurationFile>,
 }
@@ -64,6 +66,8 @@ pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, P
             inherit(&path.to_string_lossy(), &text, depth + 1)?
         }
     };
+    // Who names a document starts the program that stands in it, and no other.
+    table.remove("program");
     leave_out(&mut table, &without).map_err(|reason| no_such(origin, text, reason))?;
     check_params(&own, &table, &base).map_err(|reason| no_such(origin, text, reason))?;
     overlay(&mut table, own);

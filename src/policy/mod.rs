@@ -26,6 +26,7 @@ mod mistake;
 mod parameter;
 mod plan;
 mod preset;
+mod program;
 mod protect;
 mod range;
 mod recorded_by;
@@ -63,6 +64,10 @@ pub use plan::{
     ReportedAs, Rule, Summary, SummaryModel, UsageShare, Window,
 };
 pub use preset::{Preset, preset_names, presets};
+pub use program::{
+    Answer, Changed, Consult, Decide, Decider, Edit, ItemSeen, Lengths, MessageSeen, Opening, PROTOCOL, Program, Put, Question, Refusal,
+    Session, SizesSeen, UsageSeen,
+};
 pub use protect::Shortened;
 pub use range::Range;
 pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, outgrown, window_in_force};

@@ -16,6 +16,9 @@ pub struct Parameter {
     pub help: String,
     /// Within which values it is looked for when the policy is tuned; absent where it is left as it is.
     pub range: Option<SearchRange>,
+    /// A formula that takes the place of the value that the policy came with: what it comes to is checked. A system's own arithmetic may come to
+    /// anything, as it does in the system.
+    pub replaced: bool,
 }
 
 /// From one value to another, both included.
@@ -46,9 +49,9 @@ impl Parameter {
                     table.remove("range").map(|range| SearchRange::from_value(&range).ok_or_else(|| wrong(policy, name))).transpose()?;
                 let value = table.remove("value").unwrap_or(Value::Integer(0));
                 let value = if unit == SWITCH { switched(value) } else { value };
-                Ok(Parameter { value, unit, help, range })
+                Ok(Parameter { value, unit, help, range, replaced: false })
             }
-            value => Ok(Parameter { value, unit: String::new(), help: String::new(), range: None }),
+            value => Ok(Parameter { value, unit: String::new(), help: String::new(), range: None, replaced: false }),
         }
     }
 
@@ -89,6 +92,11 @@ impl Parameter {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The same of what its formula comes to for a model, where that takes the place of another value. Systems round that themselves.
+    pub(super) fn check_worked_out(&self, number: f64) -> Result<(), String> {
+        if self.replaced { self.check(if self.is_switch() { number } else { number.trunc() }) } else { Ok(()) }
     }
 
     /// Is what the document says a value that the parameter can have: a number, a formula, or for a switch true or false?

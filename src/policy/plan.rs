@@ -3,6 +3,7 @@
 //! The words are those of the policy vocabulary: hooks, triggers, selectors, actions, guards, each orthogonal to the others.
 
 use super::action::{Drop, Inject, Mask, Summarise, Truncate};
+use super::program::Program;
 use super::selector::Select;
 use super::switch::Switch;
 use super::trigger::Trigger;
@@ -27,6 +28,8 @@ pub struct Plan {
     pub summary: Summary,
     /// What it does when the provider refuses a call.
     pub reactive: Reactive,
+    /// Who decides where a rule asks; `None` where no rule does.
+    pub program: Option<Program>,
     /// The rules, in the order in which the system runs them. Settings of one policy share those in which they do not differ.
     pub rule: Vec<Arc<Rule>>,
 }
@@ -182,9 +185,14 @@ impl Rule {
         items().or_else(messages)
     }
 
-    /// Does it make the context smaller, or does it only put text in?
+    /// Does it make the context smaller, or does it only put text in? What a program does is taken to.
     pub fn shrinks(&self) -> bool {
-        self.action().is_some()
+        self.action().is_some() || self.asks()
+    }
+
+    /// Does a program decide what it does?
+    pub fn asks(&self) -> bool {
+        self.ask == Switch::On
     }
 }
 
@@ -241,6 +249,9 @@ pub struct Rule {
     /// Text put in, alone or after the action.
     #[serde(default)]
     pub inject: Vec<Inject>,
+    /// The program of the document decides what is done.
+    #[serde(default)]
+    pub ask: Switch,
     /// Do it only if it saves at least (more than) this.
     #[serde(default)]
     pub min_saving: Option<MinSaving>,
@@ -338,6 +349,24 @@ pub enum Hook {
     Overflow,
     /// Only when another rule names it.
     Manual,
+}
+
+impl Hook {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hook::Ingest => "ingest",
+            Hook::TurnStart => "turn_start",
+            Hook::ToolResult => "tool_result",
+            Hook::PreCall => "pre_call",
+            Hook::MidTurn => "mid_turn",
+            Hook::PostCall => "post_call",
+            Hook::TurnEnd => "turn_end",
+            Hook::Idle => "idle",
+            Hook::Overflow => "overflow",
+            Hook::Manual => "manual",
+        }
+    }
 }
 
 /// The least saving.

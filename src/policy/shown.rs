@@ -11,10 +11,10 @@ impl Policy {
     pub fn shown(&self, facts: &Facts) -> Result<Value, PolicyError> {
         let scope = self.scope(facts)?;
         let param = |(name, parameter): (&String, &Parameter)| {
-            let mut shown = json!({ "value": parameter.value, "unit": parameter.unit, "help": parameter.help });
-            shown["worked_out"] = json!(scope.get(name).map(|number| numeral(*number)));
-            if let Some(range) = parameter.range {
-                shown["range"] = json!([numeral(range.from), numeral(range.to)]);
+            let worked_out = scope.get(name).map(|number| numeral(*number));
+            let mut shown = json!({ "value": parameter.value, "unit": parameter.unit, "help": parameter.help, "worked_out": worked_out });
+            if let (Some(range), Some(fields)) = (parameter.range, shown.as_object_mut()) {
+                fields.insert("range".to_owned(), json!([numeral(range.from), numeral(range.to)]));
             }
             (name.clone(), shown)
         };

@@ -7,6 +7,8 @@ use crate::context::View;
 pub struct Sight<'a> {
     /// The context, estimates only.
     pub view: View<'a>,
+    /// What messages are estimated at beyond what the view shows, for a context that differs from it in sizes alone.
+    pub beyond: i64,
     /// Prompt and output that the provider reported for the last call; `None` where the policy knows of none.
     pub usage: Option<(u64, u64)>,
     /// Estimates of the messages that came after the last reply.
@@ -25,4 +27,16 @@ pub struct Sight<'a> {
     pub left: u64,
     /// The actual size of the next prompt, for [`Measure::NextPrompt`](super::Measure::NextPrompt) alone.
     pub next_prompt: u64,
+}
+
+impl Sight<'_> {
+    /// The estimate of the whole request as it stands.
+    pub fn request(&self) -> u64 {
+        self.view.request_with(self.beyond)
+    }
+
+    /// The estimate of all messages but the system's.
+    pub fn history(&self) -> u64 {
+        self.view.history().saturating_add_signed(self.beyond)
+    }
 }

@@ -50,8 +50,8 @@ const ASKED: [(&str, Look); 9] = [
     ("usage_total", |sight| sight.usage.map_or(0, |(prompt, output)| prompt + output)),
     ("usage_plus_pending", |sight| Measure::UsagePlusPending.of(sight).unwrap_or(0)),
     ("pending", |sight| sight.pending + sight.incoming),
-    ("est_request", |sight| sight.view.request() + sight.incoming),
-    ("est_history", |sight| sight.view.history()),
+    ("est_request", |sight| sight.request() + sight.incoming),
+    ("est_history", |sight| sight.history()),
     ("est_system", |sight| sight.view.system()),
     ("refused", |sight| sight.refused),
     ("left", |sight| sight.left),
@@ -166,10 +166,10 @@ impl Measure {
             Measure::UsageTotal => sight.usage.map(|(prompt, output)| prompt + output),
             Measure::UsagePlusPending => {
                 let known = sight.usage.map(|(prompt, output)| prompt + output + sight.pending);
-                Some(known.unwrap_or_else(|| sight.view.request()))
+                Some(known.unwrap_or_else(|| sight.request()))
             }
-            Measure::EstRequest => Some(sight.view.request() + sight.incoming),
-            Measure::EstHistory => Some(sight.view.history()),
+            Measure::EstRequest => Some(sight.request() + sight.incoming),
+            Measure::EstHistory => Some(sight.history()),
             Measure::EstSystem => Some(sight.view.system()),
             Measure::NextPrompt => Some(sight.next_prompt),
         }

@@ -1,7 +1,7 @@
 //! When a rule fires: the policy's estimate against its limits.
 
 use super::sight::Sight;
-use super::size::Size;
+use super::size::{Measure, Size};
 use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::transcript::Role;
@@ -30,6 +30,60 @@ impl Trigger {
             Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
             Trigger::Count(_) | Trigger::Idle(_) => Vec::new(),
             Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(Trigger::levels).collect(),
+        }
+    }
+}
+
+impl Trigger {
+    /// The only level that it holds contexts against; `None` where there is none, or more than one.
+    pub fn only_level(&self) -> Option<&Level> {
+        let mut levels = Vec::new();
+        self.collect_levels(&mut levels);
+        <[&Level; 1]>::try_from(levels).ok().map(|[level]| level)
+    }
+
+    /// Does it look at nothing but sizes that have a name?
+    pub fn names_its_sizes(&self) -> bool {
+        let mut levels = Vec::new();
+        self.collect_levels(&mut levels);
+        levels.iter().all(|level| matches!(level.of, Size::Named(_)))
+    }
+
+    fn collect_levels<'t>(&'t self, levels: &mut Vec<&'t Level>) {
+        match self {
+            Trigger::Level(level) => levels.push(level),
+            Trigger::Count(_) | Trigger::Idle(_) => {}
+            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().for_each(|trigger| trigger.collect_levels(levels)),
+        }
+    }
+
+    /// Are two triggers the same but for the limits of sizes, and, where wanted, those of counts and pauses?
+    pub fn is_like(&self, other: &Trigger, counts_too: bool) -> bool {
+        let all = |one: &[Trigger], other: &[Trigger]| {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_like(other, counts_too))
+        };
+        match (self, other) {
+            (Trigger::Level(one), Trigger::Level(other)) => {
+                let exactly_one = |level: &Level| level.gt.is_some() != level.ge.is_some();
+                one == other || one.of == other.of && one.gt.is_some() == other.gt.is_some() && exactly_one(one) && exactly_one(other)
+            }
+            (Trigger::Count(one), Trigger::Count(other)) => {
+                let shape = |count: &Count| (count.of, count.since_fired, count.gt.is_some(), count.ge.is_some());
+                one == other || counts_too && shape(one) == shape(other)
+            }
+            (Trigger::Idle(one), Trigger::Idle(other)) => counts_too || one == other,
+            (Trigger::Any(one), Trigger::Any(other)) | (Trigger::All(one), Trigger::All(other)) => all(one, other),
+            _ => false,
+        }
+    }
+
+    /// Would it fire if all its sizes were above their limits, or below?
+    pub fn fires_at(&self, sight: &Sight<'_>, above: bool) -> bool {
+        match self {
+            Trigger::Level(_) => above,
+            Trigger::Count(_) | Trigger::Idle(_) => self.evaluate(sight).fires,
+            Trigger::Any(triggers) => triggers.iter().any(|trigger| trigger.fires_at(sight, above)),
+            Trigger::All(triggers) => triggers.iter().all(|trigger| trigger.fires_at(sight, above)),
         }
     }
 }
@@ -158,6 +212,15 @@ impl Trigger {
         Verdict { fires: rule(&verdicts), level, count: verdicts.iter().find_map(|verdict| verdict.count) }
     }
 
+    /// Does it look at the one size that is the truth?
+    pub(super) fn looks_at_truth(&self) -> bool {
+        match self {
+            Trigger::Level(level) => level.of.measure() == Measure::NextPrompt,
+            Trigger::Count(_) | Trigger::Idle(_) => false,
+            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().any(Trigger::looks_at_truth),
+        }
+    }
+
     /// Does it look at any size at all?
     pub fn looks_at_size(&self) -> bool {
         match self {
@@ -169,6 +232,11 @@ impl Trigger {
 }
 
 impl Level {
+    /// The limit; `None` where there is none, or where there are two.
+    pub fn limit(&self) -> Option<f64> {
+        self.gt.xor(self.ge)
+    }
+
     fn evaluate(&self, sight: &Sight<'_>) -> Verdict {
         let Some(size) = self.of.of(sight) else { return Verdict::default() };
         let reached = self.gt.is_some_and(|limit| size > limit) || self.ge.is_some_and(|limit| size >= limit);

@@ -28,6 +28,20 @@ impl Rule {
     }
 }
 
+impl Truncate {
+    /// Does a text surely pass whole? Cheap to ask; where it says no, the text may pass all the same.
+    pub fn lets_pass(&self, text: &Text) -> bool {
+        let whole = text.whole();
+        let small = self.max.is_none_or(|max| amount_of(self.unit, whole, text) <= max);
+        let few_lines = self.max_lines.is_none_or(|max| u64::from(whole.length.newlines) < max);
+        let has_text = whole.length.bytes > 0 || self.empty.is_empty();
+        let shape = text.shape.as_ref();
+        let short_lines = |most: u64| shape.is_none_or(|shape| shape.long_lines.iter().all(|chars| u64::from(*chars) <= most));
+        let clean = self.clean == Switch::Off || shape.is_none_or(|shape| shape.cleaned.is_none());
+        small && few_lines && has_text && self.max_line_chars.is_none_or(short_lines) && clean
+    }
+}
+
 /// Applies the limits to a text; `None` where it passes whole.
 pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let whole = text.whole();

@@ -23,4 +23,4 @@ pub use junit::junit;
 pub use layout::NARROWEST;
 pub use markdown::{Pictures, markdown, summary};
 pub use screen::screen;
-pub use text::{Emphasis, Figures, Page, prose, section_alone, table_alone, text};
+pub use text::{Emphasis, Figures, Page, item, prose, section_alone, table_alone, text};

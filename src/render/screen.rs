@@ -4,7 +4,7 @@
 use super::escape::escape;
 use super::layout::{NARROWEST, wrap};
 use super::text::{Figures, Page, is_number, paragraph, section};
-use crate::report::{Body, Depth, Provenance, Report, Section, counted, grouped};
+use crate::report::{Body, Depth, Provenance, Record, Report, Section, counted, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
@@ -51,7 +51,8 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
         out.push('\n');
         paragraph(&mut out, &sentence, "", page);
     }
-    if own.is_none() {
+    // What the program itself knows is no figure of logs.
+    if own.is_none() && !matches!(report.record, Record::List(_)) {
         provenances(&shown).iter().for_each(|sentence| paragraph(&mut out, sentence, "", page));
     }
     out += &unused;
@@ -82,11 +83,13 @@ fn told(one: &Section, page: Page, depth: Depth, room: usize, most: usize) -> Op
         if over == 0 {
             return Some(told);
         }
-        // Fewer rows than these tell nothing.
-        rows = rows.saturating_sub(over).max(rows.min(3).saturating_sub(1));
-        if rows < 3 {
-            return None;
-        }
+        // Fewer rows than these tell nothing. Rows of several lines free more than a line each.
+        let fewer = rows.saturating_sub(over);
+        rows = match rows {
+            ..=3 => return None,
+            _ if fewer < 3 => (rows / 2).max(3),
+            _ => fewer,
+        };
     }
 }
 

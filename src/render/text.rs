@@ -65,6 +65,13 @@ pub fn prose(sentence: &str, page: Page) -> String {
     out
 }
 
+/// The same behind a mark, its later lines set in under the first.
+pub fn item(mark: &str, sentence: &str, page: Page) -> String {
+    let mut out = String::new();
+    paragraph(&mut out, sentence, mark, page);
+    out
+}
+
 /// A section by itself, not wrapped.
 pub fn section_alone(section: &Section) -> String {
     let mut out = String::new();
@@ -260,7 +267,7 @@ pub(super) fn best(table: &Table) -> BTreeSet<(usize, usize)> {
     let mut best = BTreeSet::new();
     for (place, column) in table.columns.iter().enumerate() {
         // What an agent without any policy would have done is no choice.
-        let is_none = |row: &[Cell]| matches!(row.first(), Some(Cell::Name(name)) if name == "none" || name == "no policy");
+        let is_none = |row: &[Cell]| matches!(row.first(), Some(Cell::Name(name)) if ["none", "no policy"].contains(&name.split(" at ").next().unwrap_or_default()));
         let rank = |row: &Vec<Cell>| row.get(place).filter(|_| !is_none(row)).and_then(rank);
         let ranks: Vec<Option<i128>> = table.rows.iter().map(rank).collect();
         let (least, most) = (ranks.iter().flatten().min(), ranks.iter().flatten().max());

@@ -10,6 +10,7 @@ use super::field::Fields;
 use super::figures;
 use super::finding;
 use super::recording::{self, COST_BESIDE, RECORDED};
+use super::scenario;
 use super::words::{counted, percent};
 use crate::corpus::Corpus;
 use crate::cost::OwnError;
@@ -19,7 +20,7 @@ use crate::statistics::{Bars, Finding, WORTH, Within};
 use crate::trace::Trace;
 use std::collections::BTreeSet;
 
-const OPEN_LOOP: &str = "`recorded` is what the logs say, all other rows are simulated. Replay keeps the recorded messages; a real agent might have acted differently.";
+const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recorded messages; a real agent might have acted differently";
 
 /// So many warnings are shown.
 const WARNED: usize = 2;
@@ -35,14 +36,15 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let mut sections = vec![table(replays, baselines, asked)];
     let mut lines: Vec<String> = verdict(corpus, replays, baselines, asked).into_iter().collect();
     lines.extend((!corpus.traces.is_empty()).then(|| calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted)));
-    lines.push(OPEN_LOOP.to_owned());
+    let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
+    lines.push(format!("{OPEN_LOOP}{longer}."));
     sections.push(Section::lines(lines));
     sections.extend(warned(baselines.with_own(replays)));
-    Screen { title: title(corpus), sections, next: asked.next.clone(), ..Screen::default() }
+    Screen { title: heading(corpus), sections, next: asked.next.clone(), ..Screen::default() }
 }
 
 /// Agents, sessions, calls and days in one line.
-fn title(corpus: &Corpus) -> String {
+pub(super) fn heading(corpus: &Corpus) -> String {
     let agents: BTreeSet<&str> = corpus.traces.iter().map(|trace| trace.agent.as_str()).filter(|agent| !agent.is_empty()).collect();
     let agents = match agents.len() {
         0 => String::new(),

@@ -1,10 +1,10 @@
 //! Days, projects, agents, blocks of five hours: what was recorded in each, and which policy would have sent the fewest tokens.
 
-use super::document::{Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Provenance, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::finding;
 use super::recording::RECORDED;
-use super::words::counted;
+use super::words::{counted, percent, short_dollars, three_digits};
 use crate::experiment::{CallGroup, GroupBy, Grouped};
 
 /// What a group is called.
@@ -37,20 +37,46 @@ pub fn section(grouped: &Grouped) -> Section {
         .with(recorded("calls", "calls", Unit::Count), |group| Cell::Count(group.calls))
         .with(recorded("prompt_tokens", "prompt tokens", Unit::Tokens), |group| Cell::Tokens(group.prompt_tokens))
         .with(recorded("output_tokens", "output tokens", Unit::Tokens), |group| Cell::Tokens(group.output_tokens))
+        .with(recorded("cost", "cost", Unit::Money), |group| group.nano_usd.map_or(Cell::Empty, Cell::money))
         .with(recorded("compactions", "compac\u{ad}tions", Unit::Count), |group| Cell::Count(group.compactions));
     if grouped.groups.iter().any(|group| group.compacting_ms.is_some()) {
         fields = fields.with(recorded("compacting_minutes", "minutes com\u{ad}pacting", Unit::Count), minutes);
     }
-    let least = |group: &CallGroup| grouped.least(group).map_or(Cell::Empty, |(policy, _)| Cell::name(policy));
-    let share = |group: &CallGroup| grouped.least(group).map_or(Cell::Empty, |(_, share)| Cell::Name(finding::share(share)));
+    // A policy's own name is enough beside others.
+    let least = |(policy, share): (&str, f64)| format!("{}, {}", policy.split(" (").next().unwrap_or(policy), finding::share(share));
+    let least = move |group: &&CallGroup| grouped.least(group).map_or(Cell::Empty, |found| Cell::Name(least(found)));
     fields
-        .with(Column { priority: 2, ..Column::name("least", "fewest tokens") }, move |group| least(group))
-        .with(
-            Column { priority: 2, ..Column::number("least_share", "vs re\u{ad}corded", Unit::Share, Provenance::Simulated) },
-            move |group| share(group),
-        )
+        .with(Column { priority: 1, ..Column::name("least", "fewest tokens, vs re\u{ad}corded") }, least)
         .table(1, all)
-        .titled("Recorded, and the policy that sends the fewest prompt tokens (simulated)")
+        .titled("Recorded, at list price; and the policy that sends the fewest prompt tokens (simulated)")
+}
+
+/// The group with the most tokens, then each of them in the columns that fit.
+pub fn screen(title: String, grouped: &Grouped) -> Screen {
+    let whole: u64 = grouped.groups.iter().map(|group| group.prompt_tokens).sum();
+    let most = grouped.groups.iter().rev().max_by_key(|group| group.prompt_tokens).filter(|group| group.prompt_tokens > 0);
+    let answer = most.map(|group| {
+        let cost = group.nano_usd.map(|nano_usd| format!(", {}", short_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))));
+        let of = match grouped.by {
+            GroupBy::Day => format!("The day with most prompt tokens is {}", group.label),
+            GroupBy::Block => format!("The five hours with most prompt tokens begin at {}", group.label),
+            GroupBy::Project => format!("The project with most prompt tokens is {}", or_unnamed(&group.label)),
+            GroupBy::Agent => format!("The agent with most prompt tokens is {}", or_unnamed(&group.label)),
+        };
+        let share = percent(i64::try_from(group.prompt_tokens).unwrap_or(i64::MAX), whole);
+        format!("{of}: {} of {} ({share}){}.", three_digits(group.prompt_tokens), three_digits(whole), cost.unwrap_or_default())
+    });
+    let Section { title: heading, body } = section(grouped);
+    let timed = matches!(grouped.by, GroupBy::Block);
+    let shown = ["sessions", "calls", "prompt_tokens", "cost", "compactions", "compacting_minutes", "least"].into_iter();
+    let shown: Vec<String> = shown.filter(|key| !timed || *key != "sessions").map(str::to_owned).collect();
+    let body = if let Body::Table(table) = body { Body::Table(table.with_columns(&shown)) } else { body };
+    let sections = answer.map(|answer| Section::lines(vec![answer])).into_iter().chain([Section { title: heading, body }]).collect();
+    Screen { title, sections, ..Screen::default() }
+}
+
+fn or_unnamed(label: &str) -> &str {
+    if label.is_empty() { "not named" } else { label }
 }
 
 /// The flat table: each group as recorded, and under each policy.
@@ -82,6 +108,7 @@ pub fn flat(grouped: &Grouped) -> Table {
         })
         .with(recorded("cache_read_tokens", "cache reads", Unit::Tokens), of(|group| Cell::Tokens(group.cache_read_tokens)))
         .with(recorded("output_tokens", "output tokens", Unit::Tokens), of(|group| Cell::Tokens(group.output_tokens)))
+        .with(recorded("cost", "cost", Unit::Money), of(|group| group.nano_usd.map_or(Cell::Empty, Cell::money)))
         .with(recorded("compactions", "compactions", Unit::Count), of(|group| Cell::Count(group.compactions)))
         .with(recorded("compacting_ms", "compacting, ms", Unit::Count), of(|group| group.compacting_ms.map_or(Cell::Empty, Cell::Count)))
         .table(2, rows)

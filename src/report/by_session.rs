@@ -1,11 +1,13 @@
 //! Sessions: one row for each with what the policies come to, the most telling first, for a screen; one row per session and policy, the worst first for people, in
 //! the order of the corpus for spreadsheets.
 
+use super::answer::heading;
 use super::asked::Baselines;
-use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Provenance, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cells, column, told};
 use super::recording::{self, RECORDED};
+use super::words::{counted, first_few, grouped};
 use super::{cost_figures, finding, sparkline};
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind};
@@ -14,6 +16,10 @@ use crate::experiment::{Recording, Replay};
 use crate::sim::{Outcome, Totals};
 use crate::trace::Trace;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// So many policies are named in a sentence.
+const NAMED: usize = 4;
 
 /// Sessions and policies, the worst first: sessions that ended in a refusal, then by overflows, cut replies, calls over budget and size.
 pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Section {
@@ -48,21 +54,54 @@ struct Met<'a> {
     ends: Option<[(&'a Replay, &'a Outcome); 2]>,
 }
 
-/// A row for each session: under how many policies it fails, and which of them send the fewest and the most. Having no policy is none of them, unless it stands
-/// alone.
-pub fn most_telling(corpus: &Corpus, replays: &[Replay]) -> Section {
+/// Which policies send the fewest tokens in how many sessions, and the sessions.
+pub fn screen(corpus: &Corpus, replays: &[Replay]) -> Screen {
+    let named = named(replays);
+    let met = met(corpus, &named);
+    let mut fewest: BTreeMap<&str, u64> = BTreeMap::new();
+    let differ = || met.iter().filter(|met| met.spread() > 0);
+    differ().filter_map(|met| met.end(0)).for_each(|(replay, _)| *fewest.entry(&replay.policy).or_default() += 1);
+    let mut fewest: Vec<(&str, u64)> = fewest.into_iter().collect();
+    fewest.sort_by_key(|(_, sessions)| Reverse(*sessions));
+    let told: Vec<String> = fewest.iter().map(|(policy, sessions)| format!("{policy} in {}", counted(*sessions, "session"))).collect();
+    let (all, alike) = (met.len() as u64, met.iter().filter(|met| met.ends.is_some() && met.spread() == 0).count() as u64);
+    let answer = match told.as_slice() {
+        _ if named.len() < 2 => None,
+        [] => Some("All policies send the same prompt tokens in each session.".to_owned()),
+        told => {
+            let rest = if alike > 0 { format!("; all are alike in {} of {}", grouped(alike), grouped(all)) } else { String::new() };
+            Some(format!("Fewest prompt tokens: {}{rest}.", first_few(told, NAMED)))
+        }
+    };
+    let sections = answer.map(|answer| Section::lines(vec![answer])).into_iter().chain([most_telling(met, named.len())]).collect();
+    Screen { title: heading(corpus), sections, ..Screen::default() }
+}
+
+/// Those but for having no policy, which counts where it stands alone.
+fn named(replays: &[Replay]) -> Vec<&Replay> {
     let named: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
-    let named = if named.is_empty() { replays.iter().collect() } else { named };
-    let mut met: Vec<Met<'_>> = corpus.traces.iter().enumerate().map(|(place, trace)| Met::of(trace, place, &named)).collect();
+    if named.is_empty() { replays.iter().collect() } else { named }
+}
+
+/// What the policies come to in each session, the most telling first.
+fn met<'a>(corpus: &'a Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
+    let mut met: Vec<Met<'_>> = corpus.traces.iter().enumerate().map(|(place, trace)| Met::of(trace, place, named)).collect();
     // The sort is stable: equals stay in the order of the corpus.
     met.sort_by_key(|met| Reverse((met.failed, met.overflows, met.spread())));
+    met
+}
+
+/// A row for each session: under how many policies it fails, and which of them send the fewest and the most. Having no policy is none of them, unless it stands
+/// alone.
+fn most_telling(met: Vec<Met<'_>>, of: usize) -> Section {
     let simulated = |key, header, unit, priority| Column { priority, ..Column::number(key, header, unit, Provenance::Simulated) };
     let recorded = Column { priority: 1, ..Column::number("recorded_tokens", "recorded", Unit::Tokens, Provenance::Recorded) };
-    let of = named.len();
     let end = |which: usize| {
         (
-            move |met: &Met<'_>| met.end(which).map_or(Cell::Empty, |(replay, _)| Cell::name(&replay.policy)),
-            move |met: &Met<'_>| met.end(which).map_or(Cell::Empty, |(_, outcome)| vs_recorded(outcome)),
+            move |met: &Met<'_>| met.end(which).map_or(Cell::Empty, |(replay, _)| met.named(which, &replay.policy, of)),
+            move |met: &Met<'_>| {
+                met.end(which).filter(|_| which == 0 || met.spread() > 0).map_or(Cell::Empty, |(_, outcome)| vs_recorded(outcome))
+            },
         )
     };
     let ((least, least_share), (most, most_share)) = (end(0), end(1));
@@ -101,6 +140,15 @@ impl<'a> Met<'a> {
 
     fn end(&self, which: usize) -> Option<(&'a Replay, &'a Outcome)> {
         self.ends.and_then(|ends| ends.get(which).copied())
+    }
+
+    /// The policy at an end; where so many all send the same, the first end says so.
+    fn named(&self, which: usize, policy: &str, of: usize) -> Cell {
+        match which {
+            _ if of == 1 || self.spread() > 0 => Cell::name(policy),
+            0 => Cell::name("all alike"),
+            _ => Cell::Empty,
+        }
     }
 
     /// How far the policies are apart, in prompt tokens.

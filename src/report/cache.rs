@@ -176,7 +176,7 @@ const fn tokens(key: &'static str, header: &'static str, meaning: &'static str) 
     Column::number(key, header, Unit::Tokens, Provenance::Recorded).says(meaning)
 }
 
-const COST: Column = Column::number("cost_usd", "cost", Unit::Money, Provenance::Recorded)
+const COST: Column = Column::number("cost", "cost", Unit::Money, Provenance::Recorded)
     .says("what the call paid for tokens that it was expected to read, above the price of a read");
 
 const PAID_AGAIN: Column = tokens(

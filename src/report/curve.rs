@@ -1,17 +1,23 @@
 //! `curve`: from how far back replies repeat earlier text, and what a limit on retention would keep of it.
 
-use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::answer::heading;
+use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::any::Record;
 use super::record::curve::{AXES, CurveRecord, KINDS};
-use super::words::{FEWEST, counted, grouped, percent};
+use super::words::{FEWEST, counted, first_few, grouped, percent, three_digits};
 use super::{notes, references};
 use crate::corpus::Corpus;
-use crate::experiment::{Axis, Curve, Distance, curve as curve_of, distances, kept_by, protections, quantile, to_results, tool_of};
+use crate::experiment::{
+    Axis, Curve, Distance, curve as curve_of, distances, kept_by, newest_limits, protections, quantile, to_results, tool_of,
+};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 const DISTANCE: &str = "Distance is what stands between the end of the source and the message that refers to it; a limit keeps what is no farther away. \
                         Shown is the reuse of tool results. Bands: 90 % intervals over 1,000 resamples of whole projects (of sessions, with fewer than ten projects).";
+
+/// So many presets are named at one limit; the others are counted.
+const NAMED: usize = 2;
 
 /// The report on a corpus; the presets' limits are worked out for this window.
 pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
@@ -32,7 +38,52 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
     notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
     let record = Record::Curve(Box::new(CurveRecord::new(&by_kind, window)));
     let facts = &corpus.facts;
-    Report::over(facts, command, sections, notes, flat(&by_kind), record)
+    Report { screen: Some(screen(corpus, &by_kind, window)), ..Report::over(facts, command, sections, notes, flat(&by_kind), record) }
+}
+
+/// How far back a limit has to reach, the curve in tokens, and what the presets' limits come to.
+fn screen(corpus: &Corpus, by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Screen {
+    let curves: Vec<(&str, Curve)> = by_kind.iter().map(|(name, distances)| (*name, curve_of(distances, Axis::Tokens))).collect();
+    let answers = by_kind.iter().zip(&curves).map(|((name, distances), (_, curve))| reach(name, distances, curve)).collect();
+    let mut sections = vec![Section::lines(answers)];
+    if curves.iter().any(|(_, curve)| curve.references > 0) {
+        let table = points(Axis::Tokens, &curves);
+        sections.push(table.titled("Kept by the newest tokens, estimated; from, to: 90 %"));
+    }
+    let lines = by_kind.first().map_or(&[][..], |(_, lines)| lines.as_slice());
+    sections.extend(of_presets(lines, window).map(|sentence| Section::lines(vec![sentence])));
+    Screen { title: heading(corpus), sections, ..Screen::default() }
+}
+
+/// Within how many tokens half and nine tenths of the references to tool results lie.
+fn reach(name: &str, distances: &[&Distance], curve: &Curve) -> String {
+    let (results, sessions) = (grouped(curve.references), counted(curve.sessions, "session"));
+    if curve.is_of_few(FEWEST) {
+        return match curve.references {
+            0 => format!("No reply repeats {name} of a tool result."),
+            _ => format!("{results} references to {name} of tool results in {sessions}: too few to say where a limit should stand."),
+        };
+    }
+    let within = |percent| quantile(distances, Axis::Tokens, percent).map(three_digits).unwrap_or_default();
+    let bend = curve.knee.map(|knee| format!("; the curve bends at {}", three_digits(knee))).unwrap_or_default();
+    format!(
+        "Reused {name} of tool results ({results} in {sessions}): nine tenths lie within the newest {} tokens, half within {}{bend}.",
+        within(90),
+        within(50)
+    )
+}
+
+/// What the limits of the newest presets would keep of the reused lines, the largest share first; absent where there are none.
+fn of_presets(lines: &[&Distance], window: u64) -> Option<String> {
+    let limits = newest_limits(window).into_iter().filter(|((axis, _), _)| matches!(axis, Axis::Tokens | Axis::OutputTokens));
+    let mut limits: Vec<_> = limits.map(|((axis, limit), systems)| (kept_by(lines, axis, limit), axis, limit, systems)).collect();
+    limits.sort_by_key(|((kept, _), _, limit, _)| Reverse((*kept, *limit)));
+    let told = |((kept, of), axis, limit, systems): &((u64, u64), Axis, u64, Vec<&str>)| {
+        let of_what = if *axis == Axis::Tokens { "" } else { " of tool output" };
+        format!("{} {}{of_what} {}", first_few(systems, NAMED), three_digits(*limit), percent(*kept as i64, *of))
+    };
+    let told: Vec<String> = limits.iter().map(told).collect();
+    (!lines.is_empty() && !told.is_empty()).then(|| format!("Lines that limits of the newest presets would keep: {}.", told.join("; ")))
 }
 
 fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {

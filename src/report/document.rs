@@ -53,6 +53,23 @@ pub enum Depth {
 }
 
 impl Report {
+    /// This report opened by how well the recording itself is reproduced. A first screen of its own, which opens with the answer, ends with that.
+    pub fn opened_by(mut self, calibration: String) -> Report {
+        if let Some(screen) = &mut self.screen {
+            screen.sections.push(Section::lines(vec![calibration.clone()]));
+        }
+        self.sections.insert(0, Section::lines(vec![calibration]));
+        self
+    }
+
+    /// The same with what its first screen says to type next, each with what it shows.
+    pub fn then(mut self, next: Vec<(String, String)>) -> Report {
+        if let Some(screen) = &mut self.screen {
+            screen.next = next;
+        }
+        self
+    }
+
     /// The sections of the first screen: its own, or else those of the report.
     pub fn on_screen(&self) -> &[Section] {
         self.screen.as_ref().map_or(&self.sections, |screen| &screen.sections)
@@ -63,6 +80,11 @@ impl Section {
     /// Sentences without a heading.
     pub fn lines(lines: Vec<String>) -> Section {
         Section { title: String::new(), body: Body::Lines(lines) }
+    }
+
+    /// A table without a heading.
+    pub fn table(table: Table) -> Section {
+        Section { title: String::new(), body: Body::Table(table) }
     }
 
     /// What things are called and what they are, a line each, without headings.

@@ -1,13 +1,13 @@
 //! `gate`: a policy beside its baseline: what moved, in which sessions, and what of it is not allowed.
 
 use super::asked::Gated;
-use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::measures::{cell, phrase};
 use super::record::any::Record;
 use super::record::gate::GateRecord;
 use super::title::title;
-use super::words::{counted, grouped};
+use super::words::{counted, first_few, grouped};
 use super::{finding, notes};
 use crate::experiment::gate::{Comparison, Moved, MovedSession};
 use crate::experiment::{Measure, Value};
@@ -15,6 +15,9 @@ use crate::statistics::LEVEL;
 
 /// So many sessions are named for each measure.
 const SHOWN: usize = 5;
+
+/// So many measures without a limit are named on a screen.
+const OTHERS: usize = 6;
 
 /// One check of a gate, for whoever counts checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,12 +63,37 @@ pub fn gate(gated: &Gated<'_>) -> Report {
             counted(untold, "limit")
         )
     }));
+    // What is compared with what is part of the verdict.
+    said.extend(comparison.changes.iter().cloned());
+    let screen = Some(screen(gated, &verdict, &table, said.iter().skip(1)));
     let mut sections = vec![Section::lines(said), Section { title: "Beside the baseline".to_owned(), body: Body::Table(table.clone()) }];
     let movers = movers(&comparison.measures);
     if !movers.rows.is_empty() {
         sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });
     }
-    Report { title: verdict, ..Report::over(facts, gated.command.clone(), sections, notes, table, record) }
+    Report { title: verdict, screen, ..Report::over(facts, gated.command.clone(), sections, notes, table, record) }
+}
+
+/// The verdict, what has a limit, what else moved, and the sessions that moved it.
+fn screen<'s>(gated: &Gated<'_>, verdict: &str, table: &Table, more: impl Iterator<Item = &'s String>) -> Screen {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let (comparison, facts) = (gated.comparison, &gated.corpus.facts);
+    let over = format!("{}, {}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"));
+    let said = format!("{} beside its baseline, simulated over {over}.", gated.policy);
+    let (limited, others): (Vec<_>, Vec<_>) = comparison.measures.iter().zip(&table.rows).partition(|(moved, _)| !moved.allowed.is_empty());
+    let rows = limited.into_iter().map(|(_, row)| row.clone()).collect();
+    let limits = Table { rows, ..table.clone() }.with_columns(&names(&["baseline", "now", "change", "verdict", "allowed"]));
+    let moved: Vec<String> = others.iter().map(|(moved, _)| moved.measure.words()).collect();
+    let moved = (!moved.is_empty()).then(|| format!("Moved as well, without a limit: {}.", first_few(&moved, OTHERS)));
+    let lines = std::iter::once(said).chain(more.cloned());
+    let movers = movers(&comparison.measures).with_columns(&names(&["baseline", "now", "change"]));
+    let sections = [
+        Some(Section::lines(lines.collect())),
+        limits.told(""),
+        moved.map(|moved| Section::lines(vec![moved])),
+        movers.told("Sessions that moved what has a limit, the farthest first"),
+    ];
+    Screen { title: verdict.to_owned(), sections: sections.into_iter().flatten().collect(), ..Screen::default() }
 }
 
 /// Each limit as a check.

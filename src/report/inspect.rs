@@ -1,11 +1,12 @@
 //! `inspect`: what logs hold, before any policy looks at them.
 
-use super::document::{Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::answer::heading;
+use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::notes;
 use super::record::any::Record;
 use super::record::inspect::InspectRecord;
-use super::words::{counted, grouped, percent};
+use super::words::{counted, grouped, percent, three_digits};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, by_agent, by_model, usage_outliers};
@@ -24,9 +25,10 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     let agents = by_agent(corpus);
     let models = by_model(corpus, catalog);
     let outliers = outliers(corpus);
-    let mut facts = facts(corpus, &agents);
-    facts.extend(in_short(&outliers));
-    let mut sections = vec![Section::lines(facts)];
+    let screen = screen(corpus, &agents, &sessions, outliers.len());
+    let told = days(&agents).into_iter().chain(facts(corpus, &agents, grouped));
+    let told = told.chain(of_sub_agents(corpus, &agents)).chain(in_short(&outliers));
+    let mut sections = vec![Section::lines(told.collect())];
     sections.push(agent_table(&agents).titled("Agents"));
     sections.push(message_table(&agents).titled("Messages"));
     sections.push(model_table(&models).titled("Models"));
@@ -44,7 +46,30 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     let record = Record::Inspect(Box::new(InspectRecord::new(&sessions, &models)));
     let facts = &corpus.facts;
     let rows = session_table(&sessions, sessions.len());
-    Report::over(facts, command, sections, notes, rows, record)
+    let report = Report::over(facts, command, sections, notes, rows, record);
+    // Here is where it is said.
+    let unused = report.unused.map(|sentence| sentence.replace("`ctxsim inspect` says why", "--details says why"));
+    Report { screen: Some(screen), unused, ..report }
+}
+
+/// What there is in all, and by agent; the fullest sessions where there is one agent alone.
+fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[(&Trace, Contents)], odd: usize) -> Screen {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let table = if agents.len() > 1 {
+        let mut table = agent_table(agents);
+        let tokens =
+            |row: &Vec<Cell>| agents.iter().find(|(name, _)| row.first() == Some(&Cell::text(name))).map(|(_, of)| of.prompt_tokens);
+        table.rows.sort_by_key(|row| Reverse(tokens(row)));
+        let shown = ["sessions", "calls", "prompt_tokens", "largest_prompt_tokens", "overhead_tokens", "compactions", "prunings"];
+        table.with_columns(&names(&shown)).titled("Agents, the largest first; recorded, the overhead estimated")
+    } else {
+        let shown = ["agent", "started", "calls", "largest_prompt_tokens", "overhead_tokens", "compactions"];
+        let table = session_table(sessions, sessions.len()).with_columns(&names(&shown));
+        table.titled("Sessions, the largest prompt first; recorded, the overhead estimated")
+    };
+    let mut facts = facts(corpus, agents, three_digits);
+    facts.extend((odd > 0).then(|| format!("The usage of {} stands out: --details.", counted(odd as u64, "call"))));
+    Screen { title: heading(corpus), sections: vec![Section::lines(facts), table], ..Screen::default() }
 }
 
 /// A session, and a report of usage in it that stands out.
@@ -84,13 +109,18 @@ fn outlier_table(outliers: &[Odd<'_>]) -> Table {
         .table(1, outliers)
 }
 
-fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
+/// When the sessions were recorded; absent where no log has a time.
+fn days(agents: &BTreeMap<String, Contents>) -> Option<String> {
+    let first = agents.values().filter_map(|contents| contents.first).min()?;
+    let last = agents.values().filter_map(|contents| contents.last).max()?;
+    Some(format!("Recorded from {} to {}.", day(first), day(last)))
+}
+
+/// What there is in all; `number` says how tokens are written.
+fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>, number: fn(u64) -> String) -> Vec<String> {
     let mut all = Contents::default();
     agents.values().cloned().for_each(|contents| all += contents);
     let mut facts = Vec::new();
-    if let (Some(first), Some(last)) = (all.first, all.last) {
-        facts.push(format!("Recorded from {} to {}.", day(first), day(last)));
-    }
     facts.push(match corpus.facts.calls_with_usage {
         0 => "No call has recorded usage.".to_owned(),
         with => format!(
@@ -98,12 +128,27 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
             grouped(with),
             counted(corpus.facts.calls, "call"),
             if with == 1 { "has" } else { "have" },
-            grouped(corpus.facts.recorded_prompt_tokens),
-            grouped(corpus.facts.outputs.all()),
-            estimated(corpus.facts.outputs),
-            grouped(corpus.facts.max_prompt_tokens),
+            number(corpus.facts.recorded_prompt_tokens),
+            number(corpus.facts.outputs.all()),
+            estimated(corpus.facts.outputs, number),
+            number(corpus.facts.max_prompt_tokens),
         ),
     });
+    if all.compactions + all.prunings > 0 {
+        facts.push(format!("The agents themselves compacted {} and pruned {}.", times(all.compactions), times(all.prunings)));
+    }
+    let damaged: u64 = corpus.facts.losses.iter().map(|loss| loss.count).sum();
+    if damaged > 0 {
+        facts.push(format!("{} could not be used.", counted(damaged, "record")));
+    }
+    facts
+}
+
+/// What of it belongs to sub-agents.
+fn of_sub_agents(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
+    let mut all = Contents::default();
+    agents.values().cloned().for_each(|contents| all += contents);
+    let mut facts = Vec::new();
     if let Some(whole) = corpus.facts.with_mirrored() {
         facts.push(format!(
             "With {} of sub-agents that are only mirrored in the logs of those who started them: {}, {} prompt tokens, {} output tokens.",
@@ -120,23 +165,16 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
             grouped(all.sub_agents)
         ));
     }
-    if all.compactions + all.prunings > 0 {
-        facts.push(format!("The agents themselves compacted {} and pruned {}.", times(all.compactions), times(all.prunings)));
-    }
-    let damaged: u64 = corpus.facts.losses.iter().map(|loss| loss.count).sum();
-    if damaged > 0 {
-        facts.push(format!("{} could not be used.", counted(damaged, "record")));
-    }
     facts
 }
 
 /// Says how many output tokens no provider counted.
-fn estimated(outputs: Outputs) -> String {
+fn estimated(outputs: Outputs, number: fn(u64) -> String) -> String {
     if outputs.estimated_replies == 0 {
         return String::new();
     }
     let replies = counted(outputs.estimated_replies, "reply").replace("replys", "replies");
-    format!(" ({} of them estimated, for {replies} whose log holds a placeholder)", grouped(outputs.estimated))
+    format!(" ({} of them estimated, for {replies} whose log holds a placeholder)", number(outputs.estimated))
 }
 
 fn times(count: u64) -> String {

@@ -1,13 +1,23 @@
 //! Values of measures as cells: counts, tokens, shares, money, quotients.
 
 use super::document::Cell;
+use super::finding;
 use super::words::dollars;
-use crate::experiment::{Measure, Unit, Value};
+use crate::experiment::{Difference, Measure, Row, Unit, Value};
 
 /// What is said where a net cost is sought or limited.
 pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is needed later, is read again; what was \
                                summarised is taken to be known. It may lie below the cost, as what is read again makes the policy act at other calls: that is no \
                                saving to count on. All other figures are those of the open loop.";
+
+/// What one setting comes to beside another: `net cost $1.20 against $2.00: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)`.
+/// `which` says more of the other one, behind its value.
+pub fn against(measure: &Measure, [one, other]: [&Row; 2], which: &str, difference: Option<&Difference>, own_error: Option<f64>) -> String {
+    let told = difference.map(|difference| finding::difference(difference, own_error, &|amount| bound_phrase(amount, measure)));
+    let told = told.map(|told| format!(": {told}")).unwrap_or_default();
+    let value = |row: &Row| phrase(row.value(measure), measure);
+    format!("{} {} against {}{which}{told}", measure.words(), value(one), value(other))
+}
 
 /// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals. What happens less
 /// than once a call is told per 100 calls, for two decimals of one call would hide it.

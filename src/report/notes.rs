@@ -58,7 +58,7 @@ pub fn below_a_chart(corpus: &Corpus) -> Vec<String> {
 pub fn unused(facts: &CorpusFacts) -> Option<String> {
     let files: Vec<&str> = facts.skipped.iter().map(|skipped| name_of(&skipped.path)).collect();
     let records: u64 = facts.losses.iter().map(|loss| loss.count).sum();
-    let skipped = (!files.is_empty()).then(|| format!("{} skipped ({})", counted(files.len() as u64, "file"), first_few(&files, NAMED)));
+    let skipped = (!files.is_empty()).then(|| format!("{} skipped ({})", counted(files.len() as u64, "file"), first_few(&files, 1)));
     let lost = (records > 0).then(|| format!("{} not used", counted(records, "record")));
     let parts: Vec<String> = skipped.into_iter().chain(lost).collect();
     let unused = (!parts.is_empty()).then(|| format!("{}; `ctxsim inspect` says why.", parts.join(", ")));

@@ -63,8 +63,8 @@ pub(super) fn achievable(replays: &[Replay]) -> Section {
     Fields::<&Replay>::new()
         .with(Column::name("policy", "policy"), |replay| Cell::name(&replay.policy))
         .with(count("kept", "kept", "reused lines that it kept"), move |replay| Cell::Count(kept(replay)))
-        .with(count("oracle", "oracle", oracle), |replay| Cell::Count(replay.totals.retention.oracle))
-        .with(count("achievable", "best possible", "the most that contexts of the same sizes can keep"), |replay| {
+        .with(count("line_references_oracle", "oracle", oracle), |replay| Cell::Count(replay.totals.retention.oracle))
+        .with(count("line_references_achievable", "best possible", "the most that contexts of the same sizes can keep"), |replay| {
             Cell::Count(replay.totals.retention.achievable)
         })
         .with(kept_share("achieved_share", "of best possible", "kept as a share of that"), move |replay| {

@@ -1,8 +1,9 @@
 //! `replay`: what each policy would have done to the recorded sessions, one row per policy.
 
-use super::answer::answer;
+use super::answer::{answer, heading};
 use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
-use super::document::{Body, Cell, Column, Report, Screen, Section, Table};
+use super::calibration::calibration;
+use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::{cells as figure_cells, column, oracle_cell, told};
 use super::record::any::Record;
 use super::record::replay::ReplayRecord;
@@ -26,7 +27,8 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     notes.extend(scenario::note(asked.scenarios));
     notes.extend(cost_figures::unpriced(replays.iter()));
     notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, asked.cache)));
-    let grouped = if let By::Group(by) = asked.by { Some(Grouped::new(corpus, baselines.with_own(replays), by)) } else { None };
+    let grouped =
+        if let By::Group(by) = asked.by { Some(Grouped::new(corpus, baselines.recording, baselines.with_own(replays), by)) } else { None };
     notes.extend(grouped.as_ref().and_then(by_group::note));
     let files = if asked.by == By::File { files(corpus) } else { Vec::new() };
     let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
@@ -40,7 +42,17 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         By::Group(_) => grouped.iter().map(by_group::section).collect(),
         By::File => vec![Section::lines(vec![by_file::in_short(&files)]), by_file::table(corpus, &files).titled("")],
     };
+    // By tool, region and reference each policy has a table: that of none at all is the last.
+    if matches!(asked.by, By::Tool | By::Region | By::Reference)
+        && replays.first().is_some_and(Replay::is_none)
+        && let Some(of_policies) = sections.get_mut(..replays.len())
+    {
+        of_policies.rotate_left(1);
+    }
     sections.extend(refetch::sections(replays, asked.cache));
+    if let (By::Policy, Some(predicted)) = (asked.by, asked.predicted) {
+        sections.insert(0, Section::lines(vec![calibration(&corpus.facts, asked.checks, asked.cache, Some(predicted))]));
+    }
     if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
         notes.insert(0, by_region::MISSING.to_owned());
     }
@@ -88,7 +100,8 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let chosen = !asked.columns.is_empty();
     let screen = match asked.by {
         By::Policy => (!chosen).then(|| answer(corpus, replays, baselines, asked)),
-        By::Session => Some(Screen { sections: vec![by_session::most_telling(corpus, replays)], ..Screen::default() }),
+        By::Session => Some(by_session::screen(corpus, replays)),
+        By::Group(_) => grouped.as_ref().map(|grouped| by_group::screen(heading(corpus), grouped)),
         _ => None,
     };
     sections.truncate(if chosen { 1 } else { usize::MAX });

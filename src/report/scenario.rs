@@ -16,6 +16,12 @@ fn experiments(scenarios: &[Scenario]) -> Option<(String, f64, f64)> {
     Some((told, least, most))
 }
 
+/// How much longer runs got, in a few words: what a first screen has room for.
+pub fn brief(scenarios: &[Scenario]) -> Option<String> {
+    let (_, least, most) = experiments(scenarios)?;
+    Some(format!("experiments: {least:.2} to {most:.2} times the turns"))
+}
+
 /// What holds for all totals of a replay.
 pub fn note(scenarios: &[Scenario]) -> Option<String> {
     let (told, least, most) = experiments(scenarios)?;

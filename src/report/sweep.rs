@@ -5,7 +5,7 @@ use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Se
 use super::field::Fields;
 use super::figures::{cell as figure_cell, cells, column, told};
 use super::judged::{Bundle, Judged, bundled, judged, words};
-use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
+use super::measures::{CLOSED_LOOP, against, bound_cell, cell};
 use super::record::any::Record;
 use super::record::sweep::SweepRecord;
 use super::ties::ties;
@@ -63,24 +63,18 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let Some(Against { finding, difference }) = best.verdict.own else {
         return Some(format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy));
     };
-    let values =
-        format!("{} {} against {}", measure.words(), phrase(best.row.value(&measure), &measure), phrase(own.row.value(&measure), &measure));
-    let amount = |amount: i64| bound_phrase(amount, &measure);
-    let told =
-        difference.map_or(String::new(), |difference| format!(": {}", finding::difference(&difference, swept.bars.own_error, &amount)));
+    let values = against(&measure, [best.row, own.row], "", difference.as_ref(), swept.bars.own_error);
     let (failed, of_own) = (best.row.failed_sessions(), own.row.failed_sessions());
     let fewer =
         if failed < of_own { format!("; it fails {} instead of {}", counted(failed, "session"), grouped(of_own)) } else { String::new() };
     Some(match finding {
         Finding::Better => {
             let trade = trade(best.row, own.row).map(|trade| format!("; but it {trade}")).unwrap_or_default();
-            format!(
-                "{named} is better than {point}{fewer}: {values}{told}{trade}. `ctxsim tune` judges on sessions that it was not sought on."
-            )
+            format!("{named} is better than {point}{fewer}: {values}{trade}. `ctxsim tune` judges on sessions that it was not sought on.")
         }
-        Finding::Worse => format!("{named} is the best that is allowed, and worse than {point}, which are not: {values}{told}."),
+        Finding::Worse => format!("{named} is the best that is allowed, and worse than {point}, which are not: {values}."),
         Finding::NoDifference(within) => format!(
-            "Keep {point} of {}: {named} comes out best, with no difference {}: {values}{told}.",
+            "Keep {point} of {}: {named} comes out best, with no difference {}: {values}.",
             best.policy,
             finding::within(within, swept.bars.worth)
         ),

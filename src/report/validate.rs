@@ -10,7 +10,7 @@ use super::record::any::Record;
 use super::record::validate::ValidateRecord;
 use super::scenario;
 use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
-use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found};
+use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found, Validation};
 use crate::statistics::{Agreement, Estimate, FEWEST, LEVEL};
 
 /// So many measures that were missed are named on the first screen.
@@ -32,7 +32,7 @@ pub fn validate(asked: &Validated<'_>) -> Report {
     let check = calibration(facts, Some(asked.checks), asked.cache, Some(asked.predicted));
     let mut sections = vec![Section::lines(vec![check.clone()])];
     sections.extend(asked.validation.arms.iter().map(|arm| Section::lines(sentences(asked, arm)).under(heading(asked, arm))));
-    let rows = rows(asked);
+    let rows = rows(asked.validation);
     sections.push(rows.clone().titled("All measures"));
     let mut notes = vec![CLAIMS.to_owned(), METHOD.to_owned(), NOISE.to_owned()];
     notes.extend(asked.policy.and_then(|_| scenario::note(asked.scenarios)));
@@ -110,7 +110,7 @@ fn by_arm(asked: &Validated<'_>) -> Table {
 }
 
 /// The measure that stands first.
-const FIRST: &str = "prompt_per_call";
+pub const FIRST: &str = "prompt_per_call";
 
 /// What came out, over all arms: how often each verdict fell, and what was missed.
 fn summary(asked: &Validated<'_>) -> Vec<String> {
@@ -286,7 +286,7 @@ fn left_out(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
 }
 
 /// A measure in an arm a row, with all that is known.
-fn rows(asked: &Validated<'_>) -> Table {
+pub fn rows(validation: &Validation) -> Table {
     type Row<'a> = (&'a Arm, &'a Found);
     let number = |key, header, provenance| Column { provenance, ..Column::name(key, header) };
     let (recorded, simulated) = (Provenance::Recorded, Provenance::Simulated);
@@ -335,7 +335,7 @@ fn rows(asked: &Validated<'_>) -> Table {
             found.more_runs.map_or(Cell::Empty, |[_, coarse]| Cell::Count(coarse))
         })
         .with(Column::name("verdict", "verdict"), |(_, found)| Cell::name(found.agreement.map_or("", agreement)))
-        .table(2, asked.validation.arms.iter().flat_map(|arm| arm.measures.iter().map(move |found| (arm, found))))
+        .table(2, validation.arms.iter().flat_map(|arm| arm.measures.iter().map(move |found| (arm, found))))
 }
 
 /// A value as programs read it.

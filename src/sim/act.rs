@@ -7,8 +7,8 @@ use super::inputs::Inputs;
 use super::state::State;
 use super::summarise::summarise;
 use super::window::Window;
-use crate::context::{Context, Replacement};
-use crate::policy::{Action, Drop, Mask, Rule, Switch, Take, Truncate, own_text};
+use crate::context::{Context, Replacement, SeenItem};
+use crate::policy::{Action, Drop, Mask, Rule, Selection, Switch, Take, Truncate, own_text};
 
 /// Does what a rule says, to the history as the rule finds it.
 pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
@@ -88,9 +88,14 @@ fn replacements<'a>(inputs: &Inputs<'a>, window: &mut Window<'a>, index: usize, 
 }
 
 fn truncate(state: &mut State<'_>, rule: &Rule, limits: &Truncate) -> Done {
+    let items = rule.select.items(state.window.context.view(), &state.inputs.trace.tools);
+    truncate_these(state, rule, limits, &items)
+}
+
+/// Cuts these items.
+pub(super) fn truncate_these(state: &mut State<'_>, rule: &Rule, limits: &Truncate, items: &[SeenItem]) -> Done {
     let State { inputs, window, .. } = state;
-    let items = rule.select.items(window.context.view(), &inputs.trace.tools);
-    let changes = window.cuttable(inputs, rule, limits, &items);
+    let changes = window.cuttable(inputs, rule, limits, items);
     if changes.is_empty() {
         return Done::Nothing;
     }
@@ -104,10 +109,17 @@ fn truncate(state: &mut State<'_>, rule: &Rule, limits: &Truncate) -> Done {
 }
 
 fn remove(state: &mut State<'_>, rule: &Rule, drop: &Drop) -> Done {
-    let State { inputs, window, belief, .. } = state;
-    let Some(selection) = selection(rule, &window.context, belief.incoming) else { return Done::Nothing };
+    match selection(rule, &state.window.context, state.belief.incoming) {
+        Some(selection) => remove_these(state, rule, drop, &selection),
+        None => Done::Nothing,
+    }
+}
+
+/// Removes these messages.
+pub(super) fn remove_these(state: &mut State<'_>, rule: &Rule, drop: &Drop, selection: &Selection) -> Done {
+    let State { inputs, window, .. } = state;
     window.before_edit(rule);
-    shorten(inputs, &mut window.context, rule, &selection);
+    shorten(inputs, &mut window.context, rule, selection);
     let leaving = selection.leaving();
     window.context.remove(&leaving);
     insert(state, &own_text(&drop.marker_for(leaving.len())), drop.role, drop.place);
@@ -121,7 +133,13 @@ fn remove_items(state: &mut State<'_>, rule: &Rule) -> Done {
     if !removable(rule, &items) {
         return Done::Nothing;
     }
+    let ids: Vec<u32> = items.iter().map(|item| item.id).collect();
+    remove_these_items(window, rule, &ids)
+}
+
+/// Removes these items.
+pub(super) fn remove_these_items(window: &mut Window<'_>, rule: &Rule, items: &[u32]) -> Done {
     window.before_edit(rule);
-    items.iter().for_each(|item| window.context.remove_item(item.id));
+    items.iter().for_each(|item| window.context.remove_item(*item));
     Done::Changed(reported_as(rule, EventKind::Drop), items.len() as u32)
 }

@@ -1,5 +1,6 @@
 //! Messages enter the simulated context, each through the policy's ingestion limits.
 
+use super::ask::ask_at_ingest;
 use super::checkpoint::{checkpoint, pause};
 use super::event::EventKind;
 use super::note::Note;
@@ -33,6 +34,7 @@ pub(super) fn arrive<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>
         if imposed {
             // The history was rewritten, by the policy or not: the last usage says no more than after a compaction of the policy's own.
             state.rewritten();
+            observer.rewritten(state);
         }
         if row.role == Role::Tool {
             checkpoint(state, observer, Hook::ToolResult);
@@ -79,7 +81,7 @@ pub(super) fn end_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'
 
 /// Puts a message at the end of the context and counts what its tools returned.
 pub(super) fn enter(state: &mut State<'_>, message: u32) -> u32 {
-    let State { inputs, window, ledger, .. } = state;
+    let State { inputs, ledger, .. } = state;
     if let Some(row) = inputs.message(message).filter(|row| !row.copy) {
         let results = inputs.trace.parts_of(row).iter().filter(|part| part.kind == PartKind::ToolResult);
         results.for_each(|part| ledger.count_result(part.tool, part.truth));
@@ -88,5 +90,8 @@ pub(super) fn enter(state: &mut State<'_>, message: u32) -> u32 {
         let event = ledger.event(Some(cut.rule));
         ledger.note(Note { kind: EventKind::Truncate, before: cut.before, after: cut.after, touched: 1, ..event });
     }
-    window.place(inputs, message)
+    if state.talk.is_some() {
+        ask_at_ingest(state, message);
+    }
+    state.window.place(&state.inputs, message)
 }

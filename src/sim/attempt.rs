@@ -101,7 +101,7 @@ fn give_up(state: &mut State<'_>, tried: &Attempt) {
 
 /// A request has gone out, and its reply is of this size.
 pub(super) fn made(state: &mut State<'_>, tried: Attempt, call: &CallRow, output: u64, recorded: Option<u64>) -> CallOutcome {
-    let State { inputs, window, belief, ledger } = state;
+    let State { inputs, window, belief, ledger, .. } = state;
     let Attempt { attempted, refused, refused_tokens, actual, unrecovered } = tried;
     let look = belief.look;
     let conditions = inputs.conditions;

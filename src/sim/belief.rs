@@ -6,6 +6,7 @@ use super::window::Window;
 use crate::context::{Context, Entry, Item, Region, State as ItemState};
 use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Measure, Mode, Plan, Rule, Selection, Sight, Switch, Trigger};
 use crate::trace::CallRow;
+use crate::transcript::Text;
 use std::cell::Cell;
 
 /// Encrypted reasoning takes more bytes than this; where a log has fewer, it has been removed.
@@ -42,6 +43,10 @@ pub(super) struct Belief {
     pub refused: u64,
     /// Actual size right after the last reply: what an estimate from usage covers.
     pub actual_after_reply: u64,
+    /// The policy's program has looked at a size.
+    pub looked: bool,
+    /// How often the history was rewritten.
+    pub rewrites: u32,
     /// What the last look made of old reasoning.
     old_reasoning: Cell<OldReasoning>,
 }
@@ -66,6 +71,8 @@ pub(super) struct Prepared {
     pub selection: Selection,
     /// Tokens of its text.
     pub tokens: u64,
+    /// The text, where it is known.
+    pub text: Option<Text>,
     /// It takes its place when so many calls have been made.
     pub due: u64,
 }
@@ -131,6 +138,7 @@ impl Belief {
         let now = window.call.and_then(|call| inputs.message(call.message)).and_then(|message| message.time);
         Sight {
             view: window.context.view(),
+            beyond: 0,
             usage: self.usage,
             pending: self.pending + self.old_reasoning(inputs, &window.context),
             incoming: self.incoming,
@@ -180,12 +188,7 @@ impl Belief {
         self.turn_opened = false;
         self.turn_ended = false;
         let belief = &inputs.plan.belief;
-        // The share of the simulated prompt that the policy read of the recorded one.
-        let prompt = call.usage.filter(|usage| usage.prompt > 0).map_or(actual, |usage| {
-            let (read, _) = belief.reads(&usage);
-            u64::try_from(u128::from(actual) * u128::from(read) / u128::from(usage.prompt)).unwrap_or(actual)
-        });
-        self.usage = Some((prompt, belief.reads_output(output, call.usage.map(|usage| usage.output))));
+        self.usage = Some((read_of(inputs, call, actual), belief.reads_output(output, call.usage.map(|usage| usage.output))));
         if unrecovered && belief.after_overflow == AfterOverflow::Full {
             self.usage = Some((belief.full.unwrap_or(inputs.conditions.window), 0));
         }
@@ -194,6 +197,7 @@ impl Belief {
     /// The history was rewritten: what is the last usage worth now?
     pub fn rewritten(&mut self, plan: &Plan, window: &Window<'_>) {
         self.actual_after_reply = window.actual();
+        self.rewrites += 1;
         match plan.belief.after_rewrite {
             AfterRewrite::Estimate => {
                 self.usage = Some((window.context.view().request(), 0));
@@ -206,7 +210,7 @@ impl Belief {
 
     /// Why the call overflows after this look.
     pub fn cause(&self, inputs: &Inputs<'_>, look: Option<Look>) -> Cause {
-        if !looks_at_size(inputs.plan) {
+        if !self.looked && !looks_at_size(inputs.plan) {
             return Cause::NoTrigger;
         }
         if self.summariser_refused {
@@ -223,6 +227,17 @@ impl Belief {
             _ => Cause::BlindSpot,
         }
     }
+}
+
+/// What the policy reads of a prompt of this size: the share that it read of the recorded one.
+pub(super) fn read_of(inputs: &Inputs<'_>, call: &CallRow, actual: u64) -> u64 {
+    call.usage.filter(|usage| usage.prompt > 0).map_or(actual, |usage| {
+        let (read, _) = inputs.plan.belief.reads(&usage);
+        if read == usage.prompt {
+            return actual;
+        }
+        u64::try_from(u128::from(actual) * u128::from(read) / u128::from(usage.prompt)).unwrap_or(actual)
+    })
 }
 
 fn looks_at_size(plan: &Plan) -> bool {

@@ -1,7 +1,9 @@
 //! The rules of one place in the loop run: trigger, guards, action, and what came of it.
 
 use super::act::act;
+use super::ask::ask;
 use super::belief::Look;
+use super::carry::carry_out;
 use super::edit::Done;
 use super::event::{EventKind, Lasts};
 use super::note::Note;
@@ -48,23 +50,33 @@ pub(super) fn run<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, i
     if memory.is_spent(rule) {
         return false;
     }
-    let State { inputs, window, belief, ledger } = state;
+    let State { inputs, window, belief, ledger, .. } = state;
     let calls = ledger.outcome.totals.calls;
     let due = belief.prepared.as_ref().filter(|prepared| prepared.rule == index).map(|prepared| prepared.due);
     if due.is_some_and(|due| calls < due) {
         return false;
     }
     let trigger = rule.when.as_ref().filter(|_| due.is_none());
-    let verdict = trigger
+    let mut verdict = trigger
         .map_or(Verdict { fires: true, ..Verdict::default() }, |trigger| trigger.evaluate(&belief.sight(inputs, window, calls, &memory)));
     let before = window.actual();
-    if let Some(level) = verdict.level {
-        let covers = if level.sees_pending { before } else { belief.actual_after_reply };
-        belief.look = Some(Look { rule: index, belief: level.tokens, limit: level.limit, covers, whole: before, left: None });
-    }
+    look(state, index, &verdict, before);
     observer.verdict(state, index, &verdict, before);
     if !verdict.fires {
         return false;
+    }
+    let answer = match rule.asks() {
+        true => Some(ask(state, index, rule)),
+        false => None,
+    };
+    if let Some(asked) = &answer {
+        let Some(answer) = asked else { return false };
+        verdict = answer.verdict.unwrap_or(Verdict { fires: answer.fires, ..verdict });
+        let before = state.window.actual();
+        look(state, index, &verdict, before);
+        if !verdict.fires {
+            return false;
+        }
     }
     let State { inputs, window, belief, .. } = state;
     if let Some(memory) = belief.memories.get_mut(index) {
@@ -78,13 +90,38 @@ pub(super) fn run<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, i
         window.end_turn_view(inputs, belief.told());
     }
     observer.action(state, index);
-    let done = act(state, index, rule);
-    let changed = report(state, observer, index, rule, &verdict, before, done);
+    let rewrites = state.belief.rewrites;
+    let changed = match answer.flatten() {
+        None => {
+            let done = act(state, index, rule);
+            if state.belief.rewrites != rewrites {
+                observer.rewritten(state);
+            }
+            report(state, observer, index, rule, &verdict, before, done)
+        }
+        Some(answer) => {
+            let mut changed = false;
+            for edits in answer.groups() {
+                let before = state.window.actual();
+                let done = carry_out(state, index, rule, edits);
+                changed |= report(state, observer, index, rule, &verdict, before, done);
+            }
+            changed
+        }
+    };
     let after = state.window.actual();
     if let Some(look) = state.belief.look.as_mut().filter(|_| verdict.level.is_some() && rule.shrinks()) {
         look.left = Some(after);
     }
     changed
+}
+
+/// The policy has looked at a size.
+fn look(state: &mut State<'_>, index: usize, verdict: &Verdict, before: u64) {
+    if let Some(level) = verdict.level {
+        let covers = if level.sees_pending { before } else { state.belief.actual_after_reply };
+        state.belief.look = Some(Look { rule: index, belief: level.tokens, limit: level.limit, covers, whole: before, left: None });
+    }
 }
 
 fn report<'a>(
@@ -96,7 +133,7 @@ fn report<'a>(
     before: u64,
     done: Done,
 ) -> bool {
-    let State { inputs, window, belief, ledger } = state;
+    let State { inputs, window, belief, ledger, .. } = state;
     // Where a count made the rule fire, the limit of a size that was looked at as well explains nothing.
     let count = verdict.count.filter(|_| !verdict.level.is_some_and(|level| level.reached));
     let note = Note {
@@ -105,6 +142,7 @@ fn report<'a>(
         count,
         before,
         after: window.actual(),
+        failed: matches!(done, Done::Failed),
         ..ledger.event(Some(index))
     };
     let plan = inputs.plan;

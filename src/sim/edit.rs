@@ -21,12 +21,40 @@ pub(super) enum Done {
     Failed,
 }
 
+impl Done {
+    /// What it and another one come to together: changes of one kind are counted together, and where anything has changed the rest does not matter.
+    pub fn and(self, other: Done) -> Done {
+        match (self, other) {
+            (Done::Changed(kind, one), Done::Changed(_, two)) => Done::Changed(kind, one + two),
+            (changed @ Done::Changed(..), _) | (_, changed @ Done::Changed(..)) => changed,
+            (failed @ Done::Failed, _) | (_, failed) => failed,
+        }
+    }
+}
+
 /// A text of so many tokens that a policy brings along, of four characters each.
 pub(super) fn text_of(tokens: u64) -> Text {
     let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
     let chars = tokens.saturating_mul(4);
     let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
     Text { length, tokens, json_bytes: chars, ..Text::default() }
+}
+
+/// A text, and as much as makes it one of so many tokens.
+pub(super) fn with_tokens(text: Text, tokens: u64) -> Text {
+    let rest = text_of(tokens.saturating_sub(u64::from(text.tokens)));
+    let (one, two) = (text.length, rest.length);
+    Text {
+        length: Length {
+            bytes: one.bytes.saturating_add(two.bytes),
+            utf16: one.utf16.saturating_add(two.utf16),
+            chars: one.chars.saturating_add(two.chars),
+            newlines: one.newlines,
+        },
+        tokens: text.tokens.saturating_add(rest.tokens),
+        json_bytes: text.json_bytes.saturating_add(rest.json_bytes),
+        ..text
+    }
 }
 
 /// Puts a text of the policy's own into the context.

@@ -1,6 +1,6 @@
 //! What a policy did, or failed to do, at one moment of a session.
 
-use crate::policy::{ReportedAs, Rule, Tally};
+use crate::policy::{Refusal, ReportedAs, Rule, Tally};
 use serde::{Deserialize, Serialize};
 
 /// Kinds of events.
@@ -167,6 +167,28 @@ pub enum Warning {
     Loop,
     /// No limit of the policy lies below the window: it can never fire.
     NeverFires,
+    /// The policy's program could not be started.
+    ProgramNotStarted,
+    /// The policy's program ended before the session did.
+    ProgramEnded,
+    /// The policy's program gave no answer in time.
+    ProgramSilent,
+    /// The policy's program said something that is no answer.
+    ProgramGarbled,
+    /// The policy's program asked for an edit that is not possible.
+    ProgramWrong,
+}
+
+impl From<Refusal> for Warning {
+    fn from(refusal: Refusal) -> Warning {
+        match refusal {
+            Refusal::NotStarted => Warning::ProgramNotStarted,
+            Refusal::Ended => Warning::ProgramEnded,
+            Refusal::Silent => Warning::ProgramSilent,
+            Refusal::Garbled => Warning::ProgramGarbled,
+            Refusal::Wrong => Warning::ProgramWrong,
+        }
+    }
 }
 
 impl Warning {
@@ -178,6 +200,11 @@ impl Warning {
             Warning::NoGain => "compactions or prunings that free less than 5 % of the context",
             Warning::Loop => "its fallback ran to the limit of tries without the call going through",
             Warning::NeverFires => "can fire on a refusal alone: none of its limits lies below the largest prompt that the provider takes",
+            Warning::ProgramNotStarted => "fails because its program could not be started",
+            Warning::ProgramEnded => "fails because its program ended before the session did",
+            Warning::ProgramSilent => "fails because its program gave no answer in time",
+            Warning::ProgramGarbled => "fails because its program said something that is no answer",
+            Warning::ProgramWrong => "fails because its program asked for an edit that is not possible",
         }
     }
 }

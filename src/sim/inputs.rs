@@ -3,11 +3,14 @@
 use super::conditions::Conditions;
 use super::guard::enough;
 use super::intake::{Gauge, Intake, cut_item};
-use crate::context::{Context, Ends, Replacement, SeenItem, State as ItemState};
+use super::retention::Fates;
+use crate::context::{Context, Ends, Item, Replacement, SeenItem, State as ItemState};
 use crate::estimate::{Extent, Guess, Unit};
 use crate::policy::{Cut, Mask, Plan, Preview, Rule, Switch, Truncate, cut, own_text};
-use crate::trace::{MessageRow, PartRow, Trace};
+use crate::trace::{Evidence, MessageRow, PartRow, Trace};
+use crate::transcript::Role;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// What a replay is given.
@@ -35,6 +38,12 @@ impl<'a> Inputs<'a> {
     /// A part of the trace.
     pub fn part(&self, part: u32) -> Option<&'a PartRow> {
         self.trace.parts.get(part as usize)
+    }
+
+    /// Broken references by the rule that broke them, with its name.
+    pub fn named(&self, broken_by: &BTreeMap<(Evidence, u32), Fates>) -> BTreeMap<(Evidence, String), Fates> {
+        let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(String::new, |rule| rule.id.clone());
+        broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates)).collect()
     }
 
     /// A message of the trace.
@@ -79,9 +88,20 @@ impl<'a> Inputs<'a> {
 
     /// What a mask leaves of an item; `None` where it replaces nothing.
     pub fn masked(&self, context: &Context, index: usize, rule: &Rule, mask: &Mask, id: u32) -> Option<Replacement> {
+        let part = context.item(id)?.part? as usize;
+        let by = (*self.masks.get(index)?.get_or_init(|| self.left_by(mask)).get(part)?)?;
+        self.masked_as(context, rule, id, by)
+    }
+
+    /// What a mask of a program's leaves of an item; `None` where it replaces nothing.
+    pub fn masked_by(&self, context: &Context, rule: &Rule, mask: &Mask, id: u32) -> Option<Replacement> {
         let item = context.item(id)?;
-        let left = self.masks.get(index)?.get_or_init(|| self.left_by(mask));
-        let by = (*left.get(item.part? as usize)?)?;
+        let by = self.left_of(mask, &own_marker(mask), item, context.role_of(id)?)?;
+        self.masked_as(context, rule, id, by)
+    }
+
+    fn masked_as(&self, context: &Context, rule: &Rule, id: u32, by: Replacement) -> Option<Replacement> {
+        let item = context.item(id)?;
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { by.ends } else { by.ends.least(item.ends) };
         let size = |guess, alone| rule.select.size(context.estimator(), guess, alone);
@@ -91,26 +111,33 @@ impl<'a> Inputs<'a> {
 
     /// What a mask leaves of each part of the session.
     fn left_by(&self, mask: &Mask) -> Vec<Option<Replacement>> {
-        let gauge = self.gauge();
-        let marker = Cut { text: own_text(&mask.text), kept_tokens: 0, ends: Ends::default() };
+        let marker = own_marker(mask);
         let mut left = vec![None; self.trace.parts.len()];
         for (message, row) in self.trace.messages.iter().enumerate() {
             for item in self.intake.items(message as u32) {
-                let Some(place) = item.part.map(|part| part as usize) else { continue };
-                let Some(part) = self.trace.parts.get(place) else { continue };
-                let tool = part.tool.and_then(|tool| self.trace.tools.get(tool as usize));
-                let text = match preview(mask, tool.map(String::as_str)) {
-                    None => Some(marker.clone()),
-                    Some(limits) => cut(&limits, &part.text),
-                };
-                let by = text.map(|text| (cut_item(&gauge, item, part, &text, row.role), text.ends));
-                if let Some(slot) = left.get_mut(place) {
-                    *slot = by.map(|(by, ends)| by.replacement(ItemState::Masked, ends));
+                if let Some(slot) = item.part.and_then(|part| left.get_mut(part as usize)) {
+                    *slot = self.left_of(mask, &marker, item, row.role);
                 }
             }
         }
         left
     }
+
+    /// What a mask leaves of an item of the log.
+    fn left_of(&self, mask: &Mask, marker: &Cut, item: &Item, role: Role) -> Option<Replacement> {
+        let part = self.part(item.part?)?;
+        let tool = part.tool.and_then(|tool| self.trace.tools.get(tool as usize));
+        let text = match preview(mask, tool.map(String::as_str)) {
+            None => marker.clone(),
+            Some(limits) => cut(&limits, &part.text)?,
+        };
+        let by = cut_item(&self.gauge(), item, part, &text, role);
+        Some(by.replacement(ItemState::Masked, text.ends))
+    }
+}
+
+fn own_marker(mask: &Mask) -> Cut {
+    Cut { text: own_text(&mask.text), kept_tokens: 0, ends: Ends::default() }
 }
 
 /// The cut that leaves a mask's preview of a result of this tool; `None` where the mask has none.

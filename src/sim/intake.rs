@@ -21,8 +21,25 @@ pub(super) struct Intake {
     cuts: Vec<Ingested>,
     /// For each message the places of its items and of its cuts.
     places: Vec<(Range<usize>, Range<usize>)>,
+    /// What it is where it is another one but for some messages.
+    instead: Option<Instead>,
     /// What is the same under all policies.
     common: Rc<Common>,
+}
+
+/// Another intake, and the messages that enter otherwise, in order.
+#[derive(Debug)]
+struct Instead {
+    of: Rc<Intake>,
+    messages: Vec<(u32, Rc<Entering>)>,
+}
+
+/// A message as the limits let it in.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Entering {
+    pub items: Vec<Item>,
+    /// Those of them that were cut.
+    pub cuts: Vec<Ingested>,
 }
 
 /// What does not depend on a policy: worked out when a run first asks.
@@ -66,12 +83,12 @@ fn enter_alike(one: &Plan, other: &Plan) -> bool {
 }
 
 /// The rules that messages enter through, with their places in the plan.
-fn limits(plan: &Plan) -> impl Iterator<Item = (usize, &Rule)> {
+pub(super) fn limits(plan: &Plan) -> impl Iterator<Item = (usize, &Rule)> {
     plan.rule.iter().map(Arc::as_ref).enumerate().filter(|(_, rule)| rule.at == Hook::Ingest)
 }
 
 /// An item that the limits have cut.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Ingested {
     /// Its place among the items of its message.
     pub offset: u32,
@@ -92,23 +109,29 @@ impl Intake {
         let mut intake = Intake::default();
         for row in &trace.messages {
             let (items, cuts) = (intake.items.len(), intake.cuts.len());
-            for (offset, part) in trace.parts_of(row).iter().enumerate() {
-                let mut item = whole_item(&gauge, row, part, row.first_part + offset as u32);
-                if let Some((cut, rule)) = ingest(trace, plan, row, part, &item) {
-                    let before = item.actual;
-                    item = Item { by: Some(rule as u32), ..cut_item(&gauge, &item, part, &cut, row.role) };
-                    intake.cuts.push(Ingested { offset: offset as u32, text: cut.text, rule, before, after: item.actual });
-                }
-                intake.items.push(item);
-            }
+            enter_through(trace, plan, &gauge, row, &mut intake.items, &mut intake.cuts);
             intake.places.push((items..intake.items.len(), cuts..intake.cuts.len()));
         }
         intake
     }
 
+    /// As another one, but for some messages, in order.
+    pub fn instead(other: &Rc<Intake>, messages: Vec<(u32, Rc<Entering>)>) -> Intake {
+        Intake { common: Rc::clone(&other.common), instead: Some(Instead { of: Rc::clone(other), messages }), ..Intake::default() }
+    }
+
     /// The items of a message.
     pub fn items(&self, message: u32) -> &[Item] {
+        if let Some(Instead { of: other, .. }) = &self.instead {
+            return self.own(message).map_or_else(|| other.items(message), |own| &own.items);
+        }
         self.places.get(message as usize).and_then(|(items, _)| self.items.get(items.clone())).unwrap_or(&[])
+    }
+
+    fn own(&self, message: u32) -> Option<&Entering> {
+        let own = &self.instead.as_ref()?.messages;
+        let place = own.binary_search_by_key(&message, |(own, _)| *own).ok()?;
+        own.get(place).map(|(_, entering)| entering.as_ref())
     }
 
     /// What each part of the session is.
@@ -126,7 +149,31 @@ impl Intake {
 
     /// Those of them that were cut.
     pub fn cuts(&self, message: u32) -> &[Ingested] {
+        if let Some(Instead { of: other, .. }) = &self.instead {
+            return self.own(message).map_or_else(|| other.cuts(message), |own| &own.cuts);
+        }
         self.places.get(message as usize).and_then(|(_, cuts)| self.cuts.get(cuts.clone())).unwrap_or(&[])
+    }
+}
+
+impl Entering {
+    /// A message as it enters through the limits of a policy.
+    pub fn of(trace: &Trace, plan: &Plan, conditions: &Conditions, row: &MessageRow) -> Entering {
+        let mut entering = Entering::default();
+        enter_through(trace, plan, &Gauge::new(&plan.estimator, conditions), row, &mut entering.items, &mut entering.cuts);
+        entering
+    }
+}
+
+fn enter_through(trace: &Trace, plan: &Plan, gauge: &Gauge<'_>, row: &MessageRow, items: &mut Vec<Item>, cuts: &mut Vec<Ingested>) {
+    for (offset, part) in trace.parts_of(row).iter().enumerate() {
+        let mut item = whole_item(gauge, row, part, row.first_part + offset as u32);
+        if let Some((cut, rule)) = ingest(trace, plan, row, part, &item) {
+            let before = item.actual;
+            item = Item { by: Some(rule as u32), ..cut_item(gauge, &item, part, &cut, row.role) };
+            cuts.push(Ingested { offset: offset as u32, text: cut.text, rule, before, after: item.actual });
+        }
+        items.push(item);
     }
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Ledger {
     pub read_here: BTreeSet<u32>,
     /// How often each part was read again.
     pub times_read: BTreeMap<u32, u32>,
+    /// The lowest limit, of those for a request that was not refused, that the policy's program says it looked at.
+    pub looked_at: Option<f64>,
     /// Where the session failed, what the run had come to then.
     end: Option<Box<End>>,
 }
@@ -212,9 +214,7 @@ impl Ledger {
             self.notes.truncate(end.notes);
         }
         // What keeping most references takes, now that all is known, and which rules broke what.
-        let name = |rule: u32| inputs.plan.rule.get(rule as usize).map_or_else(String::new, |rule| rule.id.clone());
-        let by_rule = self.broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates));
-        outcome.totals.retention.by_rule = by_rule.collect();
+        outcome.totals.retention.by_rule = inputs.named(&self.broken_by);
         outcome.totals.retention.needed_tokens = inputs.intake.needed_tokens(inputs.trace, outcome.answered().len());
         let totals = &mut outcome.totals;
         totals.compactions_without_gain = without_gain(inputs.plan, &self.notes);
@@ -223,6 +223,11 @@ impl Ledger {
             (totals.compared_sessions, totals.compared_tokens) = (1, totals.prompt_tokens);
             totals.recorded_tokens = sent.prompt_tokens;
         }
+    }
+
+    /// Can the policy never fire but on a refusal?
+    pub fn never_fires(&self, inputs: &Inputs<'_>) -> bool {
+        never_fires(inputs.plan, inputs.conditions, self.looked_at)
     }
 
     /// Hands over what was written down.
@@ -234,7 +239,8 @@ impl Ledger {
                 *totals.tools.entry(name.clone()).or_default() += *carried;
             }
         }
-        let never = never_fires(inputs.plan, inputs.conditions).then_some(Warning::NeverFires);
+        let never = self.never_fires(inputs).then_some(Warning::NeverFires);
+        let totals = &mut self.outcome.totals;
         totals.warnings.extend(warnings(&self.notes).into_iter().chain(never).map(|warning| (warning, 1)));
         self.outcome.events = self.notes.iter().map(|note| note.event(inputs.plan, inputs.trace)).collect();
         self.outcome

@@ -6,9 +6,11 @@
 
 mod act;
 mod arrive;
+mod ask;
 mod attempt;
 mod belief;
 mod candidates;
+mod carry;
 mod checkpoint;
 mod conditions;
 mod drift;
@@ -34,6 +36,8 @@ mod state;
 mod summarise;
 mod summary;
 mod sums;
+mod talk;
+mod told;
 mod totals;
 mod warning;
 mod window;

@@ -19,6 +19,8 @@ pub(super) struct Note {
     pub lasts: Lasts,
     pub cause: Option<Cause>,
     pub tool: Option<u32>,
+    /// A summary was tried and came to nothing.
+    pub failed: bool,
 }
 
 impl Note {

@@ -1,8 +1,10 @@
 //! Who looks on at a replay: asked wherever the plan is.
 
 use super::event::Cause;
+use super::outcome::CallOutcome;
 use super::state::State;
 use crate::policy::Verdict;
+use crate::trace::CallRow;
 
 /// An observer of decisions. It changes nothing that the replay comes to.
 pub(super) trait Observer<'a> {
@@ -14,6 +16,18 @@ pub(super) trait Observer<'a> {
 
     /// The provider refuses the call, for this reason.
     fn overflow(&mut self, _state: &State<'a>, _cause: Cause) {}
+
+    /// The history has just been rewritten, by the policy or not.
+    fn rewritten(&mut self, _state: &State<'a>) {}
+
+    /// The call was made.
+    fn made(&mut self, _state: &State<'a>, _row: &CallOutcome, _call: &CallRow) {}
+
+    /// What its reply refers to was looked for.
+    fn judged(&mut self, _state: &State<'a>, _message: u32) {}
+
+    /// Its reply has entered.
+    fn replied(&mut self, _state: &State<'a>) {}
 }
 
 /// No observer.

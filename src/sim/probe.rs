@@ -127,7 +127,7 @@ impl<'a> Probe<'a> {
     }
 
     fn sight(&self) -> Sight<'_> {
-        let State { inputs, window, belief, ledger } = &self.state;
+        let State { inputs, window, belief, ledger, .. } = &self.state;
         belief.sight(inputs, window, ledger.outcome.totals.calls, &Memory::default())
     }
 

@@ -16,7 +16,7 @@ use super::observer::Observer;
 use super::outcome::Refetch;
 use super::retention::{Category, Fate, fate};
 use super::state::State;
-use super::window::Reading;
+use super::window::{Reading, Window};
 use crate::context::{Context, Item, Region, State as ItemState};
 use crate::policy::Hook;
 use crate::trace::{Evidence, PartKind, Reference};
@@ -77,12 +77,12 @@ fn is_lost(inputs: &Inputs<'_>, context: &Context, reference: &Reference) -> boo
 fn read_again<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, message: u32, needed: &Needed, tried: Attempt) {
     let Some(call) = state.window.call else { return };
     let part = needed.part;
-    let reading = reading(&state.inputs, &state.window.context, message, needed);
+    let reading = reading(&state.inputs, &state.window, message, needed);
     let request = made(state, tried, call, reading.call.actual, None);
     state.window.end_request_view(&state.inputs, state.belief.told());
     // The request is over: what follows belongs to the next one.
     state.begin_request();
-    let State { inputs, window, belief, ledger } = state;
+    let State { inputs, window, belief, ledger, .. } = state;
     window.enter_call(&reading, belief.told());
     belief.last_time = inputs.message(call.message).and_then(|row| row.time).or(belief.last_time);
     let before = window.actual();
@@ -121,7 +121,7 @@ fn read_again<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, messa
 
 /// The two messages: the source's own call as it was recorded, and the source as the policy's limits left it. Where they cut it, the
 /// agent asks for the piece that it needs.
-fn reading(inputs: &Inputs<'_>, context: &Context, before: u32, needed: &Needed) -> Reading {
+fn reading(inputs: &Inputs<'_>, window: &Window<'_>, before: u32, needed: &Needed) -> Reading {
     let trace = inputs.trace;
     let part = needed.part;
     let source = inputs.part(part);
@@ -130,10 +130,11 @@ fn reading(inputs: &Inputs<'_>, context: &Context, before: u32, needed: &Needed)
     let item_of = |part: u32| {
         let message = trace.message_of(part)?;
         let first = inputs.message(message)?.first_part;
-        inputs.intake.items(message).get((part - first.min(part)) as usize).copied()
+        let items = window.arrived(message).map_or_else(|| inputs.intake.items(message), |arrived| &arrived.items);
+        items.get((part - first.min(part)) as usize).copied()
     };
     let simulated = |item: Item| Item { anchored: 0, superseded: false, ..item };
-    let unknown = || context.own_text(&text_of(u64::from(UNKNOWN_CALL)), Region::ToolCall);
+    let unknown = || window.context.own_text(&text_of(u64::from(UNKNOWN_CALL)), Region::ToolCall);
     let call = source.and_then(|row| row.answers).and_then(item_of).map_or_else(unknown, simulated);
     let mut result = item_of(part).map_or_else(unknown, simulated);
     result.region = Region::ToolResult;
@@ -142,6 +143,8 @@ fn reading(inputs: &Inputs<'_>, context: &Context, before: u32, needed: &Needed)
         result.tool = None;
     }
     let cut = inputs.intake.cuts(message).iter().find(|cut| cut.offset == offset).map(|cut| cut.text.clone());
+    let by_program = window.arrived(message).and_then(|arrived| arrived.cuts.iter().find(|(place, _)| *place == offset));
+    let cut = by_program.map(|(_, text)| text.clone()).or(cut);
     if result.state == ItemState::Truncated {
         result.ends.stretch = Some(needed.stretch);
     }

@@ -253,9 +253,13 @@ pub struct Broken {
 
 /// What has become of a reference's evidence in this context.
 pub fn fate(context: &Context, trace: &Trace, reference: &Reference) -> Fate {
-    let fates = reference.sources.iter().map(|place| fate_of(context, trace, place));
+    fate_by(reference, |place| fate_of(context, trace, place))
+}
+
+/// The same by what has become of each of its sources.
+pub(super) fn fate_by(reference: &Reference, of: impl Fn(&Place) -> Fate) -> Fate {
     let mut first = None;
-    for fate in fates {
+    for fate in reference.sources.iter().map(of) {
         if fate == Fate::Kept {
             return Fate::Kept;
         }
@@ -277,7 +281,12 @@ pub(super) fn left_in(ends: Ends, trace: &Trace, place: &Place) -> bool {
 
 /// What has become of one source.
 pub(super) fn fate_of(context: &Context, trace: &Trace, place: &Place) -> Fate {
-    match context.presence(place.part) {
+    fate_where(context.presence(place.part), trace, place)
+}
+
+/// What has become of a source whose part stands so.
+pub(super) fn fate_where(presence: Presence, trace: &Trace, place: &Place) -> Fate {
+    match presence {
         Presence::Whole => Fate::Kept,
         Presence::Cut(ends) | Presence::Masked(ends) if left_in(ends, trace, place) => Fate::Kept,
         Presence::Cut(_) => Fate::Truncated,

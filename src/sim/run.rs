@@ -65,6 +65,7 @@ pub(super) fn step<'a>(
     let tried = refetch(state, observer, call.message, tried);
     let row = made(state, tried, call, call.output, call.usage.as_ref().map(|usage| usage.prompt));
     state.ledger.add_call(row, call);
+    observer.made(state, &row, call);
     if state.ledger.counts() {
         look(&state.window.context, state.ledger.notes.len());
     }
@@ -74,7 +75,9 @@ pub(super) fn step<'a>(
         return;
     }
     judge(&state.inputs, &state.window, &mut state.ledger, call.message);
+    observer.judged(state, call.message);
     reply(state, call.message);
+    observer.replied(state);
     checkpoint(state, observer, Hook::PostCall);
     if is_last_of_turn(state.inputs.trace, call.message) {
         end_turn(state, observer);

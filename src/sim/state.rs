@@ -5,8 +5,9 @@ use super::conditions::Conditions;
 use super::inputs::Inputs;
 use super::intake::Intake;
 use super::ledger::Ledger;
+use super::talk::Talk;
 use super::window::Window;
-use crate::policy::Plan;
+use crate::policy::{Plan, Sight};
 use crate::trace::{CallRow, Trace};
 use std::rc::Rc;
 
@@ -17,6 +18,8 @@ pub(super) struct State<'a> {
     pub window: Window<'a>,
     pub belief: Belief,
     pub ledger: Ledger,
+    /// The conversation with the policy's program, where it has one.
+    pub talk: Option<Talk>,
 }
 
 impl<'a> State<'a> {
@@ -29,13 +32,25 @@ impl<'a> State<'a> {
     pub fn with_intake(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions, intake: Rc<Intake>) -> State<'a> {
         let inputs = Inputs::new(trace, plan, conditions, intake);
         let (window, belief, ledger) = (Window::new(&inputs), Belief::new(plan.rule.len()), Ledger::new(&inputs));
-        State { inputs, window, belief, ledger }
+        let talk = Talk::begin(&inputs);
+        State { inputs, window, belief, ledger, talk }
     }
 
     /// Turns to the next call.
     pub fn turn_to(&mut self, index: usize, call: &'a CallRow) {
         (self.window.index, self.window.call, self.ledger.index) = (index, Some(call), index);
         self.begin_request();
+    }
+
+    /// What the policy can see now, for one of its rules.
+    pub fn sight(&self, rule: usize) -> Sight<'_> {
+        let memory = self.belief.memories.get(rule).copied().unwrap_or_default();
+        self.belief.sight(&self.inputs, &self.window, self.ledger.outcome.totals.calls, &memory)
+    }
+
+    /// Is a summary on its way that this rule has asked for? Its trigger is not asked until then.
+    pub fn waits_for(&self, rule: usize) -> bool {
+        self.belief.prepared.as_ref().is_some_and(|prepared| prepared.rule == rule)
     }
 
     /// Another request begins.

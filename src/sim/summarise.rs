@@ -1,7 +1,7 @@
 //! Messages are replaced by a summary, and the summariser's own request is counted.
 
 use super::belief::Prepared;
-use super::edit::{Done, insert, insert_at, shorten, text_of};
+use super::edit::{Done, insert, insert_at, shorten, text_of, with_tokens};
 use super::event::{EventKind, reported_as};
 use super::guard::selection;
 use super::inputs::Inputs;
@@ -12,7 +12,7 @@ use super::summary::summary_tokens;
 use crate::context::{Context, Entry, Item, Region, Seen};
 use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch};
 use crate::trace::PartKind;
-use crate::transcript::Role;
+use crate::transcript::{Role, Text};
 
 /// Replaces what a rule selects by a summary.
 pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summarise: &Summarise) -> Done {
@@ -21,12 +21,30 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
         // What has left since it was asked for is in it, and no longer there.
         let context = &state.window.context;
         prepared.selection.gone.retain(|id| context.entry(*id).is_some_and(|entry| entry.live));
-        return put_in(state, prepared);
+        let asked = state.inputs.plan.rule.get(prepared.rule);
+        return match asked.and_then(|rule| Some((rule, rule.summarise.as_ref()?))) {
+            Some((rule, summarise)) => put_in(state, rule, summarise, prepared),
+            None => Done::Nothing,
+        };
     }
     if is_refused_unread(state, rule, summarise) {
         return Done::Failed;
     }
-    let Some(selection) = selection(rule, &state.window.context, state.belief.incoming) else { return Done::Nothing };
+    match selection(rule, &state.window.context, state.belief.incoming) {
+        Some(selection) => summarise_these(state, index, rule, summarise, selection, None),
+        None => Done::Nothing,
+    }
+}
+
+/// Replaces these messages by a summary.
+pub(super) fn summarise_these(
+    state: &mut State<'_>,
+    index: usize,
+    rule: &Rule,
+    summarise: &Summarise,
+    selection: Selection,
+    text: Option<Text>,
+) -> Done {
     let replaced = items_of(&state.window.context, &selection.gone).map(|item| item.actual).sum();
     let own = || summary_tokens(&state.inputs.plan.summary, state.inputs.conditions.recorded_summary, replaced);
     let size = summarise.tokens.unwrap_or_else(own);
@@ -34,7 +52,7 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
         return Done::Failed;
     }
     let Some(input) = summariser_input(state, summarise, &selection) else { return Done::Failed };
-    let State { inputs, window, ledger, belief } = state;
+    let State { inputs, window, ledger, belief, .. } = state;
     if rule.delay == 0 {
         window.before_edit(rule);
     }
@@ -57,21 +75,17 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
     }
     let tokens = work.summaries * (size + summarise.wrapper_tokens);
     let due = ledger.outcome.totals.calls + rule.delay;
-    let prepared = Prepared { rule: index, selection, tokens, due };
+    let prepared = Prepared { rule: index, selection, tokens, text, due };
     if rule.delay > 0 {
         state.belief.prepared = Some(prepared);
         return Done::Begun;
     }
-    put_in(state, prepared)
+    put_in(state, rule, summarise, prepared)
 }
 
 /// A summary takes the place of what it is of.
-fn put_in(state: &mut State<'_>, prepared: Prepared) -> Done {
+fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: Prepared) -> Done {
     let State { inputs, window, .. } = state;
-    let plan = inputs.plan;
-    let Some((rule, summarise)) = plan.rule.get(prepared.rule).and_then(|rule| Some((rule, rule.summarise.as_ref()?))) else {
-        return Done::Nothing;
-    };
     let context = &mut window.context;
     let selection = prepared.selection;
     let first = selection.gone.first().filter(|_| summarise.per == Per::Pair).and_then(|first| context.place_of(*first));
@@ -85,7 +99,7 @@ fn put_in(state: &mut State<'_>, prepared: Prepared) -> Done {
     if summarise.place == Place::SystemPrompt {
         window.context.remove_own_system_text();
     }
-    let text = text_of(prepared.tokens);
+    let text = prepared.text.map_or_else(|| text_of(prepared.tokens), |text| with_tokens(text, prepared.tokens));
     match first {
         Some(place) => insert_at(state, &text, summarise.role, place),
         None => insert(state, &text, summarise.role, summarise.place),
@@ -147,7 +161,7 @@ fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) 
 
 /// Tokens that the summariser reads; `None` where its request is refused.
 fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Selection) -> Option<u64> {
-    let State { inputs, window, belief, ledger } = state;
+    let State { inputs, window, belief, ledger, .. } = state;
     let limit = inputs.conditions.prompt_limit;
     let text = match summarise.input {
         Input::Context => window.actual(),

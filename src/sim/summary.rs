@@ -1,9 +1,11 @@
 //! How large a summary turns out, by the summaries that the recording agents made.
 
 use crate::policy::{Summary, SummaryModel};
+use serde::{Deserialize, Serialize};
 
 /// A size of summaries, fitted from recorded ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RecordedSummary {
     /// Always so many tokens.
     Constant(u64),

@@ -30,7 +30,8 @@ fn gains_little(event: &Note) -> bool {
 
 /// Compactions and resets that free less than 5 % of the context, and rules for compacting that fire without effect.
 pub(super) fn without_gain(plan: &Plan, events: &[Note]) -> u64 {
-    let summarises = |event: &Note| event.rule.and_then(|rule| plan.rule.get(rule)).is_some_and(|rule| rule.summarise.is_some());
+    let by_rule = |event: &Note| event.rule.and_then(|rule| plan.rule.get(rule)).is_some_and(|rule| rule.summarise.is_some());
+    let summarises = |event: &Note| event.failed || by_rule(event);
     let counts = |event: &&Note| match event.kind {
         EventKind::Compact | EventKind::Reset => gains_little(event),
         EventKind::NoGain => summarises(event),
@@ -39,14 +40,14 @@ pub(super) fn without_gain(plan: &Plan, events: &[Note]) -> u64 {
     events.iter().filter(counts).count() as u64
 }
 
-/// Does no limit of the policy lie below what the provider takes?
-pub(super) fn never_fires(plan: &Plan, conditions: &Conditions) -> bool {
-    let limits: Vec<f64> =
-        plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref()).flat_map(limits_of).collect();
+/// Does no limit of the policy lie below what the provider takes? `looked_at` is the lowest one that its program has named.
+pub(super) fn never_fires(plan: &Plan, conditions: &Conditions, looked_at: Option<f64>) -> bool {
+    let rules = plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref());
+    let limits: Vec<f64> = rules.flat_map(limits_of).chain(looked_at).collect();
     !limits.is_empty() && limits.iter().all(|limit| *limit >= conditions.prompt_limit as f64)
 }
 
-fn limits_of(trigger: &Trigger) -> Vec<f64> {
+pub(super) fn limits_of(trigger: &Trigger) -> Vec<f64> {
     match trigger {
         Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
         // What does not depend on size can fire in any window.

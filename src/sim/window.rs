@@ -8,11 +8,13 @@ use super::candidates::Candidates;
 use super::conditions::{Guesses, Refetching};
 use super::guard::enough;
 use super::inputs::Inputs;
+use super::intake::Entering;
 use crate::context::{Arrival, Context, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::policy::{Hook, Mask, Mode, Place, Rule, SummaryRole, Switch, Truncate, cut};
 use crate::trace::{CallRow, MessageRow, Trace};
 use crate::transcript::{Role, Text};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// So many selections that look at different items are followed at most: each holds a list of its own.
 const FOLLOWED: usize = 16;
@@ -53,6 +55,15 @@ pub(super) struct Window<'a> {
     keeps_cuts: Switch,
     /// What was read again, as it entered.
     readings: Vec<Reading>,
+    /// By message: what a program has left of it as it arrived.
+    arrived: BTreeMap<u32, Rc<Arrived>>,
+}
+
+/// A message as a program has left it.
+pub(super) struct Arrived {
+    pub items: Vec<Item>,
+    /// The texts of those that are cut, by their places among the items.
+    pub cuts: Vec<(u32, Text)>,
 }
 
 /// A context set aside while an overlay of it is in force.
@@ -98,8 +109,8 @@ pub(super) struct Reading {
 impl<'a> Window<'a> {
     /// Nothing has arrived yet.
     pub fn new(inputs: &Inputs<'_>) -> Window<'a> {
-        let cuts = |rule: &Rule| rule.truncate.is_some() || rule.summarise.as_ref().is_some_and(|how| how.flatten.is_some());
-        let cuts_later = inputs.plan.rule.iter().any(|rule| rule.at != Hook::Ingest && cuts(rule));
+        let cuts = |rule: &Rule| rule.asks() || rule.truncate.is_some() || rule.summarise.as_ref().is_some_and(|how| how.flatten.is_some());
+        let cuts_later = inputs.plan.rule.iter().any(|rule| (rule.at != Hook::Ingest || rule.asks()) && cuts(rule));
         let keeps_cuts = if cuts_later { Switch::On } else { Switch::Off };
         let mut estimator = inputs.plan.estimator.clone();
         if inputs.conditions.guesses == Guesses::True {
@@ -121,13 +132,26 @@ impl<'a> Window<'a> {
         let (role, opens_turn) = row.map_or((Role::User, false), |row| (row.role, row.opens_turn()));
         let unseen = inputs.trace.unseen.is_some_and(|unseen| unseen.message == message);
         let arrival = Arrival { message: Some(message), role, opens_turn, is_summary: false, unseen, call: self.index as u32 };
-        let id = self.context.push(arrival, inputs.intake.items(message).iter().copied(), None);
+        let arrived = self.arrived.get(&message).map(Rc::clone);
+        let items = arrived.as_ref().map_or_else(|| inputs.intake.items(message), |arrived| &arrived.items);
+        let id = self.context.push(arrival, items.iter().copied(), None);
         row.into_iter().flat_map(|row| shown_again_by(inputs.trace, row)).for_each(|part| self.context.supersede(part));
         let keeps = self.keeps_cuts == Switch::On;
         if let Some(first) = self.context.entry(id).filter(|_| keeps).map(|entry| entry.first) {
             self.cuts.extend(inputs.intake.cuts(message).iter().map(|cut| (first + cut.offset, cut.text.clone())));
+            self.cuts.extend(arrived.iter().flat_map(|arrived| &arrived.cuts).map(|(offset, text)| (first + offset, text.clone())));
         }
         id
+    }
+
+    /// A program has left this of a message that is about to enter: so it comes in, now and whenever a context comes back.
+    pub fn note_arrival(&mut self, message: u32, arrived: Arrived) {
+        self.arrived.insert(message, Rc::new(arrived));
+    }
+
+    /// The items of a message as they come in, where a program has looked at it.
+    pub fn arrived(&self, message: u32) -> Option<&Arrived> {
+        self.arrived.get(&message).map(Rc::as_ref)
     }
 
     /// Puts an item of the policy's own into the context, at a place in prompt order or behind all.
@@ -252,6 +276,24 @@ impl<'a> Window<'a> {
             self.place(inputs, message);
         }
         self.enter_readings(reading, self.next_message, told);
+    }
+
+    /// A message entered in one way and now has entered in another, whichever context it stands in.
+    pub fn exchange(&mut self, first_part: u32, before: &Entering, by: &Entering) {
+        self.candidates.clear();
+        self.kept_view = None;
+        let keeps = self.keeps_cuts == Switch::On;
+        let stored = self.under_request.iter_mut().chain(&mut self.under_turn).map(|stored| (&mut stored.context, &mut stored.cuts));
+        for (context, cuts) in std::iter::once((&mut self.context, &mut self.cuts)).chain(stored) {
+            for (offset, (old, new)) in (0..).zip(before.items.iter().zip(&by.items)).filter(|(_, (old, new))| old != new) {
+                let id = if old.part.is_some() { context.exchange(first_part + offset, *new) } else { None };
+                let Some(id) = id.filter(|_| keeps) else { continue };
+                match by.cuts.iter().find(|cut| cut.offset == offset) {
+                    Some(cut) => cuts.insert(id, cut.text.clone()),
+                    None => cuts.remove(&id),
+                };
+            }
+        }
     }
 
     /// A part is read again: a tool is called for it, and later its result enters.

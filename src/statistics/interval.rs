@@ -112,17 +112,31 @@ impl Resamples {
 
     /// The quotient of two sums over clusters, with its interval. `None` for fewer than two clusters, and where the divisor is zero.
     pub fn ratio(&self, parts: &[i64], wholes: &[i64]) -> Option<Estimate> {
-        let sum = |values: &[i64], times: &[u16]| -> f64 {
-            values.iter().zip(times).map(|(value, times)| *value as f64 * f64::from(*times)).sum()
-        };
         if wholes.iter().all(|whole| *whole == 0) {
             return None;
         }
         if parts.iter().all(|part| *part == 0) {
             return (!self.times.is_empty()).then(Estimate::default);
         }
-        let [ratio] = self.estimates(|times| [quotient(sum(parts, times), sum(wholes, times))])?;
-        Some(ratio)
+        if self.times.is_empty() {
+            return None;
+        }
+        let floats = |values: &[i64]| values.iter().map(|value| *value as f64).collect::<Vec<f64>>();
+        let (parts, wholes) = (floats(parts), floats(wholes));
+        let (part, whole): (f64, f64) = (parts.iter().sum(), wholes.iter().sum());
+        let at = |values: &[f64], place: usize| values.get(place).copied().unwrap_or_default();
+        let left = |place: usize| quotient(part - at(&parts, place), whole - at(&wholes, place));
+        let without: Vec<f64> = (0..self.clusters).map(left).collect();
+        let pairs: Vec<(f64, f64)> = parts.iter().copied().zip(wholes.iter().copied()).collect();
+        let drawn = self.draws().map(|times| {
+            // Sums of whole numbers are exact in whatever order.
+            let sums = pairs.iter().zip(times).fold((0.0, 0.0), |(part, whole), ((own, of), times)| {
+                let times = f64::from(*times);
+                (part + own * times, whole + of * times)
+            });
+            quotient(sums.0, sums.1)
+        });
+        Some(bounds(quotient(part, whole), drawn.collect(), &without))
     }
 }
 

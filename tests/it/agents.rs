@@ -11,8 +11,8 @@ fn stdout(arguments: &[&str]) -> String {
 
 #[test]
 fn ages_are_counted_up_to_the_day_that_is_printed() {
-    let listed = stdout(&["policy", "list", "--age", "--as-of", "2026-11-23"]);
-    assert!(listed.starts_with("As of 2026-11-23:\n"), "{listed}");
+    let listed = stdout(&["policy", "list", "--age", "--as-of", "2026-11-23", "--all"]);
+    assert!(listed.starts_with("Presets, their age as of 2026-11-23\n"), "{listed}");
     let row = |listed: &str, name: &str| -> Vec<String> {
         let line = listed.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap_or_else(|| panic!("{name}: {listed}"));
         line.split_whitespace().skip(1).map(str::to_owned).collect()
@@ -22,10 +22,10 @@ fn ages_are_counted_up_to_the_day_that_is_printed() {
     assert!(row(&listed, "none").is_empty());
     // Where a version's own day is not known, the days count from the reading; a day that is yet to come has no age.
     assert_eq!(row(&listed, "letta"), ["0.16.8", "read", "2026-08-22", "93"]);
-    let before = stdout(&["policy", "list", "--age", "--as-of", "2025-12-31"]);
+    let before = stdout(&["policy", "list", "--age", "--as-of", "2025-12-31", "--all"]);
     assert_eq!(row(&before, "codex@2026-06"), ["0.138.0", "2026-06-09"]);
     let today = stdout(&["policy", "list", "--age"]);
-    let day = today.lines().next().unwrap().trim_start_matches("As of ").trim_end_matches(':').to_owned();
+    let day = today.lines().next().unwrap().trim_start_matches("Presets, their age as of ").to_owned();
     assert_eq!(stdout(&["policy", "list", "--age", "--as-of", &day]), today);
     ctxsim(&["policy", "list", "--age", "--as-of", "yesterday"]).code(2);
     ctxsim(&["policy", "list", "--as-of", "2026-11-23"]).code(2);

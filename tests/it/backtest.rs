@@ -209,7 +209,7 @@ fn the_preset_follows_the_window_too() {
 
 /// The agent compacted when a result came that it did not live to write down. The miss names it, and the policy's estimate without it.
 #[test]
-fn a_miss_says_what_the_policy_believed() {
+fn a_miss_says_what_the_policy_estimated() {
     let folder = tempfile::tempdir().expect("folder");
     let call = json!([{"call": {"id": "lost", "name": "Read", "arguments": {}}}]);
     let compaction = json!({"kind": "compact", "automatic": true, "tokens_before": 168_000, "summary": "What was done so far."});

@@ -505,7 +505,7 @@ impl<I: Iterator<Item = Vec<u8>>> Read for Generated<I> {
     }
 }
 
-/// A small file that unpacks to more than anybody has memory for is refused while it is unpacked.
+/// A small file that unpacks to more than any machine has memory for is refused while it is unpacked.
 #[test]
 fn a_trace_file_unpacks_to_no_more_than_its_limit() {
     let mut bytes = Vec::new();

@@ -29,7 +29,8 @@ impl Random {
 
 /// A session of nothing but numbers, with everything that traces know: rewinds, reasoning that expires, prompts that were smaller.
 pub(crate) fn session(random: &mut Random) -> Trace {
-    let mut trace = Trace { tools: ["bash", "read", "grep"].map(str::to_owned).to_vec(), ..Trace::default() };
+    let tools = ["bash", "read", "grep", "TaskOutput"].map(str::to_owned).to_vec();
+    let mut trace = Trace { tools, agent: ["codex", "opencode", "other"][random.below(3) as usize].to_owned(), ..Trace::default() };
     let (mut visible, hidden) = (0, random.below(3_000));
     for place in 0..20 + random.below(120) {
         let role = match place {
@@ -47,15 +48,21 @@ pub(crate) fn session(random: &mut Random) -> Trace {
         };
         let first_part = trace.parts.len() as u32;
         for kind in kinds.iter().filter(|kind| **kind != PartKind::Image || place % 11 == 0) {
-            let tokens = if *kind == PartKind::ToolResult { random.below(4_000) } else { random.below(300) } as u32;
-            let chars = tokens * 3 + random.below(50) as u32;
+            let is_result = *kind == PartKind::ToolResult;
+            let tokens = match is_result {
+                true if random.one_in(15) => random.below(20_000),
+                true if random.one_in(30) => 0,
+                true => random.below(4_000),
+                false => random.below(300),
+            } as u32;
+            let chars = if tokens == 0 { 0 } else { tokens * 3 + random.below(50) as u32 };
             let length = Length { bytes: chars, utf16: chars, chars, newlines: chars / 40 };
             trace.parts.push(PartRow {
                 kind: *kind,
-                tool: matches!(kind, PartKind::ToolCall | PartKind::ToolResult).then(|| random.below(3) as u32),
+                tool: matches!(kind, PartKind::ToolCall | PartKind::ToolResult).then(|| random.below(4) as u32),
                 name: Length { bytes: 4, utf16: 4, chars: 4, newlines: 0 },
                 id_bytes: 24,
-                text: Text { length, tokens, json_bytes: chars + 10, ..Text::default() },
+                text: Text { length, tokens, json_bytes: chars + 10, truncated: is_result && random.one_in(8), ..Text::default() },
                 image: Image::default(),
                 error: random.one_in(10),
                 sealed_bytes: if *kind == PartKind::Thinking { 1_500 } else { 0 },
@@ -183,6 +190,78 @@ fn together_as_alone_over_random_sessions() {
             }
         }
         assert!(runs <= settings, "{}: {runs} runs for {settings} settings", preset.name);
+    }
+}
+
+/// Every parameter of every preset by itself, from far below to above what it is: settings that differ in one thing share most of their runs, and
+/// part where it decides.
+#[test]
+fn every_knob_as_alone() {
+    let mut random = Random(23);
+    for preset in presets() {
+        let base = Policy::load(preset.name).unwrap();
+        for (name, parameter) in &base.params {
+            let window = [12_000, 30_000, 60_000][random.below(3) as usize];
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None };
+            let conditions = Conditions { window, prompt_limit: window, ..Conditions::default() };
+            let number = parameter.value.as_float().or(parameter.value.as_integer().map(|number| number as f64));
+            let turned = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.25].into_iter().filter_map(|factor| {
+                let mut policy = base.clone();
+                let value = match number {
+                    Some(number) if number.fract() == 0.0 => (number * factor).round().to_string(),
+                    Some(number) => (number * factor).to_string(),
+                    // A formula stands for tokens, most of the time.
+                    None => (window as f64 * factor).round().to_string(),
+                };
+                policy.set(name, &value).ok()?;
+                policy.plan(&facts).ok()
+            });
+            let plans: Vec<Plan> = std::iter::once(base.plan(&facts).unwrap()).chain(turned).collect();
+            compare(&format!("{}, {name}", preset.name), &session(&mut random), &plans, &conditions);
+        }
+    }
+}
+
+/// Two limits of what arrives, a trigger and what a compaction keeps, turned together: classes of cuts with dials of their own.
+#[test]
+fn cuts_and_dials_together_as_alone() {
+    let mut random = Random(29);
+    let knobs = [
+        ("codex", ["tool_output_token_limit", "model_auto_compact_token_limit", "user_message_tokens", "record_factor"]),
+        ("opencode", ["tool_output_max_bytes", "preserve_recent_tokens", "usable", "tool_output_max_lines"]),
+        ("opencode@2025-12", ["bash_max_chars", "prune_protect", "usable", "prune_minimum"]),
+        ("claude-code", ["BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "output_reserve"]),
+        ("pi", ["tool_max_bytes", "tool_max_lines", "keepRecentTokens", "reserveTokens"]),
+        ("picoclaw", ["exec_output_bytes", "summarize_token_percent", "summarize_message_threshold", "max_tokens"]),
+        ("gemini-cli", ["truncateToolOutputThreshold", "compressionThreshold", "toolProtectionThreshold", "read_max_lines"]),
+    ];
+    for (name, params) in knobs {
+        let base = Policy::load(name).unwrap();
+        for window in [12_000, 40_000, 150_000] {
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None };
+            let conditions = Conditions { window, prompt_limit: window, ..Conditions::default() };
+            let turned = (0..40).filter_map(|_| {
+                let mut policy = base.clone();
+                for param in params {
+                    let value = match param {
+                        "record_factor" => (1.0 + random.below(8) as f64 / 8.0).to_string(),
+                        "compressionThreshold" => (random.below(9) as f64 / 10.0 + 0.1).to_string(),
+                        "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE" | "summarize_token_percent" => (10 + random.below(80)).to_string(),
+                        "summarize_message_threshold" | "tool_max_lines" | "tool_output_max_lines" | "read_max_lines" => {
+                            (5 + random.below(300)).to_string()
+                        }
+                        "tool_output_token_limit" => (100 + random.below(5) * 700).to_string(),
+                        _ => (200 + random.below(12) * window / 16).to_string(),
+                    };
+                    policy.set(param, &value).unwrap();
+                }
+                policy.plan(&facts).ok()
+            });
+            let plans: Vec<Plan> = turned.collect();
+            for _ in 0..4 {
+                compare(name, &session(&mut random), &plans, &conditions);
+            }
+        }
     }
 }
 

@@ -333,8 +333,8 @@ fn the_screen_of_a_session_with_breaks() {
         assert!(run(&["cache", "s.jsonl", "--quiet", "--by", by]).contains(&format!("Breaks by {by}")));
     }
     let record: serde_json::Value = serde_json::from_str(&run(&["cache", "s.jsonl", "--quiet", "--json"])).unwrap();
-    assert_eq!(record["schema"], "ctxsim.cache/1");
-    assert_eq!(record["breaks"][0]["cost_usd"], "4.218");
+    assert_eq!(record["schema"], "ctxsim.cache/2");
+    assert_eq!(record["breaks"][0]["cost"], "4.218");
     assert_eq!(record["causes"]["start_at_turn"]["breaks"], 1);
     assert_eq!(run(&["cache", "s.jsonl", "--quiet", "--csv"]).lines().count(), 3);
 }

@@ -5,6 +5,7 @@ use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::drift::{Basis, DriftSettings, Use, pairs};
+use ctxsim::experiment::validate::{PairBy, Sides, labels, predicted, recorded as recorded_runs, validate};
 use ctxsim::experiment::{
     Design, Dimension, Direction, Measure, Objective, ReplaySettings, Sampling, Sweep, check_model, own_agents, plan_for, price, reads,
     recorders, recording, replay, settings, with_own,
@@ -93,8 +94,19 @@ fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {
     let baselines = Baselines { recording: Some(&recorded), own: own.as_ref() };
     let read: Vec<_> = baselines.with_own(&replays).map(|replay| (replay, reads(corpus, replay, &tariff))).collect();
     let paused = ctxsim::experiment::idle::idle(corpus, &tariff);
+    // The sessions held against themselves: what a policy changes was not measured.
+    let labels = labels(corpus, Some(PairBy::Id));
+    let untouched = recorded_runs(corpus, &tariff, &labels);
+    let side = |policy: &Policy| Sides {
+        name: policy.name.clone(),
+        before: untouched.clone(),
+        predicted: predicted(corpus, policy, &conditions, (&tariff, CacheKind::Modelled), &labels).unwrap(),
+        after: untouched.clone(),
+    };
+    let held = validate(policies.iter().skip(1).map(side).collect());
     let material = Material {
         idle: Some(&paused),
+        validation: Some(&held),
         replays: &replays,
         baselines,
         checks: Some(&checks),
@@ -108,7 +120,7 @@ fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {
     let varied: [&[&str]; 2] =
         [&["auto_compact_threshold=0.4..0.9:0.1"], &["auto_compact_threshold=0.4..0.9:0.1", "prune_protect=10k..80k:10k"]];
     let of_kind = |name: &'static str| match name {
-        "sweep" => swept(material, &conditions, varied[0], name),
+        "sweep" | "sweep-trade" => swept(material, &conditions, varied[0], name),
         "sweep-map" => swept(material, &conditions, varied[1], name),
         "overflows" => drawn(name, &Material { replays: &replays[..1], ..material }),
         _ => drawn(name, &material),
@@ -127,8 +139,17 @@ fn swept(material: Material<'_>, replay: &ReplaySettings<'_>, vary: &[&str], kin
     let mut settings = settings(&bases, &dimensions, Design::Grid).unwrap();
     let own = with_own(&mut settings, &bases);
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
-    let run =
-        Sweep { corpus, bases: &bases, settings: &settings, replay, measures: &[objective.measure], resamples: 50, seed: 1, billing: None };
+    let run = Sweep {
+        corpus,
+        bases: &bases,
+        settings: &settings,
+        replay,
+        measures: &[objective.measure],
+        resamples: 50,
+        seed: 1,
+        billing: None,
+        watch: &(),
+    };
     let mut rows = Vec::new();
     run.run(0, &mut |block| {
         rows.extend_from_slice(block);
@@ -369,7 +390,7 @@ fn what_cannot_be_drawn_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let said = |arguments: &[&str], code: i32| ctxsim(folder.path(), arguments).code(code).stderr();
     assert!(said(&["survivl"], 2).contains("there is no chart `survivl`; did you mean `survival`?"));
-    assert!(said(&["survival", "-o", "chart.pdf"], 2).contains("ends in .svg or .png"));
+    assert!(said(&["survival", "-o", "chart.pdf"], 2).contains("ends in .svg"));
     assert!(said(&["survival", "--size", "9x9"], 2).contains("480x300 to 8000x8000 pixels"));
     assert!(said(&["overflows", "-p", "none", "-p", "pi"], 3).contains("one policy"));
     assert!(said(&["sweep"], 2).contains("--vary"));

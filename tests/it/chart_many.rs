@@ -84,7 +84,7 @@ fn twelve_of_many_policies_are_drawn_and_the_others_counted() {
 }
 
 #[test]
-fn nobody_stands_beyond_the_front_and_the_oracle_has_a_mark_of_its_own() {
+fn no_dot_stands_beyond_the_front_and_the_oracle_has_a_mark_of_its_own() {
     replayed(|corpus, replays, _| {
         for some in [&replays[..1], &replays[..4], replays] {
             let chart = drawn("cost", corpus, some);
@@ -152,4 +152,27 @@ fn letters_that_the_font_lacks_stay_in_the_svg() {
     let peak = drawn("peaks", &corpus, &replays);
     let Drawing::Bars(bars) = &peak.drawing else { panic!() };
     assert!(bars.rows.iter().all(|row| row.value == "median 300"), "small contexts are not rounded to nothing");
+}
+
+/// A dot of `sweep-trade` is a row of `sweep --csv`: its cost, and the share of the reused lines that it keeps.
+#[test]
+fn a_trade_is_that_of_the_sweep() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawn = folder.path().join("trade.svg").to_string_lossy().into_owned();
+    let sweep = ["transcripts/pi", "-p", "pi", "--window", "100k", "--vary", "keepRecentTokens=10k,20k,60k"];
+    crate::support::ctxsim(&["chart", "sweep-trade"]).args(sweep).args(["-o", &drawn]).code(0);
+    let told = crate::support::ctxsim(&["sweep"]).args(sweep).args(["--csv", "--quiet"]).stdout();
+    let dots = std::fs::read_to_string(folder.path().join("trade.csv")).unwrap();
+    let of = |text: &str, keys: [&str; 4]| -> Vec<Vec<String>> {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let heads = reader.headers().unwrap().clone();
+        let places = keys.map(|key| heads.iter().position(|head| head == key).unwrap());
+        let mut rows: Vec<Vec<String>> =
+            reader.records().map(|row| places.iter().map(|place| row.as_ref().unwrap()[*place].to_owned()).collect()).collect();
+        rows.sort();
+        rows
+    };
+    let dots = of(&dots, ["setting", "value", "kept_share", "failed_sessions"]);
+    assert_eq!(dots, of(&told, ["setting", "objective", "references_kept_share", "failed_sessions"]));
+    assert!(dots.len() == 3 && dots.iter().any(|dot| dot[3] != "0"), "{dots:?}");
 }

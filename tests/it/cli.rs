@@ -54,7 +54,7 @@ fn a_folder_gets_all_forms_at_once() {
     assert_eq!(json["command"], command);
 }
 
-/// One file in the form that its name ends in; what has another name is told of, and works.
+/// One file in the form that its name ends in; what has another name works, and a hint says the new one.
 #[test]
 fn a_file_gets_the_form_that_its_name_ends_in() {
     let folder = tempfile::tempdir().expect("folder");
@@ -118,7 +118,7 @@ fn explain_tells_a_life() {
         assert!(told.contains(words), "{words}:\n{told}");
     }
     let value = ctxsim(&["explain", "session.jsonl", "--policy", MASK, SESSION, "--json"]).json();
-    assert_eq!(value["schema"], "ctxsim.explain/2");
+    assert_eq!(value["schema"], "ctxsim.explain/3");
     assert_eq!(value["series"].as_array().map(Vec::len), Some(4));
 }
 
@@ -169,7 +169,7 @@ fn mistakes_are_named_with_what_was_meant() {
         (&["policy", "show", "nnone"], "did you mean `none`?"),
         (&["replya"], "did you mean `replay`?"),
         (&["replay", SESSION, "--policy", "none", "--format", "claude-code"], "--input-format claude-code names the reader of the logs"),
-        (&["convert", SESSION, "--format", "native", "-o", "-"], "the reader of the logs is --input-format"),
+        (&["convert", SESSION, "--format", "native", "-o", "-"], "--input-format native names the reader of the logs"),
         (&["replay", SESSION, "--by", "sesion"], "`sesion` is no value of --by; did you mean `session`?"),
         (&["replay", SESSION, "--polcy", "none"], "`--polcy` is no option of this command; did you mean `--policy`?"),
         (&["diff", SESSION, "none"], "diff compares two policies"),
@@ -181,10 +181,27 @@ fn mistakes_are_named_with_what_was_meant() {
         (&["replay", SESSION, "-p", "pi", "--set", "keepRecentTokens=yes"], "`yes` is for a switch; it counts tokens"),
         (&["replay", SESSION, "-p", "pi", "--set", "keepRecentTokens=2.5"], "`2.5` is no whole number; it counts tokens"),
         (&["replay", SESSION, "-p", "pi", "--set", "keepRecentTokens=10k-80k"], "`-70000` is less than nothing; it counts tokens"),
-        (&["replay", SESSION, "-p", "opencode", "--set", "prune=maybe"], "maybe"),
+        (
+            &["replay", SESSION, "-p", "opencode", "--set", "prune=maybe"],
+            "`maybe` is neither on nor off: a switch takes yes or no, on or off, 1 or 0",
+        ),
+        (
+            &["replay", SESSION, "-p", "pi", "--set", "keepRecentTokens=window-2m"],
+            "is less than nothing; it counts tokens (`window-2m` at a window of",
+        ),
+        (
+            &["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=1k,window-2m"],
+            "is less than nothing; it counts tokens (`window-2m` at a window of",
+        ),
+        (
+            &["tune", SESSION, "-p", "pi", "--set", "reserveTokens=0-window", "--params", "keepRecentTokens=10k..80k"],
+            "is less than nothing",
+        ),
+        (&["replay", SESSION, "-p", "opencode", "--set", "prune=window*1"], "is neither 0 (off) nor 1 (on) (`window*1` at a window of"),
         (&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k-80k"], "a range is written keepRecentTokens=10k..80k:STEP"),
         (&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k…80k:5k"], "a range is written keepRecentTokens=10k..80k:STEP"),
         (&["tune", SESSION, "-p", "pi", "--params", "keepRecentTokens=10k-80k"], "a range is written 10k..80k"),
+        (&["tune", SESSION, "-p", "pi", "--params", "keepRecentTokens=10kb..20k"], "`10kb` is no number: it is written 20000"),
         (&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=1k,2kb"], "`2kb` is no number"),
     ];
     for (arguments, words) in cases {
@@ -225,13 +242,13 @@ fn lists() {
     assert!(ctxsim(&["policy", "list"]).stdout().contains("none "));
     assert!(ctxsim(&["policy", "show", "none"]).stdout().contains("[params]"));
     assert!(ctxsim(&["formats"]).stdout().contains("native"));
-    assert!(ctxsim(&["models", "gpt-5"]).stdout().contains("400,000"));
+    assert!(ctxsim(&["models", "gpt-5"]).stdout().contains("400k"));
     let help = ctxsim(&["replay", "--help"]).stdout();
     assert!(help.contains("Examples:"), "{help}");
 }
 
 #[test]
-fn a_page_of_eighty_columns_where_nobody_knows_better() {
+fn a_page_of_eighty_columns_where_no_terminal_says_more() {
     for arguments in [&["--by", "session"][..], &["--by", "tool"], &["--by", "region"], &[]] {
         let shown = ctxsim(&[&["replay", SESSION, HOSTILE, "--policy", "none", "--policy", MASK], arguments].concat()).stdout();
         let widest = shown.lines().map(|line| line.chars().count()).max();
@@ -241,7 +258,7 @@ fn a_page_of_eighty_columns_where_nobody_knows_better() {
 
 #[test]
 fn lists_fit_the_page() {
-    for arguments in [&["policy", "list"][..], &["models"]] {
+    for arguments in [&["policy", "list", "--all"][..], &["models", "--all"]] {
         for width in [60, 80, 120] {
             let shown = ctxsim(arguments).columns(width).stdout();
             let widest = shown.lines().map(|line| line.chars().count()).max();
@@ -330,7 +347,7 @@ fn columns_are_chosen_by_their_names() {
 
 #[test]
 fn the_glossary_names_every_measure() {
-    let glossary = ctxsim(&["help", "metrics"]).stdout();
+    let glossary = ctxsim(&["help", "metrics", "--all"]).stdout();
     let head = ctxsim(&["replay", SESSION, "-p", "none", "--csv"]).stdout();
     let columns = head.lines().next().unwrap_or_default().split(',').skip(6);
     for name in columns {
@@ -359,7 +376,7 @@ fn switches_are_turned_by_words() {
     assert_eq!([events("no"), events("off")], [events("0"), events("0")]);
 }
 
-/// What is named as it was before is told of once, and means the same.
+/// What is named as it was before gets one hint, and means the same.
 #[test]
 fn measures_have_one_name() {
     let told = |words: &[&str]| {

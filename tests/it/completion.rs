@@ -1,15 +1,13 @@
 //! What shells complete: the program is asked as the scripts ask it, and bash is driven with its own script.
 
+use crate::support::{ctxsim, path_with_program};
 use std::path::Path;
 use std::process::Command;
 
 /// What can stand at the last of these words.
 fn complete(folder: &Path, words: &[&str]) -> Vec<String> {
     let place = words.len().to_string();
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctxsim"));
-    let output = command.current_dir(folder).env("CTXSIM_CONFIG", "").args(["complete", &place, "ctxsim"]).args(words).output().unwrap();
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    ctxsim(&["complete", &place, "ctxsim"]).args(words).within(folder).stdout().lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -39,6 +37,8 @@ fn names_are_completed_where_they_stand() {
     // Ids of the sessions in the logs that are named.
     let ids = of(&["explain", "--policy", "pi", "tests/data/cli/session.jsonl", "--session"]);
     assert!(ids.is_empty(), "{ids:?}");
+    let behind = ctxsim(&["complete", "2", "ctxsim", "explain", "by-", "tests/data/cli/session.jsonl"]).stdout();
+    assert_eq!(behind, "by-hand\n", "logs stand behind the session");
     assert_eq!(of(&["chart", "context", "tests/data/cli/session.jsonl", "--session", "by-"]), ["by-hand"]);
 }
 
@@ -47,10 +47,65 @@ fn bash_asks_the_program() {
     if Command::new("bash").arg("--version").output().is_err() {
         return crate::support::skip("CTXSIM_REQUIRE_BASH", "no bash");
     }
-    let program = assert_cmd::cargo::cargo_bin!("ctxsim");
-    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let drive = "source <(ctxsim completions bash); COMP_WORDS=(ctxsim chart surv); COMP_CWORD=2; _ctxsim; echo \"${COMPREPLY[*]}\"; complete -p ctxsim";
-    let output = Command::new("bash").args(["-c", drive]).env("PATH", path).env("CTXSIM_CONFIG", "").output().unwrap();
+    let output = Command::new("bash").args(["-c", drive]).env("PATH", path_with_program()).env("CTXSIM_CONFIG", "").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(text, "survival\ncomplete -o default -F _ctxsim ctxsim\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// What is typed, and what it becomes.
+const DRIVEN: [(&str, &str); 5] = [
+    ("ctxsim replay -p pi@0.5", "pi@0.58"),
+    ("ctxsim chart surv", "survival"),
+    ("ctxsim replay --format js", "json"),
+    ("ctxsim sweep --minimise cache_h", "cache_hit_rate"),
+    ("ctxsim chart context tests/data/cli/session.jsonl --session by-", "by-hand"),
+];
+
+/// A shell that runs this, with the program on its path; `None` where there is none.
+fn driven(shell: &str, words: &[&str]) -> Option<String> {
+    if Command::new(shell).arg("--version").output().is_err() {
+        crate::support::skip(&format!("CTXSIM_REQUIRE_{}", shell.to_uppercase()), &format!("no {shell}"));
+        return None;
+    }
+    let mut command = Command::new(shell);
+    let output = command
+        .args(words)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("PATH", path_with_program())
+        .env("CTXSIM_CONFIG", "")
+        .output()
+        .unwrap();
+    Some(String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+}
+
+/// Names stand alone where there are names, and files where there are none.
+#[test]
+fn fish_asks_the_program() {
+    let files = ("ctxsim replay transcripts/p", "transcripts/pi/");
+    for (typed, wanted) in DRIVEN.into_iter().chain([files]) {
+        let script = format!("source (ctxsim completions fish | psub); complete -C '{typed}'");
+        let Some(found) = driven("fish", &["--no-config", "-c", &script]) else { return };
+        assert!(found.lines().any(|line| line == wanted), "{typed}: {found}");
+        assert!(typed == files.0 || found.lines().count() == 1, "{typed}: {found}");
+    }
+}
+
+/// In a terminal of its own, loaded as the help says: from a file among the functions, at the first key.
+#[test]
+fn zsh_asks_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let zsh = folder.path().display();
+    std::fs::write(folder.path().join("_ctxsim"), ctxsim(&["completions", "zsh"]).stdout()).unwrap();
+    for (typed, wanted) in DRIVEN {
+        // What the line has become is printed by a key of its own, so that no time has to be waited for.
+        let script = format!(
+            "zmodload zsh/zpty; zpty z 'TERM=dumb zsh -f -i'
+            zpty -w z 'fpath=({zsh} $fpath); autoload -Uz compinit; compinit -u -d {zsh}/dump; bindkey \"^I\" complete-word
+            shown() {{ print; print -r -- \"<$BUFFER>\" }}; zle -N shown; bindkey \"^X\" shown; print rea\"\"dy'
+            zpty -r z out '*ready*'; zpty -n -w z '{typed}'$'\\t'$'\\x18'; zpty -r z out '*<*>*'; print -r -- ${{(V)out}}; zpty -d z"
+        );
+        let Some(shown) = driven("zsh", &["-f", "-c", &script]) else { return };
+        assert!(shown.contains(&format!("{wanted} >")), "{typed}: {shown}");
+    }
 }

@@ -308,16 +308,16 @@ fn masking_of_real_runs_costs_what_an_independent_count_says() {
         let agent = &ours["agents"][0];
         assert_eq!(agent["calls"], theirs["calls"]);
         near("logged", usd(&agent["logged_usd"]), theirs["logged_usd"].as_f64().unwrap(), 1e-9);
-        near("list", usd(&agent["recorded"]["cost_usd"]), theirs["list_usd"].as_f64().unwrap(), 1e-9);
+        near("list", usd(&agent["recorded"]["cost"]), theirs["list_usd"].as_f64().unwrap(), 1e-9);
         assert_eq!(agent["recorded"]["tiers"]["cache_read"]["tokens"], theirs["cached"]);
         assert_eq!(agent["recorded"]["tiers"]["output"]["tokens"], theirs["output"]);
         let (policy, masking) = (&ours["policies"][0], &theirs["masking"][place]);
         let number = |key: &str| masking[key].as_f64().unwrap();
         let what = format!("keep {keep}, polling {polling}");
         near(&format!("{what}: saved"), policy["tokens_saved"].as_f64().unwrap(), number("saved"), 0.01);
-        near(&format!("{what}: hits"), policy["perfect"]["hit_share"].as_f64().unwrap(), number("hit_share"), 0.01);
-        near(&format!("{what}: no cache"), usd(&policy["uncached"]["cost_usd"]), number("uncached_usd"), 0.01);
-        near(&format!("{what}: perfect"), usd(&policy["perfect"]["cost_usd"]), number("perfect_usd"), 0.01);
+        near(&format!("{what}: hits"), policy["perfect"]["cache_hit_rate"].as_f64().unwrap(), number("hit_share"), 0.01);
+        near(&format!("{what}: no cache"), usd(&policy["uncached"]["cost"]), number("uncached_usd"), 0.01);
+        near(&format!("{what}: perfect"), usd(&policy["perfect"]["cost"]), number("perfect_usd"), 0.01);
     }
 }
 

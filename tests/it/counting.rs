@@ -272,6 +272,20 @@ fn worst_cases_neither_panic_nor_stall() {
     }
 }
 
+/// Its ranks come from elsewhere than those of the crate; each token and each text counts the same.
+#[test]
+fn the_reference_engine_counts_as_the_crate_does() {
+    for vocabulary in OPENAI {
+        let reference = Counter::new(vocabulary, Engine::Reference).unwrap();
+        let crates_own = oracle(vocabulary);
+        let tokens = (0..100_000).filter_map(|rank| crates_own.decode(&[rank]).ok());
+        for text in tokens.chain(weird_texts()) {
+            assert_eq!(reference.count(&text), crates_own.encode_ordinary(&text).len() as u64, "{}: {text:?}", vocabulary.name());
+        }
+        assert_eq!(reference.stand_ins(), 0);
+    }
+}
+
 #[test]
 fn the_reference_engine_survives_what_overflows_its_stack() {
     let reference = Counter::new(Vocabulary::O200kBase, Engine::Reference).unwrap();

@@ -42,7 +42,7 @@ fn recorded_sessions_give_one_report() {
 }
 
 /// Commands that read no logs.
-const WITHOUT_LOGS: [&str; 8] = ["policy", "formats", "models", "demo", "config", "completions", "man", "help"];
+const WITHOUT_LOGS: [&str; 9] = ["policy", "formats", "models", "demo", "config", "completions", "man", "help", "worker"];
 
 /// Every other command, as it is tried. `LOGS` stands for the folders, `OUT` for a place to write to; what is written there is compared too.
 const WITH_LOGS: [(&str, &[&str]); 24] = [
@@ -56,7 +56,7 @@ const WITH_LOGS: [(&str, &[&str]); 24] = [
     ("idle", &["LOGS", "--json"]),
     ("explain", &["SESSION", "LOGS", "--json", "-p", "codex", "--window", "40k"]),
     ("drift", &["LOGS", "--json", "--policy", "codex", "--policy", "pi"]),
-    ("drift", &["LOGS", "--calibrate", "OUT"]),
+    ("drift", &["LOGS", "--calibrate", "OUT.toml"]),
     ("backtest", &["LOGS", "--json"]),
     ("diff", &["LOGS", "--json", "-p", "codex", "-p", "opencode", "--window", "40k"]),
     ("sweep", &["LOGS", "--json", "-p", "baseagent", "--vary", "prune_protect=1k..40k:10k", "--window", "40k", "--resamples", "50"]),
@@ -77,7 +77,7 @@ const FOLDERS: [(&str, [&str; 2]); 4] =
     [("claude-code", ["alfa", "yoke"]), ("codex", ["bart", "xray"]), ("mini-swe-agent", ["cote", "walk"]), ("pi", ["dune", "vase"])];
 
 /// Commands that the program itself lists.
-fn listed() -> Vec<String> {
+pub fn listed() -> Vec<String> {
     let help = ctxsim(&["--help"]).stdout();
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     commands
@@ -110,7 +110,10 @@ fn traced(root: &Path, layout: usize, command: &str, words: &[&str], threads: &s
         }
     }
     arguments.extend(["--quiet", "--threads", threads].map(str::to_owned));
-    let mut all = vec![("printed".to_owned(), ctxsim(&[]).args(&arguments).within(root).stdout().into_bytes())];
+    // What to type next names the logs as they were named.
+    let printed = ctxsim(&[]).args(&arguments).within(root).stdout();
+    let printed = printed.split("\nNext:").next().unwrap_or_default().as_bytes().to_vec();
+    let mut all = vec![("printed".to_owned(), printed)];
     for path in below(&out) {
         let name = path.strip_prefix(&out).expect("below").to_string_lossy().into_owned();
         // The page packs each session; what it draws stands in the summary. Measured traces are compared by what they say below, and a manifest holds

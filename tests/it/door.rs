@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// What an option writes: a file of this name, or a folder with a file of this name in it.
@@ -30,7 +31,7 @@ const fn writer(command: &'static str, option: &'static str, wrote: Wrote, words
 }
 
 /// All of them. A test compares the list with `--help`.
-const WRITERS: [Writer; 22] = [
+const WRITERS: [Writer; 28] = [
     writer("inspect", "--output", Wrote::Folder("inspect.json"), "inspect LOG --output OUT"),
     writer("replay", "--output", Wrote::Folder("replay.json"), "replay LOG -p none --output OUT"),
     writer("cost", "--output", Wrote::Folder("cost.json"), "cost LOG -p pi --output OUT"),
@@ -53,10 +54,17 @@ const WRITERS: [Writer; 22] = [
     writer("trace build", "--output", Wrote::File("x.ctxtrace"), "trace build LOG --output OUT"),
     writer("demo", "--output", Wrote::Folder("pi.jsonl"), "demo --output OUT"),
     writer("man", "--output", Wrote::Folder("ctxsim.1"), "man --output OUT"),
+    writer("gate", "--output", Wrote::Folder("gate.json"), "gate LOG -p pi --baseline BASELINE --output OUT"),
+    writer("formats", "--output", Wrote::File("x.json"), "formats --output OUT"),
+    writer("models", "--output", Wrote::File("x.json"), "models gpt-5 --output OUT"),
+    writer("policy list", "--output", Wrote::File("x.json"), "policy list --output OUT"),
+    writer("policy show", "--output", Wrote::File("x.toml"), "policy show pi --output OUT"),
+    writer("policy new", "--output", Wrote::File("x.toml"), "policy new --extends pi --output OUT"),
 ];
 
-/// Options under the heading that name no place: they say how the others write.
-const MODIFIERS: [&str; 5] = ["--force", "--resume", "--redact", "--without-paths", "--to"];
+/// Options under the heading that name no place: they say how the others write. The folder of a program's answers, which many commands fill in one
+/// way, has a test of its own in `programs.rs`.
+const MODIFIERS: [&str; 7] = ["--format", "--force", "--resume", "--redact", "--without-paths", "--to", "--program-cache"];
 
 /// Options that take a file and read it.
 const READ: [&str; 7] = ["--config", "--policy", "--prices", "--baseline", "--agent-config", "--with", "--index"];
@@ -67,6 +75,7 @@ impl Writer {
         let word = |word: &str| match word {
             "LOG" => log.to_string_lossy().into_owned(),
             "OUT" => place.to_string_lossy().into_owned(),
+            "BASELINE" => baseline().to_string_lossy().into_owned(),
             other => other.to_owned(),
         };
         self.words.split(' ').map(word).collect()
@@ -88,6 +97,19 @@ impl Writer {
             Wrote::Folder(name) => (folder.join(""), folder.join(name)),
         }
     }
+}
+
+/// A baseline of [`log`], in a folder of its own.
+fn baseline() -> &'static Path {
+    static MADE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("log.jsonl"), log()).unwrap();
+        ctxsim(&["gate", "log.jsonl", "-q", "-p", "pi", "--baseline", "base.json", "--update-baseline"]).within(folder.path()).code(0);
+        let path = folder.path().join("base.json");
+        (folder, path)
+    });
+    path
 }
 
 /// A session in the program's own shape, which is no agent's.

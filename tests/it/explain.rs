@@ -28,7 +28,7 @@ fn a_rule_that_fired_by_a_count_names_the_count() {
 }
 
 #[test]
-fn a_belief_says_of_which_moment_it_is() {
+fn an_estimate_says_of_which_moment_it_is() {
     let rule = fs::read_to_string("tests/data/cli/mask.toml").expect("mask");
     let (_, rule) = rule.split_once("[[rule]]").expect("rule");
     let shown = told(&format!("[[rule]]{}", rule.replace("\"=trigger\"", "560")), "--details");
@@ -37,7 +37,7 @@ fn a_belief_says_of_which_moment_it_is() {
 }
 
 #[test]
-fn what_fires_in_vain_at_each_call_is_told_once() {
+fn what_fires_without_effect_at_each_call_is_told_once() {
     let rule = "[[rule]]\nid = 'vain'\nat = 'pre_call'\nwhen.level = { of = 'usage_total', gt = 100 }\n\
                 select = { kind = ['tool_result'], tail = [{ n = 9, unit = 'items' }] }\nmask = { text = '[old]' }\n";
     let shown = told(rule, "--details");

@@ -132,7 +132,7 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     let record: serde_json::Value = serde_json::from_str(&form("json")).unwrap();
     assert_eq!((record["schema"].as_str(), record["passed"].as_bool()), (Some("ctxsim.gate/2"), Some(false)));
     // What is shown is what is judged: the difference, and its share of the baseline.
-    let points = with(&[&turned[..2], &["--allow", "cache_hit_rate +0pp", "--allow", "cache_hit_rate -0.01%"]].concat());
+    let points = with(&[&turned[..2], &["--allow", "cache_hit_rate +0pp", "--allow", "cache_hit_rate -0.01%", "--details"]].concat());
     let text = String::from_utf8_lossy(&points.stdout).into_owned();
     let measures = record["measures"].as_array().unwrap();
     let tokens = measures.iter().find(|moved| moved["measure"] == "tokens").unwrap();
@@ -206,7 +206,7 @@ fn a_baseline_holds_what_replay_and_cost_count() {
     {
         assert_eq!(baseline["totals"][place(metric)], policy[key], "{metric}");
     }
-    let dollars: f64 = policy["cost"]["calibrated"]["cost_usd"].as_str().unwrap().parse().unwrap();
+    let dollars: f64 = policy["cost"]["calibrated"]["cost"].as_str().unwrap().parse().unwrap();
     assert!((baseline["totals"][place("cost")].as_f64().unwrap() / 1e9 - dollars).abs() < 1e-9);
     assert_eq!(baseline["sessions"].as_array().unwrap().len(), policy["sessions"].as_array().unwrap().len());
 }

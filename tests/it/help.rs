@@ -63,6 +63,9 @@ pub fn prepared(folder: &Path) {
         fs::write(folder.join(name).join("session.jsonl"), &log).unwrap();
     }
     fs::write(folder.join("session.jsonl"), &log).unwrap();
+    for name in ["files.rows", "measured.rows", "corpus.rows", "sessions.rows"] {
+        fs::write(folder.join(name), "").unwrap();
+    }
     for name in ["mine.toml", "estimator.toml"] {
         fs::write(folder.join(name), "extends = \"codex\"\nabout = \"mine\"\n").unwrap();
     }

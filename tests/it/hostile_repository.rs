@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every command, with words that make it do what it can do in the repository.
-const COMMANDS: [&str; 47] = [
+const COMMANDS: [&str; 50] = [
+    "worker measure",
+    "worker merge",
+    "worker simulate -p pi",
     "inspect",
     "inspect logs --output out/ --force",
     "replay",

@@ -64,7 +64,7 @@ fn sessions_that_were_never_resumed_turn_the_answer_round() {
     assert!(screen.contains("the recommendation changes"), "{screen}");
     insta::assert_snapshot!("idle", screen);
     let record: serde_json::Value = serde_json::from_str(&run(&["idle", ".", "--quiet", "--json"])).unwrap();
-    assert_eq!((&record["schema"], &record["recommended"][0]["changes"]), (&"ctxsim.idle/1".into(), &true.into()));
+    assert_eq!((&record["schema"], &record["recommended"][0]["changes"]), (&"ctxsim.idle/2".into(), &true.into()));
     assert_eq!(record["never_resumed"], 9);
 }
 

@@ -21,7 +21,7 @@ mod calibration;
 mod catalog;
 /// Charts: golden pictures, words that never meet, files from outside.
 mod chart;
-/// Charts of more policies than anybody could tell apart.
+/// Charts of more policies than a reader could tell apart.
 mod chart_many;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
@@ -48,8 +48,10 @@ mod drift;
 mod explain;
 /// Sessions that a policy fails: where they end, what still counts, how they rank.
 mod failed;
-/// Readers, a file a format.
+/// Readers, one file per format.
 mod format;
+/// One convention for forms and places of output, over all commands.
+mod forms;
 /// `ctxsim gate`: limits, baselines, forms, exit codes.
 mod gate;
 /// Days, blocks, jumps, windows, against the raw lines.
@@ -89,6 +91,10 @@ mod policy_examples;
 mod policy_systems;
 /// Words of the policy language that several systems need.
 mod policy_words;
+/// Policies whose decisions a program takes: examples beside their presets, the protocol, hostile programs.
+mod programs;
+/// What is shown while a run lasts.
+mod progress;
 /// A project's defaults, the demo, completions and manual pages.
 mod project;
 /// What agents read again after recorded compactions.
@@ -153,5 +159,7 @@ mod verdicts;
 mod windows;
 /// Plain words, and the glossary.
 mod words;
+/// Rows in, rows out: the worker behind engines that move rows between machines.
+mod worker;
 /// Texts that make tokenizers slow.
 mod worst_strings;

@@ -307,7 +307,7 @@ fn csv_rows(text: &str) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn no_word_of_a_transcript_is_in_a_report_unless_somebody_asks() {
+fn no_word_of_a_transcript_is_in_a_report_unless_it_is_asked_for() {
     let word = "xylophonic";
     let logs = tempfile::tempdir().unwrap();
     let path = logs.path().join("session.jsonl");

@@ -152,7 +152,7 @@ fn replays_of_the_session_worked_by_hand() {
 }
 
 #[test]
-fn a_result_that_nobody_saw_coming_is_a_blind_spot() {
+fn a_result_that_no_estimate_saw_coming_is_a_blind_spot() {
     // As by hand, but t1 has 700 tokens: at call 2 P estimates 340, and it is 1,040.
     let trace = Session::default().user(80).step(160, Some((300, 40)), "t", text(2_100, 700)).reply(40, Some((1_040, 10))).trace();
     let p = run(&masking("usage_total"), &trace, 1_000);

@@ -173,15 +173,15 @@ fn a_share_above_one_is_told_and_taken() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
     std::fs::write(&file, "extends = \"baseagent\"\n[params]\nauto_compact_threshold = 85\n").unwrap();
-    let checked = ctxsim(&["policy", "check", &file.to_string_lossy()]).code(1).stdout();
+    let checked = ctxsim(&["policy", "check", &file.to_string_lossy()]).columns(1_000).code(1).stdout();
     assert!(checked.contains("doubt: params.auto_compact_threshold: 85 (unit: share) is 8,500 %; did you mean 0.85?"), "{checked}");
 }
 
 #[test]
 fn diff_says_in_words_what_is_different() {
-    let shown = ctxsim(&["policy", "diff", "pi@0.58", "pi@1.5"]).stdout();
+    let shown = ctxsim(&["policy", "diff", "pi@0.58", "pi@1.5"]).columns(1_000).stdout();
     assert!(shown.contains("only pi@1.5: between two steps of a turn, when the last reported usage with an estimate"), "{shown}");
-    let shown = ctxsim(&["policy", "diff", "opencode@2025-12", "opencode@1.15"]).stdout();
+    let shown = ctxsim(&["policy", "diff", "opencode@2025-12", "opencode@1.15"]).columns(1_000).stdout();
     assert!(shown.contains("prune: opencode@2025-12: on | opencode@1.15: off"), "{shown}");
     assert!(shown.contains("above 168,000") && shown.contains("at or above 168,000"), "{shown}");
     assert!(ctxsim(&["policy", "diff", "pi", "pi@1.5"]).stdout().contains("do the same"));

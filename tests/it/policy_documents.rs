@@ -143,3 +143,34 @@ fn a_new_parameter_is_used_by_a_formula() {
     let nothing = Policy::load("pi").unwrap().set("keepRecentTokens", "").unwrap_err().to_string();
     assert!(nothing.contains("`keepRecentTokens`: no value is given"), "{nothing}");
 }
+
+/// No preset has a formula that comes to what its parameter cannot have, whatever the model.
+#[test]
+fn formulas_of_presets_stay_within_their_units() {
+    for preset in presets() {
+        let policy = Policy::load(preset.name).unwrap();
+        for window in [4_000, 16_000, 32_768, 128_000, 200_000, 1_048_576, 2_000_000] {
+            for max_output in [0, 4_096, 32_000, 128_000] {
+                for max_input in [0, window / 2, window] {
+                    let facts = Facts { window: Some(window), max_input, max_output, family: None };
+                    assert!(policy.plan(&facts).is_ok(), "{} at {facts:?}: {:?}", preset.name, policy.plan(&facts).err());
+                }
+            }
+        }
+    }
+}
+
+/// A document may leave no room in an ordinary window, as long as the model of a session has it.
+#[test]
+fn a_formula_is_held_to_the_models_of_the_logs() {
+    let mut policy = Policy::load("pi").unwrap();
+    policy.set("reserveTokens", "window-500k").unwrap();
+    let at = |window| policy.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None });
+    assert!(at(1_000_000).is_ok());
+    let refused = at(200_000).unwrap_err().to_string();
+    assert!(refused.contains("`-300000` is less than nothing; it counts tokens (`window-500k` at a window of 200000)"), "{refused}");
+    let text = "extends = \"pi\"\nabout = \"mine\"\n[params]\nreserveTokens = \"=window-500k\"\n";
+    let written = Policy::parse("mine", text).unwrap();
+    let plan = |window| written.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None });
+    assert!(plan(1_000_000).is_ok() && plan(200_000).is_err());
+}

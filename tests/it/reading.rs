@@ -163,9 +163,9 @@ fn policies_and_samples_have_bounds() {
 }
 
 #[test]
-fn rows_that_were_changed_are_not_believed() {
+fn rows_that_were_changed_are_not_taken() {
     let folder = tempfile::tempdir().unwrap();
-    let rows = words(&folder.path().join("rows"));
+    let rows = words(&folder.path().join("rows.jsonl"));
     let sweep = ["sweep", SESSION, "-q", "-p", "opencode", "--vary", "prune_protect=10k,20k,30k", "--rows", &rows, "--resume"];
     ctxsim(&sweep).code(0);
     let whole = fs::read_to_string(&rows).unwrap();

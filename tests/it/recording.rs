@@ -35,7 +35,7 @@ fn the_recording_is_a_row() {
     let folder = tempfile::tempdir().expect("folder");
     let path = both_kinds(folder.path());
     let value = json(&["replay", &path, "-p", "none", "-p", "opencode"]);
-    assert_eq!(value["schema"], "ctxsim.replay/2");
+    assert_eq!(value["schema"], "ctxsim.replay/3");
     let recorded = &value["recorded"];
     assert_eq!((&recorded["calls"], &recorded["prompt_tokens"], &recorded["peak_tokens"]), (&9.into(), &693_000.into(), &168_000.into()));
     assert_eq!((&recorded["compactions"], &recorded["manual_compactions"], &recorded["prunes"]), (&2.into(), &1.into(), &0.into()));
@@ -70,12 +70,12 @@ fn what_a_policy_costs_stands_beside_the_recorded_price() {
     let folder = tempfile::tempdir().expect("folder");
     let path = both_kinds(folder.path());
     let value = json(&["cost", &path, "-p", "opencode"]);
-    assert_eq!(value["schema"], "ctxsim.cost/2");
+    assert_eq!(value["schema"], "ctxsim.cost/3");
     let usd = |value: &Value| value.as_str().and_then(|usd| usd.parse::<f64>().ok()).expect("dollars");
     // Without cache counts every token costs the input price of opus-4-5, $5 a million; replies $25.
-    assert!((usd(&value["recorded"]["cost_usd"]) - (693_000.0 * 5.0 + 900.0 * 25.0) / 1e6).abs() < 1e-9, "{}", value["recorded"]);
+    assert!((usd(&value["recorded"]["cost"]) - (693_000.0 * 5.0 + 900.0 * 25.0) / 1e6).abs() < 1e-9, "{}", value["recorded"]);
     let beside = &value["policies"][0]["beside_recorded"];
-    let (cost, recorded) = (usd(&beside["cost_usd"]), usd(&beside["recorded_cost_usd"]));
+    let (cost, recorded) = (usd(&beside["cost"]), usd(&beside["recorded_cost"]));
     assert!((beside["cost_vs_recorded"].as_f64().expect("share") - (cost / recorded - 1.0)).abs() < 1e-6, "{beside}");
     assert!(run(&["cost", &path, "-p", "opencode"], None).lines().any(|line| line.starts_with("recorded")));
 }

@@ -160,7 +160,7 @@ fn both_loops_stand_side_by_side() {
 }
 
 #[test]
-fn paths_are_named_only_where_somebody_asks() {
+fn paths_are_named_only_where_they_are_asked_for() {
     let rules = program(&["replay", "worked.jsonl", "--by", "rule"]);
     assert!(rules.contains("mask"), "{rules}");
     let without = program(&["replay", "worked.jsonl", "--by", "reference"]);

@@ -190,7 +190,7 @@ fn markdown_cells_hold_no_markup() {
 fn json_says_the_same_and_gives_names_back_whole() {
     let report = report(By::Policy);
     let value: serde_json::Value = serde_json::from_str(&json(&report).expect("json")).expect("well-formed");
-    assert_eq!(value["schema"], "ctxsim.replay/2");
+    assert_eq!(value["schema"], "ctxsim.replay/3");
     assert_eq!(value["corpus"]["anchored_share"], 0.4);
     assert_eq!(value["corpus"]["skipped"][0]["path"], HOSTILE);
     let policy = &value["policies"][1];
@@ -250,7 +250,7 @@ fn settings_are_never_shortened() {
 
 /// What a build server, a spreadsheet or a page would act upon.
 #[test]
-fn words_of_others_command_nobody() {
+fn words_of_others_command_no_program() {
     for (words, shown) in [
         ("::error::X", "\\u{3a}:error::X"),
         ("read ::add-mask::x", "read \\u{3a}:add-mask::x"),

@@ -179,7 +179,7 @@ fn content_is_kept_only_if_asked() {
 }
 
 #[test]
-fn estimators_guess_as_the_agents_do() {
+fn estimators_count_as_the_agents_do() {
     let text = scale().weigh("Grüße, 🙂!"); // 9 code points, 10 UTF-16 units, 14 bytes
     let guess = |toml: &str| toml::from_str::<Estimator>(toml).unwrap().text(&text);
     assert_eq!(guess("unit = 'chars'"), 2);

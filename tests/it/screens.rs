@@ -1,7 +1,9 @@
 //! The first screen of each command: the answer within thirty lines, whatever the page.
 
+use crate::determinism::listed;
 use crate::support::ctxsim;
 use crate::{home, support};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -28,87 +30,143 @@ fn made() -> &'static Path {
     home.path()
 }
 
-const COMMANDS: [&[&str]; 22] = [
-    &["transcripts/"],
-    &["replay", "transcripts/", "-p", "pi", "-p", "codex", "--window", "128k,200k"],
-    &["replay", "transcripts/", "--by", "day"],
-    &["replay", "transcripts/", "--by", "block"],
-    &["explain", "22485d98", "transcripts/", "-p", "pi", "--at", "60"],
-    &["explain", "22485d98", "transcripts/", "-p", "pi", "--lost"],
-    &["replay", "transcripts/", "-p", "none"],
-    &["replay", "transcripts/", "--by", "session"],
-    &["replay", "transcripts/", "--by", "tool"],
-    &["replay", "transcripts/", "--by", "reference"],
-    &["explain", "22485d98", "transcripts/", "-p", "pi"],
-    &["backtest", "transcripts/"],
-    &["drift", "transcripts/"],
-    &["diff", "transcripts/", "-p", "codex", "-p", "opencode"],
-    &["cost", "transcripts/"],
-    &["cache", "transcripts/"],
-    &["cache", "transcripts/", "--by", "session"],
-    &["idle", "transcripts/"],
-    &["curve", "transcripts/"],
-    &["inspect", "transcripts/"],
-    &["sweep", "transcripts/", "-p", "pi", "--vary", "keepRecentTokens=5k..60k:1k"],
-    &["tune", "transcripts/", "-p", "pi", "--params", "keepRecentTokens=10k..30k", "--held-out", "50"],
+/// Commands over logs, each with the name of its golden and what is typed: over the samples, with `LOGS` in their place, and over a made home.
+const SCREENS: [(&str, &str); 32] = [
+    ("replay", "LOGS"),
+    ("windows", "replay LOGS -p pi -p codex --window 128k,200k"),
+    ("none", "replay LOGS -p none"),
+    ("by_session", "replay LOGS --by session"),
+    ("by_tool", "replay LOGS --by tool"),
+    ("by_region", "replay LOGS --by region"),
+    ("by_reference", "replay LOGS --by reference"),
+    ("by_rule", "replay LOGS --by rule"),
+    ("by_file", "replay LOGS --by file"),
+    ("by_day", "replay LOGS --by day"),
+    ("by_project", "replay LOGS --by project"),
+    ("by_agent", "replay LOGS --by agent"),
+    ("by_block", "replay LOGS --by block"),
+    ("refetch", "replay LOGS -p pi --refetch"),
+    ("explain", "explain SESSION LOGS -p pi"),
+    ("explain_at", "explain SESSION LOGS -p pi --at 53"),
+    ("explain_lost", "explain SESSION LOGS -p pi --lost"),
+    ("backtest", "backtest LOGS"),
+    ("drift", "drift LOGS"),
+    ("drift_policies", "drift LOGS -p codex -p pi"),
+    ("diff", "diff LOGS -p codex -p opencode"),
+    ("cost", "cost LOGS"),
+    ("cache", "cache LOGS"),
+    ("cache_by_session", "cache LOGS --by session"),
+    ("idle", "idle LOGS"),
+    ("curve", "curve LOGS"),
+    ("inspect", "inspect LOGS"),
+    ("sweep", "sweep LOGS -p pi --vary keepRecentTokens=5k..60k:1k"),
+    ("tune", "tune LOGS -p pi --params keepRecentTokens=10k..30k --held-out 50"),
+    ("gate", "gate LOGS -p pi --baseline BASELINE"),
+    ("validate", "validate LOGS --with LOGS -p pi"),
+    ("report", "report LOGS -p pi -o OUT/ --force"),
 ];
 
-/// The same over a made home.
-const AT_HOME: [(&str, &[&str]); 13] = [
-    ("replay", &["replay", "home.ctxtrace"]),
-    ("by_session", &["replay", "home.ctxtrace", "--by", "session"]),
-    ("by_project", &["replay", "home.ctxtrace", "--by", "project"]),
-    ("by_block", &["replay", "home.ctxtrace", "--by", "block"]),
-    ("explain", &["explain", "2c1735f4", "home.ctxtrace", "-p", "claude-code"]),
-    ("backtest", &["backtest", "home.ctxtrace"]),
-    ("drift", &["drift", "home.ctxtrace"]),
-    ("diff", &["diff", "home.ctxtrace", "-p", "claude-code", "-p", "pi"]),
-    ("cost", &["cost", "home.ctxtrace"]),
-    ("curve", &["curve", "home.ctxtrace"]),
-    ("inspect", &["inspect", "home.ctxtrace"]),
-    ("sweep", &["sweep", "home.ctxtrace", "-p", "pi", "--vary", "keepRecentTokens=10k..40k:5k"]),
-    ("tune", &["tune", "home.ctxtrace", "-p", "pi", "--params", "keepRecentTokens=10k..40k"]),
+/// What is typed and prints no first screen, and why.
+const OTHERS: [(&str, &str); 10] = [
+    ("chart", "it draws into a file; `chart list` is the whole list"),
+    ("trace", "it writes a file"),
+    ("convert", "it writes a document"),
+    ("policy", "documents to edit, and the whole list of presets"),
+    ("formats", "the whole list"),
+    ("models", "the whole list"),
+    ("config", "settings as they stand in a file"),
+    ("completions", "a script for a shell"),
+    ("man", "a manual page"),
+    ("worker", "rows for an engine"),
 ];
 
-fn is_a_screen(arguments: &[&str], shown: &str) {
+/// A baseline of the samples, and one of the home.
+fn baselines() -> &'static Path {
+    static WRITTEN: OnceLock<TempDir> = OnceLock::new();
+    let folder = WRITTEN.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let write = |logs: &str, within: &Path, path: &str| {
+            shown_in(within, &["gate", logs, "-p", "codex", "--baseline", path, "--update-baseline", "--quiet"], 80)
+        };
+        write("transcripts/", Path::new(env!("CARGO_MANIFEST_DIR")), &path("samples.json"));
+        write("home.ctxtrace", made(), &path("home.json"));
+        folder
+    });
+    folder.path()
+}
+
+/// Over which logs a screen is shown.
+#[derive(Clone, Copy)]
+enum Over {
+    Samples,
+    Home,
+}
+
+/// What a command shows over these logs, whether or not it passes.
+fn screen(over: Over, typed: &str, width: usize) -> String {
+    let (folder, logs, session, baseline) = match over {
+        Over::Samples => (Path::new(env!("CARGO_MANIFEST_DIR")), "transcripts/", "22485d98", "samples.json"),
+        Over::Home => (made(), "home.ctxtrace", "2c1735f4", "home.json"),
+    };
+    let out = baselines().join(format!("out-{width}-{logs}")).to_string_lossy().into_owned();
+    let baseline = baselines().join(baseline).to_string_lossy().into_owned();
+    let typed = typed.replace("LOGS", logs).replace("SESSION", session).replace("BASELINE", &baseline).replace("OUT", &out);
+    let words: Vec<&str> = typed.split(' ').collect();
+    let ran = ctxsim(&words).args(["--quiet"]).within(folder).columns(width).run();
+    assert!(matches!(ran.status.code(), Some(0 | 1)), "{typed}: {}", ran.stderr());
+    ran.stdout().replace(&out, "OUT")
+}
+
+fn is_a_screen(arguments: &str, shown: &str) {
     let lines = shown.lines().count();
     assert!((3..=30).contains(&lines), "{arguments:?}: {lines} lines\n{shown}");
 }
 
-fn is_no_wider(arguments: &[&str], shown: &str, width: usize) {
+fn is_no_wider(arguments: &str, shown: &str, width: usize) {
     let widest = shown.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
     assert!(widest <= width, "{arguments:?} at {width}: {widest}\n{shown}");
 }
 
+/// All screens over the samples and over a home, as they are printed on a page of 80 columns.
 #[test]
 fn each_command_answers_within_thirty_lines() {
-    for arguments in COMMANDS {
-        let shown = shown(&[arguments, &["--quiet"]].concat(), 80);
-        is_a_screen(arguments, &shown);
-        is_no_wider(arguments, &shown, 80);
+    for (over, of) in [(Over::Samples, "samples"), (Over::Home, "home")] {
+        let mut all = String::new();
+        for (name, typed) in SCREENS {
+            let shown = screen(over, typed, 80);
+            is_a_screen(typed, &shown);
+            is_no_wider(typed, &shown, 80);
+            all += &format!("\n=== {name}: {typed}\n\n{shown}");
+        }
+        insta::assert_snapshot!(of, all);
     }
 }
 
+/// A new command has a row in one of the tables.
+#[test]
+fn no_command_is_forgotten() {
+    let replays = |typed: &str| if typed == "LOGS" { "replay".to_owned() } else { typed.split(' ').next().unwrap().to_owned() };
+    let known: BTreeSet<String> = SCREENS.iter().map(|(_, typed)| replays(typed)).collect();
+    let others: BTreeSet<String> = OTHERS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let listed = listed().into_iter().filter(|name| name != "help" && name != "demo").collect::<BTreeSet<String>>();
+    assert_eq!(known.union(&others).cloned().collect::<BTreeSet<String>>(), listed);
+    assert!(known.is_disjoint(&others));
+}
+
+/// Pages that are narrower or wider, and commands that are no screens of logs.
 #[test]
 fn no_line_is_wider_than_the_page() {
-    for width in [60, 120] {
-        for arguments in COMMANDS {
-            is_no_wider(arguments, &shown(&[arguments, &["--quiet"][..]].concat(), width), width);
-        }
-        for (_, arguments) in AT_HOME {
-            is_no_wider(arguments, &shown_in(made(), &[arguments, &["--quiet"][..]].concat(), width), width);
+    for (over, width) in [(Over::Samples, 60), (Over::Samples, 120), (Over::Home, 60)] {
+        SCREENS.iter().for_each(|(_, typed)| is_no_wider(typed, &screen(over, typed, width), width));
+    }
+    for width in [60, 80, 120] {
+        let lists = [&["demo"][..], &["chart", "list"], &["formats"], &["models"], &["policy", "list"], &["policy", "list", "--age"]];
+        for words in lists.into_iter().chain([&["policy", "diff", "pi@0.58", "pi@1.5"][..], &["policy", "check", "pi"]]) {
+            is_no_wider(&words.join(" "), &shown(words, width), width);
         }
     }
-}
-
-#[test]
-fn the_screens_of_a_made_home() {
-    for (name, arguments) in AT_HOME {
-        let shown = shown_in(made(), &[arguments, &["--quiet"][..]].concat(), 80);
-        is_a_screen(arguments, &shown);
-        is_no_wider(arguments, &shown, 80);
-        insta::assert_snapshot!(format!("home_{name}"), shown);
-    }
+    is_a_screen("demo", &shown(&["demo"], 80));
 }
 
 /// In a terminal of 100 by 30 the line with the answer is still there when the command ends, for whoever looks at own logs, compares two policies before a release,
@@ -124,7 +182,7 @@ fn the_answer_is_visible_in_a_terminal() {
         return support::skip("CTXSIM_REQUIRE_TERMINAL", "no `script` (util-linux) to make a terminal with");
     }
     let home = made();
-    let program = assert_cmd::cargo::cargo_bin!("ctxsim").display();
+    let program = support::program().display();
     for (arguments, answers) in roles {
         let typed = format!("stty cols 100 rows 30; '{program}' {arguments}");
         let mut command = Command::new("script");
@@ -189,10 +247,10 @@ fn the_verdict_is_what_the_sessions_come_to() {
 /// Each table of figures says where they come from.
 #[test]
 fn figures_are_recorded_estimated_or_simulated() {
-    for arguments in COMMANDS.iter().filter(|arguments| !["drift"].contains(&arguments[0])) {
-        let shown = shown(&[arguments, &["--quiet"][..]].concat(), 80);
+    for (_, typed) in SCREENS.iter().filter(|(name, _)| !["report"].contains(name)) {
+        let shown = screen(Over::Samples, typed, 80);
         let words = shown.to_lowercase();
-        assert!(["recorded", "estimated", "simulated"].iter().any(|word| words.contains(word)), "{arguments:?}: {shown}");
+        assert!(["recorded", "estimated", "simulated"].iter().any(|word| words.contains(word)), "{typed}: {shown}");
     }
 }
 
@@ -205,12 +263,7 @@ fn what_was_not_used_stands_on_the_first_screen() {
     let path = folder.path().to_string_lossy().into_owned();
     for command in ["replay", "inspect", "cost", "curve", "drift", "backtest"] {
         let shown = shown(&[command, &path, "--quiet"], 80);
-        assert!(shown.contains("! 1 record not used; `ctxsim inspect` says why."), "{command}: {shown}");
+        let where_to = if command == "inspect" { "--details" } else { "`ctxsim inspect`" };
+        assert!(shown.contains(&format!("! 1 record not used; {where_to} says why.")), "{command}: {shown}");
     }
-}
-
-#[test]
-fn the_screens_of_the_samples() {
-    insta::assert_snapshot!("replay", shown(&["transcripts/", "--quiet"], 80));
-    insta::assert_snapshot!("explain", shown(&["explain", "22485d98", "transcripts/", "-p", "pi", "--quiet"], 80));
 }

@@ -1,22 +1,13 @@
 //! `--since`, `--until`, `--project`: sessions by the time of their last call and by their project, in every command over logs.
 
 use crate::help::helps;
-use assert_cmd::assert::Assert;
+use crate::support::{self, Program};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-fn ctxsim(folder: &Path, words: &[&str]) -> Assert {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.args(words).current_dir(folder).env("CTXSIM_CONFIG", "").env_remove("COLUMNS").assert()
-}
-
-fn stdout(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
-}
-
-fn stderr(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+fn ctxsim(folder: &Path, words: &[&str]) -> Program {
+    support::ctxsim(words).within(folder)
 }
 
 /// A session with a call at each of these times.
@@ -51,7 +42,7 @@ fn logs() -> tempfile::TempDir {
 /// The ids of the sessions that are looked at, and what is said of the choice.
 fn taken(folder: &Path, words: &[&str]) -> (Vec<String>, Value) {
     let shown = ctxsim(folder, &[&["replay", "logs", "-p", "none", "--json"], words].concat()).code(0);
-    let value: Value = serde_json::from_str(&stdout(&shown)).unwrap();
+    let value: Value = serde_json::from_str(&shown.stdout()).unwrap();
     let sessions = value["policies"][0]["sessions"].as_array().unwrap();
     let mut ids: Vec<String> = sessions.iter().map(|session| session["session"].as_str().unwrap().to_owned()).collect();
     ids.sort();
@@ -76,18 +67,35 @@ fn sessions_by_the_time_of_their_last_call() {
     assert_eq!(clock.duration_since(since), jiff::SignedDuration::from_hours(48));
     assert!(clock <= jiff::Timestamp::now() && clock > jiff::Timestamp::now() - jiff::SignedDuration::from_mins(5));
     // Who reads the screen is told the same.
-    let screen = stdout(&ctxsim(folder, &["logs", "-p", "none", "--since", "2026-01-31"]).code(0));
+    let screen = ctxsim(folder, &["logs", "-p", "none", "--since", "2026-01-31"]).code(0).stdout();
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in ["3 of 5 sessions whose last call is of 2026-01-31 or later", "1 session without a date is left out (undated)"] {
         assert!(screen.contains(words), "{screen}");
     }
-    let counted = stdout(&ctxsim(folder, &["logs", "-p", "none", "--since", "2d", "--details"]).code(0));
+    let counted = ctxsim(folder, &["logs", "-p", "none", "--since", "2d", "--details"]).code(0).stdout();
     let counted = counted.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(counted.contains("(counted back from"), "{counted}");
     // The command that makes a report again names instants.
     ctxsim(folder, &["inspect", "logs", "--since", "2d", "-o", "out/"]).code(0);
     let again: Value = serde_json::from_str(&fs::read_to_string(folder.join("out/inspect.json")).unwrap()).unwrap();
     assert!(again["command"].as_str().unwrap().contains("--since 20"), "{}", again["command"]);
+}
+
+/// Days and blocks hold the calls of the range alone; replays have the whole session that ends in it.
+#[test]
+fn figures_by_day_are_cut_and_replays_are_not() {
+    let folder = logs();
+    let words = ["replay", "logs", "-p", "none", "--since", "2026-01-15", "--until", "2026-01-31", "--json", "--by"];
+    for (by, groups) in [("day", ["2026-01-20", "2026-01-31"]), ("block", ["2026-01-20 10:00", "2026-01-31 23:00"])] {
+        let report = ctxsim(folder.path(), &words).args([by]).json();
+        let found: Vec<&str> = report["groups"].as_array().unwrap().iter().map(|group| group["group"].as_str().unwrap()).collect();
+        assert_eq!(found, groups, "`long` began on the 8th");
+        let calls: u64 =
+            report["policies"][0]["sessions"].as_array().unwrap().iter().map(|session| session["calls"].as_u64().unwrap()).sum();
+        assert_eq!((calls, &report["recorded"]["calls"]), (3, &3.into()), "two calls of `long`, one of `homeless`");
+    }
+    let agents = ctxsim(folder.path(), &words).args(["agent"]).json();
+    assert_eq!(agents["groups"][0]["calls"], 3, "an agent has no days");
 }
 
 #[test]
@@ -99,25 +107,25 @@ fn sessions_by_their_project() {
     assert_eq!(taken(folder, &["--project", "shop", "--project", "w*"]).0, ["long", "short"]);
     let (ids, said) = taken(folder, &["--project", "till", "--since", "2d"]);
     assert_eq!((ids.as_slice(), &said["without_project"]), (&["recent".to_owned()][..], &serde_json::json!(["homeless"])));
-    let unknown = stderr(&ctxsim(folder, &["replay", "logs", "--project", "shpo"]).code(2));
+    let unknown = ctxsim(folder, &["replay", "logs", "--project", "shpo"]).code(2).stderr();
     assert!(unknown.contains("did you mean `shop`? (the logs name shop, till, web)"), "{unknown}");
-    let never = stderr(&ctxsim(folder, &["replay", "logs", "--project", "shop", "--since", "2026-03-01"]).code(3));
+    let never = ctxsim(folder, &["replay", "logs", "--project", "shop", "--since", "2026-03-01"]).code(3).stderr();
     assert!(never.contains("their last calls are of 2026-01-31 to 2026-01-31"), "{never}");
     // A measured trace keeps the number of the whole path, and no path.
     ctxsim(folder, &["trace", "build", "logs", "-q", "-o", "all.ctxtrace"]).code(0);
-    let of = |project: &str| stdout(&ctxsim(folder, &["inspect", "all.ctxtrace", "--project", project, "--csv"]).code(0));
+    let of = |project: &str| ctxsim(folder, &["inspect", "all.ctxtrace", "--project", project, "--csv"]).code(0).stdout();
     assert_eq!(of("/home/me/shop/").lines().count(), 2);
-    assert!(stderr(&ctxsim(folder, &["inspect", "all.ctxtrace", "--project", "shop"]).code(2)).contains("by its whole path alone"));
+    assert!(ctxsim(folder, &["inspect", "all.ctxtrace", "--project", "shop"]).code(2).stderr().contains("by its whole path alone"));
 }
 
 #[test]
 fn mistyped_dates_are_named() {
     let folder = logs();
     for wrong in ["3m", "2026-13-01", "yesterday"] {
-        assert!(stderr(&ctxsim(folder.path(), &["logs", "--since", wrong]).code(2)).contains("a date is written 2026-10-01"), "{wrong}");
+        assert!(ctxsim(folder.path(), &["logs", "--since", wrong]).code(2).stderr().contains("a date is written 2026-10-01"), "{wrong}");
     }
     let crossed = ctxsim(folder.path(), &["logs", "--since", "2026-02-01", "--until", "2026-01-01"]).code(2);
-    assert!(stderr(&crossed).contains("--since lies behind --until"), "{}", stderr(&crossed));
+    assert!(crossed.stderr().contains("--since lies behind --until"), "{}", crossed.stderr());
 }
 
 /// Whatever reads logs takes the three; what is written down or measured is what was asked for.
@@ -137,7 +145,7 @@ fn every_command_over_logs_takes_them() {
     ctxsim(folder.path(), &[&["convert", "logs", "-o", "some.jsonl"], &range[..]].concat()).code(0);
     ctxsim(folder.path(), &[&["trace", "build", "logs", "-o", "some.ctxtrace"], &range[..]].concat()).code(0);
     for written in ["some.jsonl", "some.ctxtrace"] {
-        let ids = stdout(&ctxsim(folder.path(), &["inspect", written, "--csv"]).code(0));
+        let ids = ctxsim(folder.path(), &["inspect", written, "--csv"]).code(0).stdout();
         assert!(ids.lines().count() == 3 && ids.contains("long") && ids.contains("short"), "{written}: {ids}");
     }
 }

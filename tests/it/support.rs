@@ -13,9 +13,19 @@ pub struct Program(Command);
 
 /// `ctxsim` with these words.
 pub fn ctxsim(words: &[&str]) -> Program {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let mut command = Command::new(program());
     command.env("CTXSIM_CONFIG", "").env_remove("COLUMNS").stdin(Stdio::null());
     Program(command).args(words)
+}
+
+/// Where the program lies.
+pub fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_ctxsim"))
+}
+
+/// A `PATH` on which the program is found before any other of its name.
+pub fn path_with_program() -> String {
+    format!("{}:{}", program().parent().unwrap().display(), std::env::var("PATH").unwrap())
 }
 
 impl Program {

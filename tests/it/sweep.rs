@@ -29,7 +29,7 @@ fn grid<'a>(rows: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 fn same_bytes_with_one_and_two_threads_and_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let (one, two, killed) = (place("one"), place("two"), place("killed"));
+    let (one, two, killed) = (place("one.jsonl"), place("two.jsonl"), place("killed.jsonl"));
     let first = sweep(&grid(&one, &["--threads", "1"]));
     assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
     let second = sweep(&grid(&two, &["--threads", "2"]));

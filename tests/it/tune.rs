@@ -49,7 +49,9 @@ fn tuned(ground: &Ground, policy: &Policy, axes: &[Axis], bounds: &[Bound], spli
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse(sought).unwrap() };
     let (tariff, replay) = (ground.tariff(), ground.replay(WINDOW));
     let billing = Billing { tariff: &tariff, cache: CacheKind::Modelled, refetch: Refetching::Lost };
-    Tune { policy, axes, objective, bounds, worth: 0.02, replay: &replay, billing, coarse: 30, resamples: 200, seed: 1 }.run(split).unwrap()
+    Tune { policy, axes, objective, bounds, worth: 0.02, replay: &replay, billing, coarse: 30, resamples: 200, seed: 1, watch: &() }
+        .run(split)
+        .unwrap()
 }
 
 #[test]
@@ -80,6 +82,7 @@ fn finds_what_an_exhaustive_grid_finds() {
         resamples: 20,
         seed: 1,
         billing: Some(Billing { tariff: &tariff, cache: CacheKind::Modelled, refetch: Refetching::Lost }),
+        watch: &(),
     };
     let mut least = i64::MAX;
     sweep

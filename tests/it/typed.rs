@@ -16,7 +16,10 @@ fn a_chart_refuses_what_it_does_not_use() {
     let out = tempfile::tempdir().unwrap();
     let file = out.path().join("x.svg").to_string_lossy().into_owned();
     for (words, said) in [
-        (&["survival", "--vary", "a=1,2"][..], "charts of the kind survival do not use --vary; charts that do: sweep, sweep-map"),
+        (
+            &["survival", "--vary", "a=1,2"][..],
+            "charts of the kind survival do not use --vary; charts that do: sweep, sweep-map, sweep-trade",
+        ),
         (&["peaks", "--estimator", "chars/4"], "do not use --estimator; charts that do: drift, buffer"),
         (&["cost", "--session", "x"], "do not use --session; charts that do: context"),
         (&["reuse", "-p", "pi"], "charts of the kind reuse do not use --policy; charts that do: context, peaks"),
@@ -32,7 +35,7 @@ fn a_chart_refuses_what_it_does_not_use() {
 }
 
 #[test]
-fn nothing_is_written_over_unless_somebody_insists() {
+fn nothing_is_written_over_without_force() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let there = |name: &str| fs::read(Path::new(&place(name))).unwrap();
@@ -118,7 +121,7 @@ fn a_template_says_what_holds_without_it() {
 }
 
 #[test]
-fn an_agents_own_configuration_tells_of_what_is_left_to_the_agent() {
+fn an_agents_own_configuration_names_what_is_left_to_the_agent() {
     let shown = ctxsim(&["policy", "show", "opencode", "--as-config"]).stdout();
     assert!(
         !shown.contains("\"tail_turns\"") && shown.contains("`reserved` is worked out for each model (min(20000, max_output_reserved))"),

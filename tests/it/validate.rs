@@ -1,6 +1,6 @@
 //! `ctxsim validate`: predictions beside runs that were made for it.
 
-use crate::support::shared;
+use crate::support::{self, shared};
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
@@ -21,9 +21,7 @@ fn run(id: &str, base: u64, growth: u64, calls: u64) -> String {
 }
 
 fn ctxsim(folder: &Path, words: &[&str]) -> String {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    command.current_dir(folder).args(words).env("CTXSIM_CONFIG", "").env("COLUMNS", "80");
-    String::from_utf8(command.assert().code(0).get_output().stdout.clone()).unwrap()
+    support::ctxsim(words).within(folder).stdout()
 }
 
 fn json(folder: &Path, words: &[&str]) -> Value {
@@ -75,6 +73,24 @@ fn runs_of_one_task_are_pairs() {
         (&"runs".into(), &"cannot be told".into())
     );
     assert!(measure(&apart, 0, "prompt_per_call")["more_runs_10"].as_u64().unwrap() > 10);
+}
+
+/// The chart has the verdicts of the table, and the rows of the table beside it. Other kinds refuse arms; without a policy there is nothing to draw.
+#[test]
+fn the_chart_holds_predictions_against_measurements() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    let arms = ["before/", "--with", "after/", "--pair-by", "file", "--quiet"];
+    let drawn = |policy: &[&str]| ctxsim(folder.path(), &[&["chart", "predicted", "-o", "p.svg", "--force"], &arms[..], policy].concat());
+    drawn(&["-p", "none"]);
+    let svg = fs::read_to_string(folder.path().join("p.svg")).unwrap();
+    assert!(svg.contains("Prompt per call: 0 of 1 prediction confirmed"), "{svg}");
+    let told = ctxsim(folder.path(), &[&["validate"], &arms[..], &["-p", "none", "--csv"]].concat());
+    assert_eq!(fs::read_to_string(folder.path().join("p.csv")).unwrap(), told);
+    let refused = |words: &[&str], code: i32| support::ctxsim(words).args(arms).within(folder.path()).code(code).stderr();
+    assert!(refused(&["chart", "predicted", "-o", "q.svg"], 3).contains("no policy is named"));
+    assert!(refused(&["chart", "context", "-o", "q.svg"], 2).contains("do not use --with; charts that do: predicted"));
+    assert!(!folder.path().join("q.svg").exists());
 }
 
 /// A policy that holds every prompt down is confirmed by runs in which prompts are so small, and by words.
@@ -135,12 +151,9 @@ fn an_index_names_arms_tasks_and_parameters() {
         (vec!["--before", "none", "--set-by", "limit=task"], "no single value"),
         (vec!["--before", "none", "--pair-by", "tusk"], "task"),
     ] {
-        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-        command.current_dir(folder.path()).args(
-            ["validate", "--index", "runs.tsv", "-p", "p.toml", "--arm", "limit"][..if wrong.contains(&"--arm") { 5 } else { 7 }].iter(),
-        );
-        let failed = command.args(&wrong).env("CTXSIM_CONFIG", "").assert().code(2);
-        assert!(String::from_utf8_lossy(&failed.get_output().stderr).contains(said), "{wrong:?}");
+        let words = &["validate", "--index", "runs.tsv", "-p", "p.toml", "--arm", "limit"][..if wrong.contains(&"--arm") { 5 } else { 7 }];
+        let failed = support::ctxsim(words).args(&wrong).within(folder.path()).code(2);
+        assert!(failed.stderr().contains(said), "{wrong:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! `docs/validation.md`: every claim as a row, made from recorded sessions. `CTXSIM_WRITE=1 cargo test --release --test it validation_page` writes it.
 
 use crate::conformance::tallies;
-use crate::support::shared;
+use crate::support::{ctxsim, shared};
 use ctxsim::catalog::Scenario;
 use ctxsim::experiment::validate::{Run, Sides, validate};
 use ctxsim::statistics::Chance;
@@ -17,9 +17,7 @@ const BEFORE: &str = "60000,80000,128000,200000";
 const DRAWN: (usize, usize) = (20, 40);
 
 fn json(words: &[&str]) -> Value {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let ran = command.args(words).args(["--json", "--quiet"]).env("CTXSIM_CONFIG", "").assert().code(0);
-    serde_json::from_slice(&ran.get_output().stdout).unwrap()
+    ctxsim(words).args(["--json", "--quiet"]).json()
 }
 
 /// A row of a table.

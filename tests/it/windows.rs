@@ -24,7 +24,7 @@ fn session(head: &str, prompt: u64, output: u64) -> Corpus {
 
 fn replayed(corpus: &Corpus, policy: &str, window: Option<u64>, model: Option<&str>) -> Replay {
     let catalog = Catalog::builtin().unwrap();
-    let settings = ReplaySettings { catalog: &catalog, window, model: model.map(str::to_owned), reserve: None };
+    let settings = ReplaySettings { window, model: model.map(str::to_owned), ..ReplaySettings::new(&catalog) };
     replay(corpus, &[Policy::load(policy).unwrap()], &settings).unwrap().remove(0)
 }
 

@@ -1,5 +1,6 @@
 //! What a chart is made of: for each kind, what is read, replayed and priced.
 
+use crate::cli::arms::{self, Arms};
 use crate::cli::explain::find;
 use crate::cli::failure::Failure;
 use crate::cli::logs::Logs;
@@ -15,8 +16,8 @@ use ctxsim::cost::Tariff;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
 use ctxsim::experiment::idle::idle;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sampling, Sweep, SweepError, Unit, check_model,
-    own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, with_own,
+    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sampling, Sweep, SweepError, Unit, Watch,
+    check_model, own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, with_own,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
@@ -29,7 +30,7 @@ use ctxsim::trace::Trace;
 const CHANCE: (usize, u64) = (RESAMPLES, SEED);
 
 /// Options that not every kind uses, and what those that do are made of.
-const USED_BY: [(&str, &[Need]); 15] = [
+const USED_BY: [(&str, &[Need]); 21] = [
     ("session", &[Need::Session]),
     ("vary", &[Need::Settings]),
     ("minimise", &[Need::Settings]),
@@ -38,11 +39,17 @@ const USED_BY: [(&str, &[Need]); 15] = [
     ("estimator", &[Need::Estimators]),
     ("since-usage", &[Need::Since]),
     ("whole-request", &[Need::Since]),
-    ("policy", &[Need::Session, Need::Replays, Need::Pairs, Need::Settings]),
-    ("set", &[Need::Session, Need::Replays, Need::Pairs, Need::Settings]),
+    ("with", &[Need::Arms]),
+    ("pair-by", &[Need::Arms]),
+    ("index", &[Need::Arms]),
+    ("arm", &[Need::Arms]),
+    ("before", &[Need::Arms]),
+    ("set-by", &[Need::Arms]),
+    ("policy", &[Need::Arms, Need::Session, Need::Replays, Need::Pairs, Need::Settings]),
+    ("set", &[Need::Arms, Need::Session, Need::Replays, Need::Pairs, Need::Settings]),
     ("reserve", &[Need::Session, Need::Settings]),
-    ("prices", &[Need::Money, Need::Pauses, Need::Settings]),
-    ("cache", &[Need::Money, Need::Settings]),
+    ("prices", &[Need::Arms, Need::Money, Need::Pauses, Need::Settings]),
+    ("cache", &[Need::Arms, Need::Money, Need::Settings]),
     ("gap", &[Need::Money, Need::Reads, Need::Settings]),
     ("agent-config", &[Need::Baselines, Need::Settings]),
 ];
@@ -66,16 +73,16 @@ pub struct Question {
     /// context: the session, as `ctxsim explain` takes it [default: the one in which most happens]
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// sweep, sweep-map: vary a parameter, as `ctxsim sweep` takes it; the first one lies across
+    /// sweep, sweep-map, sweep-trade: vary a parameter, as `ctxsim sweep` takes it; the first one lies across
     #[arg(long, value_name = "[POLICY:]PARAM=VALUES")]
     vary: Vec<String>,
-    /// sweep, sweep-map: what is to be as small as can be [default: net_cost where anything is priced, else tokens]
+    /// sweep, sweep-map, sweep-trade: what is to be as small as can be [default: net_cost where anything is priced, else tokens]
     #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
     minimise: Option<String>,
-    /// sweep, sweep-map: what is to be as large as can be
+    /// sweep, sweep-map, sweep-trade: what is to be as large as can be
     #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
     maximise: Option<String>,
-    /// sweep, sweep-map: what the best setting must keep, as in 'overflows = 0'; may be given several times
+    /// sweep, sweep-map, sweep-trade: what the best setting must keep, as in 'overflows = 0'; may be given several times
     #[arg(long, value_name = "CONSTRAINT")]
     subject_to: Vec<String>,
     /// drift, buffer: estimators to draw, by the names that `ctxsim drift` gives them; may be given several times
@@ -96,12 +103,16 @@ pub struct Asked<'a> {
     pub policies: &'a Policies,
     pub pricing: &'a Pricing,
     pub own: &'a OwnAgents,
+    pub arms: &'a Arms,
     pub catalog: &'a Catalog,
 }
 
 impl Asked<'_> {
     /// The chart, and what `--strict` complains of.
     pub fn chart(&self, kind: &Kind) -> Result<(Chart, Vec<String>), Failure> {
+        if kind.needs(Need::Arms) {
+            return self.held(kind);
+        }
         let policies = self.policies_of(kind)?;
         // What cannot be varied is found before any log is read.
         let search = if kind.needs(Need::Settings) { Some(self.search(&policies)?) } else { None };
@@ -111,7 +122,7 @@ impl Asked<'_> {
             if kind.needs(Need::Pairs) { (Vocabularies::Public, Kinds::Told) } else { (Vocabularies::Own, Kinds::default()) };
         let corpus = self.logs.read_in(self.catalog, vocabularies, Wanted { references, kinds })?;
         let complaints = self.logs.complaints(&corpus);
-        let _phase = self.logs.phase("simulating");
+        let phase = if search.is_some() { self.logs.search() } else { self.logs.phase("simulating") };
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
         let settings = self.policies.settings(self.catalog, self.logs);
@@ -164,10 +175,20 @@ impl Asked<'_> {
             material.session = (*place, &lives);
         }
         let chart = match search {
-            Some(search) => self.sweep(kind, policies, search, material, &tariff)?,
+            Some(search) => self.sweep(kind, policies, search, material, &tariff, &phase)?,
             None => kind.chart(&material)?,
         };
         Ok((chart, complaints))
+    }
+
+    /// A chart of what was predicted, and of runs under the policy.
+    fn held(&self, kind: &Kind) -> Result<(Chart, Vec<String>), Failure> {
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
+        let (logs, policies, pricing) = (self.logs, self.policies, self.pricing);
+        let held = self.arms.held(&arms::Asked { logs, policies, pricing, catalog: self.catalog, tariff: &tariff })?;
+        let chart = kind.chart(&Material { validation: Some(&held.validation), ..Material::of(&held.before) })?;
+        Ok((chart, held.complaints))
     }
 
     /// The policies that were named; where none were, those that the kind is best shown with.
@@ -237,6 +258,7 @@ impl Asked<'_> {
         search: Search,
         material: Material<'_>,
         tariff: &Tariff<'_>,
+        watch: &dyn Watch,
     ) -> Result<Chart, Failure> {
         let corpus = material.corpus;
         let Search { mut settings, objective, constraints, varied } = search;
@@ -253,7 +275,7 @@ impl Asked<'_> {
         let constrained = constraints.iter().map(|constraint| constraint.measure);
         let measures: Vec<Measure> = std::iter::once(objective.measure).chain(constrained).collect();
         let billing = self.pricing.billing(tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
-        let run = Sweep { corpus, bases: &turned, settings: &settings, replay, measures: &measures, resamples, seed, billing };
+        let run = Sweep { corpus, bases: &turned, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch };
         let mut rows = Vec::new();
         run.run(0, &mut |block| {
             rows.extend_from_slice(block);

@@ -4,7 +4,7 @@ use super::spot::{Spot, There};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
@@ -45,6 +45,17 @@ impl Scratch {
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         OpenOptions::new().write(true).create_new(true).open(self.path().join(name))?.write_all(bytes)
     }
+
+    /// Writes a file into folders below it, which are made. A name that leads elsewhere is refused.
+    pub fn write_below(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
+        if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "the name leads out of its folder"));
+        }
+        if let Some(folder) = name.parent() {
+            fs::create_dir_all(self.path().join(folder))?;
+        }
+        OpenOptions::new().write(true).create_new(true).open(self.path().join(name))?.write_all(bytes)
+    }
 }
 
 impl Spool {
@@ -52,7 +63,13 @@ impl Spool {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !made.watched {
             made.watched = true;
-            watch(self.clone());
+            let spool = self.clone();
+            at_the_end(Box::new(move || {
+                let mut made = spool.0.lock().unwrap_or_else(PoisonError::into_inner);
+                made.take_back();
+                // Locked until the end: nothing more is made.
+                std::mem::forget(made);
+            }));
         }
         made
     }
@@ -130,6 +147,7 @@ impl Made {
     }
 
     /// Removes whatever is not in place.
+    #[cfg(unix)]
     fn take_back(&mut self) {
         self.files.drain(..).for_each(|file| drop(fs::remove_file(file)));
         self.scratch.drain(..).for_each(|folder| drop(fs::remove_dir_all(folder)));
@@ -143,9 +161,28 @@ pub fn is_leftover(name: &OsStr) -> bool {
     name.starts_with(ENDS.0) && name.ends_with(ENDS.1)
 }
 
+/// What is done before a signal ends the run.
+type Ending = Box<dyn Fn() + Send>;
+
+/// All of that. The first entry has begun to wait for signals.
+static ENDINGS: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
+
+/// Does this before a signal ends the run.
+pub fn before_the_end(run: fn()) {
+    at_the_end(Box::new(run));
+}
+
+fn at_the_end(ending: Ending) {
+    let mut endings = ENDINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if endings.is_empty() {
+        watch();
+    }
+    endings.push(ending);
+}
+
 /// Waits for the signals that end a run, cleans up, and lets them end it.
 #[cfg(unix)]
-fn watch(spool: Spool) {
+fn watch() {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     withstand_limits();
@@ -153,9 +190,7 @@ fn watch(spool: Spool) {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal))) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            // Locked until the end: nothing more is made.
-            let mut made = spool.0.lock().unwrap_or_else(PoisonError::into_inner);
-            made.take_back();
+            ENDINGS.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|ending| ending());
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
@@ -177,7 +212,7 @@ fn is_ignored(signal: i32) -> bool {
 
 /// Elsewhere waiting files are removed where a run ends by itself, and ignored where it was ended.
 #[cfg(not(unix))]
-fn watch(_: Spool) {}
+fn watch() {}
 
 #[cfg(not(unix))]
 pub(super) fn withstand_limits() {}

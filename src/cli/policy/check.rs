@@ -1,12 +1,15 @@
 //! `ctxsim policy check`: what cannot work in a policy, found without any log.
 
 use super::facts::ForModel;
+use super::trial::trial;
+use crate::cli::door::Door;
 use crate::cli::failure::Failure;
-use crate::cli::print::print;
+use crate::cli::print::{page, print};
 use clap::Args;
 use ctxsim::advice::{Finding, Gravity};
 use ctxsim::policy::{FALLBACK_WINDOW, Facts, Policy as Document, figure};
-use ctxsim::render::escape;
+use ctxsim::render::{escape, item};
+use ctxsim::report::counted;
 
 /// Windows that are looked at beside the policy's own where none is given.
 const OTHER_WINDOWS: [u64; 3] = [32_000, 128_000, 1_000_000];
@@ -15,6 +18,8 @@ const EXAMPLES: &str = "\
 Examples:
   ctxsim policy check mine.toml --model gpt-5
   ctxsim policy check pi --window 16k
+
+The program of a policy whose decisions one takes is tried on ten made sessions.
 
 Exit codes: 1 where something cannot work; what works in some sessions only
 (doubt) counts with --strict.";
@@ -34,7 +39,7 @@ pub struct Check {
 
 impl Check {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let policy = Document::load(&self.policy)?;
         let facts = self.model.facts()?;
         let window = facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW);
@@ -45,7 +50,7 @@ impl Check {
             out += "  nothing found\n";
         }
         // What the policy is not set up to use is told, and is no reason to fail.
-        policy.without_effect(&facts).iter().for_each(|idle| out += &format!("  note: {}\n", escape(&idle.words())));
+        policy.without_effect(&facts).iter().for_each(|idle| out += &item("  ", &format!("note: {}", idle.words()), page()));
         if self.model.is_open() {
             // How it would fare elsewhere is told, and is no reason to fail.
             for other in OTHER_WINDOWS.into_iter().filter(|other| *other != window) {
@@ -58,13 +63,18 @@ impl Check {
                 }
             }
         }
+        let mut complaints = Vec::new();
+        if policy.program().is_some() {
+            let (said, failed) = trial(&policy, &self.policy, door)?;
+            out += &said;
+            complaints = failed;
+        }
         print(&out)?;
         let grave = findings.iter().filter(|finding| self.strict || finding.gravity == Gravity::Defect).count();
-        match grave {
-            0 => Ok(()),
-            1 => Err(Failure::Check(vec![format!("policy {}: 1 finding", policy.name)])),
-            several => Err(Failure::Check(vec![format!("policy {}: {several} findings", policy.name)])),
+        if grave > 0 {
+            complaints.push(format!("policy {}: {}", policy.name, counted(grave as u64, "finding")));
         }
+        Failure::checked(complaints)
     }
 }
 
@@ -85,5 +95,5 @@ fn told(finding: &Finding) -> String {
         Gravity::Doubt => "doubt",
     };
     let keys = if finding.keys.is_empty() { String::new() } else { format!(" {}:", finding.keys.join(", ")) };
-    format!("  {gravity}:{} {}\n", escape(&keys), escape(&finding.sentence))
+    item("  ", &format!("{gravity}:{keys} {}", finding.sentence), page())
 }

@@ -2,11 +2,11 @@
 
 use super::facts::ForModel;
 use crate::cli::failure::Failure;
-use crate::cli::print::print;
+use crate::cli::print::{page, print};
 use clap::Args;
 use ctxsim::advice::differences;
 use ctxsim::policy::Policy as Document;
-use ctxsim::render::escape;
+use ctxsim::render::{escape, item};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +36,7 @@ impl Diff {
         let mut out = String::new();
         for differences in found {
             out += &format!("{}\n", escape(&differences.heading));
-            differences.sentences.iter().for_each(|sentence| out += &format!("  {}\n", escape(sentence)));
+            differences.sentences.iter().for_each(|sentence| out += &item("  ", sentence, page()));
         }
         print(&out)
     }

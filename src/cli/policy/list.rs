@@ -1,12 +1,12 @@
 //! `ctxsim policy list`: names of all presets.
 
+use crate::cli::door::Door;
 use crate::cli::failure::Failure;
-use crate::cli::print::{page, print};
+use crate::cli::output::Output;
 use crate::cli::when::now;
 use clap::Args;
 use ctxsim::policy::{Policy as Document, presets};
-use ctxsim::render::table_alone;
-use ctxsim::report::{Cell, Column, Provenance, Table, Unit};
+use ctxsim::report::{Cell, Column, Provenance, Table, Unit, list};
 use jiff::civil::Date;
 
 const EXAMPLES: &str = "\
@@ -25,6 +25,8 @@ pub struct List {
     /// Count the days up to this one instead of today: 2026-12-31
     #[arg(long, value_name = "DATE", requires = "age", value_parser = day)]
     as_of: Option<Date>,
+    #[command(flatten)]
+    output: Output,
 }
 
 fn day(text: &str) -> Result<Date, String> {
@@ -33,11 +35,13 @@ fn day(text: &str) -> Result<Date, String> {
 
 impl List {
     /// Prints a row for each preset.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let policies = presets().iter().map(|preset| Document::parse(preset.name, preset.text)).collect::<Result<Vec<Document>, _>>()?;
         if !self.age {
             let columns = vec![Column::name("policy", "policy"), Column::prose("about", "what it does")];
-            return print(&table(columns, policies.into_iter().map(|policy| vec![Cell::Name(policy.name), Cell::Name(policy.about)])));
+            let rows = policies.into_iter().map(|policy| vec![Cell::Name(policy.name), Cell::Name(policy.about)]).collect();
+            let table = Table { labels: 1, columns, rows };
+            return self.output.list(door, "ctxsim policy list", &list("policies", "Presets".to_owned(), table));
         }
         let as_of = self.as_of.unwrap_or_else(|| now().to_zoned(jiff::tz::TimeZone::UTC).date());
         let columns = vec![
@@ -51,10 +55,8 @@ impl List {
             let day = Cell::Name(policy.mirrored.day());
             vec![Cell::Name(policy.name), Cell::Name(policy.mirrored.version.unwrap_or_default()), day, age]
         };
-        print(&format!("As of {as_of}:\n\n{}", table(columns, policies.into_iter().map(row))))
+        let table = Table { labels: 1, columns, rows: policies.into_iter().map(row).collect() };
+        let command = format!("ctxsim policy list --age --as-of {as_of}");
+        self.output.list(door, &command, &list("policies", format!("Presets, their age as of {as_of}"), table))
     }
-}
-
-fn table(columns: Vec<Column>, rows: impl Iterator<Item = Vec<Cell>>) -> String {
-    table_alone(&Table { labels: 1, columns, rows: rows.collect() }, page())
 }

@@ -6,7 +6,10 @@ mod facts;
 mod list;
 mod new;
 mod show;
+mod trial;
+mod written;
 
+use super::door::Door;
 use super::failure::Failure;
 use super::print::print;
 use clap::Subcommand;
@@ -26,14 +29,14 @@ pub enum Policy {
 
 impl Policy {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         match self {
-            Policy::List(list) => list.run(),
-            Policy::Show(show) => show.run(),
+            Policy::List(list) => list.run(door),
+            Policy::Show(show) => show.run(door),
             Policy::Diff(diff) => diff.run(),
             Policy::Schema => print(schema()),
-            Policy::New(new) => new.run(),
-            Policy::Check(check) => check.run(),
+            Policy::New(new) => new.run(door),
+            Policy::Check(check) => check.run(door),
         }
     }
 }

@@ -1,14 +1,19 @@
 //! `ctxsim policy new`: a commented document to start from.
 
 use super::show::find;
+use super::written::Written;
+use crate::cli::door::{Door, WRITES};
 use crate::cli::failure::Failure;
-use crate::cli::print::print;
+use crate::cli::target::{Ending, Writes, forms};
 use clap::Args;
 use ctxsim::policy::Policy as Document;
 
+/// What a policy to start from is written as.
+const POLICY: Writes = Writes { files: &[Ending::Toml], folder: false };
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim policy new --extends opencode > mine.toml
+  ctxsim policy new --extends opencode -o mine.toml
   ctxsim policy check mine.toml --window 128k";
 
 /// Print a commented policy file that extends a preset, to write your own changes into
@@ -18,11 +23,16 @@ pub struct New {
     /// The preset that it starts from; a bare name is the newest version of its system
     #[arg(long, value_name = "NAME")]
     extends: String,
+    /// The form of the output: TOML is the only one
+    #[arg(long, value_name = "FORM", value_parser = forms(&POLICY), help_heading = WRITES)]
+    format: Option<Ending>,
+    #[command(flatten)]
+    written: Written,
 }
 
 impl New {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let preset = find(&self.extends)?;
         let policy = Document::parse(preset.name, preset.text)?;
         let mut out = format!(
@@ -49,6 +59,6 @@ impl New {
                 #\n\
                 # [reactive]\n\
                 # retries = 1\n";
-        print(&out)
+        self.written.give(door, &POLICY, self.format, |_| Ok(out))
     }
 }

@@ -1,17 +1,25 @@
 //! `ctxsim policy show`: a preset's document, and in comments what it inherits.
 
 use super::facts::ForModel;
+use super::written::Written;
+use crate::cli::door::{Door, WRITES};
 use crate::cli::failure::Failure;
-use crate::cli::print::print;
+use crate::cli::target::{Ending, Writes, forms};
 use clap::Args;
 use ctxsim::policy::{Policy as Document, Preset, preset_names, presets, suggestion};
 use ctxsim::render::section_alone;
 use ctxsim::report;
 
+/// What a policy is written as.
+const POLICY: Writes = Writes { files: &[Ending::Toml, Ending::Json], folder: false };
+
+/// What goes into an agent's own files is pieces to paste.
+const PIECES: Writes = Writes { files: &[Ending::Txt], folder: false };
+
 const EXAMPLES: &str = "\
 Examples:
   ctxsim policy list
-  ctxsim policy show opencode > mine.toml
+  ctxsim policy show opencode -o mine.toml
   ctxsim policy show pi --as-config --set keepRecentTokens=30k
   ctxsim policy show codex --json --model gpt-5
                                    all of it, and what its formulas give
@@ -19,7 +27,7 @@ Examples:
 
 /// Print a preset's TOML with its parameters and rules, and what of its system it cannot say
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_arg("model", |option| option.requires("json")), mut_arg("window", |option| option.requires("json")))]
+#[command(after_help = EXAMPLES)]
 pub struct Show {
     /// The preset; a bare name is the newest version of its system
     name: String,
@@ -29,28 +37,37 @@ pub struct Show {
     /// Print it as JSON instead: everything inherited included, formulas as they are written and as the numbers that they give
     #[arg(long, conflicts_with = "as_config")]
     json: bool,
+    /// The form of the output, by its name
+    #[arg(long, value_name = "FORM", value_parser = forms(&POLICY), conflicts_with_all = ["as_config", "json"], help_heading = WRITES)]
+    format: Option<Ending>,
     #[command(flatten)]
     model: ForModel,
     /// Turn a parameter first; what is printed is then what was turned
     #[arg(long, value_name = "PARAM=VALUE", requires = "as_config")]
     set: Vec<String>,
+    #[command(flatten)]
+    written: Written,
 }
 
 impl Show {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let preset = find(&self.name)?;
         let policy = Document::parse(preset.name, preset.text)?;
         if self.as_config {
-            return self.configuration(policy);
+            return self.configuration(door, policy);
         }
-        if self.json {
-            return print(&format!("{:#}\n", policy.shown(&self.model.facts()?)?));
-        }
-        print(&format!("{}{}", preset.text, inherited(preset, &policy)))
+        let asked = if self.json { Some(Ending::Json) } else { self.format };
+        self.written.give(door, &POLICY, asked, |ending| match ending {
+            Ending::Json => Ok(format!("{:#}\n", policy.shown(&self.model.facts()?)?)),
+            _ if !self.model.is_open() => Err(Failure::Usage(
+                "--model and --window say what formulas give, which --json shows: the TOML is the same for all".to_owned(),
+            )),
+            _ => Ok(format!("{}{}", preset.text, inherited(preset, &policy))),
+        })
     }
 
-    fn configuration(&self, mut policy: Document) -> Result<(), Failure> {
+    fn configuration(&self, door: &Door, mut policy: Document) -> Result<(), Failure> {
         let mut turned = Vec::new();
         for setting in &self.set {
             let written = || Failure::Usage(format!("`--set {setting}` lacks a value: it is written --set PARAM=VALUE"));
@@ -70,7 +87,7 @@ impl Show {
         let names = if turned.is_empty() { policy.params.keys().filter(keyed).cloned().collect() } else { turned };
         let snippets = policy.snippets(&names, &[format!("{} as ctxsim {} has it", policy.name, env!("CARGO_PKG_VERSION"))]);
         let out: String = report::configuration(&policy, &snippets).iter().map(section_alone).collect::<Vec<_>>().join("\n");
-        print(&out)
+        self.written.give(door, &PIECES, None, |_| Ok(out))
     }
 }
 

@@ -67,8 +67,6 @@ pub struct Metric {
     pub stands: Stands,
     /// The part of a document that it is a field of.
     pub part: Part,
-    /// The field's name.
-    pub field: &'static str,
     /// Are settings judged by it?
     pub judged: bool,
     /// The key of what it is a share of where a limit is given in percent; empty where of nothing in particular.
@@ -185,7 +183,6 @@ pub const fn metric(key: &'static str, header: &'static str, meaning: &'static s
         known,
         stands,
         part,
-        field: key,
         judged,
         share_of,
         known_from,
@@ -233,10 +230,6 @@ impl Metric {
 
     pub(super) const fn field(self, part: Part) -> Metric {
         Metric { part, ..self }
-    }
-
-    pub(super) const fn field_named(self, part: Part, field: &'static str) -> Metric {
-        Metric { part, field, ..self }
     }
 
     pub(super) const fn from(self, provenance: Provenance) -> Metric {

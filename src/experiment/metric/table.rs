@@ -120,12 +120,12 @@ pub const METRICS: &[Metric] = &[
         .spreadsheets().field(Part::Retention),
     count("line_references_oracle", "oracle", "line references that the oracle keeps in contexts of the same sizes",
         |totals| totals.retention.oracle)
-        .spreadsheets().field_named(Part::Retention, "oracle").known(Hindsight),
+        .spreadsheets().field(Part::Retention).known(Hindsight),
     count("oracle_broken_calls", "oracle, calls broken", "calls with one that it does not keep", |totals| totals.retention.oracle_broken_calls)
         .field(Part::Retention).known(Hindsight),
     count("line_references_achievable", "best possible", "the most line references that contexts of the same sizes can keep",
         |totals| totals.retention.achievable)
-        .spreadsheets().field_named(Part::Retention, "achievable").known(Hindsight),
+        .spreadsheets().field(Part::Retention).known(Hindsight),
     tokens("carried_tokens", "carried tokens", "recorded content in the contexts, summed over calls", |totals| totals.retention.carried_tokens)
         .field(Part::Retention),
     tokens("needed_tokens", "needed tokens", "what of it must be carried at least to keep 99 % of the reused lines",

@@ -15,7 +15,6 @@ pub(super) struct Accounts {
     accounts: Vec<Account>,
     /// The sums over sessions that were the same for all settings.
     common: (Totals, Charges),
-    clusters: usize,
     /// By metric and cluster of sessions: what the first setting came to.
     first: Vec<Vec<i64>>,
 }
@@ -26,8 +25,8 @@ pub(super) struct Account {
     /// The sums over sessions that were not the same for all settings.
     totals: Totals,
     charges: Charges,
-    /// By metric and cluster: what they came to beyond the first setting. Empty where that was nothing, as it is for most metrics.
-    beyond: Vec<Vec<i64>>,
+    /// By metric: the clusters in which they came to more or less than the first setting, in order, and by how much.
+    beyond: Vec<Vec<(usize, i64)>>,
 }
 
 impl Accounts {
@@ -37,7 +36,6 @@ impl Accounts {
             of: vec![0; settings],
             accounts: vec![Account::default()],
             common: Default::default(),
-            clusters,
             first: vec![vec![0; clusters]; judged_by().len()],
         }
     }
@@ -46,8 +44,18 @@ impl Accounts {
     pub fn add(&mut self, shared: &BatchOutcome, charges: &[Charges], cluster: usize) {
         let outcomes: Vec<(&Totals, &Charges)> = shared.totals.iter().zip(charges).collect();
         // Runs that parted may have come to the same in the end.
-        let same_as: Vec<usize> =
-            outcomes.iter().enumerate().map(|(place, own)| outcomes.iter().position(|other| other == own).unwrap_or(place)).collect();
+        let mut known: BTreeMap<[u64; 4], Vec<usize>> = BTreeMap::new();
+        let first_like = |(place, own): (usize, &(&Totals, &Charges))| {
+            let (totals, _) = own;
+            // What tells most of them apart.
+            let key = [totals.prompt_tokens, totals.summariser_tokens, totals.retention.carried_tokens, totals.estimates.guessed_tokens];
+            let alike = known.entry(key).or_default();
+            alike.iter().copied().find(|other| outcomes.get(*other) == Some(own)).unwrap_or_else(|| {
+                alike.push(place);
+                place
+            })
+        };
+        let same_as: Vec<usize> = outcomes.iter().enumerate().map(first_like).collect();
         let outcome_of = |of: &u32| same_as.get(*of as usize).copied().unwrap_or_default();
         let Some(first) = shared.of.first().map(outcome_of) else { return };
         let values = |outcome: usize| -> Vec<i64> {
@@ -74,8 +82,10 @@ impl Accounts {
                 account.beyond.resize(judged_by().len(), Vec::new());
                 let beyond = values(outcome).into_iter().zip(&of_first).map(|(own, first)| own - first);
                 for (cells, value) in account.beyond.iter_mut().zip(beyond).filter(|(_, value)| *value != 0) {
-                    cells.resize(self.clusters, 0);
-                    add_to(cells, cluster, value);
+                    match cells.binary_search_by_key(&cluster, |(known, _)| *known) {
+                        Ok(place) => cells.get_mut(place).into_iter().for_each(|(_, sum)| *sum += value),
+                        Err(place) => cells.insert(place, (cluster, value)),
+                    }
                 }
             }
         }
@@ -124,11 +134,11 @@ impl Accounts {
             return Sums::default();
         }
         let part = |metric: &'static Metric| {
-            let first = cells_of(&self.first, metric).iter();
-            match account.map_or(&[][..], |account| account.beyond(metric)) {
-                [] => first.copied().collect(),
-                beyond => first.zip(beyond).map(|(first, beyond)| first + beyond).collect::<Vec<i64>>(),
+            let mut sums = cells_of(&self.first, metric).to_vec();
+            for (cluster, by) in account.map_or(&[][..], |account| account.beyond(metric)) {
+                add_to(&mut sums, *cluster, *by);
             }
+            sums
         };
         Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part) }
     }
@@ -137,16 +147,16 @@ impl Accounts {
 impl Account {
     /// Is a measure the same as that of the first setting in each cluster?
     pub fn is_as_usual(&self, measure: &Measure) -> bool {
-        measure.parts().all(|metric| self.beyond(metric).iter().all(|beyond| *beyond == 0))
+        measure.parts().all(|metric| self.beyond(metric).iter().all(|(_, beyond)| *beyond == 0))
     }
 
-    fn beyond(&self, metric: &Metric) -> &[i64] {
+    fn beyond(&self, metric: &Metric) -> &[(usize, i64)] {
         cells_of(&self.beyond, metric)
     }
 }
 
 /// By cluster: the cells of one metric.
-fn cells_of<'c>(cells: &'c [Vec<i64>], metric: &Metric) -> &'c [i64] {
+fn cells_of<'c, T>(cells: &'c [Vec<T>], metric: &Metric) -> &'c [T] {
     let place = judged_by().iter().position(|known| known.key == metric.key);
     place.and_then(|place| cells.get(place)).map_or(&[], Vec::as_slice)
 }

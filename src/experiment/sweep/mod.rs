@@ -10,6 +10,7 @@ mod run;
 mod sampling;
 mod store;
 mod sums;
+mod watch;
 
 pub use super::error::SweepError;
 pub use design::{Design, Setting, settings, with_own};
@@ -22,3 +23,4 @@ pub use run::Sweep;
 pub use sampling::{Difference, Sampling, found};
 pub use store::{Header, Known, Store};
 pub use sums::Sums;
+pub use watch::Watch;

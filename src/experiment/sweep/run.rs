@@ -5,6 +5,7 @@ use super::design::Setting;
 use super::row::Row;
 use super::sampling::Sampling;
 use super::sums::adds_up;
+use super::watch::Watch;
 use crate::corpus::Corpus;
 use crate::experiment::charges::{Billing, Charges, billed};
 use crate::experiment::error::SweepError;
@@ -43,6 +44,8 @@ pub struct Sweep<'a> {
     pub seed: u64,
     /// What bills are made by; absent where cost is not asked for.
     pub billing: Option<Billing<'a>>,
+    /// Who is told how far it has come.
+    pub watch: &'a dyn Watch,
 }
 
 /// The windows of one session under each default that a policy may have: sessions with the same ones share their plans.
@@ -72,6 +75,7 @@ impl Sweep<'_> {
         let sampling = Sampling::new(&self.corpus.traces, self.resamples, self.seed);
         let summaries = RecordedSummaries::fit(&self.corpus.traces);
         let mut from = from;
+        self.watch.settings(self.settings.len().saturating_sub(from), self.corpus.traces.len());
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
             let block = block.get(..BLOCK).unwrap_or(block);
             let accounts = self.block(block, &summaries, &sampling)?;
@@ -97,6 +101,7 @@ impl Sweep<'_> {
                 for (place, shared, charges) in &done {
                     accounts.add(shared, charges, sampling.sample.of(*place));
                 }
+                self.watch.replayed(done.len() * block.len());
             }
         }
         Ok(accounts)

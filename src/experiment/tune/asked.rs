@@ -7,7 +7,7 @@ use crate::experiment::charges::Billing;
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::KnownFrom;
 use crate::experiment::replay::ReplaySettings;
-use crate::experiment::sweep::{Objective, Row, Setting, Sweep, SweepError};
+use crate::experiment::sweep::{Objective, Row, Setting, Sweep, SweepError, Watch};
 use crate::policy::Policy;
 use crate::sim::Refetching;
 
@@ -33,6 +33,8 @@ pub struct Tune<'a> {
     pub resamples: usize,
     /// The seed of that.
     pub seed: u64,
+    /// Who is told how far it has come.
+    pub watch: &'a dyn Watch,
 }
 
 impl Tune<'_> {
@@ -57,6 +59,7 @@ impl Tune<'_> {
             resamples: self.resamples,
             seed: self.seed,
             billing: Some(Billing { refetch, ..self.billing }),
+            watch: self.watch,
         };
         let mut rows = Vec::with_capacity(settings.len());
         sweep.run(0, &mut |block| {

@@ -45,6 +45,12 @@ impl Axis {
             None => parameter.range.ok_or_else(|| wrong(format!("`{name}` declares no range: give it one, as in `{name}=1000..50000`")))?,
             Some(text) => {
                 let ends = text.split_once("..").and_then(|(from, to)| Some((number(from.trim())?, number(to.trim())?)));
+                // An end that is no number is no mistake of the range.
+                if let Some(end) =
+                    text.split_once("..").and_then(|(from, to)| [from, to].into_iter().find(|end| number(end.trim()).is_none()))
+                {
+                    return Err(wrong(format!("`{end}` is no number: it is written 20000, 20_000, 20k or 0.02m, a share 0.85 or 85%")));
+                }
                 let right = mistyped_range(text).map_or("FROM..TO".to_owned(), |(from, to)| format!("{from}..{to}"));
                 let (from, to) = ends.ok_or_else(|| wrong(format!("a range is written {right}")))?;
                 if from >= to {

@@ -69,7 +69,9 @@ fn claims(source: &Source) -> Claim {
     let message = has("role") && has("content") && !has("type");
     match (exchange || body || message || (has("role") && holds(&["\"type\":\"message\"", "\"type\": \"message\""])), own) {
         (false, _) => Claim::No,
-        (true, true) => Claim::Yes,
+        (true, true) if exchange || body || !message => Claim::Yes,
+        // Agents keep lists of such messages as well.
+        (true, true) => Claim::Maybe,
         (true, false) if hint || (body && has("system") && has("max_tokens")) => Claim::Maybe,
         (true, false) => Claim::No,
     }

@@ -6,7 +6,6 @@ use crate::experiment::cache::{CacheBreak, Cause, Reads};
 use crate::report::cache::{cause_name, day, money};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::field::Fields;
-use crate::report::title::short_title as of_what;
 use crate::report::words::counted;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,8 +63,8 @@ fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let periods: BTreeSet<&str> = sums.keys().map(|(period, _)| *period).collect();
     Ok(Chart {
         kind: BREAKS.name,
-        title: format!("{}: {} of {} that breaks of the cache cost", cause_name(first), money(most), money(whole)),
-        subtitle: format!("List price of tokens that were paid for again, recorded; {}", of_what(&material.corpus.facts)),
+        title: format!("{} of the {} that cache breaks cost: {}", money(most), money(whole), cause_name(first)),
+        subtitle: "List price of tokens that were paid for again, recorded".to_owned(),
         drawing: Drawing::Bars(Bars {
             x: Axis::of("cost of breaks", Quantity::Money),
             rows: periods.into_iter().map(row).collect(),
@@ -85,6 +84,6 @@ fn data(sums: &Sums<'_>) -> Table {
         .with(Column::name("cause", "cause"), |((_, cause), _)| Cell::name(cause.key()))
         .with(number("breaks", Unit::Count), |(_, reads)| Cell::Count(reads.breaks))
         .with(number("tokens", Unit::Tokens), |(_, reads)| Cell::Tokens(reads.tokens))
-        .with(number("cost_usd", Unit::Money), |(_, reads)| Cell::money(reads.nano_usd))
+        .with(number("cost", Unit::Money), |(_, reads)| Cell::money(reads.nano_usd))
         .table(2, sums)
 }

@@ -6,7 +6,6 @@ use super::kind::{Kind, Material, Need};
 use crate::cost::Split;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::title::short_title as of_what;
 use crate::report::words::percent;
 use crate::trace::Trace;
 
@@ -89,10 +88,7 @@ fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: CACHE.name,
         title,
-        subtitle: format!(
-            "Share of the prompt tokens at that call, recorded and modelled; the axis shows the range of the data; {}",
-            of_what(&corpus.facts)
-        ),
+        subtitle: "Share of the prompt tokens at that call, recorded and modelled; the axis shows the range of the data".to_owned(),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
             y: Axis { from: None, ..Axis::of("read from the cache", Quantity::Share) },

@@ -37,8 +37,8 @@ pub const CONTEXT: Kind = Kind {
     draw: context,
 };
 
-/// The session in which most happens: compactions, prunings and refusals, recorded and under these policies; of equals the one with the most calls, then the
-/// earlier one.
+/// The session in which most happens, of those with recorded usage where there are any: compactions, prunings and refusals, recorded and under these policies;
+/// of equals the one with the most calls, then the earlier one.
 pub fn busiest(corpus: &Corpus, replays: &[&Replay]) -> usize {
     let happens = |place: &usize| {
         let trace = corpus.traces.get(*place);
@@ -49,7 +49,9 @@ pub fn busiest(corpus: &Corpus, replays: &[&Replay]) -> usize {
         });
         let compactions =
             |trace: &Trace| trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact && !event.copy).count();
-        (trace.map_or(0, compactions), simulated.sum::<u64>(), trace.map_or(0, |trace| trace.calls.len()))
+        // Without recorded usage there is nothing to stand beside.
+        let has_usage = trace.is_some_and(|trace| trace.calls.iter().any(|call| call.usage.is_some()));
+        (has_usage, trace.map_or(0, compactions), simulated.sum::<u64>(), trace.map_or(0, |trace| trace.calls.len()))
     };
     (0..corpus.traces.len()).rev().max_by_key(happens).unwrap_or(0)
 }

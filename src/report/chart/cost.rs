@@ -11,7 +11,6 @@ use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::recording::{self, RECORDED};
-use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, counted_as, dollars, grouped};
 
 /// A policy: its cost in thousand-millionths of a dollar, and the tokens that it saves.
@@ -153,7 +152,7 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: COST.name,
         title,
-        subtitle: format!("List price of all calls {with} against prompt tokens saved; policies are simulated; {}", of_what(&corpus.facts)),
+        subtitle: format!("List price of all calls {with} against prompt tokens saved; policies are simulated"),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("cost", Quantity::Money) },
             y: Axis { from: None, ..Axis::of("prompt tokens saved", Quantity::Share) },

@@ -9,7 +9,6 @@ use crate::corpus::Corpus;
 use crate::experiment::drift::{Buffer, Pair, Paired, Pairs, Use};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::drift::left_out;
-use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, grouped};
 use crate::statistics::quantile;
 use std::collections::BTreeSet;
@@ -72,7 +71,7 @@ fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: DRIFT.name,
         title: format!("{} is too low at {} of {}", low.1, grouped(low.0 as u64), counted(calls, "call")),
-        subtitle: format!("Recorded prompts against estimates of the whole request; {}", of_what(&corpus.facts)),
+        subtitle: "Recorded prompts against estimates of the whole request".to_owned(),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("estimated", Quantity::Tokens) },
             y: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("recorded", Quantity::Tokens) },
@@ -88,7 +87,7 @@ fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
 
 /// How far each estimator is from recorded prompts.
 fn errors(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
-    let (corpus, all) = (material.corpus, material.pairs.ok_or_else(nothing_compared)?);
+    let all = material.pairs.ok_or_else(nothing_compared)?;
     let used = |wanted: Use| all.estimators.iter().filter(move |paired| paired.used == wanted && !paired.pairs.is_empty());
     let error = |pair: &Pair| pair.estimated as f64 / pair.recorded.max(1) as f64 - 1.0;
     let mut rows: Vec<(&str, [f64; 5])> = Vec::new();
@@ -121,7 +120,7 @@ fn errors(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: ERRORS.name,
         title,
-        subtitle: format!("Estimate of the whole request over the recorded prompt, less one; {}", of_what(&corpus.facts)),
+        subtitle: "Estimate of the whole request over the recorded prompt, less one".to_owned(),
         drawing: Drawing::Bars(Bars {
             x: Axis { from: None, ..Axis::of("error", Quantity::Share) },
             rows: rows.iter().map(bar).collect(),
@@ -154,7 +153,7 @@ fn within([_, first, _, third, _]: &[f64; 5]) -> String {
 
 /// The share of the calls whose underestimate a buffer makes up for. Estimators that are named come first.
 fn buffer(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
-    let Material { corpus, estimators: wanted, used, .. } = *material;
+    let Material { estimators: wanted, used, .. } = *material;
     let all = material.pairs.ok_or_else(nothing_compared)?;
     let (chosen, beyond) = chosen(all, used, wanted, DRAWN)?;
     let mut series = Vec::new();
@@ -191,7 +190,7 @@ fn buffer(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: BUFFER.name,
         title: title.unwrap_or_default(),
-        subtitle: format!("Share of the calls whose {about} are too low by no more than the buffer; {}", of_what(&corpus.facts)),
+        subtitle: format!("Share of the calls whose {about} are too low by no more than the buffer"),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("buffer", Quantity::Tokens) },
             y: Axis { to: Some(1.0), ..Axis::of("calls covered", Quantity::Share) },

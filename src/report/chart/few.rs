@@ -42,6 +42,11 @@ pub fn told_apart<'a>(baselines: Baselines<'a>, replays: &'a [Replay], few: &Few
     own.into_iter().chain(shown).collect()
 }
 
+/// Under which policy something is shown: `under pi@1.5`, `without a policy`, `without a policy at 128k`.
+pub fn under(replay: &Replay) -> String {
+    if replay.is_none() { replay.policy.replacen("none", "without a policy", 1) } else { format!("under {}", replay.policy) }
+}
+
 impl Few {
     /// How many are not shown.
     pub fn rest(&self) -> usize {

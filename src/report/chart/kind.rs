@@ -7,9 +7,11 @@ use crate::cost::{CacheKind, Check, Split};
 use crate::experiment::Replay;
 use crate::experiment::drift::{Pairs, Use};
 use crate::experiment::idle::Idle;
+use crate::experiment::validate::Validation;
 use crate::policy::Plan;
 use crate::report::asked::{Baselines, Swept};
 use crate::report::notes;
+use crate::report::title::short_title;
 use crate::sim::Conditions;
 use std::collections::BTreeMap;
 
@@ -52,6 +54,8 @@ pub enum Need {
     Session,
     /// Settings of policies, and what each of them comes to.
     Settings,
+    /// Runs under a policy, held against what was predicted of them.
+    Arms,
 }
 
 /// A session's life under one policy.
@@ -93,6 +97,8 @@ pub struct Material<'a> {
     pub session: (usize, &'a [Life<'a>]),
     /// Settings of policies.
     pub swept: Option<&'a Swept<'a>>,
+    /// What was predicted, beside runs under the policy.
+    pub validation: Option<&'a Validation>,
     /// The window that the presets' limits are worked out for.
     pub window: u64,
 }
@@ -113,6 +119,7 @@ impl<'a> Material<'a> {
             used: Use::SinceUsage,
             session: (0, &[]),
             swept: None,
+            validation: None,
             window: 200_000,
         }
     }
@@ -123,6 +130,9 @@ impl Kind {
     pub fn chart(&self, material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         let replays = [Need::Replays, Need::Session, Need::Settings].iter().any(|need| self.needs(*need));
         let rests_on = if replays { notes::below_a_replay(material.corpus) } else { notes::below_a_chart(material.corpus) };
+        // A chart of one session names it.
+        let over = (!self.needs(Need::Session)).then(|| format!("Over {}.", short_title(&material.corpus.facts)));
+        let rests_on = over.into_iter().chain(rests_on).collect();
         Ok(Chart { rests_on, ..(self.draw)(material)? })
     }
 

@@ -11,12 +11,14 @@ mod kind;
 mod overflows;
 mod pauses;
 mod peaks;
+mod predicted;
 mod range;
 mod references;
 mod reuse;
 mod stages;
 mod survival;
 mod sweep;
+mod trade;
 
 pub use context::busiest;
 pub use document::{
@@ -26,7 +28,7 @@ pub use document::{
 pub use kind::{Kind, Life, Material, Need};
 
 /// All kinds, in the order of lists.
-pub const KINDS: [&Kind; 16] = [
+pub const KINDS: [&Kind; 18] = [
     &context::CONTEXT,
     &peaks::PEAKS,
     &survival::SURVIVAL,
@@ -35,12 +37,14 @@ pub const KINDS: [&Kind; 16] = [
     &cost::COST,
     &sweep::SWEEP,
     &sweep::SWEEP_MAP,
+    &trade::TRADE,
     &drift::DRIFT,
     &drift::ERRORS,
     &drift::BUFFER,
     &cache::CACHE,
     &breaks::BREAKS,
     &pauses::PAUSES,
+    &predicted::PREDICTED,
     &reuse::REUSE,
     &references::REFERENCES,
 ];

@@ -1,11 +1,13 @@
 //! How full the window was at each call of each session under one policy, and where it overflowed.
 
-use super::document::{Axis, Chart, Drawing, HeatMap, NothingToDraw, Quantity};
+use super::document::{Axis, Chart, Drawing, HeatMap, Hue, Marks, NothingToDraw, Quantity, Symbol};
+use super::few::under;
 use super::kind::{Kind, Material, Need};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::words::{counted, grouped};
+use crate::report::words::{capital, counted, grouped};
 use crate::sim::Outcome;
 use crate::trace::Trace;
+use crate::transcript::CompactionKind;
 
 /// So many sessions have a row: those whose window was fullest.
 const ROWS: usize = 30;
@@ -61,7 +63,8 @@ fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         ));
     }
     let totals = &replay.totals;
-    let under = if replay.policy == "none" { "Without a policy".to_owned() } else { format!("Under {}", replay.policy) };
+    let under = capital(&under(replay));
+    let compacted: Vec<(f64, f64)> = sessions.iter().enumerate().flat_map(|(row, (trace, _))| compacted(trace, row, each)).collect();
     let of = format!("{} of {}", grouped(totals.overflowing_sessions), counted(totals.sessions, "session"));
     Ok(Chart {
         kind: OVERFLOWS.name,
@@ -80,13 +83,24 @@ fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             cells: cells.collect(),
             // Without an overflow the key has nothing to explain.
             alarm: (totals.overflows > 0).then(|| (1.0 + ABOVE / 2.0, "overflow".to_owned())),
-            marks: Vec::new(),
+            marks: if compacted.is_empty() { Vec::new() } else { vec![recorded(compacted)] },
             gone: "recorded, but behind the end of a session that fails".to_owned(),
         }),
         notes,
         rests_on: Vec::new(),
         data: data(&all),
     })
+}
+
+/// Where the recording agent itself compacted, in a row of the map whose columns hold so many calls each.
+fn compacted(trace: &Trace, row: usize, each: usize) -> impl Iterator<Item = (f64, f64)> {
+    let events = trace.compactions.iter().filter(|event| !event.copy && event.kind == CompactionKind::Compact);
+    let calls = events.map(|event| trace.first_call_behind(event).min(trace.calls.len().saturating_sub(1)));
+    calls.map(move |call| ((call / each.max(1)) as f64 + 0.5, row as f64 + 0.5))
+}
+
+fn recorded(points: Vec<(f64, f64)>) -> Marks {
+    Marks { name: "recorded compaction".to_owned(), symbol: Symbol::Ring, hue: Hue::Recorded, points }
 }
 
 /// The part of its limit that a call filled; above one where the provider would have refused it, however little.

@@ -6,7 +6,6 @@ use crate::experiment::idle::{Pause, Remedy};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::span::{lifetime, span};
-use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, three_digits};
 use std::collections::BTreeSet;
 
@@ -59,9 +58,8 @@ fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         kind: PAUSES.name,
         title,
         subtitle: format!(
-            "Cost above a warm cache, simulated for the median pause: {} tokens in a {kept} cache; {}",
+            "Cost above a warm cache, simulated for the median pause: {} tokens in a {kept} cache",
             three_digits(typical.tokens),
-            of_what(&material.corpus.facts)
         ),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: Some(1.0), ..Axis::of("minutes of pause", Quantity::Number) },

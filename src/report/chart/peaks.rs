@@ -8,7 +8,6 @@ use super::range::{quarters, row};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::title::short_title as of_what;
 use crate::report::words::grouped;
 
 /// From this ratio of the largest to the smallest peak on the axis is a logarithmic one.
@@ -61,7 +60,7 @@ fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             grouped(median.round() as u64),
             grouped(largest.round() as u64)
         ),
-        subtitle: format!("The largest context of each session, recorded and simulated; {}", of_what(&corpus.facts)),
+        subtitle: "The largest context of each session, recorded and simulated".to_owned(),
         drawing: Drawing::Bars(Bars {
             x: Axis { scale, from, ..Axis::of("peak context", Quantity::Tokens) },
             rows: bars,

@@ -6,7 +6,6 @@ use super::kind::{Kind, Material, Need};
 use crate::experiment::{Replay, most_kept};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::references as table;
-use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, counted_as, percent};
 use crate::trace::Evidence;
 
@@ -98,9 +97,8 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         kind: REFERENCES.name,
         title: format!("{} of the reused text", ends.join(", ")),
         subtitle: format!(
-            "{} to lines of earlier text; what policies keep is simulated; both axes show the range of the data; {}",
+            "{} to lines of earlier text; what policies keep is simulated; both axes show the range of the data",
             counted(all, "reference"),
-            of_what(&corpus.facts)
         ),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("recorded content in the mean context", Quantity::Tokens) },
@@ -123,8 +121,8 @@ fn data(replays: &[&Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Tabl
         count("calls"),
         count("kept"),
         count("references"),
-        count("oracle"),
-        count("achievable"),
+        count("line_references_oracle"),
+        count("line_references_achievable"),
     ];
     let row = |name: &str, carried: u64, (calls, kept, all): (u64, u64, u64), [oracle, achievable]: [Cell; 2]| {
         let counts = [Cell::Tokens(carried), Cell::Count(calls), Cell::Count(kept), Cell::Count(all), oracle, achievable];

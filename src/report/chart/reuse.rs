@@ -3,13 +3,11 @@
 use super::context::short_tokens;
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use super::kind::{Kind, Material, Need};
-use crate::experiment::{Axis as Distances, Distance, curve, distances, kept_by, protections, to_results};
+use crate::experiment::{Axis as Distances, Distance, curve, distances, kept_by, newest_limits, protections, to_results};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::references;
-use crate::report::title::short_title as of_what;
 use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
 use crate::trace::Evidence;
-use std::collections::BTreeMap;
 
 /// What the curves are of: their names, the evidence, and what distances count.
 const CURVES: [(&str, Evidence, Distances); 3] = [
@@ -82,12 +80,7 @@ fn reuse(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: REUSE.name,
         title,
-        subtitle: format!(
-            "{} to lines of tool results in {}, estimated; {}",
-            counted(of, "reference"),
-            counted(whole.sessions, "session"),
-            of_what(&corpus.facts)
-        ),
+        subtitle: format!("{} to lines of tool results in {}, estimated", counted(of, "reference"), counted(whole.sessions, "session"),),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("the newest that stay", Quantity::Tokens) },
             y: Axis { to: Some(1.0), ..Axis::of("reused text of tool results kept", Quantity::Share) },
@@ -103,26 +96,15 @@ fn reuse(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
 
 /// The limits in tokens of the newest preset of each system, each once, with the systems that have it.
 fn limits(window: u64) -> Vec<Limit> {
-    let mut found: BTreeMap<(u64, usize), Vec<&str>> = BTreeMap::new();
-    // The newest version of a system stands first.
-    let mut newest: BTreeMap<&str, &str> = BTreeMap::new();
-    for protection in protections(window).iter().filter(|protection| protection.limit >= NEAREST) {
-        let Some(curve) = CURVES.iter().position(|(.., axis)| *axis == protection.axis) else { continue };
-        let system = protection.preset.split('@').next().unwrap_or_default();
-        if *newest.entry(system).or_insert(protection.preset) != protection.preset {
-            continue;
-        }
-        let systems = found.entry((protection.limit, curve)).or_default();
-        if !systems.contains(&system) {
-            systems.push(system);
-        }
-    }
-    let limit = |((tokens, curve), systems): (&(u64, usize), &Vec<&str>)| Limit {
-        name: format!("{} {}", first_few(systems, NAMED).replace(" and ", " + "), short_tokens(*tokens)),
-        hue: Hue::Other(*curve),
-        place: Place::Across(*tokens as f64),
+    let limit = |((axis, tokens), systems): ((Distances, u64), Vec<&str>)| {
+        let curve = CURVES.iter().position(|(.., known)| *known == axis).filter(|_| tokens >= NEAREST)?;
+        Some(Limit {
+            name: format!("{} {}", first_few(&systems, NAMED).replace(" and ", " + "), short_tokens(tokens)),
+            hue: Hue::Other(curve),
+            place: Place::Across(tokens as f64),
+        })
     };
-    found.iter().map(limit).collect()
+    newest_limits(window).into_iter().filter_map(limit).collect()
 }
 
 fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table {

@@ -6,10 +6,11 @@ use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::title::short_title as of_what;
+use crate::report::recording::RECORDED;
 use crate::report::words::percent;
 use crate::sim::{Event, EventKind, Lasts};
-use crate::trace::Trace;
+use crate::trace::{CallRow, Trace};
+use crate::transcript::CompactionKind;
 use std::collections::BTreeMap;
 
 /// What frees tokens, in the order of the key.
@@ -48,9 +49,10 @@ fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     if key.is_empty() {
         return Err(NothingToDraw("no stage of these policies freed anything".to_owned()));
     }
+    let recorded = of_recording(corpus);
+    let piece =
+        |((kind, rule, _), freed): (&Stage, &Freed)| Piece { name: rule.clone(), hue: Hue::Other(*kind), length: freed.tokens as f64 };
     let row = |(replay, stages): &(&Replay, BTreeMap<Stage, Freed>)| {
-        let piece =
-            |((kind, rule, _), freed): (&Stage, &Freed)| Piece { name: rule.clone(), hue: Hue::Other(*kind), length: freed.tokens as f64 };
         let saved = replay.totals.tokens_saved();
         let share = percent(saved.saturating_abs(), replay.totals.recorded_tokens);
         let value = match saved {
@@ -73,20 +75,31 @@ fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: STAGES.name,
         title,
-        subtitle: format!("Tokens freed by stage, simulated; {}", of_what(&corpus.facts)),
+        subtitle: "Tokens freed by stage, recorded and simulated".to_owned(),
         drawing: Drawing::Bars(Bars {
             x: Axis::of("freed", Quantity::Tokens),
-            rows: told_apart(baselines, replays, &drawn)
+            rows: (!recorded.is_empty())
+                .then(|| BarRow { name: RECORDED.to_owned(), bar: Bar::Stack(recorded.iter().map(piece).collect()), value: String::new() })
                 .into_iter()
-                .filter_map(|(_, shown)| freed.iter().find(|(replay, _)| std::ptr::eq(*replay, shown)))
-                .map(row)
+                .chain(
+                    told_apart(baselines, replays, &drawn)
+                        .into_iter()
+                        .filter_map(|(_, shown)| freed.iter().find(|(replay, _)| std::ptr::eq(*replay, shown)))
+                        .map(row),
+                )
                 .collect(),
             limits: Vec::new(),
             key,
         }),
-        notes: drawn.note("the tokens that they save", "have a row").into_iter().chain(again).chain([how.to_owned()]).collect(),
+        notes: drawn
+            .note("the tokens that they save", "have a row")
+            .into_iter()
+            .chain(again)
+            .chain([how.to_owned()])
+            .chain((!recorded.is_empty()).then(|| "Recorded: the prompt before an event less the one behind it.".to_owned()))
+            .collect(),
         rests_on: Vec::new(),
-        data: data(&freed),
+        data: data(&freed, &recorded),
     })
 }
 
@@ -146,7 +159,29 @@ fn turn_of(trace: &Trace, call: u32) -> u32 {
     message.map_or(0, |message| message.turn)
 }
 
-fn data(freed: &[(&Replay, BTreeMap<Stage, Freed>)]) -> Table {
+/// What recorded events freed: the prompt before one less the one behind it, for several between the same two calls once.
+fn of_recording(corpus: &Corpus) -> BTreeMap<Stage, Freed> {
+    let mut stages: BTreeMap<Stage, Freed> = BTreeMap::new();
+    for trace in &corpus.traces {
+        let prompt = |call: &CallRow| call.usage.map(|usage| usage.prompt);
+        let mut counted = None;
+        for event in trace.compactions.iter().filter(|event| !event.copy) {
+            let kind = if event.kind == CompactionKind::Compact { EventKind::Compact } else { EventKind::Prune };
+            let Some(place) = KINDS.iter().position(|known| *known == kind) else { continue };
+            let call = trace.first_call_behind(event);
+            let before = trace.calls.get(..call).and_then(|calls| calls.iter().rev().find_map(prompt));
+            let after = trace.calls.get(call..).and_then(|calls| calls.iter().find_map(prompt));
+            let freed = stages.entry((place, String::new(), Lasts::Session)).or_default();
+            freed.events += 1;
+            if counted.replace(call) != Some(call) {
+                freed.tokens += before.zip(after).map_or(0, |(before, after)| before.saturating_sub(after));
+            }
+        }
+    }
+    stages
+}
+
+fn data(freed: &[(&Replay, BTreeMap<Stage, Freed>)], recorded: &BTreeMap<Stage, Freed>) -> Table {
     let columns = vec![
         Column::name("policy", "policy"),
         Column::name("rule", "rule"),
@@ -156,16 +191,18 @@ fn data(freed: &[(&Replay, BTreeMap<Stage, Freed>)]) -> Table {
         Column::number("freed_tokens", "freed", Unit::Tokens, Provenance::Simulated),
         Column::number("tokens_saved", "tokens saved by the policy", Unit::Tokens, Provenance::Simulated),
     ];
-    let rows = freed.iter().flat_map(|(replay, stages)| {
-        stages.iter().map(|((kind, rule, lasts), freed)| {
+    let saved = |replay: &Replay| Cell::SignedTokens(replay.totals.tokens_saved());
+    let replays = freed.iter().map(|(replay, stages)| (replay.policy.as_str(), stages, saved(replay)));
+    let rows = replays.chain([(RECORDED, recorded, Cell::Empty)]).flat_map(|(name, stages, saved)| {
+        stages.iter().map(move |((kind, rule, lasts), freed)| {
             vec![
-                Cell::Name(replay.policy.clone()),
+                Cell::name(name),
                 Cell::Name(rule.clone()),
                 Cell::Name(KINDS.get(*kind).map_or("", |kind| kind.name()).to_owned()),
                 Cell::Name(lasts.name().to_owned()),
                 Cell::Count(freed.events),
                 Cell::Tokens(freed.tokens),
-                Cell::SignedTokens(replay.totals.tokens_saved()),
+                saved.clone(),
             ]
         })
     });

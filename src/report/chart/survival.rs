@@ -1,14 +1,15 @@
 //! The share of sessions that have not overflowed yet, over calls.
 
-use super::document::{Axis, Chart, Drawing, Form, Named, NothingToDraw, Plot, Quantity, Series};
-use super::few::{LINES, few, told_apart};
+use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use super::few::{LINES, few, told_apart, under};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::title::short_title as of_what;
+use crate::report::recording::RECORDED;
 use crate::report::words::{FEWEST, counted, grouped, percent};
 use crate::sim::Outcome;
 use crate::statistics::{self, Step};
+use crate::trace::Trace;
 
 /// A policy and its steps.
 type Curve<'a> = (&'a Replay, Vec<Step>);
@@ -30,21 +31,17 @@ fn survival(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     }
     let curves: Vec<Curve<'_>> = baselines.with_own(replays).map(|replay| (replay, steps(&replay.outcomes))).collect();
     let drawn = few(replays.len(), LINES, |place| replays.get(place).map(|replay| replay.totals.overflowing_sessions));
-    let series = told_apart(baselines, replays, &drawn).into_iter().map(|(hue, replay)| {
-        let steps = steps(&replay.outcomes);
+    let line = |name: &str, hue: Hue, provenance: Provenance, steps: &[Step]| {
         let mut points = vec![(1.0, 1.0)];
         points.extend(steps.iter().filter(|step| step.failed > 0).map(|step| (step.at as f64, step.surviving)));
         points.push((longest as f64, steps.last().map_or(1.0, |step| step.surviving)));
-        Series {
-            name: replay.policy.clone(),
-            hue,
-            form: Form::Steps,
-            provenance: Provenance::Simulated,
-            points,
-            band: Vec::new(),
-            named: Named::Beside,
-        }
-    });
+        Series { name: name.to_owned(), hue, form: Form::Steps, provenance, points, band: Vec::new(), named: Named::Beside }
+    };
+    let recorded = refused(&corpus.traces);
+    let series = told_apart(baselines, replays, &drawn)
+        .into_iter()
+        .map(|(hue, replay)| line(&replay.policy, hue, Provenance::Simulated, &steps(&replay.outcomes)))
+        .chain([line(RECORDED, Hue::Recorded, Provenance::Recorded, &recorded)]);
     let plot = Plot {
         x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
         y: Axis { to: Some(1.0), ..Axis::of("have not hit the window, of the sessions that go on so long", Quantity::Share) },
@@ -61,11 +58,11 @@ fn survival(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: SURVIVAL.name,
         title: title(&curves),
-        subtitle: format!("Calls until the first overflow, simulated; {}", of_what(&corpus.facts)),
+        subtitle: "Calls until the first overflow, simulated; recorded: until a refusal that ends the log".to_owned(),
         drawing: Drawing::Plot(plot),
         notes: notes.collect(),
         rests_on: Vec::new(),
-        data: data(&curves),
+        data: data(&curves, &recorded),
     })
 }
 
@@ -78,7 +75,7 @@ fn worst<'a>(curves: &'a [Curve<'a>]) -> Option<&'a Curve<'a>> {
 /// When half of the sessions have hit the window, or how many do, under the policy under which most do.
 fn title(curves: &[Curve<'_>]) -> String {
     let Some((replay, steps)) = worst(curves) else { return "No session hits the window under any of these policies".to_owned() };
-    let under = if replay.policy == "none" { "without a policy".to_owned() } else { format!("under {}", replay.policy) };
+    let under = under(replay);
     let (hit, all) =
         (replay.totals.overflowing_sessions, replay.outcomes.iter().filter(|outcome| !outcome.calls.is_empty()).count() as u64);
     // A share rests on steps with sessions enough.
@@ -112,14 +109,21 @@ fn steps(outcomes: &[Outcome]) -> Vec<Step> {
     statistics::survival(ends.collect())
 }
 
-fn data(curves: &[Curve<'_>]) -> Table {
+/// The same as recorded: a session fails where its log ends in the provider's refusal.
+fn refused(traces: &[Trace]) -> Vec<Step> {
+    let ends = traces.iter().filter(|trace| !trace.calls.is_empty()).map(|trace| (trace.calls.len() as u64, trace.refused));
+    statistics::survival(ends.collect())
+}
+
+fn data(curves: &[Curve<'_>], recorded: &[Step]) -> Table {
     let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
     let share = Column::number("surviving", "surviving", Unit::Share, Provenance::Simulated);
     let columns = vec![Column::name("policy", "policy"), count("call"), count("at_risk"), count("overflowed"), share];
-    let rows = curves.iter().flat_map(|(replay, steps)| {
-        steps.iter().map(|step| {
+    let curves = curves.iter().map(|(replay, steps)| (replay.policy.as_str(), steps.as_slice())).chain([(RECORDED, recorded)]);
+    let rows = curves.flat_map(|(name, steps)| {
+        steps.iter().map(move |step| {
             vec![
-                Cell::Name(replay.policy.clone()),
+                Cell::name(name),
                 Cell::Count(step.at),
                 Cell::Count(step.at_risk),
                 Cell::Count(step.failed),

@@ -11,8 +11,7 @@ use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::finding::share;
 use crate::report::judged;
 use crate::report::ties;
-use crate::report::title::short_title as of_what;
-use crate::report::words::counted_as;
+use crate::report::words::{capital, counted_as, percent, short_dollars, three_digits};
 use crate::statistics::{Finding, Within};
 use std::collections::BTreeMap;
 
@@ -20,13 +19,13 @@ use std::collections::BTreeMap;
 const LINES: usize = 6;
 
 /// What the policies call the parameters, and the rows with their settings.
-struct Swung<'a> {
+pub(super) struct Swung<'a> {
     params: Vec<&'a str>,
-    rows: Vec<(&'a Setting, &'a Row)>,
+    pub(super) rows: Vec<(&'a Setting, &'a Row)>,
 }
 
 impl<'a> Swung<'a> {
-    fn of(swept: &'a Swept<'_>) -> Swung<'a> {
+    pub(super) fn of(swept: &'a Swept<'_>) -> Swung<'a> {
         let rows: Vec<(&Setting, &Row)> = swept.rows.iter().filter_map(|row| Some((swept.settings.get(row.setting)?, row))).collect();
         let mut params: Vec<&str> = Vec::new();
         for (param, _) in rows.iter().flat_map(|(setting, _)| &setting.values) {
@@ -56,7 +55,7 @@ pub const SWEEP_MAP: Kind = Kind {
     draw: sweep_map,
 };
 
-fn settings<'a>(material: &Material<'a>) -> Result<&'a Swept<'a>, NothingToDraw> {
+pub(super) fn settings<'a>(material: &Material<'a>) -> Result<&'a Swept<'a>, NothingToDraw> {
     material.swept.ok_or(NothingToDraw("nothing is varied".to_owned()))
 }
 
@@ -92,7 +91,9 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     };
     let differs =
         |row: &Row| bounds(&measure, own_value(row)?, swept.rows.iter().zip(&verdicts).find(|(known, _)| known.setting == row.setting)?.1);
-    let series = lines.into_iter().take(LINES).enumerate().map(|(place, ((base, others), mut points))| {
+    let fewest = fewest_failed(swept);
+    let mut gone: Vec<Series> = Vec::new();
+    let series = lines.into_iter().take(LINES).enumerate().flat_map(|(place, ((base, others), mut points))| {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         let policy = swept.bases.get(base).map_or("", |policy| policy.name.as_str());
         let name = match (several || others.is_empty(), others.is_empty()) {
@@ -104,22 +105,39 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             let (low, high) = differs(row)?;
             Some((*x, low, high))
         };
-        Series {
+        let at = |(x, row): &(f64, &Row)| (*x, value(&measure, row));
+        let whole = Series {
             name,
             hue: Hue::Other(place),
             form: Form::Line,
             provenance: Provenance::Simulated,
-            band: points.iter().filter_map(band).collect(),
-            points: points.iter().map(|(x, row)| (*x, value(&measure, row))).collect(),
+            band: Vec::new(),
+            points: points.iter().map(at).collect(),
             named: Named::Beside,
+        };
+        if points.iter().all(|(_, row)| row.failed_sessions() == fewest) {
+            return vec![Series { band: points.iter().filter_map(band).collect(), ..whole }];
         }
+        // Below runs of settings that fail no more sessions than others lies the whole line in grey.
+        let named = if gone.is_empty() { Named::Key } else { Named::Nowhere };
+        gone.push(Series { name: GONE.to_owned(), hue: Hue::Gone, named, ..whole.clone() });
+        let alike = |one: &(f64, &Row), other: &(f64, &Row)| (one.1.failed_sessions() == fewest) == (other.1.failed_sessions() == fewest);
+        let runs = points.chunk_by(alike).filter(|run| run.first().is_some_and(|(_, row)| row.failed_sessions() == fewest));
+        let run = |(place, run): (usize, &[(f64, &Row)])| Series {
+            band: run.iter().filter_map(band).collect(),
+            points: run.iter().map(at).collect(),
+            named: if place == 0 { Named::Beside } else { Named::Nowhere },
+            ..whole.clone()
+        };
+        runs.enumerate().map(run).collect()
     });
+    let drawn = all.min(LINES);
     let mut series: Vec<Series> = series.collect();
-    if series.len() > 2 {
+    if drawn > 2 {
         // Bands over bands hide more than they show.
         series.iter_mut().for_each(|series| series.band.clear());
     }
-    let mut notes = vec![match series.len() {
+    let mut notes = vec![match drawn {
         0..=2 => "A band is the 90 % interval of the difference from the policy's own setting, session by session, around what that one comes to.",
         _ => "The data beside this chart holds the 90 % intervals of the differences from the policy's own setting.",
     }
@@ -140,14 +158,14 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let plot = Plot {
         x: Axis { from: None, ..Axis::of(param, Quantity::Number) },
         y: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
-        series,
+        series: gone.into_iter().chain(series).collect(),
         limits: recorded.into_iter().collect(),
         marks: marked(swept, points),
     };
     Ok(Chart {
         kind: SWEEP.name,
         title: best_title(swept, &swung),
-        subtitle: format!("{} over {param}, simulated; {}", measure.words(), of_what(&swept.corpus.facts)),
+        subtitle: format!("{} over {param}, simulated", capital(&measure.words())),
         drawing: Drawing::Plot(plot),
         notes,
         rests_on: Vec::new(),
@@ -176,13 +194,15 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     if mapped.is_empty() {
         return Err(NothingToDraw("no policy has both parameters".to_owned()));
     }
-    let measure = swept.objective.measure;
+    let (measure, fewest) = (swept.objective.measure, fewest_failed(swept));
+    let beside =
+        recorded(material, &measure).map(|value| format!("; recorded: {}", in_words(value, quantity(&measure)))).unwrap_or_default();
     let mut cells = vec![vec![None; columns.len()]; rows.len()];
     let position = |x: &String, y: &String| rows.iter().position(|known| known == y).zip(columns.iter().position(|known| known == x));
     for (x, y, row) in &mapped {
         let Some((down, across)) = position(x, y) else { continue };
         if let Some(cell) = cells.get_mut(down).and_then(|row| row.get_mut(across)) {
-            *cell = Some(value(&measure, row));
+            *cell = Some(if row.failed_sessions() > fewest { f64::NAN } else { value(&measure, row) });
         }
     }
     let cell = |row: &&Row| {
@@ -199,7 +219,7 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: SWEEP_MAP.name,
         title: best_title(swept, &swung),
-        subtitle: format!("{} over two parameters, simulated; {}", measure.words(), of_what(&swept.corpus.facts)),
+        subtitle: format!("{} over two parameters, simulated{beside}", capital(&measure.words())),
         drawing: Drawing::HeatMap(HeatMap {
             across: (*across).to_owned(),
             columns,
@@ -208,13 +228,31 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             colour: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
             cells,
             alarm: None,
-            gone: String::new(),
+            gone: GONE.to_owned(),
             marks,
         }),
         notes,
         rests_on: Vec::new(),
         data: data(swept, &swung),
     })
+}
+
+/// What is said of settings that fail more sessions than others.
+pub(super) const GONE: &str = "fails more sessions";
+
+/// The fewest sessions that a setting fails: what others come to, that fail more, is that of shorter sessions.
+pub(super) fn fewest_failed(swept: &Swept<'_>) -> u64 {
+    swept.rows.iter().map(Row::failed_sessions).min().unwrap_or(0)
+}
+
+/// A value of the measure as a sentence says it.
+fn in_words(value: f64, quantity: Quantity) -> String {
+    match quantity {
+        Quantity::Money => short_dollars(value.round() as i64),
+        Quantity::Tokens | Quantity::Count => three_digits(value.round() as u64),
+        Quantity::Share => percent((value * 1e6).round() as i64, 1_000_000),
+        Quantity::Number => format!("{value:.3}"),
+    }
 }
 
 /// Where a value stands along names of cells, the middle of the first at 0.5; one that lies between two of them stands between their middles.
@@ -259,7 +297,7 @@ fn place(swept: &Swept<'_>, setting: &Setting, param: &str) -> Option<f64> {
 }
 
 /// The best settings and the policies' own ones, at their places.
-fn marked(swept: &Swept<'_>, places: impl Fn(&[&Row]) -> Vec<(f64, f64)>) -> Vec<Marks> {
+pub(super) fn marked(swept: &Swept<'_>, places: impl Fn(&[&Row]) -> Vec<(f64, f64)>) -> Vec<Marks> {
     let best = bests(swept);
     let own: Vec<&Row> = swept.rows.iter().filter(|row| swept.own.contains(&row.setting)).collect();
     let name = if best.len() > 1 { "best, all equal" } else { "best" };
@@ -290,12 +328,12 @@ fn bests<'a>(swept: &'a Swept<'_>) -> Vec<&'a Row> {
 }
 
 /// The best setting by the rule of all verdicts: one that is no better than the policy's own setting, as far as can be known, is not put forward.
-fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
+pub(super) fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
     let bests = bests(swept);
     let found =
         bests.first().and_then(|row| swung.rows.iter().zip(swept.judgements()).find(|((_, known), _)| known.setting == row.setting));
     let Some(((setting, _), verdict)) = found else { return "No setting keeps all constraints".to_owned() };
-    let measure = swept.objective.measure.name();
+    let measure = swept.objective.measure.words();
     let own = if swept.yours.get(setting.base).is_some_and(|words| !words.is_empty()) { "your own setting" } else { "the defaults" };
     let equal = match bests.len().saturating_sub(1) as u64 {
         0 => String::new(),
@@ -326,7 +364,7 @@ fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
     }
 }
 
-fn value(measure: &Measure, row: &Row) -> f64 {
+pub(super) fn value(measure: &Measure, row: &Row) -> f64 {
     let value = row.value(measure);
     value.part as f64 / value.whole.max(1) as f64
 }
@@ -341,7 +379,7 @@ fn bounds(measure: &Measure, own: f64, verdict: &Judgement) -> Option<(f64, f64)
     Some((at(difference.share.low), at(difference.share.high)))
 }
 
-fn quantity(measure: &Measure) -> Quantity {
+pub(super) fn quantity(measure: &Measure) -> Quantity {
     match measure.whole {
         None if measure.part.unit == Unit::Tokens => Quantity::Tokens,
         None if measure.part.unit == Unit::Money => Quantity::Money,

@@ -2,9 +2,11 @@
 
 use super::accuracy::{is_shown, name, number, ratio, section};
 use crate::estimate::ContentKind;
-use crate::experiment::drift::{Basis, EVIDENCE, FamilyCosts, Findings, Interval};
+use crate::experiment::drift::{Basis, EVIDENCE, FamilyCosts, Findings, Interval, Parts};
 use crate::report::document::{Cell, Column, Section, Unit};
-use crate::report::words::grouped;
+use crate::report::field::Fields;
+use crate::report::words::{FEWEST, grouped};
+use std::cmp::Reverse;
 
 /// Biases taken apart.
 pub(super) fn parts(findings: &Findings) -> Option<Section> {
@@ -41,6 +43,31 @@ pub(super) fn parts(findings: &Findings) -> Option<Section> {
         ]
     });
     section("What is hidden, and what is misjudged", 2, columns, rows.collect())
+}
+
+/// The same without intervals, for a screen: the estimators that are named, the largest bias first.
+pub(super) fn in_parts(findings: &Findings, named: &dyn Fn(&str) -> bool) -> Option<Section> {
+    let share = |key, header, of: fn(&Parts) -> i64| {
+        let cell = move |parts: &&Parts| Cell::Share { part: of(parts), whole: 1_000_000 };
+        (number(key, header, "", Unit::Share), cell)
+    };
+    let mut shown: Vec<&Parts> = findings.parts.iter().map(|(parts, _)| parts).filter(|parts| named(&parts.estimator)).collect();
+    // The sort is stable: equals stay in the order of families.
+    // A few calls say little, however far they are off.
+    shown.sort_by_key(|parts| (parts.calls < FEWEST, Reverse(parts.bias.abs())));
+    let mut fields = Fields::<&Parts>::new()
+        .with(Column::name("family", "family"), |parts| name(parts.family.name()))
+        .with(Column::name("estimator", "estimator"), |parts| name(&parts.estimator))
+        .with(number("calls", "calls", "", Unit::Count), |parts| Cell::Count(parts.calls));
+    for (column, cell) in [
+        share("bias", "bias", |parts| parts.bias),
+        share("hidden", "hidden over\u{ad}head", |parts| parts.hidden),
+        share("messages", "wrap\u{ad}ping", |parts| parts.messages),
+        share("texts", "mis\u{ad}judged text", |parts| parts.texts),
+    ] {
+        fields = fields.with(column, cell);
+    }
+    fields.table(2, shown).told("Estimated less recorded, as a share of recorded, and where that comes from; the largest first")
 }
 
 /// Bounds in millionths, as percent.

@@ -4,13 +4,14 @@ mod accuracy;
 mod consequences;
 mod content;
 
-use super::document::{Body, Report, Section};
+use super::answer::heading;
+use super::document::{Body, Report, Screen, Section};
 use super::notes;
 use super::record::any::Record;
 use super::record::drift::EstimatorsRecord;
-use super::words::{counted, grouped, percent};
+use super::words::{counted, grouped, percent, three_digits};
 use crate::corpus::Corpus;
-use crate::experiment::drift::{Basis, Buffers, Findings, LeftOut, Separated, Use};
+use crate::experiment::drift::{Basis, Buffers, Figures, Findings, LeftOut, Separated, Use};
 use accuracy::SHOWN;
 use std::collections::BTreeMap;
 
@@ -32,7 +33,55 @@ pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option
     ];
     let record = Record::Drift(Box::new(EstimatorsRecord::new(corpus, findings)));
     let sections = sections.into_iter().flatten().collect();
-    Report::over(&corpus.facts, command, sections, notes, accuracy::flat(corpus, findings), record)
+    let screen = Some(screen(corpus, findings));
+    Report { screen, ..Report::over(&corpus.facts, command, sections, notes, accuracy::flat(corpus, findings), record) }
+}
+
+/// How far the plainest estimator is off and what would make up for it, what drift does to named policies, and where it comes from.
+fn screen(corpus: &Corpus, findings: &Findings) -> Screen {
+    let plainest = |estimator: &String| *estimator == SHOWN[0];
+    // The estimators of policies that are named, else the plainest.
+    let asked = |estimator: &String| match findings.consequences.as_slice() {
+        [] => plainest(estimator),
+        policies => policies.iter().any(|row| row.policy == *estimator),
+    };
+    let overall = findings.comparisons.iter().filter(|row| row.family.is_none() && row.source.is_none() && asked(&row.estimator));
+    let mut lines: Vec<String> = overall.filter_map(|row| off(&row.estimator, &row.figures)).collect();
+    let usual = |row: &&Buffers| plainest(&row.estimator) && row.family.is_none() && row.used == Use::SinceUsage;
+    lines.extend(findings.buffers.iter().find(usual).and_then(covers));
+    if lines.is_empty() {
+        lines.push(NOTHING.to_owned());
+    }
+    let named = |estimator: &str| SHOWN.contains(&estimator) || findings.consequences.iter().any(|row| row.policy == estimator);
+    let sections = [Some(Section::lines(lines)), consequences::policies(findings), content::in_parts(findings, &named)];
+    Screen { title: heading(corpus), sections: sections.into_iter().flatten().collect(), ..Screen::default() }
+}
+
+const NOTHING: &str = "No call has recorded usage that an estimate could be compared with.";
+
+/// How far an estimator is from recorded prompts, all calls together; absent without a call.
+fn off(estimator: &str, figures: &Figures) -> Option<String> {
+    let bias = figures.bias_tokens();
+    let by = percent(bias.saturating_abs(), figures.recorded_tokens);
+    let way = if bias < 0 { "low" } else { "high" };
+    let ratio = figures.ratios.as_ref().map(|ratios| format!("{}.{:02}", ratios.p50 / 1000, ratios.p50 % 1000 / 10))?;
+    Some(format!(
+        "Estimates by {estimator} are {by} too {way} over {} with recorded usage in {}; the median prompt is {ratio} times its estimate.",
+        counted(figures.calls, "call"),
+        counted(figures.sessions, "session"),
+    ))
+}
+
+/// The buffer on top of the last recorded usage for all but a hundredth of the calls, the larger one of both halves.
+fn covers(row: &Buffers) -> Option<String> {
+    let buffer = row.buffers.iter().find(|buffer| buffer.level == 990)?;
+    let tokens = buffer.tokens?.max(buffer.swapped?).max(0).unsigned_abs();
+    let (covered, of) = (buffer.covered.0 + buffer.swapped_covered.0, buffer.covered.1 + buffer.swapped_covered.1);
+    Some(format!(
+        "On top of the last recorded usage it takes a buffer of {} tokens for 99 % of the calls; held out, such buffers cover {}.",
+        three_digits(tokens),
+        percent(i64::try_from(covered).ok()?, of)
+    ))
 }
 
 /// What most readers came for.
@@ -57,7 +106,7 @@ fn in_short(findings: &Findings) -> Section {
     let mut lines: Vec<String> = first.collect();
     lines.extend(findings.buffers.iter().filter(|row| row.estimator == SHOWN[0] && row.family.is_none()).filter_map(buffer));
     if lines.is_empty() {
-        lines.push("No call has recorded usage that an estimate could be compared with.".to_owned());
+        lines.push(NOTHING.to_owned());
     }
     Section { title: "In short".to_owned(), body: Body::Lines(lines) }
 }

@@ -9,6 +9,7 @@ use super::drift::EstimatorsRecord;
 use super::gate::GateRecord;
 use super::idle::IdleRecord;
 use super::inspect::InspectRecord;
+use super::list::ListRecord;
 use super::replay::{ExplainRecord, ReplayRecord};
 use super::sweep::SweepRecord;
 use super::tune::TuneRecord;
@@ -47,6 +48,8 @@ pub enum Record {
     Tune(Box<TuneRecord>),
     /// Predictions beside what runs came to.
     Validate(Box<ValidateRecord>),
+    /// What the program knows.
+    List(Box<ListRecord>),
 }
 
 impl Record {
@@ -67,14 +70,15 @@ impl Record {
             Record::Gate(_) => "gate",
             Record::Tune(_) => "tune",
             Record::Validate(_) => "validate",
+            Record::List(list) => list.question,
         }
     }
 
     /// The version of its schema.
     pub fn version(&self) -> u64 {
         match self {
-            Record::Replay(_) | Record::Explain(_) | Record::Cost(_) | Record::Diff(_) => 2,
-            Record::Sweep(_) | Record::Tune(_) | Record::Gate(_) => 2,
+            Record::Replay(_) | Record::Explain(_) | Record::Cost(_) => 3,
+            Record::Cache(_) | Record::Idle(_) | Record::Diff(_) | Record::Sweep(_) | Record::Tune(_) | Record::Gate(_) => 2,
             _ => 1,
         }
     }

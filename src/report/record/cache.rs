@@ -1,4 +1,4 @@
-//! Breaks of the recorded prompt cache, schema `ctxsim.cache/1`.
+//! Breaks of the recorded prompt cache, schema `ctxsim.cache/2`.
 
 use super::number::{share_of, usd};
 use crate::corpus::Corpus;
@@ -8,7 +8,7 @@ use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.cache/1`.
+/// Schema `ctxsim.cache/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CacheRecord {
     recorded_usd: String,
@@ -25,7 +25,7 @@ pub struct CacheRecord {
 struct CostRecord {
     breaks: u64,
     tokens: u64,
-    cost_usd: String,
+    cost: String,
     unpriced: u64,
 }
 
@@ -47,7 +47,7 @@ struct GapRecord {
     up_to_seconds: Option<i64>,
     reads: u64,
     breaks: u64,
-    cost_usd: String,
+    cost: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,7 +71,7 @@ struct BreakRecord {
     expected: u64,
     read: u64,
     tokens: u64,
-    cost_usd: Option<String>,
+    cost: Option<String>,
 }
 
 impl CacheRecord {
@@ -96,7 +96,7 @@ impl CacheRecord {
 
 impl CostRecord {
     fn new(reads: &Reads) -> CostRecord {
-        CostRecord { breaks: reads.breaks, tokens: reads.tokens, cost_usd: usd(reads.nano_usd), unpriced: reads.unpriced }
+        CostRecord { breaks: reads.breaks, tokens: reads.tokens, cost: usd(reads.nano_usd), unpriced: reads.unpriced }
     }
 }
 
@@ -116,7 +116,7 @@ impl GapRecord {
             up_to_seconds: GAPS.get(class).copied(),
             reads: reads.expected,
             breaks: reads.breaks,
-            cost_usd: usd(reads.nano_usd),
+            cost: usd(reads.nano_usd),
         }
     }
 }
@@ -141,7 +141,7 @@ impl BreakRecord {
             expected: one.expected,
             read: one.read,
             tokens: one.tokens,
-            cost_usd: one.nano_usd.map(usd),
+            cost: one.nano_usd.map(usd),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::sim::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.cost/2`.
+/// Schema `ctxsim.cost/3`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,18 +38,18 @@ pub struct BillsRecord {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct BillRecord {
-    cost_usd: String,
+    cost: String,
     /// The part of it that compactions behind the last replies of logs cost; absent where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_end_usd: Option<String>,
-    hit_share: Option<f64>,
+    cache_hit_rate: Option<f64>,
     tiers: BTreeMap<String, TierRecord>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct TierRecord {
     tokens: u64,
-    cost_usd: String,
+    cost: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -177,11 +177,11 @@ impl BillRecord {
         let prompt = bill.prompt_tokens();
         let hits = (bill.cache_read.tokens as f64 / prompt.max(1) as f64 * 1e6).round() / 1e6;
         BillRecord {
-            cost_usd: usd(bill.nano_usd()),
+            cost: usd(bill.nano_usd()),
             at_end_usd: (bill.at_end.tokens > 0).then(|| usd(bill.at_end.nano_usd)),
-            hit_share: (prompt > 0).then_some(hits),
+            cache_hit_rate: (prompt > 0).then_some(hits),
             tiers: tiers
-                .map(|(name, charge)| (name.replace(' ', "_"), TierRecord { tokens: charge.tokens, cost_usd: usd(charge.nano_usd) }))
+                .map(|(name, charge)| (name.replace(' ', "_"), TierRecord { tokens: charge.tokens, cost: usd(charge.nano_usd) }))
                 .collect(),
         }
     }

@@ -71,7 +71,7 @@ impl Fields {
     }
 
     fn made(part: Part, field: impl Fn(&Metric) -> Field) -> Fields {
-        Fields(METRICS.iter().filter(|metric| metric.part == part).map(|metric| (metric.field, field(metric))).collect())
+        Fields(METRICS.iter().filter(|metric| metric.part == part).map(|metric| (metric.key, field(metric))).collect())
     }
 }
 

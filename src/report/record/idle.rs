@@ -1,11 +1,11 @@
-//! Pauses between calls and what helps, schema `ctxsim.idle/1`.
+//! Pauses between calls and what helps, schema `ctxsim.idle/2`.
 
 use super::number::usd;
 use crate::corpus::Corpus;
 use crate::experiment::idle::{Best, BreakEven, Class, Idle, Remedy, Rest};
 use serde::Serialize;
 
-/// Schema `ctxsim.idle/1`.
+/// Schema `ctxsim.idle/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IdleRecord {
     recorded_usd: String,
@@ -31,7 +31,7 @@ struct AdviceRecord {
     from_tokens: u64,
     #[serde(flatten)]
     remedy: RemedyRecord,
-    cost_usd: String,
+    cost: String,
     nothing_usd: String,
 }
 
@@ -106,7 +106,7 @@ impl RecommendedRecord {
         let advice = |(class, best): (&Class, Best)| AdviceRecord {
             from_tokens: class.floor,
             remedy: RemedyRecord::new(best.remedy),
-            cost_usd: usd(best.nano_usd),
+            cost: usd(best.nano_usd),
             nothing_usd: usd(best.nothing_nano_usd),
         };
         let (with, without) = (found.recommended(lifetime, true).map(advice), found.recommended(lifetime, false).map(advice));

@@ -32,8 +32,8 @@ struct RecordedRecord {
     output_tokens: u64,
     cache_read_tokens: u64,
     cache_hit_rate: Option<f64>,
-    cost_usd: Option<String>,
-    estimated_cost_usd: Option<String>,
+    cost: Option<String>,
+    estimated_cost: Option<String>,
     unpriced_calls: u64,
     summariser_calls: u64,
     summariser_tokens: u64,
@@ -57,8 +57,8 @@ pub struct BesideRecord {
     vs_recorded: Option<f64>,
     compactions: u64,
     recorded_compactions: u64,
-    cost_usd: String,
-    recorded_cost_usd: String,
+    cost: String,
+    recorded_cost: String,
     cost_vs_recorded: Option<f64>,
 }
 
@@ -114,8 +114,8 @@ impl RecordedRecord {
             output_tokens: totals.output_tokens,
             cache_read_tokens: bill.cache_read.tokens,
             cache_hit_rate: share(bill.cache_read.tokens, bill.prompt_tokens()),
-            cost_usd: priced(recorded.nano_usd()),
-            estimated_cost_usd: priced(recorded.estimated_bill.nano_usd()),
+            cost: priced(recorded.nano_usd()),
+            estimated_cost: priced(recorded.estimated_bill.nano_usd()),
             unpriced_calls: recorded.unpriced_calls,
             summariser_calls: totals.summariser_calls,
             summariser_tokens: totals.summariser_tokens,
@@ -132,8 +132,8 @@ impl BesideRecord {
             vs_recorded: share(beside.tokens, beside.recorded_tokens).map(|share| round(share - 1.0)),
             compactions: beside.compactions,
             recorded_compactions: beside.recorded_compactions,
-            cost_usd: usd(beside.nano_usd),
-            recorded_cost_usd: usd(beside.recorded_nano_usd),
+            cost: usd(beside.nano_usd),
+            recorded_cost: usd(beside.recorded_nano_usd),
             cost_vs_recorded: share(beside.nano_usd, beside.recorded_nano_usd).map(|share| round(share - 1.0)),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::cost::{BillsRecord, ErrorRecord};
 use super::figures::FiguresRecord;
+use super::number::usd;
 use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check};
@@ -14,7 +15,7 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.replay/2`.
+/// Schema `ctxsim.replay/3`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,6 +55,7 @@ struct GroupRecord {
     prompt_tokens: u64,
     cache_read_tokens: u64,
     output_tokens: u64,
+    cost_usd: Option<String>,
     compactions: u64,
     compacting_ms: Option<u64>,
     policies: Vec<GroupPolicyRecord>,
@@ -156,7 +158,7 @@ struct ToolRecord {
     overflows: u64,
 }
 
-/// Schema `ctxsim.explain/2`.
+/// Schema `ctxsim.explain/3`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainRecord {
     policy: String,
@@ -225,6 +227,7 @@ impl ReplayRecord {
             prompt_tokens: group.prompt_tokens,
             cache_read_tokens: group.cache_read_tokens,
             output_tokens: group.output_tokens,
+            cost_usd: group.nano_usd.map(usd),
             compactions: group.compactions,
             compacting_ms: group.compacting_ms,
             policies: grouped.policies.iter().zip(&group.policies).map(policy).collect(),

@@ -4,8 +4,8 @@ use crate::experiment::tune::{Bound, FEWEST, Trial, Verdict};
 use crate::experiment::{NeverReached, Row, never_reached};
 use crate::policy::{Facts, figure};
 use crate::report::asked::Found;
-use crate::report::measures::{bound_phrase, phrase};
-use crate::report::words::{counted, grouped};
+use crate::report::measures::{against, phrase};
+use crate::report::words::{capital, counted, grouped};
 use crate::report::{causes, finding};
 
 /// What the setting is compared with.
@@ -15,20 +15,14 @@ pub(super) fn point(found: &Found<'_>) -> &'static str {
 
 /// "cost $1.20 against $2.00 with the defaults on 12 held-out sessions: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)"
 pub(super) fn gain(found: &Found<'_>, best: &Trial) -> String {
-    let measure = found.tuned.objective.measure;
-    let value = |trial: &Trial| phrase(trial.held_out.value(&measure), &measure);
-    let difference = found.tuned.difference.map_or_else(String::new, |difference| {
-        let amount = |amount: i64| bound_phrase(amount, &measure);
-        format!(": {}", finding::difference(&difference, found.tuned.bars.own_error, &amount))
-    });
-    format!(
-        "{} {} against {} with {} on {}{difference}",
-        measure.words(),
-        value(best),
-        value(&found.tuned.default),
-        point(found),
-        counted(found.split.held_out.traces.len() as u64, "held-out session"),
-    )
+    let on = counted(found.split.held_out.traces.len() as u64, "held-out session");
+    held_out(found, best, &format!(" with {} on {on}", point(found)))
+}
+
+/// What was found beside what there is, on the held-out sessions.
+pub(super) fn held_out(found: &Found<'_>, best: &Trial, which: &str) -> String {
+    let tuned = found.tuned;
+    against(&tuned.objective.measure, [&best.held_out, &tuned.default.held_out], which, tuned.difference.as_ref(), tuned.bars.own_error)
 }
 
 /// The same as a sentence.
@@ -159,11 +153,6 @@ fn defaults_break(found: &Found<'_>) -> Option<String> {
     let default = &found.tuned.default;
     let parts: Vec<String> = [of(&default.training, "training"), of(&default.held_out, "held-out")].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("{} themselves break {}.", capital(point(found)), parts.join(", and ")))
-}
-
-pub(super) fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 pub(super) fn setting_words(found: &Found<'_>, trial: &Trial) -> String {

@@ -1,14 +1,14 @@
 //! The first screen of `tune`: keep or change, what was found beside what there is on sessions that it was not sought on, and the snippet.
 
-use super::said::{capital, point, sentences, setting_words};
+use super::said::{held_out, point, sentences, setting_words};
 use crate::experiment::metric::metric_of;
 use crate::experiment::tune::{Trial, Verdict};
 use crate::report::asked::Found;
 use crate::report::document::{Cell, Column, Provenance, Screen, Section, Table, Unit};
 use crate::report::field::Fields;
-use crate::report::measures::{bound_phrase, cell, phrase};
-use crate::report::words::{counted, grouped};
-use crate::report::{cost_figures, figures, finding};
+use crate::report::measures::cell;
+use crate::report::words::{capital, counted, grouped};
+use crate::report::{cost_figures, figures};
 use crate::trace::Evidence;
 
 /// The screen; what is to be pasted and the sessions that decided stand below.
@@ -34,17 +34,10 @@ fn short(found: &Found<'_>) -> String {
 }
 
 fn facts(found: &Found<'_>) -> Vec<(&'static str, String)> {
-    let measure = found.tuned.objective.measure;
     let best = other(found);
     let mut facts = Vec::new();
     facts.extend(best.map(|best| ("best found", best.setting.words())));
-    facts.extend(best.map(|best| {
-        let value = |trial: &Trial| phrase(trial.held_out.value(&measure), &measure);
-        let amount = |amount: i64| bound_phrase(amount, &measure);
-        let difference = found.tuned.difference.map(|difference| finding::difference(&difference, found.tuned.bars.own_error, &amount));
-        let difference = difference.map(|difference| format!(": {difference}")).unwrap_or_default();
-        ("objective", format!("{} {} against {}{difference}", measure.words(), value(best), value(&found.tuned.default)))
-    }));
+    facts.extend(best.map(|best| ("objective", held_out(found, best, ""))));
     facts.push(("verdict", capital(&sentences(found, None).join(" "))));
     facts
 }

@@ -6,25 +6,32 @@
 //! otherwise parts from the leader at that call. Then a second run of the leader's plan comes by each of those calls in turn, and a copy
 //! of it goes on from there under the lead of one of those that parted there, the others of that call behind it.
 //!
+//! Settings whose limits cut what arrives otherwise are of a family as well. Those for whom all messages of a session enter alike are a class, and the
+//! classes beside the leader's go along as differences from it (`sways`), as long as no rule acts upon what stands in other sizes.
+//!
 //! So nothing is worked out twice that is the same for two settings, and whatever is worked out is worked out by the one loop.
 
+use super::cuts::Cuts;
 use super::family::{Family, Member};
-use super::observer::{BatchObserver, Company};
+use super::observer::{BatchObserver, Company, Parted, Tracker};
+use super::sways::{Sways, by_class};
 use crate::policy::Plan;
 use crate::sim::conditions::Conditions;
 use crate::sim::event::Warning;
 use crate::sim::intake::Intakes;
 use crate::sim::ledger::Detail;
 use crate::sim::observer::Observer;
+use crate::sim::outcome::CallOutcome;
 use crate::sim::run::step;
 use crate::sim::state::State;
 use crate::sim::totals::Totals;
 use crate::sim::warning::warnings;
 use crate::trace::Trace;
+use std::rc::Rc;
 
 /// Settings under which sessions are replayed together.
 pub struct Batch<'a> {
-    /// Each with the leader of all of them, and the others behind it: how every session begins.
+    /// Each with the leader of all of them, and the others behind it: how a session begins in which their limits cut nothing otherwise.
     families: Vec<(Family<'a>, (u32, Company))>,
     settings: usize,
 }
@@ -49,13 +56,13 @@ impl<'a> Batch<'a> {
         for (setting, (plan, conditions)) in settings.iter().enumerate() {
             let member = Member::new(setting, plan, conditions);
             match families.iter_mut().find(|family| family.takes(plan, conditions)) {
-                Some(family) => family.members.push(member),
+                Some(family) => family.add(member),
                 None => families.push(Family::new(conditions, member)),
             }
         }
-        families.iter_mut().for_each(Family::compare_actions);
+        families.iter_mut().for_each(Family::compare);
         let led = |family: Family<'a>| {
-            let opening = Company::of(&family, (0..family.members.len() as u32).collect())?;
+            let opening = Company::of(&family, &Cuts::default(), (0..family.members.len() as u32).collect())?;
             Some((family, opening))
         };
         Batch { families: families.into_iter().filter_map(led).collect(), settings: settings.len() }
@@ -66,73 +73,137 @@ impl<'a> Batch<'a> {
         let mut outcome = BatchOutcome { of: vec![0; self.settings], ..BatchOutcome::default() };
         let mut intakes = Intakes::new(trace);
         for (family, opening) in &self.families {
-            let Some(first) = family.members.first() else { continue };
-            let intake = intakes.of(first.plan, family.conditions);
-            let mut start = Box::new(State::with_intake(trace, first.plan, family.conditions, intake));
-            start.ledger.detail = Detail::Sums;
-            replay(family, start, 0, opening.clone(), &mut outcome);
+            let Some(plan) = family.ingests().first() else { continue };
+            let cuts = Cuts::new(trace, family, &intakes.of(plan, family.conditions));
+            if cuts.classes() == 1 {
+                begin(family, &cuts, trace, opening.clone(), &mut outcome);
+                continue;
+            }
+            let all: Vec<u32> = (0..family.members.len() as u32).collect();
+            let groups = if cuts.together && family.together { vec![all] } else { classes(&cuts, family, &all) };
+            for members in groups {
+                let Some(led) = Company::of(family, &cuts, members) else { continue };
+                begin(family, &cuts, trace, led, &mut outcome);
+            }
         }
         outcome
     }
 }
 
-/// Replays from a call on under members that have acted alike before it. `start` stands right before that call.
-fn replay<'a>(family: &'a Family<'a>, mut start: Box<State<'a>>, call: usize, led: (u32, Company), outcome: &mut BatchOutcome) {
-    let (leader, company) = led;
-    let Some(plan) = family.members.get(leader as usize).map(|member| member.plan) else { return };
-    outcome.runs += 1;
-    start.inputs.plan = plan;
-    if let Some(look) = &mut start.belief.look
-        && let Some(limit) = family.limit(leader, look.rule)
-    {
-        look.limit = limit;
-    }
-    if company.is_empty() {
-        outcome.steps += run(&mut start, &mut (), call, usize::MAX);
-        collect(family, &mut start, std::iter::once(leader), outcome);
-        return;
-    }
-    let mut first = start.clone();
-    let mut observer = BatchObserver::new(family, company);
-    outcome.steps += run(&mut first, &mut observer, call, usize::MAX);
-    collect(family, &mut first, std::iter::once(leader).chain(observer.faithful()), outcome);
-    drop(first);
-    let mut at = call;
-    for group in observer.parted().chunk_by(|one, other| one.0 == other.0) {
-        let Some((parts_at, _)) = group.first() else { continue };
-        let Some(led) = Company::of(family, group.iter().map(|(_, member)| *member).collect()) else { continue };
-        outcome.steps += run(&mut start, &mut (), at, *parts_at);
-        at = *parts_at;
-        replay(family, start.clone(), at, led, outcome);
-    }
+/// Members by the way in which messages enter for them.
+fn classes(cuts: &Cuts, family: &Family<'_>, members: &[u32]) -> Vec<Vec<u32>> {
+    by_class(cuts, family, members).into_iter().map(|(_, members)| members).collect()
 }
 
-/// Ends a run, and gives each of these members its sums, with what it alone is judged by.
-fn collect(family: &Family<'_>, state: &mut State<'_>, members: impl Iterator<Item = u32>, outcome: &mut BatchOutcome) {
-    state.ledger.close(&state.inputs);
-    let warnings = warnings(&state.ledger.notes);
-    let own = &state.ledger.outcome;
-    // By budget what it comes to, and by what it comes to the place of the sums.
-    let mut over: Vec<(u64, u64)> = Vec::new();
-    let mut found: Vec<((u64, bool), u32)> = Vec::new();
-    for member in members.filter_map(|member| family.members.get(member as usize)) {
-        let over_budget = over.iter().find(|(budget, _)| *budget == member.budget).map(|(_, calls)| *calls).unwrap_or_else(|| {
-            let calls = own.requests().filter(|call| call.actual > member.budget).count() as u64;
-            over.push((member.budget, calls));
-            calls
-        });
-        let judged = (over_budget, member.never_fires);
-        let place = found.iter().find(|(known, _)| *known == judged).map(|(_, place)| *place).unwrap_or_else(|| {
-            let mut totals = Totals { over_budget, ..own.totals.clone() };
-            let never = member.never_fires.then_some(Warning::NeverFires);
-            totals.warnings.extend(warnings.iter().copied().chain(never).map(|warning| (warning, 1)));
-            outcome.totals.push(totals);
-            let place = outcome.totals.len() as u32 - 1;
-            found.push((judged, place));
-            place
-        });
-        if let Some(of) = outcome.of.get_mut(member.setting) {
-            *of = place;
+/// Replays a session from its beginning under members of a family.
+fn begin(family: &Family<'_>, cuts: &Cuts, trace: &Trace, led: (u32, Company), outcome: &mut BatchOutcome) {
+    let class = cuts.class_of(family.ingest(led.0));
+    let Some((member, intake)) = family.members.get(led.0 as usize).zip(cuts.intake(class)) else { return };
+    let mut start = Box::new(State::with_intake(trace, member.plan, family.conditions, Rc::clone(intake)));
+    start.ledger.detail = Detail::Sums;
+    let sways = Sways::new(cuts, family, class, &led.1.members());
+    Replay { family, cuts }.go_on(start, 0, led, sways, outcome);
+}
+
+/// Members of one family in one session.
+#[derive(Clone, Copy)]
+struct Replay<'a, 'c> {
+    family: &'a Family<'a>,
+    cuts: &'c Cuts,
+}
+
+impl<'a, 'c> Replay<'a, 'c> {
+    /// Replays from a call on under members that have acted alike before it. `start` stands right before that call, as the leader's.
+    fn go_on(self, mut start: Box<State<'a>>, call: usize, led: (u32, Company), sways: Sways<'c>, outcome: &mut BatchOutcome) {
+        let family = self.family;
+        let (leader, company) = led;
+        let Some(plan) = family.members.get(leader as usize).map(|member| member.plan) else { return };
+        outcome.runs += 1;
+        start.inputs.plan = plan;
+        if let Some(look) = &mut start.belief.look
+            && let Some(limit) = family.limit(leader, look.rule)
+        {
+            look.limit = limit;
+        }
+        if company.is_empty() {
+            outcome.steps += run(&mut start, &mut (), call, usize::MAX);
+            self.collect(&mut start, std::iter::once(leader), &sways, outcome);
+            return;
+        }
+        let mut first = start.clone();
+        let mut observer = BatchObserver::new(family, company, sways.clone());
+        outcome.steps += run(&mut first, &mut observer, call, usize::MAX);
+        self.collect(&mut first, std::iter::once(leader).chain(observer.faithful()), &observer.sways, outcome);
+        drop(first);
+        let mut at = call;
+        let mut tracker = Tracker { family, sways: sways.of_members(observer.parted().iter().map(|parted| parted.member)) };
+        for parted in observer.parted().chunk_by(|one, other| one.call == other.call) {
+            let Some(parts_at) = parted.first().map(|parted| parted.call) else { continue };
+            outcome.steps +=
+                if tracker.sways.is_empty() { run(&mut start, &mut (), at, parts_at) } else { run(&mut start, &mut tracker, at, parts_at) };
+            at = parts_at;
+            for members in self.groups(parted) {
+                let Some((leader, company)) = Company::of(family, self.cuts, members) else { continue };
+                let class = self.cuts.class_of(family.ingest(leader));
+                let mut state = start.clone();
+                tracker.sways.put_on(class, &mut state);
+                let sways = tracker.sways.under(family, class, &company.members());
+                self.go_on(state, at, (leader, company), sways, outcome);
+            }
+        }
+    }
+
+    /// Those who part at one call, as they go on: together, or each class by itself.
+    fn groups(self, parted: &[Parted]) -> Vec<Vec<u32>> {
+        let of = |apart: bool| parted.iter().filter(move |parted| parted.apart == apart).map(|parted| parted.member).collect::<Vec<u32>>();
+        let mut groups = vec![of(false)];
+        groups.extend(classes(self.cuts, self.family, &of(true)));
+        groups
+    }
+
+    /// Ends a run, and gives each of these members its sums, with what it alone is judged by.
+    fn collect(self, state: &mut State<'_>, members: impl Iterator<Item = u32>, sways: &Sways<'_>, outcome: &mut BatchOutcome) {
+        state.ledger.close(&state.inputs);
+        let warnings = warnings(&state.ledger.notes);
+        let members: Vec<u32> = members.collect();
+        let led = &state.ledger.outcome;
+        for (class, members) in by_class(self.cuts, self.family, &members) {
+            let sway = sways.all.iter().find(|sway| sway.class == class);
+            let mut own = led.totals.clone();
+            let mut rows: Vec<CallOutcome> = Vec::new();
+            if let Some(sway) = sway {
+                rows.extend(sway.rows(&led.calls, led.window));
+                sway.apply(&mut own, rows.iter().copied(), &led.calls);
+                own.retention.by_rule = state.inputs.named(&sway.broken_by(&state.ledger.broken_by));
+            }
+            let prompts: Vec<u64> = match sway {
+                Some(_) => rows.iter().map(|row| row.actual).chain(led.refetches.iter().map(|refetch| refetch.request.actual)).collect(),
+                None => led.requests().map(|call| call.actual).collect(),
+            };
+            // By budget what it comes to, and by what it comes to the place of the sums.
+            let mut over: Vec<(u64, u64)> = Vec::new();
+            let mut found: Vec<((u64, bool), u32)> = Vec::new();
+            for member in members.into_iter().filter_map(|member| self.family.members.get(member as usize)) {
+                let over_budget = over.iter().find(|(budget, _)| *budget == member.budget).map(|(_, calls)| *calls).unwrap_or_else(|| {
+                    let calls = prompts.iter().filter(|prompt| **prompt > member.budget).count() as u64;
+                    over.push((member.budget, calls));
+                    calls
+                });
+                let never_fires = if state.talk.is_some() { state.ledger.never_fires(&state.inputs) } else { member.never_fires };
+                let judged = (over_budget, never_fires);
+                let place = found.iter().find(|(known, _)| *known == judged).map(|(_, place)| *place).unwrap_or_else(|| {
+                    let mut totals = Totals { over_budget, ..own.clone() };
+                    let never = never_fires.then_some(Warning::NeverFires);
+                    totals.warnings.extend(warnings.iter().copied().chain(never).map(|warning| (warning, 1)));
+                    outcome.totals.push(totals);
+                    let place = outcome.totals.len() as u32 - 1;
+                    found.push((judged, place));
+                    place
+                });
+                if let Some(of) = outcome.of.get_mut(member.setting) {
+                    *of = place;
+                }
+            }
         }
     }
 }

@@ -1,18 +1,35 @@
 //! Who looks on while one setting of a batch leads: wherever the leader's plan is asked, the others are asked too.
 
+use super::cuts::Cuts;
 use super::decision::{Known, lead_alike};
 use super::family::Family;
-use crate::policy::Verdict;
+use super::sway::Sway;
+use super::sways::{Said, Sways};
+use crate::policy::{Trigger, Verdict};
 use crate::sim::belief::Look;
 use crate::sim::event::Cause;
 use crate::sim::observer::Observer;
+use crate::sim::outcome::CallOutcome;
 use crate::sim::state::State;
+use crate::trace::CallRow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The settings that have acted like their leader so far, and those that have parted from it.
-pub(super) struct BatchObserver<'a> {
+pub(super) struct BatchObserver<'a, 'c> {
     family: &'a Family<'a>,
     company: Company,
+    pub sways: Sways<'c>,
+}
+
+/// Who has parted from a leader, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parted {
+    /// The call.
+    pub call: usize,
+    pub member: u32,
+    /// Does it act at this call, in another context than the leader and others do? Then it goes on with those of its class alone.
+    pub apart: bool,
 }
 
 /// Those who go with a leader.
@@ -22,10 +39,12 @@ pub(super) struct Company {
     present: Vec<bool>,
     /// By rule.
     limits: Vec<Limits>,
+    /// By rule: settings whose trigger differs from the leader's in more than the limit of a size, by what it is.
+    triggers: Vec<Arc<Vec<Vec<u32>>>>,
     /// By rule: settings by what the rule does, the leader's class not among them. Shared until one of them parts.
     actions: Vec<Arc<Vec<Vec<u32>>>>,
-    /// Who has parted, and at which call, in order.
-    parted: Vec<(usize, u32)>,
+    /// Who has parted, in the order of calls.
+    parted: Vec<Parted>,
 }
 
 /// The limits of one rule, and to whom they belong, from the lowest to the highest. Those outside of `low..high` have parted.
@@ -38,21 +57,26 @@ struct Limits {
 
 impl Company {
     /// The leader of these members of a family, and those who go with it.
-    pub fn of(family: &Family<'_>, members: Vec<u32>) -> Option<(u32, Company)> {
-        let (leader, others) = family.choose(members)?;
-        Some((leader, Company::new(family, leader, &others)))
+    pub fn of(family: &Family<'_>, cuts: &Cuts, members: Vec<u32>) -> Option<(u32, Company)> {
+        let class = |member: u32| cuts.class_of(family.ingest(member));
+        let (leader, others) = family.choose(members, |member| cuts.weight(class(member)))?;
+        let led: Vec<u32> = others.iter().copied().filter(|member| class(*member) == class(leader)).collect();
+        Some((leader, Company::new(family, leader, &others, &led)))
     }
 
-    fn new(family: &Family<'_>, leader: u32, others: &[u32]) -> Company {
+    /// `led` are those others to whom messages come as they come to the leader.
+    fn new(family: &Family<'_>, leader: u32, others: &[u32], led: &[u32]) -> Company {
         let mut present = vec![false; if others.is_empty() { 0 } else { family.members.len() }];
         for member in others {
             if let Some(present) = present.get_mut(*member as usize) {
                 *present = true;
             }
         }
-        let limits = (0..family.rules()).map(|rule| Limits::new(family, rule, others)).collect();
+        let triggers: Vec<_> = (0..family.rules()).map(|rule| Arc::new(family.other_triggers(rule, leader, led))).collect();
+        let by_limit = |(rule, apart): (usize, &Arc<Vec<Vec<u32>>>)| Limits::new(family, rule, led, apart);
+        let limits = triggers.iter().enumerate().map(by_limit).collect();
         let actions = (0..family.rules()).map(|rule| Arc::new(family.actions(rule, leader, others))).collect();
-        Company { present, limits, actions, parted: Vec::new() }
+        Company { present, limits, triggers, actions, parted: Vec::new() }
     }
 
     /// Does no setting go with the leader?
@@ -60,53 +84,109 @@ impl Company {
         self.present.is_empty()
     }
 
+    /// Those who go with the leader.
+    pub fn members(&self) -> Vec<u32> {
+        self.present.iter().zip(0..).filter(|(present, _)| **present).map(|(_, member)| member).collect()
+    }
+
     fn has(&self, member: u32) -> bool {
         self.present.get(member as usize) == Some(&true)
     }
 
     fn part(&mut self, call: usize, member: u32) {
-        if let Some(present) = self.present.get_mut(member as usize).filter(|present| **present) {
+        self.leave(Parted { call, member, apart: false });
+    }
+
+    fn leave(&mut self, parted: Parted) {
+        if let Some(present) = self.present.get_mut(parted.member as usize).filter(|present| **present) {
             *present = false;
-            self.parted.push((call, member));
+            self.parted.push(parted);
         }
     }
 }
 
-impl<'a> BatchObserver<'a> {
+impl<'a, 'c> BatchObserver<'a, 'c> {
     /// Looks on while these go with their leader.
-    pub fn new(family: &'a Family<'a>, company: Company) -> BatchObserver<'a> {
-        BatchObserver { family, company }
+    pub fn new(family: &'a Family<'a>, company: Company, sways: Sways<'c>) -> BatchObserver<'a, 'c> {
+        BatchObserver { family, company, sways }
+    }
+
+    /// The classes of which this holds part at this call.
+    fn part_classes(&mut self, state: &State<'_>, parts: impl Fn(&Sway) -> bool, apart: impl Fn(&Sway) -> bool) {
+        let call = state.window.index;
+        for sway in self.sways.all.iter().filter(|sway| parts(sway)) {
+            let apart = apart(sway);
+            sway.members.iter().for_each(|member| self.company.leave(Parted { call, member: *member, apart }));
+        }
+        self.drop_classes();
+    }
+
+    /// Classes without a setting that is left are followed no more.
+    fn drop_classes(&mut self) {
+        let company = &self.company;
+        self.sways.all.retain(|sway| sway.members.iter().any(|member| company.has(*member)));
     }
 
     /// Those who have gone with the leader to the end.
-    pub fn faithful(&self) -> impl Iterator<Item = u32> + '_ {
-        self.company.present.iter().zip(0..).filter(|(present, _)| **present).map(|(_, member)| member)
+    pub fn faithful(&self) -> Vec<u32> {
+        self.company.members()
     }
 
     /// Who has parted, and at which call, in order.
-    pub fn parted(&self) -> &[(usize, u32)] {
+    pub fn parted(&self) -> &[Parted] {
         &self.company.parted
     }
 }
 
-impl<'a> Observer<'a> for BatchObserver<'a> {
-    /// Is the limit reached for the others as it is for the leader? And would a shrinking be as early?
-    fn verdict(&mut self, state: &State<'_>, rule: usize, verdict: &Verdict, before: u64) {
-        let Some(level) = verdict.level else { return };
+impl<'a> Observer<'a> for BatchObserver<'a, '_> {
+    /// Does the trigger speak for the others as it does for the leader? And would a shrinking be as early?
+    fn verdict(&mut self, state: &State<'a>, rule: usize, verdict: &Verdict, before: u64) {
+        let Some(trigger) = state.inputs.plan.rule.get(rule).and_then(|rule| rule.when.as_ref()).filter(|_| !state.waits_for(rule)) else {
+            return;
+        };
+        let reach = before as f64 + state.inputs.plan.window.safety_buffer as f64;
         let strict = self.family.strict(rule);
-        let Some(limits) = self.company.limits.get_mut(rule) else { return };
-        let tokens = level.size;
         let mut parting = Vec::new();
-        limits.keep(level.limit, |limit| if strict { tokens > limit } else { tokens >= limit }, &mut parting);
-        if verdict.fires {
-            let reach = before as f64 + state.inputs.plan.window.safety_buffer as f64;
-            limits.keep(level.limit, |limit| reach >= limit, &mut parting);
+        if let Some((level, limits)) = verdict.level.zip(self.company.limits.get_mut(rule)) {
+            // What reaches its limit and is not above it in truth is early. No setting is where the truth is above the estimate.
+            let early = verdict.fires && reach < level.size;
+            let decides = || trigger.fires_at(&state.sight(rule), !level.reached) != verdict.fires;
+            if early || matches!(trigger, Trigger::Level(_)) || decides() {
+                let size = level.size;
+                limits.keep(level.limit, |limit| if strict { size > limit } else { size >= limit }, &mut parting);
+            }
+            if early {
+                limits.keep(level.limit, |limit| reach >= limit, &mut parting);
+            }
+        }
+        for others in self.company.triggers.get(rule).into_iter().flat_map(|others| others.iter()) {
+            // Some of them may have parted by now, for whatever reason.
+            let Some(one) = others.iter().find(|member| self.company.has(**member)) else { continue };
+            let when = self.family.rule(*one, rule).and_then(|rule| rule.when.as_ref());
+            let tokens = |verdict: &Verdict| verdict.level.map(|level| level.tokens);
+            let same = |said: &Verdict| tokens(verdict) == tokens(said) && says_the_same((verdict, reach), (said, reach));
+            if !when.is_some_and(|when| same(&when.evaluate(&state.sight(rule)))) {
+                parting.extend(others);
+            }
         }
         parting.into_iter().for_each(|member| self.company.part(state.window.index, member));
+        let parted = self.company.parted.len();
+        let (company, call) = (&mut self.company, state.window.index);
+        let mut judge = |said: &Said<'_>| {
+            if !says_the_same((verdict, reach), (said.verdict, said.reach)) {
+                company.leave(Parted { call, member: said.member, apart: said.differs && said.verdict.fires });
+            }
+        };
+        self.sways.verdict(self.family, state, rule, verdict, before, &mut judge);
+        if self.company.parted.len() > parted {
+            self.drop_classes();
+        }
     }
 
-    /// Would the others act upon the same?
+    /// Would the others act upon the same? What stands in other sizes is acted upon by itself.
     fn action(&mut self, state: &mut State<'a>, rule: usize) {
+        self.sways.sync(state);
+        self.part_classes(state, |sway| sway.differing > 0, |_| true);
         let Some(classes) = self.company.actions.get(rule).map(Arc::clone) else { return };
         let Some(led) = state.inputs.plan.rule.get(rule).filter(|_| !classes.is_empty()) else { return };
         let mut known = Known::default();
@@ -136,18 +216,88 @@ impl<'a> Observer<'a> for BatchObserver<'a> {
     }
 
     /// Would the overflow be put down to the same cause?
-    fn overflow(&mut self, state: &State<'_>, cause: Cause) {
+    fn overflow(&mut self, state: &State<'a>, cause: Cause) {
+        self.sways.sync(state);
+        self.part_classes(state, |sway| !sway.is_level(), |sway| Sways::is_refused(state, sway));
         let Some(look) = state.belief.look else { return };
-        let Some(limits) = self.company.limits.get(look.rule).and_then(|limits| limits.sorted.get(limits.low..limits.high)) else { return };
         let differs = |limit: f64| state.belief.cause(&state.inputs, Some(Look { limit, ..look })) != cause;
-        let parting: Vec<u32> = limits.iter().filter(|(limit, _)| differs(*limit)).map(|(_, member)| *member).collect();
+        let of_limits = self.company.limits.get(look.rule).and_then(|limits| limits.sorted.get(limits.low..limits.high)).unwrap_or(&[]);
+        let others = self.company.triggers.get(look.rule).into_iter().flat_map(|others| others.iter().flatten());
+        let others = others.chain(self.sways.all.iter().flat_map(|sway| &sway.members));
+        let others = others.filter_map(|member| Some((self.family.limit(*member, look.rule)?, *member)));
+        let parting: Vec<u32> =
+            of_limits.iter().copied().chain(others).filter(|(limit, _)| differs(*limit)).map(|(_, member)| member).collect();
         parting.into_iter().for_each(|member| self.company.part(state.window.index, member));
+    }
+
+    fn rewritten(&mut self, state: &State<'a>) {
+        self.sways.rewritten(state);
+    }
+
+    /// Would the others' call have been refused?
+    fn made(&mut self, state: &State<'a>, row: &CallOutcome, call: &CallRow) {
+        self.sways.sync(state);
+        let refused = |sway: &Sway| sway.differing > 0 && Sways::is_refused(state, sway);
+        if self.sways.all.iter().any(refused) {
+            self.part_classes(state, refused, |_| true);
+        }
+        self.sways.made(state, row, call);
+    }
+
+    fn judged(&mut self, state: &State<'a>, message: u32) {
+        self.sways.judged(state, message);
+    }
+
+    fn replied(&mut self, state: &State<'a>) {
+        self.sways.replied(state);
+    }
+}
+
+/// Do two triggers decide alike? Each verdict stands with its reach, the actual size and the safety buffer: a trigger that fires while its reach is
+/// below its limit fires early. The size that a trigger compares with its limit counts only where a call overflows, and is read there.
+fn says_the_same((one, reach): (&Verdict, f64), (other, other_reach): (&Verdict, f64)) -> bool {
+    let looked = |verdict: &Verdict| verdict.level.map(|level| level.sees_pending);
+    let early = |verdict: &Verdict, reach: f64| verdict.level.is_some_and(|level| level.reached && reach < level.limit);
+    one.fires == other.fires && looked(one) == looked(other) && (!one.fires || early(one, reach) == early(other, other_reach))
+}
+
+/// Keeps up with what classes have beyond the leader, and asks none of their settings.
+pub(super) struct Tracker<'a, 'c> {
+    pub family: &'a Family<'a>,
+    pub sways: Sways<'c>,
+}
+
+impl<'a> Observer<'a> for Tracker<'a, '_> {
+    fn verdict(&mut self, state: &State<'a>, rule: usize, verdict: &Verdict, before: u64) {
+        self.sways.verdict(self.family, state, rule, verdict, before, &mut |_| {});
+    }
+
+    fn action(&mut self, state: &mut State<'a>, _rule: usize) {
+        self.sways.sync(state);
+    }
+
+    fn rewritten(&mut self, state: &State<'a>) {
+        self.sways.rewritten(state);
+    }
+
+    fn made(&mut self, state: &State<'a>, row: &CallOutcome, call: &CallRow) {
+        self.sways.made(state, row, call);
+    }
+
+    fn judged(&mut self, state: &State<'a>, message: u32) {
+        self.sways.judged(state, message);
+    }
+
+    fn replied(&mut self, state: &State<'a>) {
+        self.sways.replied(state);
     }
 }
 
 impl Limits {
-    fn new(family: &Family<'_>, rule: usize, others: &[u32]) -> Limits {
-        let limit = |member: &u32| family.limit(*member, rule).map(|limit| (limit, *member));
+    /// Those whose trigger differs in more are judged apart.
+    fn new(family: &Family<'_>, rule: usize, others: &[u32], apart: &[Vec<u32>]) -> Limits {
+        let apart: BTreeSet<u32> = apart.iter().flatten().copied().collect();
+        let limit = |member: &u32| family.limit(*member, rule).filter(|_| !apart.contains(member)).map(|limit| (limit, *member));
         let mut sorted: Vec<(f64, u32)> = others.iter().filter_map(limit).collect();
         sorted.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         let high = sorted.len();

@@ -125,7 +125,7 @@ fn codex_joins_texts_of_nothing_but_for_the_first() {
 }
 
 #[test]
-fn picoclaw_cuts_where_it_was_told_if_nobody_asked_anything() {
+fn picoclaw_cuts_where_it_was_told_if_no_user_asked_anything() {
     let plan = preset("picoclaw", &[("keep_messages", json!(1))]);
     assert_eq!(left(&conversation(&[('a', 40), ('c', 4), ('t', 40)]), &plan, "summarise"), [2]);
 }

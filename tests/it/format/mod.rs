@@ -1,4 +1,4 @@
-//! Readers, a file a format, and what all of them must do.
+//! Readers, one file per format, and what all of them must do.
 
 /// Sessions and events of Google's Agent Development Kit.
 pub mod adk;
@@ -14,6 +14,8 @@ pub mod anthropic_messages;
 pub mod atif;
 /// BaseAgent's events.
 pub mod baseagent;
+/// Which reader claims a file.
+mod claims;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
 pub mod claude_code;
 /// Cline, Roo and Kilo: a task's two files, or the screen's list alone.

@@ -174,7 +174,7 @@ fn other_recorders_of_the_same_traffic() {
     let request = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
     let response = r#"{"id":"r","model":"m","choices":[{"message":{"role":"assistant","content":"Ho"}}],"usage":{"prompt_tokens":8,"completion_tokens":2}}"#;
     let quoted = |body: &str| serde_json::Value::from(body).to_string();
-    // A file an exchange, and the same one a line.
+    // One file per exchange, and the same with one per line.
     let single = format!(
         r#"{{"request":{{"method":"POST","url":"{CHAT}","body":{}}},"response":{{"statusCode":200,"body":{}}}}}"#,
         quoted(request),

@@ -1,5 +1,7 @@
 //! A file's records, sorted into conversations.
 
+#![expect(clippy::indexing_slicing, reason = "conversations are named by their places in a list that never shrinks")]
+
 use super::attachment;
 use super::conversation::{Conversation, is_prompt};
 use super::record::{CompactMetadata, Record};
@@ -22,6 +24,7 @@ pub(super) fn claims(source: &Source) -> Claim {
     let mut best = Claim::No;
     for line in source.head_text().lines().filter(|line| !line.trim().is_empty()) {
         best = best.max(match serde_json::from_str::<Record>(line) {
+            Ok(record) if is_foreign(&record, line) => return Claim::No,
             Ok(record) => claim(&record, line),
             // A long line is cut by the end of the head; others are damaged.
             Err(_) if is_cut_record(line) => Claim::Maybe,
@@ -39,13 +42,17 @@ fn is_list(source: &Source) -> bool {
     source.head_text().trim_start().starts_with('[')
 }
 
+/// A relative of Gemini CLI links its records in the same way, but its messages have parts and its notes payloads.
+fn is_foreign(record: &Record<'_>, line: &str) -> bool {
+    let marks = ["\"usageMetadata\"", "\"systemPayload\""];
+    marks.iter().any(|mark| line.contains(mark)) || (record.message.is_some() && line.contains("\"parts\":["))
+}
+
 fn claim(record: &Record<'_>, line: &str) -> Claim {
     let logged = !record.is_streamed() && !record.session().is_empty();
     let linked = line.contains("\"parentUuid\"") && !record.uuid.is_empty() && logged;
-    // A relative of Gemini CLI links its records in the same way, but its messages have parts.
-    let foreign = line.contains("\"usageMetadata\"") || (record.message.is_some() && line.contains("\"parts\":["));
     match &*record.kind {
-        "user" | "assistant" | "system" | "progress" | "attachment" if linked && !foreign => Claim::Yes,
+        "user" | "assistant" | "system" | "progress" | "attachment" if linked => Claim::Yes,
         "summary" if !record.leaf_uuid.is_empty() => Claim::Yes,
         "file-history-snapshot" if line.contains("\"isSnapshotUpdate\"") => Claim::Maybe,
         "queue-operation" | "permission-mode" | "custom-title" | "mode" | "last-prompt" if logged => Claim::Maybe,

@@ -3,6 +3,8 @@
 //! Not every fork is a rewind. Results of parallel tool calls are children of different lines of one reply, and the next reply hangs
 //! on the last of them alone. A record goes back only where the newest reply in the context is none of its ancestors.
 
+#![expect(clippy::indexing_slicing, reason = "nodes and places are those of this tree, which never shrinks")]
+
 use crate::transcript::Role;
 use std::ops::Range;
 

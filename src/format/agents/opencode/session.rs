@@ -460,6 +460,7 @@ impl<'s> Session<'s> {
 
 impl Open {
     /// The step that parts belong to now.
+    #[expect(clippy::indexing_slicing, reason = "one was pushed where there was none")]
     fn step(&mut self) -> &mut Run {
         if self.runs.last().is_none_or(|step| step.ended) {
             self.runs.push(Run::default());

@@ -1,0 +1,100 @@
+//! What is sought against the reused text that is kept, a dot for each setting of a sweep, with the front that no other setting beats in both.
+
+use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use super::kind::{Kind, Material, Need};
+use super::sweep::{GONE, Swung, best_title, fewest_failed, marked, quantity, settings, value};
+use crate::experiment::{Direction, Row, Setting};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::words::capital;
+use crate::statistics::front;
+use crate::trace::Evidence;
+
+/// A measure against the reused text that is kept.
+pub const TRADE: Kind = Kind {
+    name: "sweep-trade",
+    sentence: "a measure against the reused text kept, a dot for each setting, with the front that no other setting beats",
+    needs: &[Need::Recall, Need::Settings],
+    usual: Some("baseagent"),
+    draw: trade,
+};
+
+/// References to lines that a setting keeps, and all of them.
+fn kept(row: &Row) -> (u64, u64) {
+    let lines = row.totals.retention.of(Evidence::Line);
+    (lines.kept, lines.all())
+}
+
+fn trade(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let swept = settings(material)?;
+    let (swung, measure) = (Swung::of(swept), swept.objective.measure);
+    if swept.rows.iter().all(|row| kept(row).1 == 0) {
+        return Err(NothingToDraw("no reply repeats anything that stood before it".to_owned()));
+    }
+    let share = |row: &Row| kept(row).0 as f64 / kept(row).1.max(1) as f64;
+    let place = |row: &Row| (value(&measure, row), share(row));
+    let fewest = fewest_failed(swept);
+    let rows: Vec<&Row> = swept.rows.iter().collect();
+    let failed: Vec<u64> = rows.iter().map(|row| row.failed_sessions()).collect();
+    let on_front = front(&failed, |one, other| {
+        let (Some(one), Some(other)) = (rows.get(one), rows.get(other)) else { return Vec::new() };
+        let sought = value(&measure, one).total_cmp(&value(&measure, other));
+        let sought = if swept.objective.direction == Direction::Minimise { sought } else { sought.reverse() };
+        vec![sought, share(other).total_cmp(&share(one))]
+    });
+    let mut edge: Vec<(f64, f64)> = rows.iter().zip(&on_front).filter(|(_, on)| **on).map(|(row, _)| place(row)).collect();
+    edge.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let line = Series {
+        name: "the front: no setting is better in both".to_owned(),
+        hue: Hue::Limit,
+        form: Form::Line,
+        provenance: Provenance::Simulated,
+        points: edge,
+        band: Vec::new(),
+        named: Named::Key,
+    };
+    let dots = |name: &str, hue: Hue, points: Vec<(f64, f64)>| {
+        let named = if points.is_empty() { Named::Nowhere } else { Named::Key };
+        Series { name: name.to_owned(), hue, form: Form::Dots, points, named, ..line.clone() }
+    };
+    let of = |wanted: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).map(|row| place(row)).collect::<Vec<(f64, f64)>>();
+    let gone = dots(GONE, Hue::Gone, of(&|row| row.failed_sessions() > fewest));
+    let by_policy = swept.bases.iter().enumerate().map(|(base, policy)| {
+        let mine = |row: &Row| swept.settings.get(row.setting).is_some_and(|setting| setting.base == base);
+        dots(&policy.name, Hue::Other(base), of(&|row| row.failed_sessions() == fewest && mine(row)))
+    });
+    let by_policy: Vec<Series> = by_policy.collect();
+    let kept_data = |row: &Row| Cell::share(kept(row).0, kept(row).1);
+    let amount = |row: &Row| match quantity(&measure) {
+        Quantity::Money => Cell::Money(value(&measure, row).round() as i64),
+        _ => Cell::Name(value(&measure, row).to_string()),
+    };
+    let data = swung.rows.iter().map(|(setting, row): &(&Setting, &Row)| {
+        let names = [swept.policy(setting).to_owned(), setting.words(), measure.name()].map(Cell::Name);
+        names.into_iter().chain([amount(row), kept_data(row), Cell::Count(row.failed_sessions())]).collect()
+    });
+    let simulated = |key, unit| Column::number(key, key, unit, Provenance::Simulated);
+    let columns = ["policy", "setting", "measure"].map(|key| Column::name(key, key)).into_iter();
+    let columns = columns.chain([
+        simulated("value", measure.part.unit),
+        simulated("kept_share", Unit::Share),
+        simulated("failed_sessions", Unit::Count),
+    ]);
+    Ok(Chart {
+        kind: TRADE.name,
+        title: best_title(swept, &swung),
+        subtitle: format!(
+            "{} against the reused text that each setting keeps, simulated; both axes show the range of the data",
+            capital(&measure.words())
+        ),
+        drawing: Drawing::Plot(Plot {
+            x: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
+            y: Axis { from: None, ..Axis::of("reused text kept", Quantity::Share) },
+            series: [gone, line.clone()].into_iter().chain(by_policy).collect(),
+            limits: Vec::new(),
+            marks: marked(swept, |found: &[&Row]| found.iter().map(|row| place(row)).collect()),
+        }),
+        notes: Vec::new(),
+        rests_on: Vec::new(),
+        data: Table { labels: 2, columns: columns.collect(), rows: data.collect() },
+    })
+}

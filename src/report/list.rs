@@ -1,0 +1,33 @@
+//! What the program knows, as a report: models, formats, presets, measures.
+
+use super::document::{Cell, Report, Section, Table};
+use super::record::any::Record;
+use super::record::list::ListRecord;
+use serde_json::{Value, json};
+
+/// A table as a report that answers this question.
+pub fn list(question: &'static str, title: String, table: Table) -> Report {
+    let row = |row: &Vec<Cell>| table.columns.iter().zip(row).map(|(column, cell)| (column.key.to_owned(), value(cell))).collect();
+    let record = ListRecord { question, rows: table.rows.iter().map(row).collect() };
+    Report {
+        title,
+        command: None,
+        sections: vec![Section::table(table.clone())],
+        screen: None,
+        unused: None,
+        notes: Vec::new(),
+        record: Record::List(Box::new(record)),
+        rows: table,
+        corpus: None,
+    }
+}
+
+fn value(cell: &Cell) -> Value {
+    match cell {
+        Cell::Count(number) | Cell::Tokens(number) => json!(number),
+        Cell::SignedTokens(number) | Cell::Money(number) => json!(number),
+        Cell::Share { part, whole } => json!({ "part": part, "whole": whole }),
+        Cell::Text(text) | Cell::Name(text) => json!(text),
+        Cell::Empty => Value::Null,
+    }
+}

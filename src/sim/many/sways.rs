@@ -1,0 +1,402 @@
+//! Classes of settings that go through a session beside their leader: by how much they differ, kept up call by call.
+//!
+//! Their limits have cut messages otherwise, so that their contexts hold the same items in other sizes. As long as all act alike, all that
+//! they come to follows from the leader's figures and these differences. Nothing is worked out here that the loop works out: a class that
+//! would act otherwise parts, and the loop goes on with it.
+
+use super::cuts::{Cuts, Way};
+use super::family::Family;
+use super::sway::{Beliefs, Sway};
+use crate::context::{Presence, State as ItemState};
+use crate::policy::{AfterRewrite, Sight, Verdict};
+use crate::sim::belief::read_of;
+use crate::sim::judge::references_of;
+use crate::sim::outcome::CallOutcome;
+use crate::sim::retention::{Fate, fate_by, fate_of, fate_where};
+use crate::sim::state::State;
+use crate::trace::{CallRow, Evidence, Place, Reference};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The classes beside one leader.
+#[derive(Clone)]
+pub(super) struct Sways<'c> {
+    cuts: &'c Cuts,
+    /// The leader's class.
+    leader: u32,
+    pub all: Vec<Sway>,
+    /// Of the messages that enter in several ways, those that have entered: which of their items are dead weight; `None` where the message is gone.
+    standing: Vec<Option<Vec<u32>>>,
+    /// Edits, dead weight and how much of it is not masked, when the context was last looked at.
+    seen: (u64, u64, u64),
+}
+
+/// What a class says at a rule of one of its settings.
+pub(super) struct Said<'v> {
+    pub member: u32,
+    pub verdict: &'v Verdict,
+    /// The actual size with the safety buffer.
+    pub reach: f64,
+    /// Does it stand in another context than the leader?
+    pub differs: bool,
+}
+
+impl<'c> Sways<'c> {
+    /// Nothing has entered yet. These members are not of the leader's class.
+    pub fn new(cuts: &'c Cuts, family: &Family<'_>, leader: u32, members: &[u32]) -> Sways<'c> {
+        let all = by_class(cuts, family, members).into_iter().filter(|(class, _)| *class != leader);
+        Sways { cuts, leader, all: all.map(|(class, members)| Sway::new(class, members)).collect(), standing: Vec::new(), seen: (0, 0, 0) }
+    }
+
+    /// The same under another leader, for some of the members.
+    pub fn under(&self, family: &Family<'_>, leader: u32, members: &[u32]) -> Sways<'c> {
+        let led = self.of(leader);
+        let others = by_class(self.cuts, family, members).into_iter().filter(|(class, _)| *class != leader);
+        let beyond = |(class, members): (u32, Vec<u32>)| {
+            let differs =
+                |place: &usize| self.standing.get(*place).is_some_and(Option::is_some) && !self.cuts.same_way(*place, class, leader);
+            let differing = (0..self.standing.len()).filter(differs).count() as u32;
+            let mut sway = self.of(class).beyond(&led);
+            (sway.members, sway.differing) = (members, differing);
+            sway
+        };
+        Sways { cuts: self.cuts, leader, all: others.map(beyond).collect(), standing: self.standing.clone(), seen: self.seen }
+    }
+
+    /// What a class has beyond the leader.
+    fn of(&self, class: u32) -> Sway {
+        self.all.iter().find(|sway| sway.class == class).cloned().unwrap_or_else(|| Sway::new(class, Vec::new()))
+    }
+
+    /// The classes of these members alone.
+    pub fn of_members(mut self, members: impl Iterator<Item = u32>) -> Sways<'c> {
+        let wanted: BTreeSet<u32> = members.collect();
+        self.all.retain(|sway| sway.members.iter().any(|member| wanted.contains(member)));
+        self
+    }
+
+    /// Is there no other class than the leader's?
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Turns the leader's state at the beginning of a call into that of a class.
+    pub fn put_on(&self, class: u32, state: &mut State<'_>) {
+        if class == self.leader {
+            return;
+        }
+        let trace = state.inputs.trace;
+        if let Some(intake) = self.cuts.intake(class) {
+            state.inputs.intake = Rc::clone(intake);
+        }
+        for (place, parting) in self.cuts.messages().iter().enumerate().take(self.standing.len()) {
+            let ways = self.cuts.way(place, self.leader).zip(self.cuts.way(place, class));
+            let Some((led, own)) = ways.filter(|_| !self.cuts.same_way(place, class, self.leader)) else { continue };
+            let first = trace.messages.get(parting.message as usize).map_or(0, |row| row.first_part);
+            state.window.exchange(first, &led.entering, &own.entering);
+        }
+        let sway = self.of(class);
+        let Beliefs { usage, pending, after_reply, look } = sway.beliefs;
+        let belief = &mut state.belief;
+        if let Some((prompt, _)) = &mut belief.usage {
+            *prompt = prompt.saturating_add_signed(usage);
+        }
+        belief.pending = belief.pending.saturating_add_signed(pending);
+        belief.actual_after_reply = belief.actual_after_reply.saturating_add_signed(after_reply);
+        if let Some(last) = &mut belief.look {
+            let [tokens, covers, whole, left] = look;
+            last.belief = last.belief.saturating_add_signed(tokens);
+            last.covers = last.covers.saturating_add_signed(covers);
+            last.whole = last.whole.saturating_add_signed(whole);
+            last.left = last.left.map(|size| size.saturating_add_signed(left));
+        }
+        sway.rewrite(&mut state.ledger.outcome);
+        state.ledger.broken_by = sway.broken_by(&state.ledger.broken_by);
+    }
+
+    /// Looks at what has entered the context, and what has left it.
+    pub fn sync(&mut self, state: &State<'_>) {
+        if self.all.is_empty() {
+            return;
+        }
+        let known = self.standing.len();
+        while self.cuts.messages().get(self.standing.len()).is_some_and(|parting| parting.message < state.window.next_message) {
+            self.enter(state);
+        }
+        let context = &state.window.context;
+        let seen = (context.edits(), context.dead_weight(), context.view().superseded_count());
+        if known == self.standing.len() && seen == self.seen {
+            return;
+        }
+        self.seen = seen;
+        for place in 0..self.standing.len() {
+            let now = self.stands(state, place);
+            if self.standing.get(place) != Some(&now) {
+                self.moves(place, &now);
+                if let Some(standing) = self.standing.get_mut(place) {
+                    *standing = now;
+                }
+            }
+        }
+    }
+
+    /// One more of the messages has entered.
+    fn enter(&mut self, state: &State<'_>) {
+        let place = self.standing.len();
+        self.standing.push(None);
+        let row = self.cuts.messages().get(place).and_then(|parting| state.inputs.message(parting.message));
+        let pends = row.is_some_and(|row| !row.copy);
+        for (sway, own, led) in differing(self.cuts, self.leader, &mut self.all, place) {
+            sway.sums.cuts += own.entering.cuts.len() as i64 - led.entering.cuts.len() as i64;
+            sway.beliefs.pending += if pends { own.weight.estimated - led.weight.estimated } else { 0 };
+        }
+    }
+
+    /// The items of a message that are dead weight; `None` where it is gone.
+    fn stands(&self, state: &State<'_>, place: usize) -> Option<Vec<u32>> {
+        let row = self.cuts.messages().get(place).and_then(|parting| state.inputs.message(parting.message))?;
+        let standing = |part: u32| state.window.context.standing(part).map(|(_, item)| item);
+        row.parts().any(|part| standing(part).is_some()).then(|| {
+            let dead = |part: &u32| standing(*part).is_some_and(|item| item.superseded);
+            row.parts().filter(dead).map(|part| part - row.first_part).collect()
+        })
+    }
+
+    /// A message has come or gone, or is dead weight from now on.
+    fn moves(&mut self, place: usize, now: &Option<Vec<u32>>) {
+        let before = self.standing.get(place).cloned().flatten();
+        let was = self.standing.get(place).is_some_and(Option::is_some);
+        let by = i64::from(now.is_some()) - i64::from(was);
+        let dead = |way: &Way, offsets: &[u32]| -> i64 {
+            offsets.iter().filter_map(|offset| way.entering.items.get(*offset as usize)).map(|item| item.actual as i64).sum()
+        };
+        let (before, now) = (before.unwrap_or_default(), now.clone().unwrap_or_default());
+        for (sway, own, led) in differing(self.cuts, self.leader, &mut self.all, place) {
+            sway.differing = sway.differing.saturating_add_signed(by as i32);
+            sway.actual += by * (own.weight.actual - led.weight.actual);
+            sway.anchored += by * (own.weight.anchored - led.weight.anchored);
+            sway.estimated += by * (own.weight.estimated - led.weight.estimated);
+            sway.dead += dead(own, &now) - dead(led, &now) - dead(own, &before) + dead(led, &before);
+        }
+    }
+
+    /// The trigger of a rule has spoken for the leader: what it says for the others, each with other figures before it.
+    pub fn verdict(
+        &mut self,
+        family: &Family<'_>,
+        state: &State<'_>,
+        rule: usize,
+        verdict: &Verdict,
+        before: u64,
+        judge: &mut dyn FnMut(&Said<'_>),
+    ) {
+        self.sync(state);
+        if self.all.is_empty() || state.waits_for(rule) {
+            return;
+        }
+        let sight = state.sight(rule);
+        let led = state.inputs.plan;
+        let Some(trigger) = led.rule.get(rule).and_then(|rule| rule.when.as_ref()) else { return };
+        for sway in &mut self.all {
+            let level = sway.is_level();
+            if level && sway.members.iter().all(|member| family.rule(*member, rule).and_then(|rule| rule.when.as_ref()) == Some(trigger)) {
+                continue;
+            }
+            let beyond = prompt(state, sway.actual) as i64 - prompt(state, 0) as i64;
+            let size = before.saturating_add_signed(beyond);
+            let own = own_sight(&sight, sway, size);
+            let mut known: Option<(u32, Verdict)> = None;
+            for member in &sway.members {
+                let number = family.trigger(rule, *member);
+                let said = match known {
+                    Some((of, said)) if of == number => said,
+                    _ => family.rule(*member, rule).and_then(|rule| rule.when.as_ref()).map_or(*verdict, |when| when.evaluate(&own)),
+                };
+                known = Some((number, said));
+                let reach = size as f64 + led.window.safety_buffer as f64;
+                judge(&Said { member: *member, verdict: &said, reach, differs: sway.differing > 0 });
+            }
+            if let Some((level, (_, own))) = verdict.level.zip(known) {
+                let tokens = own.level.map_or(level.tokens, |level| level.tokens);
+                let covers = if level.sees_pending { beyond } else { sway.beliefs.after_reply };
+                sway.beliefs.look = [tokens as i64 - level.tokens as i64, covers, beyond, 0];
+            }
+        }
+    }
+
+    /// The history was rewritten.
+    pub fn rewritten(&mut self, state: &State<'_>) {
+        self.sync(state);
+        let view = state.window.context.view();
+        for sway in self.all.iter_mut().filter(|sway| !sway.is_level()) {
+            sway.beliefs.after_reply = prompt(state, sway.actual) as i64 - prompt(state, 0) as i64;
+            match state.inputs.plan.belief.after_rewrite {
+                AfterRewrite::Estimate => {
+                    sway.beliefs.usage = view.request_with(sway.estimated) as i64 - view.request() as i64;
+                    sway.beliefs.pending = 0;
+                }
+                AfterRewrite::Unknown => sway.beliefs.usage = 0,
+                AfterRewrite::Stale => {}
+            }
+        }
+    }
+
+    /// The call was made.
+    pub fn made(&mut self, state: &State<'_>, row: &CallOutcome, call: &CallRow) {
+        self.sync(state);
+        let context = &state.window.context;
+        let (visible, view, index) = (context.size().actual.0, context.view(), state.window.index as u32);
+        let missing = |visible: u64, prompt: u64| (call.hidden + visible).saturating_sub(prompt) as i64;
+        for sway in &mut self.all {
+            if sway.is_level() {
+                sway.note_prompt(index, 0);
+                continue;
+            }
+            let actual = prompt(state, sway.actual);
+            let by = actual as i64 - row.actual as i64;
+            sway.note_prompt(index, by);
+            let anchored = context.anchored().saturating_add_signed(sway.anchored) + if call.usage.is_some() { call.hidden } else { 0 };
+            sway.sums.anchored += anchored.min(actual) as i64 - row.anchored as i64;
+            sway.sums.missing += missing(visible.saturating_add_signed(sway.actual), actual) - missing(visible, row.actual);
+            if row.recorded.is_some() {
+                sway.sums.estimates[0] += view.request_with(sway.estimated) as i64 - row.estimated as i64;
+                sway.sums.estimates[1] += by;
+                if let Some(look) = state.belief.look {
+                    let [tokens, _, whole, _] = sway.beliefs.look;
+                    sway.sums.beliefs[0] += tokens;
+                    sway.sums.beliefs[1] += if look.left.is_some() { whole } else { by };
+                }
+            }
+            sway.beliefs.usage = read_of(&state.inputs, call, actual) as i64 - read_of(&state.inputs, call, row.actual) as i64;
+        }
+    }
+
+    /// What a reply refers to was looked for.
+    pub fn judged(&mut self, state: &State<'_>, message: u32) {
+        let (trace, context) = (state.inputs.trace, &state.window.context);
+        for sway in self.all.iter_mut().filter(|sway| sway.differing > 0) {
+            sway.sums.dead += sway.dead;
+            sway.sums.carried += sway.actual;
+        }
+        let referring: Vec<u32> = self.cuts.referring(message).collect();
+        if referring.is_empty() || self.all.iter().all(|sway| sway.differing == 0) {
+            return;
+        }
+        let first = trace.references.partition_point(|reference| reference.message < message) as u32;
+        let lost = |reference: &Reference| {
+            reference.kind == Evidence::Line && fate_by(reference, |place| fate_of(context, trace, place)) != Fate::Kept
+        };
+        let others = references_of(trace, message).iter().zip(first..).filter(|(_, number)| referring.binary_search(number).is_err());
+        let broken = others.map(|(reference, _)| reference).any(lost);
+        let categories = state.inputs.intake.categories(trace);
+        let leader = self.leader;
+        let mut lines = vec![broken; self.all.len()];
+        let mut led_lines = broken;
+        for reference in referring.iter().filter_map(|number| trace.references.get(*number as usize)) {
+            let Some((source, category)) = reference.sources.first().and_then(|place| Some((place, *categories.get(place.part as usize)?)))
+            else {
+                continue;
+            };
+            let led = (fate_by(reference, |place| fate_of(context, trace, place)), context.taken_by(source.part));
+            led_lines |= reference.kind == Evidence::Line && led.0 != Fate::Kept;
+            let places: Vec<Option<(usize, usize)>> =
+                reference.sources.iter().map(|place| self.in_several_ways(state, place.part)).collect();
+            for (sway, lines) in self.all.iter_mut().zip(&mut lines) {
+                let own = if sway.differing > 0 { own_fate(self.cuts, (sway.class, leader), state, reference, &places, led) } else { led };
+                *lines |= reference.kind == Evidence::Line && own.0 != Fate::Kept;
+                if own != led {
+                    sway.note_fate((reference.kind, category), (own.0, led.0), (own.1, led.1));
+                }
+            }
+        }
+        for (sway, lines) in self.all.iter_mut().zip(lines) {
+            sway.sums.broken_calls += i64::from(lines) - i64::from(led_lines);
+        }
+    }
+
+    /// Where a part stands that enters in several ways: the message's place, and the item's; `None` where it is gone, or enters in one.
+    fn in_several_ways(&self, state: &State<'_>, part: u32) -> Option<(usize, usize)> {
+        let (place, item) = self.cuts.parting_of(state.inputs.trace, part)?;
+        let stands = self.standing.get(place).is_some_and(Option::is_some) && state.window.context.standing(part).is_some();
+        stands.then_some((place, item))
+    }
+
+    /// The reply has entered.
+    pub fn replied(&mut self, state: &State<'_>) {
+        self.sync(state);
+        for sway in self.all.iter_mut().filter(|sway| !sway.is_level()) {
+            sway.beliefs.pending = 0;
+            sway.beliefs.after_reply = prompt(state, sway.actual) as i64 - prompt(state, 0) as i64;
+        }
+    }
+
+    /// Would the call as it stands be refused?
+    pub fn is_refused(state: &State<'_>, sway: &Sway) -> bool {
+        prompt(state, sway.actual) > state.inputs.conditions.prompt_limit
+    }
+}
+
+/// Members by their classes.
+pub(super) fn by_class(cuts: &Cuts, family: &Family<'_>, members: &[u32]) -> Vec<(u32, Vec<u32>)> {
+    if cuts.classes() == 1 || members.is_empty() {
+        return if members.is_empty() { Vec::new() } else { vec![(0, members.to_vec())] };
+    }
+    let mut sorted: Vec<(u32, u32)> = members.iter().map(|member| (cuts.class_of(family.ingest(*member)), *member)).collect();
+    sorted.sort_unstable();
+    let group = |group: &[(u32, u32)]| Some((group.first()?.0, group.iter().map(|(_, member)| *member).collect()));
+    sorted.chunk_by(|one, other| one.0 == other.0).filter_map(group).collect()
+}
+
+/// The classes for which a message enters otherwise than for the leader, and both ways.
+fn differing<'s>(cuts: &'s Cuts, leader: u32, all: &'s mut [Sway], place: usize) -> impl Iterator<Item = (&'s mut Sway, &'s Way, &'s Way)> {
+    let led = cuts.way(place, leader);
+    let others = all.iter_mut().filter(move |sway| !cuts.same_way(place, sway.class, leader));
+    others.filter_map(move |sway| {
+        let own = cuts.way(place, sway.class)?;
+        Some((sway, own, led?))
+    })
+}
+
+/// The prompt of the call at hand, of so many more tokens of the log.
+fn prompt(state: &State<'_>, beyond: i64) -> u64 {
+    let context = &state.window.context;
+    let visible = context.size().actual.0.saturating_add_signed(beyond);
+    state.window.call.map_or(visible, |call| call.prompt(visible, context.recorded().saturating_add_signed(beyond)))
+}
+
+fn own_sight<'v>(sight: &Sight<'v>, sway: &Sway, next_prompt: u64) -> Sight<'v> {
+    let Beliefs { usage, pending, .. } = sway.beliefs;
+    Sight {
+        beyond: sway.estimated,
+        usage: sight.usage.map(|(prompt, output)| (prompt.saturating_add_signed(usage), output)),
+        pending: sight.pending.saturating_add_signed(pending),
+        next_prompt,
+        ..*sight
+    }
+}
+
+/// What has become of a reference for a class, and the rule that took its first source. `places` are those of its sources that stand in a
+/// message that enters in several ways.
+fn own_fate(
+    cuts: &Cuts,
+    (class, leader): (u32, u32),
+    state: &State<'_>,
+    reference: &Reference,
+    places: &[Option<(usize, usize)>],
+    led: (Fate, Option<u32>),
+) -> (Fate, Option<u32>) {
+    let (trace, context) = (state.inputs.trace, &state.window.context);
+    let item = |source: usize| {
+        let (place, item) = places.get(source).copied().flatten().filter(|(place, _)| !cuts.same_way(*place, class, leader))?;
+        cuts.way(place, class)?.entering.items.get(item)
+    };
+    let of = |place: &Place| {
+        let source = reference.sources.iter().position(|known| known == place);
+        match source.and_then(item).map(|item| (item.state, item.ends)) {
+            Some((ItemState::Whole, _)) => fate_where(Presence::Whole, trace, place),
+            Some((ItemState::Truncated, ends)) => fate_where(Presence::Cut(ends), trace, place),
+            _ => fate_of(context, trace, place),
+        }
+    };
+    (fate_by(reference, of), item(0).map_or(led.1, |item| item.by))
+}
