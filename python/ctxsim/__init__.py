@@ -13,7 +13,7 @@ Sizes are tokens, money is dollars, shares lie between 0 and 1. ``docs/python.md
 from ._commands import cache, cost, drift, idle, replay, sweep, tune, validate
 from ._logs import Records, native, read_langfuse, read_langsmith
 from ._parquet import read_parquet
-from ._program import CtxsimError, NothingReadable, program
+from ._program import CtxsimError, NothingReadable, WorkerKilled, program
 from ._result import Result
 from ._table import Table
 
@@ -23,6 +23,7 @@ __all__ = [
     "Records",
     "Result",
     "Table",
+    "WorkerKilled",
     "cache",
     "cost",
     "drift",

@@ -91,7 +91,7 @@ def drift(logs: Logs = None, policies: Names = None, **more: Any) -> Result:
     """Holds estimates of tokens against recorded usage: ``ctxsim drift``.
 
     Returns:
-        ``estimators`` (a row an estimator and family of models: ``bias`` as a share, ``p50``, ``p95`` of recorded / estimated),
+        ``estimators`` (one row per estimator and family of models: ``bias`` as a share, ``p50``, ``p95`` of recorded / estimated),
         ``agents``, ``along``,
         ``separation``, ``hidden`` (tokens that no log shows), ``costs``, ``predictions``, ``buffers``, ``consequences``. All figures are
         recorded or measured.
@@ -148,7 +148,7 @@ def validate(
         policies: the policy; ``None``: nothing is predicted, the two are compared.
 
     Returns:
-        ``measures``: a row an arm and measure: ``before``, ``predicted``, ``measured``, their intervals (``intervals_measured_low``,
+        ``measures``: one row per arm and measure: ``before``, ``predicted``, ``measured``, their intervals (``intervals_measured_low``,
         ...), ``verdict``.
     """
     return _ask("validate", before, policies, settings, None, with_=after, **more)

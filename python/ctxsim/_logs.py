@@ -108,7 +108,7 @@ def _session(name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Dict[str,
 
 
 def read_langfuse(source: Any) -> Records:
-    """An export of Langfuse as records: rows of ``observations_v2/`` (or the older ``observations/``), a row an observation.
+    """An export of Langfuse as records: rows of ``observations_v2/`` (or the older ``observations/``), one row per observation.
 
     Args:
         source: Parquet or JSON lines files (a path, several, or a glob), or a table.

@@ -21,9 +21,17 @@ class CtxsimError(Exception):
         super().__init__(message)
         self.code = code
 
+    def __reduce__(self) -> Any:
+        # Engines send what a task raises to the driver.
+        return (type(self), (str(self), self.code))
+
 
 class NothingReadable(CtxsimError):
     """None of the logs could be read (exit code 3)."""
+
+
+class WorkerKilled(CtxsimError):
+    """A signal ended the program, for want of memory perhaps: an engine may repeat the task. ``code`` is the signal, below 0."""
 
 
 def program() -> str:

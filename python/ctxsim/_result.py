@@ -49,7 +49,7 @@ class Result:
 
     @property
     def sessions(self) -> Table:
-        """A row a session and policy.
+        """One row per session and policy.
 
         Raises:
             LookupError: the command has no rows of sessions.
@@ -58,7 +58,7 @@ class Result:
 
     @property
     def calls(self) -> Table:
-        """A row a call, session and policy: ``call`` counts from 0. Of ``replay(..., calls=True)``.
+        """One row per call, session and policy: ``call`` counts from 0. Of ``replay(..., calls=True)``.
 
         Raises:
             LookupError: the command has no rows of calls.
