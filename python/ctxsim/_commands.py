@@ -1,9 +1,7 @@
 """The commands as functions. Each runs the program over the logs and returns a :class:`Result`.
 
 Every function takes further options of its command as keyword arguments, as ``ctxsim COMMAND --help`` lists them, with ``_`` for ``-``:
-``reserve=8000``, ``tokenizer="cl100k_base"``, ``subject_to=["overflows = 0"]``. Each raises :class:`NothingReadable` where no log can be
-read,
-:class:`CtxsimError` where an argument is wrong, and :class:`FileNotFoundError` where there is no program.
+``reserve=8000``, ``tokenizer="cl100k_base"``, ``subject_to=["overflows = 0"]``.
 """
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
@@ -37,9 +35,13 @@ def replay(
         calls: keep every call (``Result.calls``).
 
     Returns:
-        ``policies`` (one row per policy, before them what was ``recorded`` and your own agents), ``sessions`` (one row per session and
-        policy), ``calls``,
-        ``tools``. ``cost`` is in dollars, ``..._tokens`` in tokens, ``..._share`` between 0 and 1; all rows but ``recorded`` are simulated.
+        ``policies`` (one row per policy, before them what was ``recorded`` and your own agents), ``sessions`` (one row per session and policy),
+        ``calls`` (one row per call, session and policy), ``tools``. ``cost`` is in dollars, ``..._tokens`` in tokens,
+        ``..._share`` between 0 and 1; all rows but ``recorded`` are simulated.
+
+    Raises:
+        CtxsimError: an argument is wrong; :class:`NothingReadable`: none of the logs can be read.
+        FileNotFoundError: there is no program.
     """
     return _ask("replay", logs, policies, settings, "survival", window=window, since=since, until=until, series=calls, **more)
 
@@ -64,6 +66,10 @@ def sweep(
 
     Returns:
         ``settings``: one row per setting, the best first: ``params`` (JSON), ``verdict``, ``objective``, and the figures of a replay.
+
+    Raises:
+        CtxsimError: an argument is wrong; :class:`NothingReadable`: none of the logs can be read.
+        FileNotFoundError: there is no program.
     """
     varied = [f"{name}={','.join(map(str, values)) if isinstance(values, (list, tuple)) else values}" for name, values in vary.items()]
     kind = {1: "sweep", 2: "sweep-map"}.get(len(varied))
@@ -80,9 +86,12 @@ def tune(logs: Logs, policy: str, *, settings: Optional[Mapping[str, Any]] = Non
         params: what is sought: ``"prune_protect=10k..80k"``; ``None``: what the policy says can be.
 
     Returns:
-        ``settings``: the rows ``default`` and ``best`` with ``training_...`` and ``held_out_...`` figures. ``document["verdict"]`` says
-        whether to
-        change, ``document["difference"]`` by how much, with its 90 % interval.
+        ``settings``: the rows ``default`` and ``best`` with ``training_...`` and ``held_out_...`` figures: sums over sessions, in tokens, dollars and
+        numbers of events. ``document["verdict"]`` says whether to change, ``document["difference"]`` by how much, with its 90 % interval.
+
+    Raises:
+        CtxsimError: an argument is wrong; :class:`NothingReadable`: none of the logs can be read.
+        FileNotFoundError: there is no program.
     """
     return _ask("tune", logs, policy, settings, None, params=params, **more)
 
@@ -90,11 +99,18 @@ def tune(logs: Logs, policy: str, *, settings: Optional[Mapping[str, Any]] = Non
 def drift(logs: Logs = None, policies: Names = None, **more: Any) -> Result:
     """Holds estimates of tokens against recorded usage: ``ctxsim drift``.
 
+    Args:
+        logs: as in :func:`replay`.
+        policies: presets or policy files whose estimators are looked at, and what their errors do to their compactions.
+
     Returns:
         ``estimators`` (one row per estimator and family of models: ``bias`` as a share, ``p50``, ``p95`` of recorded / estimated),
-        ``agents``, ``along``,
-        ``separation``, ``hidden`` (tokens that no log shows), ``costs``, ``predictions``, ``buffers``, ``consequences``. All figures are
-        recorded or measured.
+        ``agents``, ``along``, ``separation``, ``hidden`` (tokens that no log shows), ``costs``, ``predictions``, ``buffers``,
+        ``consequences``. All figures are recorded or measured.
+
+    Raises:
+        CtxsimError: an argument is wrong; :class:`NothingReadable`: none of the logs can be read.
+        FileNotFoundError: there is no program.
     """
     return _ask("drift", logs, policies, None, "errors", **more)
 
@@ -109,10 +125,18 @@ def cost(
 ) -> Result:
     """Prices logs under policies: ``ctxsim cost``.
 
+    Args:
+        logs: as in :func:`replay`.
+        policies, settings: as in :func:`replay`.
+        window: tokens, in the place of what logs and catalogue say.
+
     Returns:
         ``policies``: one row per policy, in dollars: ``cost``, and the bills ``uncached_cost``, ``modelled_cost``, ``calibrated_cost``,
-        ``perfect_cost``;
-        ``recorded`` is the list price of what was recorded. ``agents``: how far the model is from the recordings.
+        ``perfect_cost``; ``recorded`` is the list price of what was recorded. ``agents``: how far the model is from the recordings.
+
+    Raises:
+        CtxsimError: an argument is wrong; :class:`NothingReadable`: none of the logs can be read.
+        FileNotFoundError: there is no program.
     """
     return _ask("cost", logs, policies, settings, "cost", window=window, **more)
 
@@ -120,9 +144,16 @@ def cost(
 def cache(logs: Logs = None, **more: Any) -> Result:
     """Every break of the recorded prompt cache: ``ctxsim cache``. All figures are recorded.
 
+    Args:
+        logs: as in :func:`replay`.
+
     Returns:
         ``breaks``: one row per break: ``call`` (from 1), ``cause``, ``gap_seconds``, ``tokens`` paid for again, ``cost`` in dollars;
         ``sessions``, ``gaps``.
+
+    Raises:
+        CtxsimError: an argument is wrong; :class:`NothingReadable`: none of the logs can be read.
+        FileNotFoundError: there is no program.
     """
     return _ask("cache", logs, None, None, "breaks", **more)
 
@@ -130,9 +161,16 @@ def cache(logs: Logs = None, **more: Any) -> Result:
 def idle(logs: Logs = None, **more: Any) -> Result:
     """What pauses cost, and what pings or a compaction would have cost instead: ``ctxsim idle``.
 
+    Args:
+        logs: as in :func:`replay`.
+
     Returns:
         ``remedies``: one row per class of pauses and remedy, in dollars (``resumed_usd``, ``never_usd``), simulated; ``classes``,
         ``break_even``, ``sessions``.
+
+    Raises:
+        CtxsimError: an argument is wrong; :class:`NothingReadable`: none of the logs can be read.
+        FileNotFoundError: there is no program.
     """
     return _ask("idle", logs, None, None, "pauses", **more)
 
@@ -150,6 +188,10 @@ def validate(
     Returns:
         ``measures``: one row per arm and measure: ``before``, ``predicted``, ``measured``, their intervals (``intervals_measured_low``,
         ...), ``verdict``.
+
+    Raises:
+        CtxsimError: an argument is wrong; :class:`NothingReadable`: none of the logs can be read.
+        FileNotFoundError: there is no program.
     """
     return _ask("validate", before, policies, settings, None, with_=after, **more)
 
