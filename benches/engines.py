@@ -1,4 +1,4 @@
-"""Benchmark by hand of the engines that move rows (docs/scale.md): `python benches/engines.py WHAT`, in an environment with the wheel, pyspark and Ray.
+"""Benchmark by hand of the engines that move rows (docs/scale.md): `python benches/engines.py WHAT`, where the wheel, pyspark and Ray are installed.
 
     throughput   sessions a second of 1 and 2 executors, beside the same worker processes without an engine; bytes that travel a session
     partitions   1, 4 and 64 partitions, and a worker killed in the midst of the merge: the report has the bytes of one machine
@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("CTXSIM_SHARED", ROOT.parent / "shared")) / "transcripts"
 LOGS = SHARED if SHARED.is_dir() else ROOT / "transcripts"
 # So many times the same rows, so that the start of processes is not what is measured.
-TIMES, PARTS = 10, 8
+TIMES, PARTS = 4, 8
 ROW = "row string, files array<struct<name string, bytes binary>>"
 
 
@@ -52,14 +52,16 @@ def throughput(folder):
     # Each part has rows of all sizes, the largest first.
     rows.sort(key=lambda row: -sum(len(file["bytes"]) for file in row[1]))
     kinds = pyarrow.schema([("row", pyarrow.string()), ("files", pyarrow.list_(pyarrow.struct([("name", pyarrow.string()), ("bytes", pyarrow.binary())])))])
+    (folder / "rows").mkdir()
     for part in range(PARTS):
         mine = [{"row": f"{copy}/{row}", "files": files} for row, files in rows[part::PARTS] for copy in range(TIMES)]
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(mine, kinds), folder / f"{part}.parquet", compression="none", row_group_size=64)
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(mine, kinds), folder / "rows" / f"{part}.parquet", compression="none", row_group_size=64)
+    counted(folder)
     size = sum(len(file["bytes"]) for _, files in rows for file in files)
     print(f"{len(rows)} rows, {size / 1e6:.1f} MB of logs, {TIMES} times each, in {PARTS} parts", flush=True)
     for processes in (1, 2):
         for engine in ("direct", "spark", "ray"):
-            yield [engine, processes, folder]
+            yield [engine, processes, folder / "rows"]
 
 
 def direct(processes, folder):
@@ -81,14 +83,41 @@ def direct(processes, folder):
     timed(f"no engine, {processes} processes", once)
 
 
-def timed(name, once, more=lambda sessions: ""):
+def timed(name, once):
     """The second of two runs: the first starts what is started once."""
     once()
-    start = time.time()
+    before, start = processor(), time.time()
     sessions, mapped = once()
-    end = time.time()
-    shown = f"measure and merge a part {mapped - start:.1f} s, the last merge {end - mapped:.1f} s, {sessions / (end - start):.0f} sessions a second"
-    print(f"{name}: {sessions} sessions, {shown}{more(sessions)}", flush=True)
+    taken, used = time.time() - start, [now - was for now, was in zip(processor(), before)]
+    rate = f"{sessions / taken:.0f} sessions a second by the clock ({mapped - start:.1f} s, the last merge {start + taken - mapped:.1f} s)"
+    print(f"{name}: {sessions} sessions, {rate}, {sum(used):.1f} processor seconds, {used[0]:.1f} of them in workers", flush=True)
+
+
+def processor():
+    """Processor seconds so far: of workers that have ended, and of all other processes from this one down."""
+    above, own = {int(each): parent(each) for each in os.listdir("/proc") if each.isdigit()}, os.getpid()
+    total = 0
+    for pid in above:
+        each = pid
+        while each in above and each != own:
+            each = above[each]
+        # User and system, then those of children that have ended.
+        fields = said(pid, "stat").rpartition(")")[2].split()
+        total += sum(map(int, fields[11:15])) if each == own and fields else 0
+    workers = sum(float(line) for line in pathlib.Path(os.environ["CTXSIM_SPENT"]).read_text().split())
+    return workers, total / os.sysconf("SC_CLK_TCK") - workers
+
+
+def counted(folder):
+    """A program that notes the processor seconds of each worker."""
+    script, spent = folder / "ctxsim", folder / "spent"
+    spent.touch()
+    script.write_text(
+        f"#!{sys.executable} -SE\nimport os, subprocess, sys\ncode = subprocess.call(['{ctxsim.program()}', *sys.argv[1:]])\n"
+        f"used = os.times()\nopen('{spent}', 'a').write(f'{{used[2] + used[3]}}\\n')\nsys.exit(code)\n"
+    )
+    script.chmod(0o755)
+    os.environ.update(CTXSIM_PROGRAM=str(script), CTXSIM_SPENT=str(spent))
 
 
 def session_of_spark(executors, memory=2048, **more):
@@ -130,22 +159,14 @@ def spark(executors, folder):
     import ctxsim.spark
 
     session = session_of_spark(executors)
-    table = session.read.parquet(str(folder))
-    last = [(0, 0)]
+    table = session.read.parquet(folder)
 
     def once():
-        before = travelled(session)
-        # As `corpus` does it; the sum of sessions is asked by the way.
         parts = ctxsim.spark.merge(ctxsim.spark.measure(table)).collect()
         mapped = time.time()
-        trace = ctxsim.rows.merge(bytes(row.trace) for row in parts)
-        last[0] = [after - was for after, was in zip(travelled(session), before)]
-        return count(trace), mapped
+        return count(ctxsim.rows.merge(bytes(row.trace) for row in parts)), mapped
 
-    def more(sessions):
-        return f"; {last[0][0] / sessions:.0f} bytes of shuffle and {last[0][1] / sessions:.0f} of results a session"
-
-    timed(f"Spark, {executors} executors", once, more)
+    timed(f"Spark, {executors} executors", once)
     session.stop()
 
 
@@ -154,11 +175,11 @@ def ray(processes, folder):
     import ray as engine
 
     os.environ.update(RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0", RAY_USAGE_STATS_ENABLED="0", CTXSIM_PROGRAM=ctxsim.program())
-    engine.init(num_cpus=int(processes), include_dashboard=False, object_store_memory=1 << 30, log_to_driver=False)
+    engine.init(num_cpus=int(processes), include_dashboard=False, object_store_memory=1 << 30, log_to_driver=False, logging_level="ERROR")
     engine.data.DataContext.get_current().enable_progress_bars = False
 
     def once():
-        table = engine.data.read_parquet(str(folder), override_num_blocks=PARTS)
+        table = engine.data.read_parquet(folder, override_num_blocks=PARTS)
         parts = list(ctxsim.ray.merge(ctxsim.ray.measure(table)).iter_rows())
         mapped = time.time()
         return count(ctxsim.rows.merge(row["trace"] for row in parts)), mapped
@@ -202,7 +223,16 @@ def partitions(*_):
     session = session_of_spark(2, **{"spark.executorEnv.CTXSIM_PROGRAM": str(script), "spark.task.maxFailures": "8"})
     table, expected = files_of(session, LOGS).persist(), printed(LOGS)
     table.count()
+    gathered, sessions = travelled(session)[0], len(json.loads(expected)["recorded"]["sessions"])
+    print(f"{sessions} sessions; to gather the files of a row: {gathered / sessions:.0f} bytes of shuffle a session", flush=True)
     for parts in (1, 4, 64):
+        measured = ctxsim.spark.measure(table.repartition(parts)).persist()
+        measured.count()
+        before, start = travelled(session), time.time()
+        ctxsim.spark.corpus(measured)
+        moved = sum(travelled(session)) - sum(before)
+        print(f"{parts} partitions: {moved / sessions:.0f} bytes a session from measured rows to the driver", flush=True)
+        measured.unpersist()
         start = time.time()
         trace = ctxsim.spark.corpus(ctxsim.spark.measure(table.repartition(parts)))
         same(trace, expected, f"{parts} partitions", time.time() - start)
