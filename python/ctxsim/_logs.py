@@ -152,10 +152,8 @@ def read_langsmith(source: Any) -> Records:
 
     The fields are those of LangSmith's published run format (read in November 2026): ``id``, ``trace_id``, ``parent_run_id``, ``run_type``,
     ``start_time``, ``inputs``, ``outputs``, ``extra``, ``prompt_tokens``, ``completion_tokens``, ``total_tokens``, ``total_cost``.
-    **Unverified on
-    a real export**, for want of a public one: which parts of the prompt were cached (``prompt_token_details`` is taken, where it is
-    there). The
-    program's reader of Langfuse reads what comes out, and so ``agent`` says ``langfuse``.
+    **Unverified on a real export**, for want of a public one: which parts of the prompt were cached (``prompt_token_details`` is taken, where it
+    is there). The program's reader of Langfuse reads what comes out; ``agent`` says ``langsmith``.
     """
     return Records(_lines(_runs(_from_files(source))), "langfuse")
 
@@ -173,6 +171,7 @@ def _runs(rows: Iterable[Dict[str, Any]]) -> Iterator[Dict[str, Any]]:
         called = row["run_type"] == "llm"
         yield {
             "id": row.get("id"),
+            "ctxsimAgent": "langsmith",
             "trace_id": row["trace_id"],
             "parent_observation_id": row.get("parent_run_id") or "",
             "type": "GENERATION" if called else "SPAN",

@@ -262,7 +262,9 @@ def test_runs_of_langsmith(tmp_path):
     for source in (chained, wrapped, tmp_path / "runs.parquet", str(tmp_path / "*.parquet")):
         result = ctxsim.replay(ctxsim.read_langsmith(source), "none", calls=True)
         session = [row for row in result.sessions if row["policy"] == "none"]
-        assert [(row["calls"], row["prompt_tokens"], row["output_tokens"], row["model"]) for row in session] == [(3, 600, 21, "gpt-5")]
+        assert [(row["agent"], row["calls"], row["prompt_tokens"], row["output_tokens"], row["model"]) for row in session] == [
+            ("langsmith", 3, 600, 21, "gpt-5")
+        ]
         assert [call["recorded"] for call in result.calls] == [100, 200, 300]
         assert result.table[0]["cache_read_tokens"] == 270
     with pytest.raises(ValueError, match="no run of LangSmith"):

@@ -51,13 +51,20 @@ struct Observation<'a> {
     cost_details: Value,
     #[serde(alias = "calculatedTotalCost", alias = "total_cost")]
     total_cost: Value,
+    /// Who recorded it, where the Python package has turned runs of another service into observations.
+    ctxsim_agent: Words<'a>,
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let sessions = Sessions::new(READER.name, source.name(), scale);
-    let mut spans = Vec::new();
+    let (mut spans, mut recorded_by) = (Vec::new(), String::new());
     let mut take = |source: &mut Source, number: u64, observation: Result<Observation, serde_json::Error>, at_end| match observation {
-        Ok(observation) => spans.push(generation(observation, &mut |reason| source.lose(number, reason))),
+        Ok(observation) => {
+            if recorded_by.is_empty() {
+                recorded_by = observation.ctxsim_agent.to_string();
+            }
+            spans.push(generation(observation, &mut |reason| source.lose(number, reason)));
+        }
         Err(error) => source.lose(number, fault(&error, at_end)),
     };
     let one_a_line = source.outline().has("traceId") || source.outline().has("trace_id");
@@ -73,7 +80,12 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             Ok(())
         })?;
     }
-    join(spans, sessions, |reason| source.lose(0, reason), hand_over);
+    join(spans, sessions, |reason| source.lose(0, reason), &mut |mut transcript| {
+        if !recorded_by.is_empty() {
+            transcript.agent.clone_from(&recorded_by);
+        }
+        hand_over(transcript);
+    });
     Ok(())
 }
 
