@@ -77,7 +77,7 @@ fn halves() {
         if traces.len() < 20 {
             continue;
         }
-        let corpus = Corpus { traces, ..Corpus::default() };
+        let corpus = Corpus { traces: traces.into(), ..Corpus::default() };
         let tokens = COMPARED.map(|name| {
             let policy = Policy::load(name).expect("a preset");
             let sessions = by_session(&corpus, &policy, &ReplaySettings::new(&catalog), None).expect("it replays");

@@ -42,6 +42,7 @@ pub mod cost;
 pub mod estimate;
 pub mod experiment;
 pub mod format;
+pub mod list;
 pub mod measure;
 pub mod policy;
 pub mod reading;

@@ -1,6 +1,7 @@
 //! A measured session: numbers only, no content. Measured once, simulated thousands of times.
 
 mod dates;
+mod pack;
 
 use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage, most_frequent};
 use serde::{Deserialize, Serialize};
@@ -339,7 +340,7 @@ pub struct Trace {
 }
 
 /// The prompts of a session's calls as they were sent, the agent's own compactions included. Requests of a summariser are no calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentPrompts {
     /// Tokens: as the provider reported them, estimated for calls without such a report.
     pub prompt_tokens: u64,

@@ -14,6 +14,7 @@ use ctxsim::measure::Recall;
 use ctxsim::policy::suggestion;
 use ctxsim::report::{self, Subject, Telling, first_few};
 use ctxsim::trace::Trace;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// What `--policy` means here.
@@ -81,7 +82,7 @@ impl Explain {
         let phase = self.logs.phase("simulating");
         let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
         drop(phase);
-        corpus.traces = corpus.traces.drain(..).skip(place).take(1).collect();
+        corpus.traces = corpus.traces.at(place).into_iter().map(Cow::into_owned).collect::<Vec<_>>().into();
         let model = corpus.traces.first().and_then(Trace::main_model).unwrap_or_default();
         for replay in &mut replays {
             narrow(replay, place, model);
@@ -130,7 +131,7 @@ impl Explain {
 
 /// Leaves of a replay what concerns the session at this place, which was recorded with this model.
 fn narrow(replay: &mut Replay, place: usize, model: &str) {
-    replay.outcomes = replay.outcomes.drain(..).skip(place).take(1).collect();
+    replay.outcomes = replay.outcomes.at(place).into_iter().map(Cow::into_owned).collect::<Vec<_>>().into();
     replay.totals = replay.outcomes.first().map(|outcome| outcome.totals.clone()).unwrap_or_default();
     replay.thresholds = replay.thresholds.drain(..).skip(place).take(1).collect();
     replay.windows = replay.windows.drain(..).skip(place).take(1).collect();

@@ -41,7 +41,8 @@ impl Inspect {
             let step = |words: &[&str], shows| self.logs.step(words, &[], shows);
             vec![step(&["replay"], "what each policy would have sent"), step(&["inspect", "--details"], "models, messages, all columns")]
         };
-        self.output.give(door, "inspect", self.command(), |command| report::inspect(&corpus, &catalog, command).then(next()))?;
+        let report = |command, parts| report::inspect(&corpus, &catalog, parts, command).then(next());
+        self.output.give_parts(door, "inspect", self.command(), report)?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 

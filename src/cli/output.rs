@@ -2,12 +2,12 @@
 
 use super::door::{Company, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
-use super::print::{USUAL_WIDTH, page, print};
+use super::print::{USUAL_WIDTH, page, print, print_with};
 use super::target::{self, Ending, Target, Writes};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ctxsim::render::{Emphasis, Figures, Page, csv, html, json, markdown, screen, text};
-use ctxsim::report::{Depth, Report, Story};
+use ctxsim::render::{Emphasis, Figures, Page, csv, html, json, json_into, markdown, screen, text};
+use ctxsim::report::{Depth, Parts, Report, Story};
 use std::path::PathBuf;
 
 /// The option that names the place.
@@ -160,6 +160,28 @@ impl Output {
         self.give_beside(door, name, command, Printed::Too, report)
     }
 
+    /// The same of a report that is made of no more than is looked at.
+    pub fn give_parts(
+        &self,
+        door: &Door,
+        name: &str,
+        command: String,
+        report: impl Fn(Option<String>, Parts) -> Report,
+    ) -> Result<(), Failure> {
+        let all = matches!(self.target()?, Target::Folder(_));
+        let of = |form: Format| match form {
+            Format::Json => Parts { sections: false, rows: false, record: true },
+            Format::Csv => Parts { sections: false, rows: true, record: false },
+            Format::Table | Format::Markdown => Parts { sections: true, rows: false, record: false },
+            Format::Html | Format::Junit | Format::Github => Parts::default(),
+        };
+        let form = match self.target()? {
+            Target::File(_, ending) => format_of(ending),
+            _ => self.form(),
+        };
+        self.give(door, name, command, |command| report(command, if all { Parts::default() } else { of(form) }))
+    }
+
     /// Gives a list of what the program knows.
     pub fn list(&self, door: &Door, command: &str, list: &Report) -> Result<(), Failure> {
         let name = list.record.question();
@@ -203,7 +225,12 @@ impl Output {
             Format::Html => Form::Html,
             Format::Table | Format::Junit | Format::Github => Form::Screen(page(), self.depth()),
         };
-        let text = rendered(&report(None), form)?;
+        let report = report(None);
+        if matches!(form, Form::Json) {
+            drop(phase);
+            return print_with(&mut |out| json_into(&report, out));
+        }
+        let text = rendered(&report, form)?;
         drop(phase);
         print(&text)
     }

@@ -38,7 +38,8 @@ impl OwnAgents {
         let recorders = recorders()?;
         let known = recorders.iter().flat_map(|policy| &policy.recorded_by).map(|entry| entry.agent.as_str());
         let known: BTreeSet<&str> = known.collect();
-        let agents: BTreeSet<&str> = corpus.traces.iter().map(|trace| trace.agent.as_str()).filter(|agent| known.contains(agent)).collect();
+        let agents = corpus.agents();
+        let agents: BTreeSet<&str> = agents.iter().map(String::as_str).filter(|agent| known.contains(agent)).collect();
         let mut settings = self.named(&agents)?;
         settings.extend(beside_sessions(corpus));
         let mut own = own_agents(corpus, &recorders, &settings, &policies.settings(catalog, logs))?;
@@ -118,7 +119,7 @@ fn named(word: &str, agents: &BTreeSet<&str>) -> Result<OwnSettings, Failure> {
 /// What cannot be read is as if it were not there.
 fn beside_sessions(corpus: &Corpus) -> Vec<OwnSettings> {
     let homes = homes(&|name| std::env::var(name).ok());
-    let is_read = |home: &Home| corpus.traces.iter().any(|trace| trace.agent == home.agent && lies_below(&trace.source, &home.path));
+    let is_read = |home: &Home| corpus.traces.each().any(|trace| trace.agent == home.agent && lies_below(&trace.source, &home.path));
     let settings = homes.into_iter().filter(|home| !home.settings.is_empty() && is_read(home)).filter_map(|home| {
         let (file, text) = home.settings.iter().find_map(|file| Some((file.clone(), read(file).ok()?)))?;
         Some(OwnSettings { agent: home.agent.to_owned(), sessions: Some(home.path), file, text })

@@ -185,7 +185,8 @@ impl Replay {
         let next = if screen { self.next(corpus, policies, own.as_ref()) } else { Vec::new() };
         let (columns, next) = (&self.columns, &next);
         let scenarios = Scenario::builtin()?;
-        let asked = |command| Asked {
+        let asked = |command, parts| Asked {
+            parts,
             sub_agents,
             by,
             series,
@@ -199,7 +200,8 @@ impl Replay {
             command,
         };
         drop(phase);
-        self.output.give(door, "replay", command, |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
+        let report = |command, parts| report::replay(corpus, &replays, baselines, &asked(command, parts));
+        self.output.give_parts(door, "replay", command, report)?;
         Ok(replays)
     }
 
@@ -210,11 +212,11 @@ impl Replay {
         let first = || policies.iter().find(|policy| policy.name != "none").map(|policy| policy.name.clone());
         let policy: Vec<String> = preset.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect();
         let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
-        let fullest = corpus.traces.iter().max_by_key(|trace| (peak(trace), std::cmp::Reverse(trace.id.as_str())));
+        let fullest = corpus.traces.each().map(|trace| (peak(&trace), std::cmp::Reverse(trace.id.clone()))).max();
         let mut next = Vec::new();
         if !policy.is_empty() {
             next.push(self.logs.step(&["tune"], &policy, "which settings would be cheapest"));
-            next.extend(fullest.map(|trace| self.logs.step(&["explain", short(&trace.id, corpus)], &policy, "the fullest session")));
+            next.extend(fullest.map(|(_, id)| self.logs.step(&["explain", short(&id.0, corpus)], &policy, "the fullest session")));
         }
         next.push(self.logs.step(&["report"], &[], "all of it in a browser"));
         next.push(self.logs.step(&["replay", "--details"], &[], "all columns, method and notes"));
@@ -248,9 +250,10 @@ impl Replay {
 
 /// The shortest beginning of an id, of eight letters or more, that no other session's has.
 fn short<'t>(id: &'t str, corpus: &Corpus) -> &'t str {
-    let is_alone = |short: &&str| !corpus.traces.iter().any(|trace| trace.id != id && trace.id.starts_with(short));
-    let ends = id.char_indices().map(|(place, _)| place).skip(8);
-    ends.filter_map(|end| id.get(..end)).find(is_alone).unwrap_or(id)
+    let shared = |other: &str| id.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let longest = corpus.traces.each().filter(|trace| trace.id != id).map(|trace| shared(&trace.id)).max().unwrap_or(0);
+    let mut ends = id.char_indices().map(|(place, _)| place).skip(8);
+    ends.find(|end| *end > longest).and_then(|end| id.get(..end)).unwrap_or(id)
 }
 
 impl By {

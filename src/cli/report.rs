@@ -100,7 +100,7 @@ impl Report {
         price(&corpus, &mut unchanged, &tariff);
         let Some(unchanged) = unchanged.first() else { return Ok(()) };
         let checks = check_model(&corpus, &tariff);
-        let choice = choose(&composed.replays, &sample(&corpus.traces)).unwrap_or_default();
+        let choice = choose(&composed.replays, &sample(corpus.traces.each())).unwrap_or_default();
         let reads: Vec<_> = baselines.with_own(&composed.replays).map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
         let replay = self.policies.settings(&catalog, &self.logs);
@@ -108,7 +108,7 @@ impl Report {
         // One session stands for all: that in which most happens, under its own agent where that is known, else under the best policy.
         let example = busiest(&corpus, &baselines.with_own(&composed.replays).collect::<Vec<_>>());
         let recorders = recorders()?;
-        let mine = corpus.traces.get(example).and_then(|trace| recorded_under(trace, &recorders, &settings)).map(|(policy, _)| policy);
+        let mine = corpus.traces.at(example).and_then(|trace| recorded_under(&trace, &recorders, &settings)).map(|(policy, _)| policy);
         let mine = mine.zip(own.as_ref().map(|own| &own.replay));
         let shown = mine.or_else(|| policies.get(choice.place).zip(composed.replays.get(choice.place)));
         let mut lives = Vec::new();

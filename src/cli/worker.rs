@@ -268,7 +268,7 @@ impl Merge {
             let sessions = corpus.traces.len();
             for trace in corpus.traces {
                 let header = object!({ "session": trace.id, "source": trace.source, "agent": trace.agent, "calls": trace.calls.len() });
-                let alone = Corpus { facts: CorpusFacts::default(), traces: vec![trace] };
+                let alone = Corpus { facts: CorpusFacts::default(), traces: vec![trace].into() };
                 put(&header, &written(&alone).map_err(Failure::Usage)?)?;
             }
             put(&object!({ "context": context, "sessions": sessions }), &[])

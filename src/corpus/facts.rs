@@ -1,34 +1,43 @@
 //! Sums over a corpus, for the head of every report.
 
-use super::gathered::{Corpus, CorpusFacts, Mirrored};
+use super::gathered::{Corpus, CorpusFacts, Mirrored, UnseenFacts};
 use super::impose::impose;
 use super::segment::prompt_of;
-use super::unseen;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
 use crate::trace::{Outputs, SentPrompts, Trace};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 impl Corpus {
     /// The agents whose logs tell what the prompt cache did.
     pub fn cache_tellers(&self) -> BTreeSet<String> {
-        self.traces.iter().filter(|trace| trace.tells_of_cache()).map(|trace| trace.agent.clone()).collect()
+        self.traces.each().filter(|trace| trace.tells_of_cache()).map(|trace| trace.agent.clone()).collect()
+    }
+
+    /// The agents that recorded the sessions.
+    pub fn agents(&self) -> BTreeSet<String> {
+        let mut agents = BTreeSet::new();
+        for trace in self.traces.each().filter(|trace| !trace.agent.is_empty()) {
+            if !agents.contains(&trace.agent) {
+                agents.insert(trace.agent.clone());
+            }
+        }
+        agents
     }
 
     /// Fills in what is not written down of sessions that were settled with all others and stand apart from them now.
     pub fn sum_up_part(&mut self, cache_tellers: &BTreeSet<String>) {
         sum_up(self);
-        self.traces.iter_mut().for_each(|trace| trace.reports_cache = cache_tellers.contains(&trace.agent));
+        self.traces.change_each(|trace| trace.reports_cache = cache_tellers.contains(&trace.agent));
     }
 
     /// Leaves out the sessions that another one started, and says how many.
     pub fn leave_out_sub_agents(&mut self) {
         let all = self.traces.len();
-        self.traces.retain(|trace| trace.parent.is_none());
+        self.traces.keep(|_, trace| trace().parent.is_none());
         self.facts.sub_agents_left_out = (all - self.traces.len()) as u64;
-        self.traces.iter_mut().for_each(|trace| trace.mirrored.clear());
+        self.traces.change_each(|trace| trace.mirrored.clear());
         sum_up(self);
     }
 }
@@ -44,7 +53,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
         });
         (outcome.totals.anchored_tokens, outcome.totals.prompt_tokens)
     };
-    let shares: Vec<(u64, u64)> = corpus.traces.par_iter_mut().map(share).collect();
+    let shares: Vec<(u64, u64)> = corpus.traces.change_each(share);
     let anchored: u128 = shares.iter().map(|(anchored, _)| u128::from(*anchored)).sum();
     let all: u128 = shares.iter().map(|(_, all)| u128::from(*all)).sum();
     let reporting = corpus.cache_tellers();
@@ -56,11 +65,12 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     facts.outputs = Outputs::default();
     facts.usage_by_trust.clear();
     facts.mirrored = Mirrored::default();
-    facts.unseen = unseen::sum(&corpus.traces);
+    facts.unseen = UnseenFacts::default();
     facts.skipped.sort();
     facts.losses.sort();
-    corpus.traces.iter_mut().for_each(|trace| trace.reports_cache = reporting.contains(&trace.agent));
-    for trace in &corpus.traces {
+    corpus.traces.change_each(|trace| trace.reports_cache = reporting.contains(&trace.agent));
+    for trace in corpus.traces.each() {
+        facts.unseen.add(trace.unseen);
         facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;
         facts.calls += trace.calls.len() as u64 + trace.side_calls.len() as u64;
         facts.calls += trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count() as u64;

@@ -1,7 +1,8 @@
 //! What reading comes to: sessions, facts about them, and what could not be used.
 
 use super::selection::Selected;
-use crate::trace::{Outputs, Trace};
+use crate::list::List;
+use crate::trace::{BaseFrom, Outputs, Trace, Unseen};
 use crate::transcript::Trust;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -104,7 +105,7 @@ pub struct Corpus {
     pub facts: CorpusFacts,
     /// The sessions in the order of their identities ([`Trace::by_identity`]): neither the names of folders and files nor the order in which
     /// they were read decide anything. Resamples draw them by their rank here.
-    pub traces: Vec<Trace>,
+    pub traces: List<Trace>,
 }
 
 impl CorpusFacts {
@@ -151,4 +152,14 @@ pub struct UnseenFacts {
     pub unknown: u64,
     /// Tokens of unseen conversation in the first prompts of the others; estimated.
     pub tokens: u64,
+}
+
+impl UnseenFacts {
+    /// Takes in a session.
+    pub(super) fn add(&mut self, unseen: Option<Unseen>) {
+        let Some(unseen) = unseen else { return };
+        self.sessions += 1;
+        self.unknown += u64::from(unseen.base == BaseFrom::Unknown);
+        self.tokens += unseen.tokens;
+    }
 }

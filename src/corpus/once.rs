@@ -1,9 +1,13 @@
 //! Each message and call once: resumed and copied sessions repeat what another file holds already.
 
 use super::gathered::Corpus;
+use crate::list::List;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
+use std::borrow::Cow;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{HashMap, HashSet};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Takes copied calls out of all sessions but one, and sessions out of which nothing is left.
 ///
@@ -11,18 +15,15 @@ use std::collections::{HashMap, HashSet};
 /// of the calls that follow. A session without ids is a copy where another file's session begins with the whole of it: two runs that
 /// part somewhere are two runs. The result does not depend on the order in which files were read.
 pub(super) fn count_once(corpus: &mut Corpus) {
-    corpus.traces.sort_by(Trace::by_identity);
+    sort(&mut corpus.traces);
     let files = sources(corpus);
-    let mut order: Vec<usize> = (0..corpus.traces.len()).collect();
-    order.sort_by_key(|index| {
-        let length = corpus.traces.get(*index).map(|trace| (trace.calls.len(), trace.messages.len()));
-        (std::cmp::Reverse(length), *index)
-    });
+    let length = |(index, trace): (usize, Cow<'_, Trace>)| (Reverse((trace.calls.len(), trace.messages.len())), index);
+    let mut order: Vec<_> = corpus.traces.each().enumerate().map(length).collect();
+    order.sort_unstable();
     let mut seen = Seen::default();
     let mut empty = HashSet::new();
-    for index in order {
-        let Some(trace) = corpus.traces.get_mut(index) else { continue };
-        let (calls, left) = seen.take_out(trace);
+    for (_, index) in order {
+        let Some((calls, left)) = corpus.traces.change(index, |trace| seen.take_out(trace)) else { continue };
         corpus.facts.duplicates.calls += calls;
         if !left {
             corpus.facts.duplicates.sessions += 1;
@@ -30,32 +31,41 @@ pub(super) fn count_once(corpus: &mut Corpus) {
         }
     }
     share_mirrors(&mut corpus.traces, &empty, &mut seen);
-    let mut index = 0;
-    corpus.traces.retain(|_| {
-        index += 1;
-        !empty.contains(&(index - 1))
-    });
+    corpus.traces.keep(|index, _| !empty.contains(&index));
     corpus.facts.duplicates.files += files - sources(corpus);
 }
 
 /// What is mirrored stays where no log has it as its own: in the first of several mirrors that stay. What a copy alone mirrors goes to the
 /// first session that stays.
-fn share_mirrors(traces: &mut [Trace], empty: &HashSet<usize>, seen: &mut Seen) {
+fn share_mirrors(traces: &mut List<Trace>, empty: &HashSet<usize>, seen: &mut Seen) {
     let mut unseen = |key: Option<u128>| key.is_none_or(|key| !seen.calls.contains(&key) && seen.messages.insert(key));
-    let (gone, stay): (Vec<_>, Vec<_>) = traces.iter_mut().enumerate().partition(|(index, _)| empty.contains(index));
-    let mut stay: Vec<&mut Trace> = stay.into_iter().map(|(_, trace)| trace).collect();
-    stay.iter_mut().for_each(|trace| trace.mirrored.retain(|(_, key)| unseen(*key)));
-    // A mirror without an id stands in the session that this one is a copy of.
-    let left = gone.into_iter().flat_map(|(_, trace)| std::mem::take(&mut trace.mirrored));
-    let left: Vec<_> = left.filter(|(_, key)| key.is_some() && unseen(*key)).collect();
-    if let Some(first) = stay.first_mut() {
-        first.mirrored.extend(left);
+    let mirrors: Vec<usize> = traces.each().enumerate().filter(|(_, trace)| !trace.mirrored.is_empty()).map(|(index, _)| index).collect();
+    let (gone, stay): (Vec<usize>, Vec<usize>) = mirrors.into_iter().partition(|index| empty.contains(index));
+    for index in stay {
+        traces.change(index, |trace| trace.mirrored.retain(|(_, key)| unseen(*key)));
     }
+    // A mirror without an id stands in the session that this one is a copy of.
+    let mirrored = |index: usize| traces.at(index).map(|trace| trace.mirrored.clone()).unwrap_or_default();
+    let left: Vec<_> = gone.into_iter().flat_map(mirrored).filter(|(_, key)| key.is_some() && unseen(*key)).collect();
+    if let (false, Some(first)) = (left.is_empty(), (0..traces.len()).find(|index| !empty.contains(index))) {
+        traces.change(first, |trace| trace.mirrored.extend(left));
+    }
+}
+
+/// Puts sessions into the order of their identities.
+fn sort(traces: &mut List<Trace>) {
+    let key = |trace: Cow<'_, Trace>| (trace.id.clone(), trace.calls.len(), trace.messages.len());
+    let keys: Vec<_> = traces.each().map(key).collect();
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    // What a session holds is looked at only where others are of its name and size.
+    let same = |one: usize, other: usize| Some(traces.at(one)?.by_identity(&*traces.at(other)?));
+    order.sort_by(|one, other| keys.get(*one).cmp(&keys.get(*other)).then_with(|| same(*one, *other).unwrap_or(Ordering::Equal)));
+    traces.arrange(&order);
 }
 
 /// How many files the sessions come from.
 fn sources(corpus: &Corpus) -> u64 {
-    corpus.traces.iter().map(|trace| trace.source.as_str()).collect::<HashSet<_>>().len() as u64
+    corpus.traces.each().map(|trace| xxh3_128(trace.source.as_bytes())).collect::<HashSet<_>>().len() as u64
 }
 
 #[derive(Default)]

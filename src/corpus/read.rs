@@ -8,11 +8,13 @@ use super::tracefile::{is_trace_file, read_traces};
 use super::{facts, once, unseen};
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
+use crate::list::{List, MANY};
 use crate::measure::{self, Content, Measure, SkimScale, TextScale};
 use crate::trace::Trace;
 use crate::transcript::{Loss, Transcript};
 use rayon::prelude::*;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).
 pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, CounterError> {
@@ -50,6 +52,7 @@ pub fn joined(mut corpus: Corpus, part: Corpus) -> Corpus {
 
 /// What follows from all parts of a corpus together: what is unseen, what stands in several files, which sessions are asked for, and sums.
 pub fn settled(mut corpus: Corpus, settings: &ReadSettings<'_>) -> Corpus {
+    corpus.traces.settle();
     unseen::settle(&mut corpus, settings.catalog);
     once::count_once(&mut corpus);
     corpus.facts.selected = settings.selection.take(&mut corpus.traces);
@@ -63,24 +66,30 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| files.get(*index).and_then(|file| std::fs::metadata(file).ok()).map_or(0, |metadata| metadata.len());
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
+    let sessions = AtomicUsize::new(0);
     let mut results: Vec<(usize, FileResult)> = order
         .par_iter()
         .with_max_len(1)
         .filter_map(|index| {
-            let result = read_file(files.get(*index)?, settings, counters, companions);
+            let mut result = read_file(files.get(*index)?, settings, counters, companions);
+            if let FileResult::Sessions { traces, .. } = &mut result
+                && (files.len() > MANY || sessions.fetch_add(traces.len(), Ordering::Relaxed) > MANY)
+            {
+                traces.pack();
+            }
             settings.progress.file_done();
             Some((*index, result))
         })
         .collect();
     results.sort_by_key(|(index, _)| *index);
-    let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: Vec::new() };
+    let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: List::default() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
     corpus
 }
 
 /// What one file gave.
 enum FileResult {
-    Sessions { format: &'static str, traces: Vec<Trace>, losses: Vec<FileLoss> },
+    Sessions { format: &'static str, traces: List<Trace>, losses: Vec<FileLoss> },
     Traces(Box<Corpus>),
     Companion,
     Skipped(Skipped),
@@ -93,7 +102,7 @@ impl FileResult {
                 corpus.facts.files += 1;
                 *corpus.facts.formats.entry(format.to_owned()).or_default() += 1;
                 corpus.facts.losses.extend(losses);
-                corpus.traces.extend(traces);
+                corpus.traces.append(traces);
             }
             FileResult::Traces(other) => {
                 corpus.facts.files += other.facts.files;
@@ -105,7 +114,7 @@ impl FileResult {
                 corpus.facts.duplicates.calls += other.facts.duplicates.calls;
                 corpus.facts.skipped.extend(other.facts.skipped);
                 corpus.facts.losses.extend(other.facts.losses);
-                corpus.traces.extend(other.traces);
+                corpus.traces.append(other.traces);
             }
             FileResult::Companion => {}
             FileResult::Skipped(skipped) => corpus.facts.skipped.push(skipped),
@@ -187,7 +196,7 @@ fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>, 
     match (traces.is_empty(), losses.first()) {
         (true, None) => skipped("holds no session".to_owned()),
         (true, Some(loss)) => skipped(format!("holds no usable session ({})", loss.reason)),
-        (false, _) => FileResult::Sessions { format: reader.name, traces, losses },
+        (false, _) => FileResult::Sessions { format: reader.name, traces: traces.into(), losses },
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which sessions of the logs a run looks at: by the time of their last call, by the folder of their project.
 
+use crate::list::List;
 use crate::trace::Trace;
 use crate::transcript::{Transcript, project};
 use globset::{Glob, GlobMatcher};
@@ -106,10 +107,10 @@ impl Selection {
     }
 
     /// Leaves the sessions that are asked for, and notes what was left out; `None` where nothing is asked for.
-    pub(super) fn take(&self, traces: &mut Vec<Trace>) -> Option<Selected> {
+    pub(super) fn take(&self, traces: &mut List<Trace>) -> Option<Selected> {
         let mut selected = Selected::by(self);
         if self.is_asked() {
-            traces.retain(|trace| selected.takes(trace.into()));
+            traces.keep(|_, trace| selected.takes((&trace()).into()));
         }
         Some(selected).filter(|_| self.is_asked())
     }

@@ -1,7 +1,7 @@
 //! The hidden overhead of sessions whose logs begin in the middle, taken from other sessions of the same agent, else from the catalogue. What lies above it in their first prompt is
 //! conversation that was not recorded.
 
-use super::gathered::{Corpus, UnseenFacts};
+use super::gathered::Corpus;
 use super::overhead::expected_overhead;
 use crate::catalog::{Catalog, Family};
 use crate::measure::{overhead, unseen_above};
@@ -15,20 +15,23 @@ type Overheads = Vec<(String, u64)>;
 /// settled before it was written to a `.ctxtrace` stays as it is.
 pub(super) fn settle(corpus: &mut Corpus, catalog: &Catalog) {
     let waiting = |trace: &Trace| trace.unseen.is_some_and(|unseen| unseen.base == BaseFrom::Unknown);
-    if !corpus.traces.iter().any(waiting) {
+    if !corpus.traces.each().any(|trace| waiting(&trace)) {
         return;
     }
     let family = |trace: &Trace| trace.main_model().and_then(|model| catalog.find(model)).map_or(Family::Other, |model| model.family);
     let mut by_family: BTreeMap<(String, bool, Option<Family>), Overheads> = BTreeMap::new();
     // Only sessions that were read whole: what one compaction left may hold more than the overhead.
-    for trace in corpus.traces.iter().filter(|trace| trace.unseen.is_none()) {
-        let Some(overhead) = overhead(trace) else { continue };
-        for family in [Some(family(trace)), None] {
+    for trace in corpus.traces.each().filter(|trace| trace.unseen.is_none()) {
+        let Some(overhead) = overhead(&trace) else { continue };
+        for family in [Some(family(&trace)), None] {
             let like = by_family.entry((trace.agent.clone(), trace.parent.is_some(), family)).or_default();
             like.push((trace.version.clone(), overhead));
         }
     }
-    for trace in corpus.traces.iter_mut().filter(|trace| waiting(trace)) {
+    corpus.traces.change_each(|trace| {
+        if !waiting(trace) {
+            return;
+        }
         let like = |family: Option<Family>| by_family.get(&(trace.agent.clone(), trace.parent.is_some(), family));
         let own = like(Some(family(trace))).and_then(|known| expected_overhead(known, &trace.version));
         let told = own.or_else(|| expected_overhead(like(None)?, &trace.version)).map(|base| (base, BaseFrom::Corpus));
@@ -37,15 +40,5 @@ pub(super) fn settle(corpus: &mut Corpus, catalog: &Catalog) {
         if let Some((base, from)) = told.or_else(usual) {
             unseen_above(trace, base, from);
         }
-    }
-}
-
-/// What is unseen of a corpus.
-pub(super) fn sum(traces: &[Trace]) -> UnseenFacts {
-    let all = traces.iter().filter_map(|trace| trace.unseen);
-    all.fold(UnseenFacts::default(), |sum, unseen| UnseenFacts {
-        sessions: sum.sessions + 1,
-        unknown: sum.unknown + u64::from(unseen.base == BaseFrom::Unknown),
-        tokens: sum.tokens + unseen.tokens,
-    })
+    });
 }

@@ -5,6 +5,7 @@ use super::calibration::Calibration;
 use super::session::{Answer, Session};
 use super::tariff::{Known, Tariff};
 use crate::catalog::Rate;
+use crate::list::Pack;
 use crate::sim::{CallOutcome, Outcome, SummaryCall};
 use crate::trace::{CallRow, Trace};
 use serde::{Deserialize, Serialize};
@@ -130,6 +131,8 @@ pub struct Bills {
     /// What the calls behind the end of failed sessions would cost. No part of the other sums; `None` where no such call is known.
     pub after_end: Option<Box<Bills>>,
 }
+
+impl Pack for Bills {}
 
 /// Which cache a bill is made with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -38,7 +38,7 @@ impl Advised {
 fn cost(replay: &Replay, place: usize, outcome: &Outcome, cache: CacheKind) -> i64 {
     let totals = &outcome.totals;
     let tokens = totals.prompt_tokens + totals.summariser_tokens;
-    let priced = replay.bills.get(place).filter(|_| replay.bill.is_priced());
+    let priced = replay.bills.at(place).filter(|_| replay.bill.is_priced());
     i64::try_from(priced.map_or(tokens, |bills| bills.with(cache).nano_usd())).unwrap_or(i64::MAX)
 }
 
@@ -53,14 +53,14 @@ pub fn advised<'a>(
     let resamples = Resamples::of(sample);
     let ended = |outcome: &Outcome| outcome.totals.calls > 0 && outcome.totals.failed_sessions == 0;
     let of = |(place, replay): (usize, &Replay)| {
-        let both = replay.outcomes.iter().zip(&own.replay.outcomes).enumerate();
+        let both = replay.outcomes.each().zip(own.replay.outcomes.each()).enumerate();
         let (mut parts, mut wholes, mut compared, mut fails_more) = (Vec::new(), Vec::new(), 0, 0);
         let mut kept = [(0, 0); 2];
         for (session, (outcome, mine)) in both {
-            let counts = ended(outcome) && ended(mine);
-            fails_more += u64::from(ended(mine) && !ended(outcome));
+            let counts = ended(&outcome) && ended(&mine);
+            fails_more += u64::from(ended(&mine) && !ended(&outcome));
             compared += usize::from(counts);
-            let (new, old) = (cost(replay, session, outcome, cache), cost(&own.replay, session, mine, cache));
+            let (new, old) = (cost(replay, session, &outcome, cache), cost(&own.replay, session, &mine, cache));
             parts.push(if counts { new - old } else { 0 });
             wholes.push(if counts { old } else { 0 });
             for (sum, outcome) in kept.iter_mut().zip([outcome, mine]).filter(|_| counts) {

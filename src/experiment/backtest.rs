@@ -124,12 +124,12 @@ pub fn recorders() -> Result<Vec<Policy>, PolicyError> {
 /// Tests policies against a corpus: each session by the one that it was recorded under, or, where a single one is given that says nothing of
 /// recorders, all sessions with recorded events by that one.
 pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSettings<'_>) -> Result<Backtest, PolicyError> {
-    let summaries = RecordedSummaries::fit(&corpus.traces);
+    let summaries = RecordedSummaries::fit(corpus.traces.each());
     let mut result = Backtest { summaries, ..Backtest::default() };
-    let mut chosen: Vec<(usize, &Trace, &Policy, Option<&RecordedBy>)> = Vec::new();
-    for (place, trace) in corpus.traces.iter().enumerate() {
-        match choose(trace, policies, settings.replay) {
-            Some((policy, entry)) => chosen.push((place, trace, policy, entry)),
+    let mut chosen: Vec<(usize, &Policy, Option<&RecordedBy>)> = Vec::new();
+    for (place, trace) in corpus.traces.each().enumerate() {
+        match choose(&trace, policies, settings.replay) {
+            Some((policy, entry)) => chosen.push((place, policy, entry)),
             None => {
                 let recorded = trace.compactions.iter().filter(|event| !event.copy).count() as u64;
                 if recorded > 0 {
@@ -140,8 +140,9 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
             }
         }
     }
-    let tested = chosen.par_iter().map(|(place, trace, policy, entry)| {
-        let session = Session::new(trace, policy, *entry, settings, &result.summaries)?;
+    let tested = chosen.par_iter().map(|(place, policy, entry)| {
+        let trace = corpus.traces.at(*place).unwrap_or_default();
+        let session = Session::new(&trace, policy, *entry, settings, &result.summaries)?;
         let events = match settings.mode {
             Mode::Conditioned => session.by_segments(),
             Mode::Free => session.in_one(),

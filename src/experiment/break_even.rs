@@ -47,8 +47,8 @@ pub fn break_even(
     }
     let mut found = Prunes::default();
     for replay in replay(corpus, std::slice::from_ref(policy), settings)? {
-        for (trace, outcome) in corpus.traces.iter().zip(&replay.outcomes) {
-            found += prunes(trace, outcome, tariff);
+        for (trace, outcome) in corpus.traces.each().zip(replay.outcomes.each()) {
+            found += prunes(&trace, &outcome, tariff);
         }
     }
     Ok(BreakEven { policy: policy.name.clone(), param: param.to_owned(), value, prunes: found, tried })

@@ -52,7 +52,8 @@ impl Worth {
 
 /// The best policy; `None` where there is none. `sample` has the clusters of the sessions.
 pub fn choose(replays: &[Replay], sample: &Sample) -> Option<Choice> {
-    let worths: Vec<Vec<Worth>> = replays.iter().map(|replay| replay.outcomes.iter().map(Worth::of).collect()).collect();
+    let worths: Vec<Vec<Worth>> =
+        replays.iter().map(|replay| replay.outcomes.each().map(|outcome| Worth::of(&outcome)).collect()).collect();
     let sum = |worths: &Vec<Worth>, times: &dyn Fn(usize) -> u64| {
         let mut sum = Worth::default();
         worths.iter().enumerate().for_each(|(session, worth)| sum.add(*worth, times(session)));

@@ -3,11 +3,11 @@
 use super::replay::{Ready, Replay, ReplaySettings};
 use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
+use crate::list::{List, Pack};
 use crate::measure::largest_remainder;
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Outcome, in_hindsight, watch};
 use crate::trace::Trace;
-use rayon::prelude::*;
 
 /// A result that so many calls have carried, or fewer, is recent.
 const RECENT: usize = 10;
@@ -87,13 +87,15 @@ impl Content {
 /// a recorded prompt lacked for reasons that the log does not tell is taken off what is visible, in proportion.
 pub type Composition = [u64; 10];
 
+impl Pack for Vec<Composition> {}
+
 /// Replays, and what stood in the context of each call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Composed {
     /// One replay per policy.
     pub replays: Vec<Replay>,
     /// By policy, session and call.
-    pub compositions: Vec<Vec<Vec<Composition>>>,
+    pub compositions: Vec<List<Vec<Composition>>>,
 }
 
 /// Replays a corpus through policies and looks at each context.
@@ -101,13 +103,16 @@ pub fn compose(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'
     let mut composed = Composed::default();
     for policy in policies {
         let ready = Ready::new(corpus, policy, settings)?;
-        let session = |(place, trace): (usize, &Trace)| -> (Outcome, Vec<Composition>) {
-            let Some((plan, conditions)) = ready.session(place) else { return Default::default() };
+        let session = |place: usize| -> (Outcome, Vec<Composition>) {
+            let (Some((plan, conditions)), Some(trace)) = (ready.session(place), corpus.traces.at(place)) else {
+                return Default::default();
+            };
+            let trace = &*trace;
             let mut seen = Vec::with_capacity(trace.calls.len());
             let outcome = in_hindsight(trace, plan, &conditions, &mut |context, _| seen.push(composition(trace, seen.len(), context)));
             (outcome, seen)
         };
-        let (outcomes, compositions) = corpus.traces.par_iter().enumerate().map(session).unzip();
+        let (outcomes, compositions) = List::made_in_pairs(corpus.traces.len(), session);
         composed.replays.push(ready.with(outcomes));
         composed.compositions.push(compositions);
     }

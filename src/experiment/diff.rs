@@ -93,7 +93,7 @@ pub fn diff(corpus: &Corpus, policies: [&Policy; 2], settings: &ReplaySettings<'
     }
     let [one, other] = ready;
     let [ones, others] = outcomes;
-    Ok(Diff { replays: [one.with(ones), other.with(others)], partings })
+    Ok(Diff { replays: [one.with(ones.into()), other.with(others.into())], partings })
 }
 
 #[derive(Default)]

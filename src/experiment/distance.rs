@@ -31,7 +31,7 @@ pub struct Distance {
 
 /// The distances of all references of a corpus whose calls are replayed, session by session.
 pub fn distances(corpus: &Corpus) -> Vec<Distance> {
-    let sample = sample(&corpus.traces);
+    let sample = sample(corpus.traces.each());
     let of_session = |(session, trace)| of_session(session, sample.of(session), trace);
     corpus.traces.iter().enumerate().flat_map(of_session).collect()
 }

@@ -6,6 +6,7 @@ use crate::trace::{Outputs, PartKind, Trace};
 use crate::transcript::{CompactionKind, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// What one session holds, or many together. Every number is recorded but [`Contents::overheads`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,8 +56,8 @@ pub struct Contents {
     pub last: Option<i64>,
     /// Versions of the agent.
     pub versions: BTreeSet<String>,
-    /// The files that the sessions stand in.
-    pub sources: BTreeSet<String>,
+    /// Hashes of the names of the files that the sessions stand in.
+    pub sources: BTreeSet<u128>,
 }
 
 /// The part that a model had in some sessions. Every number is recorded but the window.
@@ -85,7 +86,7 @@ impl Contents {
             sessions: 1,
             sub_agents: u64::from(trace.parent.is_some()),
             versions: Some(&trace.version).filter(|version| !version.is_empty()).cloned().into_iter().collect(),
-            sources: std::iter::once(trace.source.clone()).collect(),
+            sources: std::iter::once(xxh3_128(trace.source.as_bytes())).collect(),
             ..Contents::default()
         };
         for message in trace.messages.iter().filter(|message| !message.copy) {
@@ -174,8 +175,8 @@ fn earlier(one: Option<i64>, other: Option<i64>) -> Option<i64> {
 /// What the sessions of each agent hold, by its name.
 pub fn by_agent(corpus: &Corpus) -> BTreeMap<String, Contents> {
     let mut agents: BTreeMap<String, Contents> = BTreeMap::new();
-    for trace in &corpus.traces {
-        *agents.entry(trace.agent.clone()).or_default() += Contents::of(trace);
+    for trace in corpus.traces.each() {
+        *agents.entry(trace.agent.clone()).or_default() += Contents::of(&trace);
     }
     agents
 }
@@ -183,7 +184,7 @@ pub fn by_agent(corpus: &Corpus) -> BTreeMap<String, Contents> {
 /// The models of the replayed calls, by the names that the logs give them; calls without a name are those of the empty one.
 pub fn by_model(corpus: &Corpus, catalog: &Catalog) -> BTreeMap<String, ModelShare> {
     let mut models: BTreeMap<String, ModelShare> = BTreeMap::new();
-    for trace in &corpus.traces {
+    for trace in corpus.traces.each() {
         let mut met: BTreeSet<Option<u32>> = BTreeSet::new();
         for call in &trace.calls {
             let name = call.model.and_then(|model| trace.models.get(model as usize)).cloned().unwrap_or_default();

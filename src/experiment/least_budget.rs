@@ -57,7 +57,7 @@ fn first(last: u64, holds: impl Fn(u64) -> bool) -> u64 {
 
 /// The most references that can be kept by carrying so many tokens, summed over calls, up to this many.
 pub fn most_kept(corpus: &Corpus, most: u64) -> Vec<(u64, u64)> {
-    let mut costs: Vec<u64> = corpus.traces.iter().flat_map(|trace| costs(trace, trace.calls.len())).collect();
+    let mut costs: Vec<u64> = corpus.traces.each().flat_map(|trace| costs(&trace, trace.calls.len())).collect();
     costs.sort_unstable();
     let mut points = vec![(0, 0)];
     let mut carried: u64 = 0;

@@ -3,11 +3,12 @@
 use super::replay::{Ready, Replay, ReplaySettings};
 use super::window::window_of;
 use crate::corpus::{Corpus, impose};
+use crate::list::List;
 use crate::policy::{Policy, PolicyError, RecordedBy, Recorder};
-use crate::sim::{Outcome, Refetching, SharedSession};
+use crate::sim::{Refetching, SharedSession};
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
-use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -152,15 +153,15 @@ pub fn own_agents(
         Presets { recorders, settings: own_settings, replay: settings, made: BTreeMap::new(), policies: Vec::new(), own: Own::default() };
     let mut chosen = Vec::with_capacity(corpus.traces.len());
     let mut imposed: BTreeMap<usize, Trace> = BTreeMap::new();
-    for (place, trace) in corpus.traces.iter().enumerate() {
-        let policy = presets.of(trace);
+    for (place, trace) in corpus.traces.each().enumerate() {
+        let policy = presets.of(&trace);
         match (policy, presets.own.agents.get_mut(&trace.agent)) {
             (Some(_), Some(agent)) => {
                 agent.sessions.push(place);
                 let manual = trace.compactions.iter().filter(|event| is_manual(event)).count() as u64;
                 agent.imposed += manual;
                 if manual > 0 {
-                    imposed.insert(place, impose(trace, &is_manual).into_owned());
+                    imposed.insert(place, impose(&trace, &is_manual).into_owned());
                 }
             }
             _ => *presets.own.left_out.entry(trace.agent.clone()).or_default() += 1,
@@ -174,13 +175,12 @@ pub fn own_agents(
     own.refused.sort();
     own.refused.dedup();
     let ready = policies.iter().map(|policy| Ready::new(corpus, policy, settings)).collect::<Result<Vec<Ready<'_>>, PolicyError>>()?;
-    let through = |(place, trace): (usize, &Trace)| {
-        let policy = chosen.get(place).copied().flatten().and_then(|policy| ready.get(policy));
-        policy.map_or_else(Outcome::default, |policy| {
-            policy.outcome(&mut SharedSession::new(imposed.get(&place).unwrap_or(trace)), place, Refetching::Never)
-        })
+    let through = |place: usize| {
+        let policy = chosen.get(place).copied().flatten().and_then(|policy| ready.get(policy))?;
+        let trace = imposed.get(&place).map(Cow::Borrowed).or_else(|| corpus.traces.at(place))?;
+        Some(policy.outcome(&mut SharedSession::new(&trace), place, Refetching::Never))
     };
-    let outcomes: Vec<Outcome> = corpus.traces.par_iter().enumerate().map(through).collect();
+    let outcomes = List::made(corpus.traces.len(), |place| through(place).unwrap_or_default());
     let named = ready.first().map(|first| first.with(outcomes)).unwrap_or_default();
     let name = own.name();
     let threshold = |(place, policy): (usize, &Option<usize>)| policy.and_then(|policy| ready.get(policy))?.threshold(place);

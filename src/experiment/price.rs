@@ -3,6 +3,7 @@
 use super::replay::Replay;
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind, Calibration, Check, OwnError, Split, Tariff, bills, check, splits};
+use crate::list::List;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
 use crate::trace::Trace;
@@ -11,21 +12,31 @@ use std::collections::BTreeMap;
 
 /// Makes the bills of replays, in place of those that they had.
 pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
-    let calibrations: Vec<Calibration> = corpus.traces.par_iter().map(|trace| calibrate(trace, tariff)).collect();
+    let priced: Vec<&Replay> = replays.iter().flat_map(|replay| std::iter::once(replay).chain(replay.closed.as_deref())).collect();
+    let of_session = |place: usize| -> Vec<Bills> {
+        let trace = corpus.traces.at(place).unwrap_or_default();
+        let calibration = calibrate(&trace, tariff);
+        let of = |replay: &&Replay| {
+            let outcome = replay.outcomes.at(place)?;
+            Some(bills(replay.imposed.get(&place).unwrap_or(&trace), &outcome, tariff, &calibration))
+        };
+        priced.iter().map(|replay| of(replay).unwrap_or_default()).collect()
+    };
+    let mut all = List::made_together(corpus.traces.len(), priced.len(), of_session).into_iter();
     for replay in replays {
-        bill(corpus, replay, tariff, &calibrations);
+        replay.take_bills(all.next());
         if let Some(closed) = replay.closed.as_deref_mut() {
-            bill(corpus, closed, tariff, &calibrations);
+            closed.take_bills(all.next());
         }
     }
 }
 
-fn bill(corpus: &Corpus, replay: &mut Replay, tariff: &Tariff<'_>, calibrations: &[Calibration]) {
-    let sessions = corpus.traces.par_iter().zip(&replay.outcomes).zip(calibrations).enumerate();
-    let bill = |(place, ((trace, outcome), calibration))| bills(replay.imposed.get(&place).unwrap_or(trace), outcome, tariff, calibration);
-    replay.bills = sessions.map(bill).collect();
-    replay.bill = Bills::default();
-    replay.bills.iter().for_each(|bills| replay.bill += bills);
+impl Replay {
+    fn take_bills(&mut self, bills: Option<List<Bills>>) {
+        self.bills = bills.unwrap_or_default();
+        self.bill = Bills::default();
+        self.bills.each().for_each(|bills| self.bill += &bills);
+    }
 }
 
 /// What a session's recording says of its cache.
@@ -41,22 +52,22 @@ fn unchanged(trace: &Trace) -> Outcome {
 
 /// What the modelled cache made of each call of each session.
 pub fn reads(corpus: &Corpus, replay: &Replay, tariff: &Tariff<'_>) -> Vec<Vec<Split>> {
-    corpus.traces.par_iter().zip(&replay.outcomes).map(|(trace, outcome)| splits(trace, outcome, tariff)).collect()
+    corpus.traces.par_each().zip(replay.outcomes.par_each()).map(|(trace, outcome)| splits(&trace, &outcome, tariff)).collect()
 }
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.
 pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Check> {
-    let checks = checks(corpus, tariff);
-    let mut by_agent: BTreeMap<String, Check> = BTreeMap::new();
-    for (trace, check) in corpus.traces.iter().zip(&checks) {
-        *by_agent.entry(trace.agent.clone()).or_default() += check;
-    }
-    by_agent
+    let add = |mut sum: BTreeMap<String, Check>, (agent, check): (String, Check)| {
+        *sum.entry(agent).or_default() += &check;
+        sum
+    };
+    let parts = corpus.traces.par_each().map(|trace| (trace.agent.clone(), check_of(&trace, tariff))).fold(BTreeMap::new, add);
+    parts.reduce(BTreeMap::new, |sum, part| part.into_iter().fold(sum, add))
 }
 
-/// The same session by session, in the order of the corpus.
-pub(super) fn checks(corpus: &Corpus, tariff: &Tariff<'_>) -> Vec<Check> {
-    corpus.traces.par_iter().map(|trace| check(trace, &unchanged(trace), tariff)).collect()
+/// The same of a session.
+pub(super) fn check_of(trace: &Trace, tariff: &Tariff<'_>) -> Check {
+    check(trace, &unchanged(trace), tariff)
 }
 
 /// What bills with a cache are off on the recordings themselves, as a share of the list price of their usage. `None` where the cache models nothing, and where no

@@ -6,6 +6,7 @@ use crate::policy::{Policy, PolicyError};
 use crate::sim::{EventKind, Refetching, SharedSession, Totals};
 use crate::trace::Trace;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// A session comes near a limit where its largest context reaches so many percent of it.
 const NEAR: u64 = 80;
@@ -21,14 +22,14 @@ pub(super) fn acts(totals: &Totals) -> bool {
 /// By session: does the policy act in it, or does it come near the lowest of its limits?
 pub fn near(corpus: &Corpus, policy: &Policy, replay: &ReplaySettings<'_>) -> Result<Vec<bool>, PolicyError> {
     let ready = Ready::new(corpus, policy, replay)?;
-    let is_near = |(place, trace)| {
+    let is_near = |(place, trace): (usize, Cow<'_, Trace>)| {
         let Some(limit) = ready.session(place).map(|(plan, conditions)| plan.lowest_limit().unwrap_or(conditions.prompt_limit)) else {
             return false;
         };
-        let totals = ready.outcome(&mut SharedSession::new(trace), place, Refetching::Never).totals;
+        let totals = ready.outcome(&mut SharedSession::new(&trace), place, Refetching::Never).totals;
         acts(&totals) || totals.peak_tokens.saturating_mul(100) >= limit.saturating_mul(NEAR)
     };
-    Ok(corpus.traces.par_iter().enumerate().map(is_near).collect())
+    Ok(corpus.traces.par_each().enumerate().map(is_near).collect())
 }
 
 /// By session the lowest size at which a rule of the policy looks at the context; `None` where none looks at a size.
@@ -80,20 +81,20 @@ pub fn jumps(trace: &Trace) -> impl Iterator<Item = u64> {
 impl Replay {
     /// Is none of its rules ever reached?
     pub fn never_reached(&self) -> Option<NeverReached> {
-        let replayed = self.outcomes.iter().zip(&self.thresholds).filter(|(outcome, _)| outcome.totals.sessions > 0);
+        let replayed = self.outcomes.each().zip(&self.thresholds).filter(|(outcome, _)| outcome.totals.sessions > 0);
         never_reached(&self.totals, &replayed.map(|(_, threshold)| *threshold).collect::<Vec<_>>())
     }
 
     /// The jumps of all sessions beside its reserves.
     pub fn jumps(&self, corpus: &Corpus) -> Jumps {
         let mut all = Jumps::default();
-        for ((trace, outcome), threshold) in corpus.traces.iter().zip(&self.outcomes).zip(&self.thresholds) {
+        for ((trace, outcome), threshold) in corpus.traces.each().zip(self.outcomes.each()).zip(&self.thresholds) {
             let reserve = threshold.and_then(|threshold| outcome.prompt_limit.checked_sub(threshold)).filter(|reserve| *reserve > 0);
             if let Some(reserve) = reserve {
                 let (least, most) = all.reserve.unwrap_or((reserve, reserve));
                 all.reserve = Some((least.min(reserve), most.max(reserve)));
             }
-            for jump in jumps(trace) {
+            for jump in jumps(&trace) {
                 all.sizes.push(jump);
                 all.beside += u64::from(reserve.is_some());
                 all.beyond += u64::from(reserve.is_some_and(|reserve| jump > reserve));

@@ -1,25 +1,27 @@
 //! What the logs say happened: the row that policies are compared with.
 
 use super::own::is_manual;
-use super::price::checks;
+use super::price::check_of;
 use super::replay::Replay;
 use crate::corpus::Corpus;
 use crate::cost::{Bill, CacheKind, Check, Tariff, call_prices};
+use crate::list::{List, Pack};
 use crate::sim::{EventKind, Totals};
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
+use serde::{Deserialize, Serialize};
 
 /// What the logs of a corpus say happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
     /// By session, in the order of the corpus.
-    pub sessions: Vec<RecordedSession>,
+    pub sessions: List<RecordedSession>,
     /// Their sum.
     pub sum: RecordedSession,
 }
 
 /// What one log says happened, or many.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedSession {
     /// Sessions, failed ones (the log ends in the provider's refusal), calls, prompts, replies, the largest prompt, compactions and prunings;
     /// the summariser's requests as far as the log holds them. Every other figure is 0, for no log knows it.
@@ -39,6 +41,8 @@ pub struct RecordedSession {
     /// By call the list price of its recorded usage, in thousand-millionths of a dollar: `None` without usage or price. Empty in a sum.
     pub call_prices: Vec<Option<u64>>,
 }
+
+impl Pack for RecordedSession {}
 
 impl RecordedSession {
     fn of(trace: &Trace, check: &Check, tariff: &Tariff<'_>) -> RecordedSession {
@@ -99,11 +103,12 @@ impl RecordedSession {
 
 /// What the logs of a corpus say happened, at the prices of a tariff.
 pub fn recording(corpus: &Corpus, tariff: &Tariff<'_>) -> Recording {
-    let checks = checks(corpus, tariff);
-    let sessions: Vec<RecordedSession> =
-        corpus.traces.iter().zip(&checks).map(|(trace, check)| RecordedSession::of(trace, check, tariff)).collect();
+    let sessions = List::made(corpus.traces.len(), |place| {
+        let trace = corpus.traces.at(place).unwrap_or_default();
+        RecordedSession::of(&trace, &check_of(&trace, tariff), tariff)
+    });
     let mut sum = RecordedSession::default();
-    sessions.iter().for_each(|session| sum.add(session));
+    sessions.each().for_each(|session| sum.add(&session));
     Recording { sessions, sum }
 }
 
@@ -131,7 +136,7 @@ impl Recording {
     pub fn beside(&self, replay: &Replay, cache: CacheKind, places: impl Iterator<Item = usize>) -> Beside {
         let mut sum = Beside::default();
         for place in places {
-            let (Some(session), Some(outcome)) = (self.sessions.get(place), replay.outcomes.get(place)) else { continue };
+            let (Some(session), Some(outcome)) = (self.sessions.at(place), replay.outcomes.at(place)) else { continue };
             let totals = &outcome.totals;
             if totals.compared_sessions == 0 {
                 continue;
@@ -141,7 +146,7 @@ impl Recording {
             sum.compactions += totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset);
             sum.recorded_tokens += totals.recorded_tokens;
             sum.tokens += totals.compared_tokens;
-            if let Some(bills) = replay.bills.get(place) {
+            if let Some(bills) = replay.bills.at(place) {
                 let bill = bills.with(cache);
                 sum.recorded_nano_usd += session.nano_usd();
                 sum.nano_usd += bill.nano_usd() - bill.summariser.nano_usd;

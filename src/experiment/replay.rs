@@ -5,10 +5,12 @@ use super::summaries::RecordedSummaries;
 use super::window::{Window, WindowFrom, window_of};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
+use crate::list::List;
 use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, Rule};
 use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,11 +25,11 @@ pub struct Replay {
     /// How the size of its summaries was modelled, in words; empty where it makes none.
     pub summary_model: String,
     /// An outcome for each session, in the corpus's order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: List<Outcome>,
     /// Their sum.
     pub totals: Totals,
     /// What each session cost; empty until the bills are made.
-    pub bills: Vec<Bills>,
+    pub bills: List<Bills>,
     /// Their sum.
     pub bill: Bills,
     /// Models that the catalogue does not know, each with the window that was taken.
@@ -71,16 +73,13 @@ fn ready<'a>(corpus: &Corpus, policies: &'a [Policy], settings: &ReplaySettings<
 
 /// Each session through all policies in turn: what their replays have in common is worked out once.
 fn replay_all(corpus: &Corpus, ready: &[Ready<'_>], refetch: Refetching) -> Vec<Replay> {
-    let through_all = |(place, trace)| {
-        let mut shared = SharedSession::new(trace);
+    let through_all = |place| {
+        let trace = corpus.traces.at(place).unwrap_or_default();
+        let mut shared = SharedSession::new(&trace);
         ready.iter().map(|policy| policy.outcome(&mut shared, place, refetch)).collect()
     };
-    let by_session: Vec<Vec<Outcome>> = corpus.traces.par_iter().enumerate().map(through_all).collect();
-    let mut by_policy: Vec<Vec<Outcome>> = ready.iter().map(|_| Vec::with_capacity(by_session.len())).collect();
-    for outcomes in by_session {
-        outcomes.into_iter().zip(&mut by_policy).for_each(|(outcome, outcomes)| outcomes.push(outcome));
-    }
-    let replay_of = |(policy, outcomes): (&Ready<'_>, Vec<Outcome>)| {
+    let by_policy = List::made_together(corpus.traces.len(), ready.len(), through_all);
+    let replay_of = |(policy, outcomes): (&Ready<'_>, List<Outcome>)| {
         let closed_in_pauses = policy.closed_in_pauses(corpus, refetch).map(Box::new);
         Replay { closed_in_pauses, ..policy.with(outcomes) }
     };
@@ -102,6 +101,8 @@ pub fn plan_for(
 pub(super) struct Ready<'a> {
     policy: &'a Policy,
     windows: Vec<Window>,
+    /// The window of each session, by its number.
+    of: Vec<u32>,
     plans: BTreeMap<Facts, Plan>,
     reserve: Option<u64>,
     summaries: RecordedSummaries,
@@ -112,21 +113,34 @@ pub(super) struct Ready<'a> {
 impl<'a> Ready<'a> {
     pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
         let default = policy.default_window();
-        let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, default, settings)).collect();
+        let summaries = settings.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(corpus.traces.each()));
+        // Sessions share few windows: each of them is held once.
+        let mut known: BTreeMap<Window, u32> = BTreeMap::new();
+        let (mut of, mut recorded) = (Vec::with_capacity(corpus.traces.len()), Vec::with_capacity(corpus.traces.len()));
+        for trace in corpus.traces.each() {
+            let next = known.len() as u32;
+            of.push(*known.entry(window_of(&trace, default, settings)).or_insert(next));
+            recorded.push(summaries.model(&trace));
+        }
+        let mut windows: Vec<(Window, u32)> = known.into_iter().collect();
+        windows.sort_by_key(|(_, number)| *number);
+        let windows: Vec<Window> = windows.into_iter().map(|(window, _)| window).collect();
         let mut plans: BTreeMap<Facts, Plan> = BTreeMap::new();
         for window in &windows {
             if let Entry::Vacant(place) = plans.entry(window.facts) {
                 place.insert(policy.plan(&window.facts)?);
             }
         }
-        let summaries = settings.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(&corpus.traces));
-        let recorded = corpus.traces.iter().map(|trace| summaries.model(trace)).collect();
-        Ok(Ready { policy, windows, plans, reserve: settings.reserve, summaries, recorded })
+        Ok(Ready { policy, windows, of, plans, reserve: settings.reserve, summaries, recorded })
+    }
+
+    fn window(&self, place: usize) -> Option<&Window> {
+        self.windows.get(*self.of.get(place)? as usize)
     }
 
     /// The plan for the session at this place in the corpus, and what holds for it. Absent where there is no such session.
     pub fn session(&self, place: usize) -> Option<(&Plan, Conditions)> {
-        let window = self.windows.get(place)?;
+        let window = self.window(place)?;
         let conditions = Conditions {
             window: window.window,
             prompt_limit: window.prompt_limit,
@@ -146,10 +160,11 @@ impl<'a> Ready<'a> {
     /// Replays the session at this place in the corpus, in an open loop or a closed one.
     pub fn outcome<'s>(&'s self, shared: &mut SharedSession<'s>, place: usize, refetch: Refetching) -> Outcome {
         let Some((plan, conditions)) = self.session(place) else { return Outcome::default() };
-        match refetch {
+        let outcome = match refetch {
             Refetching::Never => shared.with_hindsight(plan, &conditions),
             _ => shared.simulate(plan, &Conditions { refetch, ..conditions }),
-        }
+        };
+        Outcome { policy: self.policy.name.clone(), ..outcome }
     }
 
     /// The sums of all sessions where the policy never acts in a pause; `None` where it has no rule that would.
@@ -158,24 +173,27 @@ impl<'a> Ready<'a> {
         if !self.plans.values().any(|plan| plan.rule.iter().any(acts)) {
             return None;
         }
-        let of = |(place, trace): (usize, &Trace)| {
+        let of = |(place, trace): (usize, Cow<'_, Trace>)| {
             let (plan, conditions) = self.session(place)?;
             let rule = plan.rule.iter().filter(|rule| !acts(rule)).cloned().collect();
-            Some(simulate(trace, &Plan { rule, ..plan.clone() }, &Conditions { refetch, ..conditions }).totals)
+            Some(simulate(&trace, &Plan { rule, ..plan.clone() }, &Conditions { refetch, ..conditions }).totals)
         };
-        let totals: Vec<Totals> = corpus.traces.par_iter().enumerate().filter_map(of).collect();
-        Some(totals.iter().fold(Totals::default(), |mut sum, totals| {
-            sum += totals;
+        let sum = |mut sum: Totals, totals: Totals| {
+            sum += &totals;
             sum
-        }))
+        };
+        Some(corpus.traces.par_each().enumerate().filter_map(of).reduce(Totals::default, sum))
     }
 
     /// The replay that these outcomes make, one a session.
-    pub fn with(&self, mut outcomes: Vec<Outcome>) -> Replay {
-        let mut totals = Totals::default();
-        for outcome in &mut outcomes {
-            outcome.policy.clone_from(&self.policy.name);
+    pub fn with(&self, mut outcomes: List<Outcome>) -> Replay {
+        let (mut totals, mut named) = (Totals::default(), true);
+        for outcome in outcomes.each() {
             totals += &outcome.totals;
+            named &= outcome.policy == self.policy.name;
+        }
+        if !named {
+            outcomes.change_each(|outcome| outcome.policy.clone_from(&self.policy.name));
         }
         let named = |from: WindowFrom| -> Vec<(String, u64)> {
             let matching = self.windows.iter().filter(|window| window.from == from);
@@ -198,13 +216,13 @@ impl<'a> Ready<'a> {
                 .unwrap_or_default(),
             outcomes,
             totals,
-            bills: Vec::new(),
+            bills: List::default(),
             bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
             own_windows: own.into_iter().collect(),
-            windows: self.windows.iter().map(|window| window.from).collect(),
-            thresholds: (0..self.windows.len()).map(|place| self.threshold(place)).collect(),
+            windows: (0..self.of.len()).filter_map(|place| Some(self.window(place)?.from)).collect(),
+            thresholds: (0..self.of.len()).map(|place| self.threshold(place)).collect(),
             imposed: BTreeMap::new(),
             closed: None,
             closed_in_pauses: None,
@@ -214,8 +232,8 @@ impl<'a> Ready<'a> {
 
 impl Replay {
     /// The session at this place as it was replayed. Absent where there is none.
-    pub fn trace<'a>(&'a self, corpus: &'a Corpus, place: usize) -> Option<&'a Trace> {
-        self.imposed.get(&place).or_else(|| corpus.traces.get(place))
+    pub fn trace<'a>(&'a self, corpus: &'a Corpus, place: usize) -> Option<Cow<'a, Trace>> {
+        self.imposed.get(&place).map(Cow::Borrowed).or_else(|| corpus.traces.at(place))
     }
 
     /// Is it the one without any policy?
@@ -232,7 +250,7 @@ impl Replay {
 
     /// The same under another name.
     pub(super) fn renamed(mut self, name: &str) -> Replay {
-        self.outcomes.iter_mut().for_each(|outcome| name.clone_into(&mut outcome.policy));
+        self.outcomes.change_each(|outcome| name.clone_into(&mut outcome.policy));
         Replay { policy: name.to_owned(), ..self }
     }
 }

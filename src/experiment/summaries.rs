@@ -9,6 +9,7 @@ use crate::statistics::{median, quantile};
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 /// Below this number of events nothing is said about shares.
@@ -39,14 +40,15 @@ struct Sample {
 
 impl RecordedSummaries {
     /// Fits the models.
-    pub fn fit(traces: &[Trace]) -> RecordedSummaries {
-        let mut samples: BTreeMap<&str, Vec<Sample>> = BTreeMap::new();
+    pub fn fit(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> RecordedSummaries {
+        let mut samples: BTreeMap<String, Vec<Sample>> = BTreeMap::new();
         for trace in traces {
+            let trace = trace.borrow();
             let here = trace.compactions.iter().filter_map(|event| sample(trace, event));
-            samples.entry(&trace.agent).or_default().extend(here);
+            samples.entry(trace.agent.clone()).or_default().extend(here);
         }
         let all: Vec<Sample> = samples.values().flatten().copied().collect();
-        let by_agent = samples.iter().filter_map(|(agent, samples)| Some(((*agent).to_owned(), fitted(samples)?))).collect();
+        let by_agent = samples.iter().filter_map(|(agent, samples)| Some((agent.clone(), fitted(samples)?))).collect();
         RecordedSummaries { by_agent, all: fitted(&all) }
     }
 

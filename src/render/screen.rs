@@ -64,12 +64,12 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
 
 /// A section within so many lines; `None` where it does not fit. Of a long table the first rows are shown: so many, or the usual number where that is 0.
 fn told(one: &Section, page: Page, depth: Depth, room: usize, most: usize) -> Option<String> {
-    let whole = rendered(one, page);
+    let whole = || rendered(one, page);
     let Body::Table(table) = &one.body else {
-        return (lines(&whole) <= room || matches!(one.body, Body::Code(..))).then_some(whole);
+        return Some(whole()).filter(|whole| lines(whole) <= room || matches!(one.body, Body::Code(..)));
     };
     if depth == Depth::AllRows {
-        return Some(whole);
+        return Some(whole());
     }
     let mut rows = table.rows.len().min(if most == 0 { ROWS } else { most });
     loop {

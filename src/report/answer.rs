@@ -17,7 +17,6 @@ use crate::cost::OwnError;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, Replay, advised, best_of, sample};
 use crate::statistics::{Bars, Finding, WORTH, Within};
-use crate::trace::Trace;
 use std::collections::BTreeSet;
 
 const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recorded messages; a real agent might have acted differently";
@@ -45,10 +44,10 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
 
 /// Agents, sessions, calls and days in one line.
 pub(super) fn heading(corpus: &Corpus) -> String {
-    let agents: BTreeSet<&str> = corpus.traces.iter().map(|trace| trace.agent.as_str()).filter(|agent| !agent.is_empty()).collect();
+    let agents = corpus.agents();
     let agents = match agents.len() {
         0 => String::new(),
-        1 => format!("{}, ", agents.first().copied().unwrap_or_default()),
+        1 => format!("{}, ", agents.first().map_or("", String::as_str)),
         many => format!("{many} agents, "),
     };
     let days = days(corpus).map_or_else(String::new, |days| format!(", {days}"));
@@ -58,9 +57,9 @@ pub(super) fn heading(corpus: &Corpus) -> String {
 
 /// The days of the recordings: `2026-01-08 to 2026-02-15`; absent where no log has a time.
 pub(super) fn days(corpus: &Corpus) -> Option<String> {
-    let days: Vec<String> = corpus.traces.iter().filter_map(Trace::day).collect();
-    let (first, last) = (days.iter().min()?, days.iter().max()?);
-    Some(if first == last { first.clone() } else { format!("{first} to {last}") })
+    let mut days: BTreeSet<String> = corpus.traces.each().filter_map(|trace| trace.day()).collect();
+    let (first, last) = (days.first()?.clone(), days.pop_last()?);
+    Some(if first == last { first } else { format!("{first} to {last}") })
 }
 
 /// A row each for the recording, the user's own agents and the policies; that of no policy at the end.
@@ -135,7 +134,7 @@ fn warned<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
 fn found(corpus: &Corpus, replays: &[&Replay], own: &Own, asked: &Asked<'_>) -> Vec<Advised> {
     let own_error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache));
     let own_error = own_error.map(|error| error.off_nano_usd as f64 / error.recorded_nano_usd.max(1) as f64);
-    advised(replays.iter().copied(), own, &sample(&corpus.traces), asked.cache, &Bars { own_error, worth: WORTH })
+    advised(replays.iter().copied(), own, &sample(corpus.traces.each()), asked.cache, &Bars { own_error, worth: WORTH })
 }
 
 /// The policy to change to; `None` where none is better and keeps as much of the reused text.

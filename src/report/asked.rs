@@ -185,8 +185,27 @@ pub struct Asked<'a> {
     pub scenarios: &'a [Scenario],
     /// What the first screen says to type next.
     pub next: Vec<(String, String)>,
+    /// Which parts of the report are looked at.
+    pub parts: Parts,
     /// The command, where the report is to name it.
     pub command: Option<String>,
+}
+
+/// Which parts of a report are looked at. Those that hold a row for each session need not be made for a form that shows none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Tables and sentences for people.
+    pub sections: bool,
+    /// The flat table for spreadsheets.
+    pub rows: bool,
+    /// The record for programs.
+    pub record: bool,
+}
+
+impl Default for Parts {
+    fn default() -> Parts {
+        Parts { sections: true, rows: true, record: true }
+    }
 }
 
 /// What a row stands for.

@@ -15,6 +15,7 @@ use crate::experiment::metric::in_spreadsheets;
 use crate::experiment::{Recording, Replay};
 use crate::sim::{Outcome, Totals};
 use crate::trace::Trace;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -28,16 +29,19 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
     let figures = told(replays.iter().map(|replay| &replay.totals));
     columns.extend(figures.iter().map(|figure| column(figure)));
     columns.extend(cost_figures::COLUMNS);
-    let mut all: Vec<(&Trace, &Replay, &Outcome, Option<&Bills>)> = pairs(corpus, replays).collect();
-    // The sort is stable: equals stay in the order of policies and corpus.
-    all.sort_by_key(|(_, _, outcome, _)| {
+    let badness = |(which, (_, _, outcome, _)): (usize, Pair<'_>)| {
         let totals = &outcome.totals;
-        Reverse((totals.failed_sessions, totals.overflows, totals.reply_cut, totals.over_budget, totals.peak_tokens))
-    });
-    let rows = all.into_iter().map(|(trace, replay, outcome, bills)| {
+        (Reverse((totals.failed_sessions, totals.overflows, totals.reply_cut, totals.over_budget, totals.peak_tokens)), which)
+    };
+    // Equals stay in the order of policies and corpus.
+    let mut all: Vec<_> = pairs(corpus, replays).enumerate().map(badness).collect();
+    all.sort_unstable();
+    let sessions = corpus.traces.len().max(1);
+    let rows = all.into_iter().filter_map(|(_, which)| {
+        let (trace, replay, outcome, bills) = pair(corpus, replays.get(which / sessions)?, which % sessions)?;
         let names =
-            [Cell::Text(trace.id.clone()), Cell::Name(replay.policy.clone()), Cell::Text(trace.agent.clone()), sparkline::cell(outcome)];
-        names.into_iter().chain(cells(figures.iter().copied(), &outcome.totals)).chain(costs(bills, cache)).collect()
+            [Cell::Text(trace.id.clone()), Cell::Name(replay.policy.clone()), Cell::Text(trace.agent.clone()), sparkline::cell(&outcome)];
+        Some(names.into_iter().chain(cells(figures.iter().copied(), &outcome.totals)).chain(costs(bills.as_deref(), cache)).collect())
     });
     let table = Table { labels: 2, rows: rows.collect(), columns };
     Section { title: "Sessions, the worst first".to_owned(), body: Body::Table(table) }
@@ -170,14 +174,14 @@ pub fn flat(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, cache
 /// The rows of one policy, in the order of the corpus.
 fn rows_of(corpus: &Corpus, replay: &Replay, baselines: Baselines<'_>, cache: CacheKind) -> Vec<Vec<Cell>> {
     let sessions = pairs(corpus, std::slice::from_ref(replay)).enumerate();
-    let row = |(place, (trace, replay, outcome, bills)): (usize, (&Trace, &Replay, &Outcome, Option<&Bills>))| {
-        let names = names(&replay.policy, trace, Cell::Tokens(outcome.window));
+    let row = |(place, (trace, replay, outcome, bills)): (usize, Pair<'_>)| {
+        let names = names(&replay.policy, &trace, Cell::Tokens(outcome.window));
         let beside = |recording: &Recording| {
             let beside = recording.beside(replay, cache, std::iter::once(place));
             if beside.sessions > 0 { recording::cost_beside(&beside, replay) } else { Cell::Empty }
         };
         let figures = cells(in_spreadsheets(), &outcome.totals);
-        names.into_iter().chain(figures).chain(costs(bills, cache)).chain(baselines.recording.map(beside)).collect()
+        names.into_iter().chain(figures).chain(costs(bills.as_deref(), cache)).chain(baselines.recording.map(beside)).collect()
     };
     sessions.filter(|(_, (_, _, outcome, _))| outcome.totals.sessions > 0).map(row).collect()
 }
@@ -190,10 +194,10 @@ fn names(policy: &str, trace: &Trace, window: Cell) -> [Cell; 6] {
 
 /// Puts the rows of the recording and of the user's own agents before those of policies; what they have no figure for is empty.
 pub fn put_before(table: &mut Table, corpus: &Corpus, baselines: Baselines<'_>, cache: CacheKind) {
-    let recorded = baselines.recording.into_iter().flat_map(|recording| corpus.traces.iter().zip(&recording.sessions));
+    let recorded = baselines.recording.into_iter().flat_map(|recording| corpus.traces.each().zip(recording.sessions.each()));
     let recorded = recorded.map(|(trace, session)| {
-        let figures = in_spreadsheets().map(|figure| recording::cell(figure, session));
-        names(RECORDED, trace, Cell::Empty).into_iter().chain(figures).chain(recording::costs(session)).collect()
+        let figures = in_spreadsheets().map(|figure| recording::cell(figure, &session));
+        names(RECORDED, &trace, Cell::Empty).into_iter().chain(figures).chain(recording::costs(&session)).collect()
     });
     let own = baselines.own.into_iter().flat_map(|own| rows_of(corpus, &own.replay, baselines, cache));
     let mut rows: Vec<Vec<Cell>> = recorded.chain(own).collect();
@@ -202,11 +206,15 @@ pub fn put_before(table: &mut Table, corpus: &Corpus, baselines: Baselines<'_>, 
     table.rows = rows;
 }
 
-fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = (&'a Trace, &'a Replay, &'a Outcome, Option<&'a Bills>)> {
-    replays.iter().flat_map(|replay| {
-        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
-        sessions.map(move |(place, (trace, outcome))| (trace, replay, outcome, replay.bills.get(place)))
-    })
+/// A session and what a policy comes to in it.
+type Pair<'a> = (Cow<'a, Trace>, &'a Replay, Cow<'a, Outcome>, Option<Cow<'a, Bills>>);
+
+fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = Pair<'a>> {
+    replays.iter().flat_map(move |replay| (0..corpus.traces.len()).filter_map(move |place| pair(corpus, replay, place)))
+}
+
+fn pair<'a>(corpus: &'a Corpus, replay: &'a Replay, place: usize) -> Option<Pair<'a>> {
+    Some((corpus.traces.at(place)?, replay, replay.outcomes.at(place)?, replay.bills.at(place)))
 }
 
 fn costs(bills: Option<&Bills>, cache: CacheKind) -> [Cell; 2] {

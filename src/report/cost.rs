@@ -12,7 +12,7 @@ use super::words::{counted, dollars, grouped, percent};
 use super::{cost_figures, notes, refetch};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Recording, Replay};
-use crate::sim::{EventKind, Outcome};
+use crate::sim::EventKind;
 use crate::statistics::median;
 use std::collections::BTreeMap;
 
@@ -175,7 +175,7 @@ fn by_tier(priced: &Priced<'_>) -> Table {
         let used = bill.tiers().into_iter().filter(|(_, charge)| charge.tokens > 0);
         let all = bill.tiers().iter().map(|(_, charge)| charge.tokens).sum();
         let sums = used.map(|(name, charge)| (name, charge.tokens, charge.nano_usd)).chain([("all", all, whole)]);
-        let refused: u64 = replay.outcomes.iter().flat_map(Outcome::requests).map(|call| call.refused_tokens).sum();
+        let refused: u64 = replay.outcomes.each().map(|outcome| outcome.requests().map(|call| call.refused_tokens).sum::<u64>()).sum();
         let refused = (refused > 0).then_some(("refused, not billed", refused, 0));
         sums.chain(refused).map(move |(name, tokens, nano)| (replay, name, tokens, nano)).collect::<Vec<_>>()
     });

@@ -26,6 +26,12 @@ impl<'a, R> Fields<'a, R> {
         self
     }
 
+    /// Those of these names alone, in their order.
+    pub fn chosen(mut self, names: &[&str]) -> Fields<'a, R> {
+        self.0.retain(|(column, _)| names.contains(&column.key));
+        self
+    }
+
     /// The table of some rows.
     pub fn table(self, labels: usize, rows: impl IntoIterator<Item = R>) -> Table {
         let cells = |row: R| self.0.iter().map(|(_, cell)| cell(&row)).collect();

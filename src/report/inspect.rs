@@ -1,6 +1,7 @@
 //! `inspect`: what logs hold, before any policy looks at them.
 
 use super::answer::heading;
+use super::asked::Parts;
 use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::notes;
@@ -11,6 +12,7 @@ use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, by_agent, by_model, usage_outliers};
 use crate::trace::{Outputs, Trace};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -20,32 +22,32 @@ const SHOWN: usize = 20;
 const OVERHEAD: &str = "Overhead is what a call carries and the log does not show (system prompt, tool definitions): the recorded prompt of a session's first call less the visible messages, whose sizes are estimated from their lengths unless --tokenizer asks for counts.";
 
 /// The report on what a corpus holds.
-pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> Report {
-    let sessions: Vec<(&Trace, Contents)> = corpus.traces.iter().map(|trace| (trace, Contents::of(trace))).collect();
+pub fn inspect(corpus: &Corpus, catalog: &Catalog, parts: Parts, command: Option<String>) -> Report {
+    let sessions = largest_first(corpus);
     let agents = by_agent(corpus);
     let models = by_model(corpus, catalog);
     let outliers = outliers(corpus);
-    let screen = screen(corpus, &agents, &sessions, outliers.len());
+    let screen = if parts.sections { screen(corpus, &agents, &sessions, outliers.len()) } else { Screen::default() };
     let told = days(&agents).into_iter().chain(facts(corpus, &agents, grouped));
     let told = told.chain(of_sub_agents(corpus, &agents)).chain(in_short(&outliers));
     let mut sections = vec![Section::lines(told.collect())];
     sections.push(agent_table(&agents).titled("Agents"));
     sections.push(message_table(&agents).titled("Messages"));
     sections.push(model_table(&models).titled("Models"));
-    let shown = sessions.len().min(SHOWN);
+    let shown = if parts.sections { sessions.len().min(SHOWN) } else { 0 };
     let heading = if shown < sessions.len() {
         format!("The {SHOWN} largest of {}", counted(sessions.len() as u64, "session"))
     } else {
         "Sessions".to_owned()
     };
-    sections.push(session_table(&sessions, shown).titled(heading));
+    sections.push(session_table(corpus, &sessions, shown).titled(heading));
     sections.extend(outlier_table(&outliers).told("Recorded usage that stands out"));
     let mut notes = vec![OVERHEAD.to_owned()];
     notes.extend(notes::of_corpus(corpus));
     notes.extend(notes::newer_than_presets(corpus));
-    let record = Record::Inspect(Box::new(InspectRecord::new(&sessions, &models)));
+    let record = Record::Inspect(Box::new(InspectRecord::new(&corpus.traces, &models)));
     let facts = &corpus.facts;
-    let rows = session_table(&sessions, sessions.len());
+    let rows = if parts.rows { session_table(corpus, &sessions, sessions.len()) } else { Table::default() };
     let report = Report::over(facts, command, sections, notes, rows, record);
     // Here is where it is said.
     let unused = report.unused.map(|sentence| sentence.replace("`ctxsim inspect` says why", "--details says why"));
@@ -53,7 +55,7 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
 }
 
 /// What there is in all, and by agent; the fullest sessions where there is one agent alone.
-fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[(&Trace, Contents)], odd: usize) -> Screen {
+fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[usize], odd: usize) -> Screen {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     let table = if agents.len() > 1 {
         let mut table = agent_table(agents);
@@ -63,8 +65,9 @@ fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[(&Tr
         let shown = ["sessions", "calls", "prompt_tokens", "largest_prompt_tokens", "overhead_tokens", "compactions", "prunings"];
         table.with_columns(&names(&shown)).titled("Agents, the largest first; recorded, the overhead estimated")
     } else {
-        let shown = ["agent", "started", "calls", "largest_prompt_tokens", "overhead_tokens", "compactions"];
-        let table = session_table(sessions, sessions.len()).with_columns(&names(&shown));
+        let shown = ["session", "agent", "started", "calls", "largest_prompt_tokens", "overhead_tokens", "compactions"];
+        let rows = sessions.iter().filter_map(|place| session(corpus, *place));
+        let table = session_fields().chosen(&shown).table(1, rows);
         table.titled("Sessions, the largest prompt first; recorded, the overhead estimated")
     };
     let mut facts = facts(corpus, agents, three_digits);
@@ -73,14 +76,15 @@ fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[(&Tr
 }
 
 /// A session, and a report of usage in it that stands out.
-type Odd<'a> = (&'a Trace, UsageOutlier);
+type Odd = (String, UsageOutlier);
 
-fn outliers(corpus: &Corpus) -> Vec<Odd<'_>> {
-    corpus.traces.iter().flat_map(|trace| usage_outliers(trace).into_iter().map(move |outlier| (trace, outlier))).collect()
+fn outliers(corpus: &Corpus) -> Vec<Odd> {
+    let of = |trace: Cow<'_, Trace>| usage_outliers(&trace).into_iter().map(|outlier| (trace.id.clone(), outlier)).collect::<Vec<_>>();
+    corpus.traces.each().flat_map(of).collect()
 }
 
 /// How many there are, in a sentence; absent where there is none.
-fn in_short(outliers: &[Odd<'_>]) -> Option<String> {
+fn in_short(outliers: &[Odd]) -> Option<String> {
     let of = |kind: Outlier| outliers.iter().filter(|(_, outlier)| outlier.kind == kind).count() as u64;
     let (spikes, repeated) = (of(Outlier::Spike), of(Outlier::Repeated));
     let spikes = (spikes > 0).then(|| {
@@ -92,10 +96,10 @@ fn in_short(outliers: &[Odd<'_>]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Usage that stands out: {}.", parts.join("; ")))
 }
 
-fn outlier_table(outliers: &[Odd<'_>]) -> Table {
+fn outlier_table(outliers: &[Odd]) -> Table {
     let tokens = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Recorded);
-    Fields::<&Odd<'_>>::new()
-        .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
+    Fields::<&Odd>::new()
+        .with(Column::name("session", "session"), |(session, _)| Cell::text(session))
         .with(count("call", "call", "counted from 1"), |(_, outlier)| Cell::Count(outlier.call as u64 + 1))
         .with(tokens("before_tokens", "before"), |(_, outlier)| Cell::Tokens(outlier.beside.0))
         .with(tokens("prompt_tokens", "prompt"), |(_, outlier)| Cell::Tokens(outlier.prompt))
@@ -285,13 +289,34 @@ fn model_table(models: &BTreeMap<String, ModelShare>) -> Table {
         .table(1, all)
 }
 
-/// The sessions with the largest prompts first; those without usage by their messages.
-fn session_table(sessions: &[(&Trace, Contents)], shown: usize) -> Table {
-    let mut largest: Vec<&(&Trace, Contents)> = sessions.iter().collect();
-    // The sort is stable: equals stay in the order of the corpus.
-    largest.sort_by_key(|(_, contents)| Reverse((contents.largest_prompt, contents.messages())));
+/// The places of the sessions, those with the largest prompts first; those without usage by their messages.
+fn largest_first(corpus: &Corpus) -> Vec<usize> {
+    let size = |(place, trace): (usize, Cow<'_, Trace>)| {
+        let contents = Contents::of(&trace);
+        // Equals stay in the order of the corpus.
+        (Reverse((contents.largest_prompt, contents.messages())), place)
+    };
+    let mut sizes: Vec<_> = corpus.traces.each().enumerate().map(size).collect();
+    sizes.sort_unstable();
+    sizes.into_iter().map(|(_, place)| place).collect()
+}
+
+/// A row for each of the first of these sessions.
+fn session_table(corpus: &Corpus, largest: &[usize], shown: usize) -> Table {
+    session_fields().table(1, largest.iter().take(shown).filter_map(|place| session(corpus, *place)))
+}
+
+/// A session and what it holds.
+type Session<'a> = (Cow<'a, Trace>, Contents);
+
+fn session(corpus: &Corpus, place: usize) -> Option<Session<'_>> {
+    let trace = corpus.traces.at(place)?;
+    Some((Contents::of(&trace), trace)).map(|(contents, trace)| (trace, contents))
+}
+
+fn session_fields<'a>() -> Fields<'a, Session<'a>> {
     let text = |text: &str| if text.is_empty() { Cell::Empty } else { Cell::text(text) };
-    Fields::<&(&Trace, Contents)>::new()
+    Fields::<Session<'a>>::new()
         .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
         .with(Column::name("agent", "agent"), move |(trace, _)| text(&trace.agent))
         .with(Column::name("version", "version"), move |(trace, _)| text(&trace.version))
@@ -306,7 +331,6 @@ fn session_table(sessions: &[(&Trace, Contents)], shown: usize) -> Table {
         .with(PRUNINGS, |(_, contents)| Cell::Count(contents.prunings))
         .with(Column::name("parent", "parent"), move |(trace, _)| trace.parent.as_deref().map_or(Cell::Empty, text))
         .with(Column::name("source", "file"), move |(trace, _)| text(&trace.source))
-        .table(1, largest.into_iter().take(shown))
 }
 
 /// The day of a moment, in UTC.

@@ -147,7 +147,7 @@ fn anchorage(facts: &CorpusFacts) -> String {
 
 /// Calls of the recording agents that no conversation holds.
 fn aside(corpus: &Corpus) -> Option<String> {
-    let replayed: u64 = corpus.traces.iter().map(|trace| trace.calls.len() as u64).sum();
+    let replayed: u64 = corpus.traces.each().map(|trace| trace.calls.len() as u64).sum();
     let aside = corpus.facts.calls.saturating_sub(replayed);
     let are = if aside == 1 { "is" } else { "are" };
     (aside > 0)
@@ -173,12 +173,11 @@ fn sub_agents(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     if left_out > 0 {
         notes.push(format!("Left out, as was asked: {} that another one started.", counted(left_out, "session")));
     }
-    let theirs = corpus.traces.iter().filter(|trace| trace.parent.is_some()).count() as u64;
+    let theirs = corpus.traces.each().filter(|trace| trace.parent.is_some()).count() as u64;
     if let (1.., Some(replay)) = (theirs, replays.first()) {
-        let prompts = |outcome: &crate::sim::Outcome| outcome.totals.baseline_tokens;
-        let of_sub_agents = corpus.traces.iter().zip(&replay.outcomes).filter(|(trace, _)| trace.parent.is_some());
-        let part: u64 = of_sub_agents.map(|(_, outcome)| prompts(outcome)).sum();
-        let whole: u64 = replay.outcomes.iter().map(prompts).sum();
+        let of_sub_agents = corpus.traces.each().zip(replay.outcomes.each()).filter(|(trace, _)| trace.parent.is_some());
+        let part: u64 = of_sub_agents.map(|(_, outcome)| outcome.totals.baseline_tokens).sum();
+        let whole = replay.totals.baseline_tokens;
         let share = percent(i64::try_from(part).unwrap_or(i64::MAX), whole);
         notes.push(format!(
             "{} of {} {} started by another one: {share} of the prompt tokens of all calls under no policy, recorded and estimated.",
@@ -202,8 +201,16 @@ fn summaries(replays: &[Replay]) -> Option<String> {
 /// What is shown in place of old items for one request is shown anew for the next: each of them is an event.
 fn passing(replays: &[Replay]) -> Option<String> {
     let of = |replay: &Replay| {
-        let prunes = || replay.outcomes.iter().flat_map(|outcome| &outcome.events).filter(|event| event.kind == EventKind::Prune);
-        let (passing, all) = (prunes().filter(|event| event.lasts != Lasts::Session).count() as u64, prunes().count() as u64);
+        if replay.totals.events_of(EventKind::Prune) + replay.totals.after_end.prunes == 0 {
+            return None;
+        }
+        let (mut passing, mut all) = (0, 0);
+        for outcome in replay.outcomes.each() {
+            for event in outcome.events.iter().filter(|event| event.kind == EventKind::Prune) {
+                all += 1;
+                passing += u64::from(event.lasts != Lasts::Session);
+            }
+        }
         (passing > 0).then(|| format!("{} ({} of {})", replay.policy, grouped(passing), grouped(all)))
     };
     let policies: Vec<String> = replays.iter().filter_map(of).collect();
@@ -304,8 +311,8 @@ fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
     let first = replays.first()?;
     let limited: BTreeSet<String> = corpus
         .traces
-        .iter()
-        .zip(&first.outcomes)
+        .each()
+        .zip(first.outcomes.each())
         .filter(|(_, outcome)| outcome.prompt_limit < outcome.window)
         .map(|(trace, outcome)| {
             let model = trace.main_model().unwrap_or("no model");
@@ -350,7 +357,7 @@ fn too_small(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
     let mut largest = 0;
     let mut windows = BTreeSet::new();
     for replay in replays {
-        for (place, (trace, outcome)) in corpus.traces.iter().zip(&replay.outcomes).enumerate() {
+        for (place, (trace, outcome)) in corpus.traces.each().zip(replay.outcomes.each()).enumerate() {
             if let Some(hidden) = trace.calls.iter().map(|call| call.hidden).max().filter(|hidden| *hidden > outcome.window) {
                 sessions.insert(place);
                 windows.insert(outcome.window);
@@ -416,20 +423,20 @@ fn left_out(facts: &CorpusFacts) -> Vec<String> {
 
 /// Agents with logs of newer versions than their presets mirror, a sentence for each.
 pub fn newer_than_presets(corpus: &Corpus) -> Vec<String> {
-    type Newest<'a> = (u64, &'a str, &'static str, &'static Mirrored);
-    let mut agents: BTreeMap<&str, Newest<'_>> = BTreeMap::new();
-    for trace in &corpus.traces {
+    type Newest = (u64, String, &'static str, &'static Mirrored);
+    let mut agents: BTreeMap<String, Newest> = BTreeMap::new();
+    for trace in corpus.traces.each() {
         let (agent, version) = (trace.agent.as_str(), trace.version.as_str());
         let day = trace.day().unwrap_or_default();
         let Some((preset, mirrored)) = policy::outgrown(Recorder { agent, version, day: &day, window: None }) else { continue };
-        let newest = agents.entry(agent).or_insert((0, version, preset, mirrored));
+        let newest = agents.entry(agent.to_owned()).or_insert_with(|| (0, version.to_owned(), preset, mirrored));
         newest.0 += 1;
-        let known = Mirrored { version: Some(newest.1.to_owned()), ..Mirrored::default() };
+        let known = Mirrored { version: Some(newest.1.clone()), ..Mirrored::default() };
         if known.is_older_than(version) {
-            (newest.1, newest.2, newest.3) = (version, preset, mirrored);
+            (newest.1, newest.2, newest.3) = (version.to_owned(), preset, mirrored);
         }
     }
-    let sentence = |(agent, (sessions, version, preset, mirrored)): (&str, Newest<'_>)| {
+    let sentence = |(agent, (sessions, version, preset, mirrored)): (String, Newest)| {
         let (of, day) = (mirrored.version.as_deref().unwrap_or_default(), mirrored.day());
         let what = counted_as(sessions, "session is", "sessions are");
         format!(

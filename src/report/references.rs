@@ -101,7 +101,7 @@ pub fn notes(corpus: &Corpus) -> Vec<String> {
 
 /// What of very long texts and sessions was not searched.
 pub fn left_out(corpus: &Corpus) -> Option<String> {
-    let unsearched: u64 = corpus.traces.iter().map(|trace| trace.unsearched).sum();
+    let unsearched: u64 = corpus.traces.each().map(|trace| trace.unsearched).sum();
     (unsearched > 0).then(|| {
         let (one, many) =
             ("recognisable piece of very long texts or sessions was", "recognisable pieces of very long texts or sessions were");

@@ -33,6 +33,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let files = if asked.by == By::File { files(corpus) } else { Vec::new() };
     let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
+        _ if !asked.parts.sections => Vec::new(),
         By::Policy => vec![by_policy(corpus, replays, baselines, asked)],
         By::Session => vec![by_session::worst_first(corpus, replays, asked.cache)],
         By::Tool => by_tool::sections(replays),
@@ -49,7 +50,9 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     {
         of_policies.rotate_left(1);
     }
-    sections.extend(refetch::sections(replays, asked.cache));
+    if asked.parts.sections {
+        sections.extend(refetch::sections(replays, asked.cache));
+    }
     if let (By::Policy, Some(predicted)) = (asked.by, asked.predicted) {
         sections.insert(0, Section::lines(vec![calibration(&corpus.facts, asked.checks, asked.cache, Some(predicted))]));
     }
@@ -67,15 +70,16 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     } else {
         notes.extend(references::left_out(corpus));
     }
-    if asked.by == By::Policy {
+    if asked.by == By::Policy && asked.parts.sections {
         sections.extend(guesses::guesses(replays));
     }
-    if matches!(asked.by, By::Policy | By::Session) {
+    if matches!(asked.by, By::Policy | By::Session) && asked.parts.sections {
         sections.extend(causes::causes(replays));
         sections.extend(causes::warnings(replays));
         sections.extend(jumps::jumps(corpus, replays));
     }
     let mut rows = match asked.by {
+        _ if !asked.parts.rows => Table::default(),
         By::Policy | By::Session => by_session::flat(corpus, replays, baselines, asked.cache),
         By::Tool => by_tool::flat(replays),
         By::Region => by_region::flat(replays),
@@ -84,21 +88,26 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         By::Group(_) => grouped.as_ref().map(by_group::flat).unwrap_or_default(),
         By::File => by_file::table(corpus, &files),
     };
-    if matches!(asked.by, By::Policy | By::Session) {
+    if matches!(asked.by, By::Policy | By::Session) && asked.parts.rows {
         refetch::widen(&mut rows, replays);
         by_session::put_before(&mut rows, corpus, baselines, asked.cache);
     }
-    let record = ReplayRecord::new(corpus, replays, asked.series).with_least(least.as_ref());
-    let record = record
-        .beside(corpus, replays, &baselines, asked.cache, asked.series)
-        .with_errors(asked.checks)
-        .with_groups(grouped.as_ref())
-        .with_files(corpus, &files);
+    let record = if asked.parts.record {
+        ReplayRecord::new(corpus, replays, asked.series)
+            .with_least(least.as_ref())
+            .beside(corpus, replays, &baselines, asked.cache, asked.series)
+            .with_errors(asked.checks)
+            .with_groups(grouped.as_ref())
+            .with_files(corpus, &files)
+    } else {
+        ReplayRecord::new(corpus, &[], asked.series)
+    };
     let record = Record::Replay(Box::new(record));
     let facts = &corpus.facts;
     // Who names columns looks at the table, and wants no verdict.
     let chosen = !asked.columns.is_empty();
     let screen = match asked.by {
+        _ if !asked.parts.sections => None,
         By::Policy => (!chosen).then(|| answer(corpus, replays, baselines, asked)),
         By::Session => Some(by_session::screen(corpus, replays)),
         By::Group(_) => grouped.as_ref().map(|grouped| by_group::screen(heading(corpus), grouped)),
@@ -124,9 +133,9 @@ pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baseline
     // The two parts of a row: what people started, and what other sessions did.
     let part = |replay: &Replay, name: &str, is_part: &dyn Fn(&Trace) -> bool| {
         let (mut totals, mut bill) = (Totals::default(), Bills::default());
-        for (place, _) in corpus.traces.iter().enumerate().filter(|(_, trace)| is_part(trace)) {
-            replay.outcomes.get(place).into_iter().for_each(|outcome| totals += &outcome.totals);
-            replay.bills.get(place).into_iter().for_each(|own| bill += own);
+        for (place, _) in corpus.traces.each().enumerate().filter(|(_, trace)| is_part(trace)) {
+            replay.outcomes.at(place).into_iter().for_each(|outcome| totals += &outcome.totals);
+            replay.bills.at(place).into_iter().for_each(|own| bill += &own);
         }
         cells(format!("  {name} ({})", replay.policy), &totals, &bill, baselines.recording.map(|_| Cell::Empty))
     };

@@ -3,6 +3,7 @@
 use super::event::Event;
 use super::retention::{Broken, Category};
 use super::totals::Totals;
+use crate::list::Pack;
 use serde::{Deserialize, Serialize};
 
 /// What happened at one call.
@@ -132,3 +133,5 @@ impl Outcome {
         self.calls.get(..self.ended_at().unwrap_or(self.calls.len())).unwrap_or_default()
     }
 }
+
+impl Pack for Outcome {}

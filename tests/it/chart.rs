@@ -54,7 +54,7 @@ fn few_cases_are_told_as_such() {
     assert!(title(&corpus).contains(" % of the reused lines of tool results"), "{}", title(&corpus));
     // Hundreds of references of one session are one case.
     let fullest = corpus.traces.iter().map(|trace| trace.calls.len()).max().unwrap();
-    corpus.traces.retain(|trace| trace.calls.len() == fullest);
+    corpus.traces.keep(|_, trace| trace().calls.len() == fullest);
     let few = "to tool results in 1 session: too few to say where a limit should stand (5 of both at the least)";
     assert!(lines(&corpus).contains(few) && !lines(&corpus).contains("bends"), "{}", lines(&corpus));
     assert!(title(&corpus).ends_with("in 1 session: too few to conclude from"), "{}", title(&corpus));

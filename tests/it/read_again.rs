@@ -15,7 +15,7 @@ fn corpus(path: &Path) -> Corpus {
     let mut corpus = read(&[path.to_string_lossy().into_owned()], &settings).unwrap();
     // The conversation itself: what it started beside it has files of its own, or none.
     let longest = corpus.traces.iter().map(|trace| trace.messages.len()).max();
-    corpus.traces.retain(|trace| Some(trace.messages.len()) == longest);
+    corpus.traces.keep(|_, trace| Some(trace().messages.len()) == longest);
     corpus
 }
 
@@ -111,7 +111,7 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
             summary: None,
         })
         .collect();
-    Corpus { traces: vec![trace], ..Corpus::default() }
+    Corpus { traces: vec![trace].into(), ..Corpus::default() }
 }
 
 fn group(found: &ReadAgain, standing: SourceStanding, basis: Basis, taken_up: bool) -> (u64, u64) {

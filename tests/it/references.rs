@@ -171,7 +171,7 @@ fn the_session_worked_by_hand() {
     ];
     assert_eq!(found, expected);
 
-    let corpus = Corpus { traces: vec![trace.clone()], ..Corpus::default() };
+    let corpus = Corpus { traces: vec![trace.clone()].into(), ..Corpus::default() };
     let all = distances(&corpus);
     let far: Vec<(u64, u64, u64)> = all.iter().map(|one| (one.tokens, one.output_tokens, one.messages)).collect();
     assert_eq!(far, [(0, 0, 0), (310, 280, 2), (610, 580, 3), (190, 110, 4), (130, 110, 3)]);
@@ -199,7 +199,7 @@ fn the_session_worked_by_hand() {
         assert_eq!(met.iter().filter(|met| **met).count(), kept, "{budget}");
         assert_eq!((ahead.bound(0), ahead.bound_at_equal_prices()), (bound, at_equal_prices), "{budget}");
     }
-    let corpus = Corpus { traces: vec![trace.clone()], ..Corpus::default() };
+    let corpus = Corpus { traces: vec![trace.clone()].into(), ..Corpus::default() };
     let least = least_budget(&corpus).unwrap();
     assert_eq!((least.references, least.needed, least.impossible, least.attained), (3, 3, Some(0), 1_000));
     let named: Vec<(u32, u32, Option<&str>, u64, u32)> = masked
@@ -269,7 +269,7 @@ fn who_keeps_more_breaks_no_more() {
                 kept.of(Evidence::Line).broken() + kept.of(Evidence::Identifier).broken()
             });
             assert!(broken.windows(2).all(|pair| pair[0] >= pair[1]), "{broken:?}");
-            let corpus = Corpus { traces: vec![trace], ..Corpus::default() };
+            let corpus = Corpus { traces: vec![trace].into(), ..Corpus::default() };
             let all = distances(&corpus);
             let curve = curve(&to_results(&all, Evidence::Line), Axis::Tokens);
             assert!(curve.points.windows(2).all(|pair| pair[0].kept <= pair[1].kept));

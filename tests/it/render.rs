@@ -48,7 +48,7 @@ fn corpus() -> Corpus {
         skipped,
         ..CorpusFacts::default()
     };
-    Corpus { facts, traces: vec![trace, Trace { id: "second".to_owned(), ..Trace::default() }] }
+    Corpus { facts, traces: vec![trace, Trace { id: "second".to_owned(), ..Trace::default() }].into() }
 }
 
 fn replays() -> Vec<Replay> {
@@ -70,7 +70,7 @@ fn replays() -> Vec<Replay> {
         outcomes.iter().for_each(|outcome| sum += &outcome.totals);
         Replay {
             policy: policy.to_owned(),
-            outcomes,
+            outcomes: outcomes.into(),
             totals: sum,
             unknown_models: vec![(HOSTILE.to_owned(), 200_000)],
             ..Replay::default()
@@ -95,6 +95,7 @@ fn report(by: By) -> Report {
             predicted: None,
             columns: Vec::new(),
             next: Vec::new(),
+            parts: Default::default(),
             command: Some(format!("ctxsim replay '{HOSTILE}'")),
         },
     )

@@ -109,3 +109,31 @@ fn ten_million_distinct_lines_need_bounded_memory() {
         None => println!("skipped: this system does not tell the memory of a process"),
     }
 }
+
+/// Files of 500 sessions each, of one question and its answer.
+fn write_sessions(folder: &Path, files: usize) {
+    for file in 0..files {
+        let mut lines = String::new();
+        for session in 0..500 {
+            let id = file * 500 + session;
+            writeln!(lines, "{{\"ctxsim\":\"native/1\",\"session\":\"s{id}\",\"model\":\"gpt-5\"}}").expect("a string");
+            writeln!(lines, "{{\"role\":\"user\",\"id\":\"u{id}\",\"text\":\"What does file {id} hold?\"}}").expect("a string");
+            let usage = format!("{{\"prompt\":{},\"cache_read\":900,\"output\":7}}", 1_000 + id % 97);
+            writeln!(lines, "{{\"role\":\"assistant\",\"id\":\"a{id}\",\"text\":\"Nothing {id}.\",\"usage\":{usage}}}").expect("a string");
+        }
+        std::fs::write(folder.join(format!("{file}.jsonl")), lines).expect("written");
+    }
+}
+
+#[test]
+fn memory_grows_little_with_the_number_of_sessions() {
+    let folders = [20, 60].map(|files| {
+        let folder = tempfile::tempdir().expect("a folder");
+        write_sessions(folder.path(), files);
+        folder
+    });
+    let [Some(small), Some(large)] = folders.map(|folder| peak_memory(folder.path())) else { return };
+    let each = large.saturating_sub(small) as f64 / 20_000.0;
+    println!("{small} and {large} KiB: {each:.2} KiB a session");
+    assert!(each < 3.0, "{each:.2} KiB a session");
+}

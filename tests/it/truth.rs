@@ -366,7 +366,7 @@ fn a_window_of_the_catalogue_gives_way_to_a_larger_recorded_prompt() {
     steps.extend_from_within(..);
     steps.extend_from_within(..);
     let catalog = Catalog::builtin().unwrap();
-    let corpus = Corpus { traces: vec![measured(session(&steps))], ..Corpus::default() };
+    let corpus = Corpus { traces: vec![measured(session(&steps))].into(), ..Corpus::default() };
     let settings = ReplaySettings::new(&catalog);
     let replays = replay(&corpus, &[Policy::load("none").unwrap()], &settings).unwrap();
     // Claude Opus 4.5 has 200,000; the session was seen with 453,000.

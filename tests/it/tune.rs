@@ -62,7 +62,7 @@ fn finds_what_an_exhaustive_grid_finds() {
     let bounds = [Bound::parse("lost_lines <= default").unwrap()];
     let mut corpus = samples(&ground.catalog);
     // Sessions of hundreds of calls would take minutes without optimisation and say the same.
-    corpus.traces.retain(|trace| trace.calls.len() < 80);
+    corpus.traces.keep(|_, trace| trace().calls.len() < 80);
     let split = split(corpus, &[], 34, 1);
     let found = tuned(&ground, &policy, &axes, &bounds, &split, "net_cost");
     let best = found.best.as_ref().unwrap();
@@ -226,9 +226,9 @@ fn a_split_keeps_families_together_and_does_not_know_the_order_of_files() {
         ids.sort();
         ids
     };
-    let one = split(Corpus { traces: traces.clone(), ..Corpus::default() }, &[], 30, 7);
+    let one = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, &[], 30, 7);
     traces.reverse();
-    let other = split(Corpus { traces, ..Corpus::default() }, &[], 30, 7);
+    let other = split(Corpus { traces: traces.into(), ..Corpus::default() }, &[], 30, 7);
     assert_eq!(ids(&one.held_out), ids(&other.held_out));
     assert_eq!(one.held_out.traces.len() + one.training.traces.len(), 60);
     assert!((12..=24).contains(&one.held_out.traces.len()), "{}", one.held_out.traces.len());
@@ -271,7 +271,7 @@ fn both_parts_have_their_share_of_sessions_near_the_limits() {
     let traces: Vec<Trace> = (0..40).map(|id| Trace { id: format!("s{id}"), agent: "a".to_owned(), ..Trace::default() }).collect();
     let near: Vec<bool> = (0..40).map(|id| id % 5 == 0).collect();
     for seed in 0..20 {
-        let parts = split(Corpus { traces: traces.clone(), ..Corpus::default() }, &near, 25, seed);
+        let parts = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, &near, 25, seed);
         let nearing = parts.held_out.traces.iter().filter(|trace| trace.id[1..].parse::<usize>().unwrap() % 5 == 0).count();
         assert_eq!((nearing, parts.held_out.traces.len()), (2, 10), "{seed}");
     }
@@ -300,7 +300,7 @@ fn recommends_where_the_sessions_bear_it_and_refuses_where_not() {
     let policy = Policy::load("pi").unwrap();
     let axes = [Axis::parse("keepRecentTokens=2000..60000", &policy).unwrap()];
     let mut samples = samples(&ground.catalog);
-    samples.traces.retain(|trace| trace.calls.len() < 80);
+    samples.traces.keep(|_, trace| trace().calls.len() < 80);
     let few = Corpus { traces: samples.traces.iter().take(6).cloned().collect(), facts: samples.facts.clone() };
     let none: [Bound; 0] = [];
     let few = tuned(&ground, &policy, &axes, &none, &split(few, &[], 34, 1), "tokens");

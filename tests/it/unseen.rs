@@ -43,7 +43,7 @@ fn outcome(corpus: &Corpus, policy: &str, id: &str) -> Outcome {
     let catalog = Catalog::builtin().unwrap();
     let settings = ReplaySettings::new(&catalog);
     let place = corpus.traces.iter().position(|trace| trace.id == id).unwrap();
-    replay(corpus, &[Policy::load(policy).unwrap()], &settings).unwrap().remove(0).outcomes.remove(place)
+    replay(corpus, &[Policy::load(policy).unwrap()], &settings).unwrap().remove(0).outcomes[place].clone()
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn outcome_with_window(corpus: &Corpus, policy: &str, window: u64) -> Outcome {
     let catalog = Catalog::builtin().unwrap();
     let settings = ReplaySettings { window: Some(window), ..ReplaySettings::new(&catalog) };
     let place = corpus.traces.iter().position(|trace| trace.id == "cut").unwrap();
-    replay(corpus, &[Policy::load(policy).unwrap()], &settings).unwrap().remove(0).outcomes.remove(place)
+    replay(corpus, &[Policy::load(policy).unwrap()], &settings).unwrap().remove(0).outcomes[place].clone()
 }
 
 #[test]

@@ -7,10 +7,9 @@ use super::sample::Session;
 use crate::corpus::Corpus;
 use crate::estimate::{Counting, Estimator, Unit};
 use crate::experiment::replay::{Ready, Replay, ReplaySettings, replay};
+use crate::list::List;
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Guesses, Totals, simulate};
-use crate::trace::Trace;
-use rayon::prelude::*;
 
 /// What drift did to one policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,15 +65,15 @@ pub(super) fn consequences(
 
 /// The replay in which the policy's estimates are true sizes, and what the session hides is known.
 fn perfect(corpus: &Corpus, ready: Ready<'_>) -> Replay {
-    let simulated = |(place, trace): (usize, &Trace)| {
+    let simulated = |place: usize| {
+        let trace = corpus.traces.at(place)?;
         let (plan, conditions) = ready.session(place)?;
         let overhead = trace.calls.first().map_or(0, |call| call.hidden);
         let estimator = Estimator { unit: Unit::Tokens, denominator: 1, tools: Counting::Counted, overhead, ..Estimator::default() };
         let plan = Plan { estimator, ..plan.clone() };
-        Some(simulate(trace, &plan, &Conditions { guesses: Guesses::True, ..conditions }))
+        Some(simulate(&trace, &plan, &Conditions { guesses: Guesses::True, ..conditions }))
     };
-    let outcomes = corpus.traces.par_iter().enumerate().map(|session| simulated(session).unwrap_or_default()).collect();
-    ready.with(outcomes)
+    ready.with(List::made(corpus.traces.len(), |place| simulated(place).unwrap_or_default()))
 }
 
 impl Counts {

@@ -49,7 +49,7 @@ pub fn split(corpus: Corpus, near: &[bool], percent: u8, seed: u64) -> Split {
     let mut split = Split { facts: corpus.facts, percent, ..Split::default() };
     for (trace, held_out) in corpus.traces.into_iter().zip(is_held_out) {
         let part = if held_out { &mut split.held_out } else { &mut split.training };
-        part.traces.push(trace);
+        part.traces.edit(|traces| traces.push(trace));
     }
     split
 }

@@ -24,8 +24,8 @@ pub const PEAKS: Kind = Kind {
 
 fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
-    let recorded: Vec<u64> = corpus.traces.iter().map(crate::trace::Trace::largest_prompt).collect();
-    let simulated = |replay: &Replay| replay.outcomes.iter().map(|outcome| outcome.totals.peak_tokens).collect::<Vec<u64>>();
+    let recorded: Vec<u64> = corpus.traces.each().map(|trace| trace.largest_prompt()).collect();
+    let simulated = |replay: &Replay| replay.outcomes.each().map(|outcome| outcome.totals.peak_tokens).collect::<Vec<u64>>();
     let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| replay.totals.peak_tokens));
     let shown = told_apart(baselines, replays, &drawn);
     let rows = shown.iter().map(|(hue, replay)| (replay.policy.as_str(), *hue, simulated(replay)));
@@ -80,7 +80,7 @@ fn data(corpus: &Corpus, all: &[(&str, Vec<u64>)]) -> Table {
         Column::number("peak_tokens", "peak", Unit::Tokens, Provenance::Simulated),
     ];
     let rows = all.iter().flat_map(|(name, peaks)| {
-        corpus.traces.iter().zip(peaks).map(move |(trace, peak)| {
+        corpus.traces.each().zip(peaks).map(move |(trace, peak)| {
             let cell = if *peak > 0 { Cell::Tokens(*peak) } else { Cell::Empty };
             vec![Cell::Name((*name).to_owned()), Cell::Text(trace.id.clone()), cell]
         })

@@ -34,7 +34,7 @@ fn within(bound: Vec<(f64, f64)>, (left, right): (f64, f64), low: f64) -> Vec<(f
 
 fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
-    let calls: u64 = corpus.traces.iter().map(|trace| trace.calls.len() as u64).sum();
+    let calls: u64 = corpus.traces.each().map(|trace| trace.calls.len() as u64).sum();
     let lines = |replay: &Replay| replay.totals.retention.of(Evidence::Line);
     let known = || baselines.with_own(replays).filter(|replay| lines(replay).all() > 0);
     let bound = most_kept(corpus, known().map(|replay| replay.totals.retention.carried_tokens).max().unwrap_or(0));

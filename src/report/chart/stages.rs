@@ -105,7 +105,7 @@ fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
 
 fn of_replay(corpus: &Corpus, replay: &Replay) -> BTreeMap<Stage, Freed> {
     let mut stages = BTreeMap::new();
-    corpus.traces.iter().zip(&replay.outcomes).for_each(|(trace, outcome)| of_session(trace, &outcome.events, &mut stages));
+    corpus.traces.each().zip(replay.outcomes.each()).for_each(|(trace, outcome)| of_session(&trace, &outcome.events, &mut stages));
     stages
 }
 
@@ -162,7 +162,7 @@ fn turn_of(trace: &Trace, call: u32) -> u32 {
 /// What recorded events freed: the prompt before one less the one behind it, for several between the same two calls once.
 fn of_recording(corpus: &Corpus) -> BTreeMap<Stage, Freed> {
     let mut stages: BTreeMap<Stage, Freed> = BTreeMap::new();
-    for trace in &corpus.traces {
+    for trace in corpus.traces.each() {
         let prompt = |call: &CallRow| call.usage.map(|usage| usage.prompt);
         let mut counted = None;
         for event in trace.compactions.iter().filter(|event| !event.copy) {

@@ -5,7 +5,6 @@ use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
 use crate::cost::{Bill, Bills, CacheKind, Check};
 use crate::experiment::{BreakEven, Replay};
 use crate::report::asked::Priced;
-use crate::sim::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -199,7 +198,7 @@ impl PolicyRecord {
             beside_recorded: BesideRecord::of(&priced.baselines, replay, priced.cache),
             summariser_calls: totals.summariser_calls,
             refused: totals.refused,
-            refused_tokens: replay.outcomes.iter().flat_map(Outcome::requests).map(|call| call.refused_tokens).sum(),
+            refused_tokens: replay.outcomes.each().map(|outcome| outcome.requests().map(|call| call.refused_tokens).sum::<u64>()).sum(),
             refetches: totals.refetches.calls,
             bills: BillsRecord::of(&replay.bill),
             closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(closed, priced))),

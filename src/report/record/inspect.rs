@@ -1,15 +1,26 @@
 //! Schema `ctxsim.inspect/1`.
 
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, usage_outliers};
+use crate::list::List;
 use crate::trace::Trace;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// What logs hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InspectRecord {
     models: Vec<ModelRecord>,
-    sessions: Vec<SessionRecord>,
+    sessions: SessionRecords,
+}
+
+/// The sessions. Each record is made when it is written: there may be many.
+#[derive(Clone, Debug, PartialEq)]
+struct SessionRecords(List<Trace>);
+
+impl Serialize for SessionRecords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.each().map(|trace| SessionRecord::new(&trace, &Contents::of(&trace))))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -74,10 +85,10 @@ struct RolesRecord {
 
 impl InspectRecord {
     /// The record of a corpus.
-    pub fn new(sessions: &[(&Trace, Contents)], models: &BTreeMap<String, ModelShare>) -> InspectRecord {
+    pub fn new(sessions: &List<Trace>, models: &BTreeMap<String, ModelShare>) -> InspectRecord {
         InspectRecord {
             models: models.iter().map(|(name, share)| ModelRecord::new(name, share)).collect(),
-            sessions: sessions.iter().map(|(trace, contents)| SessionRecord::new(trace, contents)).collect(),
+            sessions: SessionRecords(sessions.clone()),
         }
     }
 }

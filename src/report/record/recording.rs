@@ -4,10 +4,12 @@ use super::number::{round, share_of as share, usd};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::{Beside, Own, OwnAgent, RecordedSession, Recording, Replay};
+use crate::list::List;
 use crate::report::asked::Baselines;
 use crate::sim::EventKind;
 use crate::trace::Trace;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What the logs say happened.
@@ -15,7 +17,14 @@ use std::collections::BTreeMap;
 pub struct RecordingRecord {
     #[serde(flatten)]
     sum: RecordedRecord,
-    sessions: Vec<RecordedSessionRecord>,
+    sessions: RecordedSessionRecords,
+}
+
+/// The sessions. Each record is made when it is written: there may be many.
+#[derive(Clone, Debug, PartialEq)]
+struct RecordedSessionRecords {
+    traces: List<Trace>,
+    recorded: List<RecordedSession>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -84,16 +93,20 @@ struct OwnAgentRecord {
 
 impl RecordingRecord {
     pub fn new(corpus: &Corpus, recording: &Recording) -> RecordingRecord {
-        let session = |(trace, session): (&Trace, &RecordedSession)| RecordedSessionRecord {
+        let sessions = RecordedSessionRecords { traces: corpus.traces.clone(), recorded: recording.sessions.clone() };
+        RecordingRecord { sum: RecordedRecord::new(&recording.sum), sessions }
+    }
+}
+
+impl Serialize for RecordedSessionRecords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = |(trace, session): (Cow<'_, Trace>, Cow<'_, RecordedSession>)| RecordedSessionRecord {
             session: trace.id.clone(),
             source: trace.source.clone(),
             agent: trace.agent.clone(),
-            figures: RecordedRecord::new(session),
+            figures: RecordedRecord::new(&session),
         };
-        RecordingRecord {
-            sum: RecordedRecord::new(&recording.sum),
-            sessions: corpus.traces.iter().zip(&recording.sessions).map(session).collect(),
-        }
+        serializer.collect_seq(self.traces.each().zip(self.recorded.each()).map(record))
     }
 }
 

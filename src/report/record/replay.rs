@@ -5,13 +5,14 @@ use super::figures::FiguresRecord;
 use super::number::usd;
 use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
 use crate::corpus::Corpus;
-use crate::cost::{CacheKind, Check};
+use crate::cost::{Bills, CacheKind, Check};
 use crate::experiment::{CallGroup, FileReadings, Grouped, JUMP_QUANTILES, Jumps, LeastBudget, Replay, WindowFrom};
+use crate::list::List;
 use crate::report::asked::{Baselines, Series};
 use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch, Totals};
 use crate::statistics::quantile;
 use crate::trace::Trace;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -105,7 +106,7 @@ pub struct PolicyRecord {
     jumps: JumpsRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     never_reached: Option<NeverReachedRecord>,
-    sessions: Vec<SessionRecord>,
+    sessions: SessionRecords,
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_loop: Option<Box<PolicyRecord>>,
 }
@@ -129,6 +130,27 @@ struct SessionRecord {
     cost: Option<BillsRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<Vec<CallOutcome>>,
+}
+
+/// The sessions of a policy. Each record is made when it is written: there may be many.
+#[derive(Clone, Debug, PartialEq)]
+struct SessionRecords {
+    traces: List<Trace>,
+    outcomes: List<Outcome>,
+    windows: Vec<WindowFrom>,
+    bills: List<Bills>,
+    series: Series,
+}
+
+impl Serialize for SessionRecords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = |place: usize| {
+            let outcome = self.outcomes.at(place).filter(|outcome| outcome.totals.sessions > 0)?;
+            let (trace, bills) = (self.traces.at(place)?, self.bills.at(place));
+            Some(SessionRecord::new(&trace, &outcome, self.windows.get(place).copied(), bills.as_deref(), self.series))
+        };
+        serializer.collect_seq((0..self.traces.len()).filter_map(record))
+    }
 }
 
 /// How far contexts jump from call to call, in tokens, beside the policy's reserve.
@@ -264,7 +286,7 @@ impl ExplainRecord {
         ExplainRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, replay, 0, Series::Included),
+            session: SessionRecord::new(trace, outcome, replay.windows.first().copied(), replay.bills.first(), Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
             refetches_made: outcome.refetches.clone(),
@@ -284,8 +306,8 @@ impl PolicyRecord {
             carried_tokens: carried.carried,
             overflows: carried.overflows,
         };
-        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate().filter(|(_, (_, outcome))| outcome.totals.sessions > 0);
-        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay, place, series));
+        let (windows, bills) = (replay.windows.clone(), replay.bills.clone());
+        let sessions = SessionRecords { traces: corpus.traces.clone(), outcomes: replay.outcomes.clone(), windows, bills, series };
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -302,7 +324,7 @@ impl PolicyRecord {
             never_reached: replay
                 .never_reached()
                 .map(|reached| NeverReachedRecord { threshold: reached.threshold, largest_context: reached.largest }),
-            sessions: sessions.collect(),
+            sessions,
             closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
         }
     }
@@ -322,7 +344,7 @@ impl JumpsRecord {
 }
 
 impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, replay: &Replay, place: usize, series: Series) -> SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, window_from: Option<WindowFrom>, bills: Option<&Bills>, series: Series) -> SessionRecord {
         SessionRecord {
             session: trace.id.clone(),
             parent: trace.parent.clone(),
@@ -330,11 +352,11 @@ impl SessionRecord {
             agent: trace.agent.clone(),
             model: trace.main_model().map(str::to_owned),
             window: outcome.window,
-            window_from: replay.windows.get(place).copied(),
+            window_from,
             prompt_limit: outcome.prompt_limit,
             unseen_tokens: trace.unseen.map(|unseen| unseen.tokens),
             figures: FiguresRecord::new(&outcome.totals),
-            cost: replay.bills.get(place).and_then(BillsRecord::new),
+            cost: bills.and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }

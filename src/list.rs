@@ -1,0 +1,371 @@
+//! Lists with an element for each session: as they are, or packed where there are so many that they would fill the memory.
+
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
+
+/// Lists of more elements than this are packed: below, whatever a session holds counts more than how many there are.
+pub const MANY: usize = 4_096;
+
+/// What can be packed into bytes and comes back as it was.
+pub trait Pack: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
+    /// Its bytes.
+    fn pack(&self) -> Box<[u8]> {
+        packed(self)
+    }
+
+    /// What was packed.
+    fn unpack(bytes: &[u8]) -> Self {
+        unpacked(bytes)
+    }
+}
+
+/// The bytes of a value. Nothing can go wrong on the way into memory.
+pub fn packed(value: &impl Serialize) -> Box<[u8]> {
+    postcard::to_io(value, Vec::new()).unwrap_or_default().into_boxed_slice()
+}
+
+/// The value of these bytes.
+pub fn unpacked<T: DeserializeOwned + Default>(bytes: &[u8]) -> T {
+    postcard::from_bytes(bytes).unwrap_or_default()
+}
+
+/// A list. Whoever walks a long one takes its elements one by one ([`List::each`], [`List::at`]); as a slice it is unpacked once and for all.
+/// A copy shares what it holds until one of both is changed.
+pub struct List<T>(Arc<Held<T>>);
+
+#[derive(Clone)]
+struct Held<T> {
+    plain: OnceLock<Vec<T>>,
+    packed: Option<Vec<Box<[u8]>>>,
+    /// What stands for elements where there are none.
+    none: Vec<T>,
+}
+
+impl<T> List<T> {
+    fn of_packed(packed: Vec<Box<[u8]>>) -> List<T> {
+        List(Arc::new(Held { plain: OnceLock::new(), packed: Some(packed), none: Vec::new() }))
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> List<T> {
+        List::from(Vec::new())
+    }
+}
+
+impl<T> From<Vec<T>> for List<T> {
+    fn from(all: Vec<T>) -> List<T> {
+        List(Arc::new(Held { plain: OnceLock::from(all), packed: None, none: Vec::new() }))
+    }
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> List<T> {
+        List::from(all.into_iter().collect::<Vec<T>>())
+    }
+}
+
+impl<T: Pack> List<T> {
+    /// The same, packed.
+    pub fn packed(all: Vec<T>) -> List<T> {
+        List::of_packed(all.iter().map(Pack::pack).collect())
+    }
+
+    /// What is made of the numbers below `length`, on all cores, in their order; packed where there are many.
+    pub fn made(length: usize, make: impl Fn(usize) -> T + Sync + Send) -> List<T> {
+        if length <= MANY {
+            return List::from((0..length).into_par_iter().map(make).collect::<Vec<T>>());
+        }
+        List::of_packed((0..length).into_par_iter().map(|place| make(place).pack()).collect())
+    }
+
+    /// Two lists at once, of both things that are made of a number.
+    pub fn made_in_pairs<U: Pack>(length: usize, make: impl Fn(usize) -> (T, U) + Sync + Send) -> (List<T>, List<U>) {
+        let places = (0..length).into_par_iter();
+        if length <= MANY {
+            let (ones, others): (Vec<T>, Vec<U>) = places.map(make).unzip();
+            return (List::from(ones), List::from(others));
+        }
+        let both = |place| {
+            let (one, other) = make(place);
+            (one.pack(), other.pack())
+        };
+        let (ones, others) = places.map(both).unzip();
+        (List::of_packed(ones), List::of_packed(others))
+    }
+
+    /// So many lists at once, one for each of the things that are made of a number.
+    pub fn made_together(length: usize, width: usize, make: impl Fn(usize) -> Vec<T> + Sync + Send) -> Vec<List<T>> {
+        fn apart<E>(rows: Vec<Vec<E>>, width: usize) -> impl Iterator<Item = Vec<E>> {
+            let mut lists: Vec<Vec<E>> = (0..width).map(|_| Vec::with_capacity(rows.len())).collect();
+            rows.into_iter().for_each(|row| row.into_iter().zip(&mut lists).for_each(|(element, list)| list.push(element)));
+            lists.into_iter()
+        }
+        if length <= MANY {
+            return apart((0..length).into_par_iter().map(make).collect(), width).map(List::from).collect();
+        }
+        let row = |place| make(place).iter().map(Pack::pack).collect::<Vec<Box<[u8]>>>();
+        let lists = apart((0..length).into_par_iter().map(row).collect(), width);
+        lists.map(List::of_packed).collect()
+    }
+
+    /// Packs it where it has many elements.
+    pub fn settle(&mut self) {
+        if self.len() > MANY {
+            self.pack();
+        }
+    }
+
+    /// Packs it.
+    pub fn pack(&mut self) {
+        if self.0.packed.is_none() {
+            *self = List::packed(self.take());
+        }
+    }
+
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        self.0.packed.as_ref().map_or_else(|| self.0.plain.get().map_or(0, Vec::len), Vec::len)
+    }
+
+    /// Is none there?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The element at a place.
+    pub fn at(&self, place: usize) -> Option<Cow<'_, T>> {
+        match (self.0.plain.get(), &self.0.packed) {
+            (None, Some(packed)) => packed.get(place).map(|bytes| Cow::Owned(T::unpack(bytes))),
+            (plain, _) => plain?.get(place).map(Cow::Borrowed),
+        }
+    }
+
+    /// All elements, one after the other.
+    pub fn each(&self) -> impl DoubleEndedIterator<Item = Cow<'_, T>> + ExactSizeIterator + Clone {
+        (0..self.len()).map(|place| self.at(place).unwrap_or_default())
+    }
+
+    /// The same on all cores.
+    pub fn par_each(&self) -> impl IndexedParallelIterator<Item = Cow<'_, T>> {
+        (0..self.len()).into_par_iter().map(|place| self.at(place).unwrap_or_default())
+    }
+
+    /// Changes the element at a place.
+    pub fn change<R>(&mut self, place: usize, change: impl FnOnce(&mut T) -> R) -> Option<R> {
+        match self.all() {
+            All::Plain(all) => all.get_mut(place).map(change),
+            All::Packed(all) => all.get_mut(place).map(|bytes| changed(bytes, change)),
+        }
+    }
+
+    /// Changes all elements on all cores; what that gives stands in their order.
+    pub fn change_each<R: Send>(&mut self, change: impl Fn(&mut T) -> R + Sync + Send) -> Vec<R> {
+        match self.all() {
+            All::Plain(all) => all.as_mut_slice().par_iter_mut().map(change).collect(),
+            All::Packed(all) => all.par_iter_mut().map(|bytes| changed(bytes, &change)).collect(),
+        }
+    }
+
+    /// Keeps the elements of which this is true, in their order. It is told the place and a way to the element.
+    pub fn keep(&mut self, mut keep: impl FnMut(usize, &dyn Fn() -> T) -> bool) {
+        let mut places = 0..;
+        let mut next = || places.next().unwrap_or_default();
+        match self.all() {
+            All::Plain(all) => all.retain(|element| keep(next(), &|| element.clone())),
+            All::Packed(all) => all.retain(|bytes| keep(next(), &|| T::unpack(bytes))),
+        }
+    }
+
+    /// Puts the elements into this order of their places.
+    pub fn arrange(&mut self, order: &[usize]) {
+        fn arranged<E: Default>(all: &mut Vec<E>, order: &[usize]) {
+            *all = order.iter().filter_map(|place| all.get_mut(*place).map(std::mem::take)).collect();
+        }
+        match self.all() {
+            All::Plain(all) => arranged(all, order),
+            All::Packed(all) => arranged(all, order),
+        }
+    }
+
+    /// Puts the elements of another list behind these.
+    pub fn append(&mut self, mut other: List<T>) {
+        if self.0.packed.is_some() {
+            other.pack();
+        } else if other.0.packed.is_some() {
+            self.pack();
+        }
+        match (self.all(), other.all()) {
+            (All::Plain(all), All::Plain(more)) => all.append(more),
+            (All::Packed(all), All::Packed(more)) => all.append(more),
+            _ => {}
+        }
+    }
+
+    /// Does something with all elements together, unpacked.
+    pub fn edit<R>(&mut self, edit: impl FnOnce(&mut Vec<T>) -> R) -> R {
+        let mut all = self.take();
+        let given = edit(&mut all);
+        *self = List::from(all);
+        given
+    }
+
+    /// All elements, unpacked; none are left.
+    fn take(&mut self) -> Vec<T> {
+        let Held { plain, packed, .. } = Arc::unwrap_or_clone(std::mem::take(self).0);
+        plain.into_inner().unwrap_or_else(|| packed.iter().flatten().map(|bytes| T::unpack(bytes)).collect())
+    }
+
+    /// A way to all elements as they are held, to change them.
+    fn all(&mut self) -> All<'_, T> {
+        let held = Arc::make_mut(&mut self.0);
+        match &mut held.packed {
+            Some(packed) => {
+                held.plain = OnceLock::new();
+                All::Packed(packed)
+            }
+            None => All::Plain(held.plain.get_mut().unwrap_or(&mut held.none)),
+        }
+    }
+}
+
+/// All elements of a list, as they are held.
+enum All<'a, T> {
+    Plain(&'a mut Vec<T>),
+    Packed(&'a mut Vec<Box<[u8]>>),
+}
+
+fn changed<T: Pack, R>(bytes: &mut Box<[u8]>, change: impl FnOnce(&mut T) -> R) -> R {
+    let mut element = T::unpack(bytes);
+    let given = change(&mut element);
+    *bytes = element.pack();
+    given
+}
+
+impl<T: Pack> Deref for List<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.0.plain.get_or_init(|| self.0.packed.iter().flatten().map(|bytes| T::unpack(bytes)).collect())
+    }
+}
+
+impl<T: Pack> DerefMut for List<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        if self.0.packed.is_some() {
+            *self = List::from(self.take());
+        }
+        match self.all() {
+            All::Plain(all) => all,
+            All::Packed(_) => &mut [],
+        }
+    }
+}
+
+impl<T: Pack> IntoIterator for List<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(mut self) -> std::vec::IntoIter<T> {
+        self.take().into_iter()
+    }
+}
+
+impl<'a, T: Pack> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> std::slice::Iter<'a, T> {
+        (**self).iter()
+    }
+}
+
+impl<'a, T: Pack> IntoParallelIterator for &'a List<T> {
+    type Item = &'a T;
+    type Iter = rayon::slice::Iter<'a, T>;
+
+    fn into_par_iter(self) -> rayon::slice::Iter<'a, T> {
+        (**self).into_par_iter()
+    }
+}
+
+impl<T> Clone for List<T> {
+    fn clone(&self) -> List<T> {
+        List(Arc::clone(&self.0))
+    }
+}
+
+impl<T: Pack + fmt::Debug> fmt::Debug for List<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_list().entries(self.each()).finish()
+    }
+}
+
+impl<T: Pack + PartialEq> PartialEq for List<T> {
+    fn eq(&self, other: &List<T>) -> bool {
+        self.len() == other.len() && self.each().zip(other.each()).all(|(one, other)| one == other)
+    }
+}
+
+impl<T: Pack> Serialize for List<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.each())
+    }
+}
+
+impl<'de, T: Pack> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<List<T>, D::Error> {
+        Vec::deserialize(deserializer).map(List::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Pack for u64 {}
+
+    /// The same list as it is and packed.
+    fn both(all: std::ops::Range<u64>) -> [List<u64>; 2] {
+        [List::from(all.clone().collect::<Vec<u64>>()), List::packed(all.collect())]
+    }
+
+    #[test]
+    fn a_packed_list_is_as_the_plain_one() {
+        for mut list in both(0..100) {
+            let copy = list.clone();
+            list.change(7, |number| *number = 700);
+            assert_eq!(list.change_each(|number| *number + 1).get(7), Some(&701));
+            list.keep(|place, number| place != 3 && number() < 90);
+            list.arrange(&(0..list.len()).rev().collect::<Vec<usize>>());
+            list.append(List::packed(vec![1, 2]));
+            let all: Vec<u64> = list.each().map(Cow::into_owned).collect();
+            assert_eq!((list.len(), all.first(), all.last()), (90, Some(&89), Some(&2)));
+            assert_eq!((list.at(90), list.par_each().count()), (None, 90));
+            assert_eq!((all.as_slice(), list.contains(&3)), (&*list, false));
+            assert_eq!((copy.len(), copy.at(7).map(Cow::into_owned)), (100, Some(7)), "a copy stays as it was");
+            list.edit(|all| all.truncate(1));
+            assert_eq!(list, List::packed(vec![89]));
+        }
+        let [one, other] = both(0..100);
+        assert_eq!((&one, packed(&one)), (&other, packed(&other)));
+    }
+
+    #[test]
+    fn what_is_made_of_many_numbers_is_packed() {
+        for length in [10, MANY + 1] {
+            let list = List::made(length, |place| place as u64);
+            let (ones, others) = List::made_in_pairs(length, |place| (place as u64, 1_u64));
+            let together = List::made_together(length, 2, |place| vec![place as u64, 1]);
+            assert_eq!(
+                ([list.clone(), ones, others.clone()], together),
+                ([list.clone(), list.clone(), others.clone()], vec![list, others])
+            );
+        }
+    }
+}

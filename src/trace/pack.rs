@@ -1,0 +1,19 @@
+//! Sessions as bytes, while a corpus of many is held.
+
+use super::{SentPrompts, Trace};
+use crate::list::{Pack, packed, unpacked};
+use std::collections::BTreeMap;
+
+/// What of a session is never written down, and is held with it all the same.
+type Beside = (Option<String>, bool, Option<SentPrompts>, Vec<u32>, BTreeMap<u32, String>);
+
+impl Pack for Trace {
+    fn pack(&self) -> Box<[u8]> {
+        packed(&(self, (&self.folder, self.reports_cache, self.sent, &self.imposed, &self.paths)))
+    }
+
+    fn unpack(bytes: &[u8]) -> Trace {
+        let (trace, (folder, reports_cache, sent, imposed, paths)): (Trace, Beside) = unpacked(bytes);
+        Trace { folder, reports_cache, sent, imposed, paths, ..trace }
+    }
+}
