@@ -3,11 +3,12 @@
 use crate::cost::{CacheKind, Calibration, Tariff, bills};
 use crate::experiment::price::calibrate;
 use crate::policy::Plan;
-use crate::sim::{BatchOutcome, Conditions, Outcome, Refetching, simulate};
+use crate::sim::{Batch, BatchOutcome, Conditions, Outcome, Refetching, Totals, simulate};
 use crate::trace::{Evidence, Trace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 /// What bills are made by.
 #[derive(Clone, Copy)]
@@ -66,9 +67,8 @@ impl Charges {
     }
 
     /// The same with what its closed loop comes to.
-    pub fn net_of(self, trace: &Trace, closed: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
-        let net_nano_usd = bills(trace, closed, billing.tariff, calibration).with(billing.cache).nano_usd();
-        Charges { net_nano_usd, net_failed_sessions: closed.totals.failed_sessions, ..self }
+    pub fn net_of(self, closed: &Charges) -> Charges {
+        Charges { net_nano_usd: closed.nano_usd, net_failed_sessions: closed.net_failed_sessions, ..self }
     }
 }
 
@@ -85,45 +85,70 @@ impl AddAssign<&Charges> for Charges {
     }
 }
 
-/// What settings came to in one session, with the charges of each of the sums that occur. A bill needs every call, so of settings that
-/// act alike one is replayed again for it. In a closed loop settings that acted alike may part: each of them is replayed by itself where
-/// anything is missed, and stands with those that come to the same.
-pub(super) fn billed(
-    trace: &Trace,
-    shared: BatchOutcome,
-    settings: &[(&Plan, &Conditions)],
-    billing: Option<Billing<'_>>,
-) -> (BatchOutcome, Vec<Charges>) {
-    let none = vec![Charges::default(); shared.totals.len()];
-    let Some(billing) = billing else { return (shared, none) };
-    let calibration = billing.calibration(trace);
-    let of_one = |place: usize| {
-        let acts_so = shared.of.iter().position(|of| *of as usize == place);
-        let (plan, conditions) = acts_so.and_then(|setting| settings.get(setting))?;
-        let outcome = simulate(trace, plan, conditions);
-        Some(Charges::open(trace, &outcome, billing, &calibration))
-    };
-    let open: Vec<Charges> = (0..shared.totals.len()).map(|place| of_one(place).unwrap_or_default()).collect();
-    if billing.refetch == Refetching::Never {
-        return (shared, open);
+/// Settings that are replayed together.
+struct Together<'a> {
+    settings: Vec<(&'a Plan, &'a Conditions)>,
+    batch: Batch<'a>,
+}
+
+/// Settings under which sessions are replayed and billed together: settings that act alike share a run and its bill.
+pub(super) struct Bench<'a> {
+    open: Together<'a>,
+    /// The closed loop, in which settings that acted alike may part.
+    closed: Option<Together<'a>>,
+    billing: Option<Billing<'a>>,
+}
+
+impl<'a> Together<'a> {
+    fn new(plans: &'a [Arc<Plan>], conditions: &'a [Conditions]) -> Together<'a> {
+        let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(Arc::as_ref).zip(conditions).collect();
+        Together { batch: Batch::new(&settings), settings }
     }
-    let mut parted = BatchOutcome { of: Vec::with_capacity(shared.of.len()), totals: Vec::new(), runs: shared.runs, steps: shared.steps };
-    let mut charges: Vec<Charges> = Vec::new();
-    let mut known: BTreeMap<(u32, u64, u64), u32> = BTreeMap::new();
-    for (of, (plan, conditions)) in shared.of.iter().zip(settings) {
-        let (Some(totals), Some(open)) = (shared.totals.get(*of as usize), open.get(*of as usize)) else { continue };
-        let net = if totals.retention.of(Evidence::Line).broken() == 0 {
-            *open
-        } else {
-            let conditions = Conditions { refetch: billing.refetch, ..(*conditions).clone() };
-            open.net_of(trace, &simulate(trace, plan, &conditions), billing, &calibration)
+
+    /// What the settings come to in a session, with the charges of each of the sums that occur.
+    fn charged(&self, trace: &Trace, billing: Billing<'_>, calibration: &Calibration) -> (BatchOutcome, Vec<Charges>) {
+        self.batch.watch(trace, &mut |setting, outcome| match (outcome, self.settings.get(setting)) {
+            (Some(outcome), _) => Charges::open(trace, outcome, billing, calibration),
+            (None, Some((plan, conditions))) => Charges::open(trace, &simulate(trace, plan, conditions), billing, calibration),
+            (None, None) => Charges::default(),
+        })
+    }
+}
+
+impl<'a> Bench<'a> {
+    /// Settings with the conditions of both loops.
+    pub fn new(plans: &'a [Arc<Plan>], open: &'a [Conditions], closed: &'a [Conditions], billing: Option<Billing<'a>>) -> Bench<'a> {
+        let nets = billing.is_some_and(|billing| billing.refetch != Refetching::Never);
+        Bench { open: Together::new(plans, open), closed: nets.then(|| Together::new(plans, closed)), billing }
+    }
+
+    /// What the settings come to in a session, with the charges of each of the sums that occur.
+    pub fn simulate(&self, trace: &Trace) -> (BatchOutcome, Vec<Charges>) {
+        let Some(billing) = self.billing else {
+            let shared = self.open.batch.simulate(trace);
+            let none = vec![Charges::default(); shared.totals.len()];
+            return (shared, none);
         };
-        let place = *known.entry((*of, net.net_nano_usd, net.net_failed_sessions)).or_insert_with(|| {
-            parted.totals.push(totals.clone());
-            charges.push(net);
-            charges.len() as u32 - 1
-        });
-        parted.of.push(place);
+        let calibration = billing.calibration(trace);
+        let (shared, open) = self.open.charged(trace, billing, &calibration);
+        // Where nothing is missed, nothing is read again.
+        let misses = |totals: &Totals| totals.retention.of(Evidence::Line).broken() > 0;
+        let Some(closed) = self.closed.as_ref().filter(|_| shared.totals.iter().any(misses)) else { return (shared, open) };
+        let (again, closed) = closed.charged(trace, billing, &calibration);
+        let mut parted = BatchOutcome { of: Vec::with_capacity(shared.of.len()), totals: Vec::new(), ..shared };
+        let mut charges: Vec<Charges> = Vec::new();
+        let mut known: BTreeMap<(u32, u64, u64), u32> = BTreeMap::new();
+        for (of, again) in shared.of.iter().zip(&again.of) {
+            let (Some(totals), Some(open)) = (shared.totals.get(*of as usize), open.get(*of as usize)) else { continue };
+            let closed = closed.get(*again as usize).filter(|_| misses(totals));
+            let net = closed.map_or(*open, |closed| open.net_of(closed));
+            let place = *known.entry((*of, net.net_nano_usd, net.net_failed_sessions)).or_insert_with(|| {
+                parted.totals.push(totals.clone());
+                charges.push(net);
+                charges.len() as u32 - 1
+            });
+            parted.of.push(place);
+        }
+        (parted, charges)
     }
-    (parted, charges)
 }

@@ -45,7 +45,7 @@ pub fn by_session(
         let charges = |by: Billing<'_>| {
             let calibration = by.calibration(trace);
             let charges = Charges::open(trace, open, by, &calibration);
-            closed(place).map_or(charges, |closed| charges.net_of(trace, closed, by, &calibration))
+            closed(place).map_or(charges, |closed| charges.net_of(&Charges::open(trace, closed, by, &calibration)))
         };
         SessionFigures { totals: open.totals.sums(), charges: billing.map(charges).unwrap_or_default() }
     };

@@ -24,6 +24,8 @@ pub(super) enum Detail {
     /// All of it.
     #[default]
     Everything,
+    /// Sums, and each request with what it has in common with the one before: what a bill needs.
+    Requests,
     /// Sums alone: no events by name, no ratios of estimates, no tools.
     Sums,
 }
@@ -126,7 +128,7 @@ impl Ledger {
         let visible = context.size().actual.0;
         let missing = (call.hidden + visible).saturating_sub(row.actual);
         totals.missing_tokens += missing;
-        if self.detail == Detail::Sums {
+        if self.detail != Detail::Everything {
             return;
         }
         if missing == 0 {

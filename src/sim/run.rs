@@ -70,7 +70,7 @@ pub(super) fn step<'a>(
         look(&state.window.context, state.ledger.notes.len());
     }
     state.window.context.show(index);
-    if state.ledger.has_ended() && state.ledger.detail == Detail::Sums {
+    if state.ledger.has_ended() && state.ledger.detail != Detail::Everything {
         // No sum counts what is behind the end.
         return;
     }

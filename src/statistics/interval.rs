@@ -9,6 +9,7 @@ use super::chance::Chance;
 use super::normal;
 use super::quantile::rank;
 use super::sample::Sample;
+use std::sync::OnceLock;
 
 /// The share of all intervals that hold what they are about, in percent.
 pub const LEVEL: u64 = 90;
@@ -45,6 +46,30 @@ pub struct Resamples {
     clusters: usize,
     /// One draw after another.
     times: Vec<u16>,
+    /// The same, one cluster after another, once sums are asked for.
+    by_cluster: OnceLock<Vec<u16>>,
+}
+
+/// What each cluster comes to, and what each draw of them does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drawn {
+    /// By cluster.
+    pub values: Vec<i64>,
+    /// By draw. Sums of whole numbers are exact in whatever order, up to 2^53.
+    pub sums: Vec<f64>,
+}
+
+impl Drawn {
+    /// The sum over all clusters.
+    pub fn whole(&self) -> f64 {
+        self.values.iter().map(|value| *value as f64).sum()
+    }
+
+    /// By cluster the sum over the others.
+    pub fn without(&self) -> impl Iterator<Item = f64> {
+        let whole = self.whole();
+        self.values.iter().map(move |value| whole - *value as f64)
+    }
 }
 
 impl Resamples {
@@ -70,7 +95,7 @@ impl Resamples {
                 first += kind;
             }
         }
-        Resamples { clusters, times }
+        Resamples { clusters, times, by_cluster: OnceLock::new() }
     }
 
     /// The draws of a sample where nothing else is asked for.
@@ -110,34 +135,45 @@ impl Resamples {
         Some(estimates)
     }
 
+    /// What each draw comes to, of what each cluster does.
+    pub fn drawn(&self, values: Vec<i64>) -> Drawn {
+        self.moved(&Drawn { values: vec![0; values.len()], sums: vec![0.0; self.count()] }, values)
+    }
+
+    /// The same from what is known of other values: the work is in proportion to the clusters in which they differ.
+    pub fn moved(&self, from: &Drawn, values: Vec<i64>) -> Drawn {
+        let count = self.count();
+        let by_cluster = self.by_cluster.get_or_init(|| {
+            let cluster = |place: usize| self.times.iter().skip(place).step_by(self.clusters.max(1)).copied();
+            (0..self.clusters).flat_map(cluster).collect()
+        });
+        let mut sums = from.sums.clone();
+        for ((own, other), times) in values.iter().zip(&from.values).zip(by_cluster.chunks(count.max(1))) {
+            let by = *own as f64 - *other as f64;
+            if by != 0.0 {
+                sums.iter_mut().zip(times).for_each(|(sum, times)| *sum += by * f64::from(*times));
+            }
+        }
+        Drawn { values, sums }
+    }
+
     /// The quotient of two sums over clusters, with its interval. `None` for fewer than two clusters, and where the divisor is zero.
     pub fn ratio(&self, parts: &[i64], wholes: &[i64]) -> Option<Estimate> {
-        if wholes.iter().all(|whole| *whole == 0) {
-            return None;
-        }
-        if parts.iter().all(|part| *part == 0) {
-            return (!self.times.is_empty()).then(Estimate::default);
-        }
-        if self.times.is_empty() {
-            return None;
-        }
-        let floats = |values: &[i64]| values.iter().map(|value| *value as f64).collect::<Vec<f64>>();
-        let (parts, wholes) = (floats(parts), floats(wholes));
-        let (part, whole): (f64, f64) = (parts.iter().sum(), wholes.iter().sum());
-        let at = |values: &[f64], place: usize| values.get(place).copied().unwrap_or_default();
-        let left = |place: usize| quotient(part - at(&parts, place), whole - at(&wholes, place));
-        let without: Vec<f64> = (0..self.clusters).map(left).collect();
-        let pairs: Vec<(f64, f64)> = parts.iter().copied().zip(wholes.iter().copied()).collect();
-        let drawn = self.draws().map(|times| {
-            // Sums of whole numbers are exact in whatever order.
-            let sums = pairs.iter().zip(times).fold((0.0, 0.0), |(part, whole), ((own, of), times)| {
-                let times = f64::from(*times);
-                (part + own * times, whole + of * times)
-            });
-            quotient(sums.0, sums.1)
-        });
-        Some(bounds(quotient(part, whole), drawn.collect(), &without))
+        ratio(&self.drawn(parts.to_vec()), &self.drawn(wholes.to_vec()))
     }
+}
+
+/// As [`Resamples::ratio`], of sums that are drawn already.
+pub fn ratio(parts: &Drawn, wholes: &Drawn) -> Option<Estimate> {
+    if parts.sums.is_empty() || wholes.values.iter().all(|whole| *whole == 0) {
+        return None;
+    }
+    if parts.values.iter().all(|part| *part == 0) {
+        return Some(Estimate::default());
+    }
+    let drawn = parts.sums.iter().zip(&wholes.sums).map(|(part, whole)| quotient(*part, *whole)).collect();
+    let without: Vec<f64> = parts.without().zip(wholes.without()).map(|(part, whole)| quotient(part, whole)).collect();
+    Some(bounds(quotient(parts.whole(), wholes.whole()), drawn, &without))
 }
 
 /// The intervals of figures of whole numbers over sessions that have something to do with each other as the sample says; `figure` is told how often each session was drawn.
@@ -151,7 +187,8 @@ pub fn quotient(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
-fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
+/// A figure with its interval, from what it is in each draw, and without each cluster.
+pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
     let count = without.len() as f64;
     let mean = without.iter().sum::<f64>() / count;
     let sum = |power: i32| -> f64 { without.iter().map(|left| (mean - left).powi(power)).sum() };

@@ -7,7 +7,7 @@ use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
-use ctxsim::sim::{Batch, Conditions, RecordedSummary, simulate, watch, watch_anew};
+use ctxsim::sim::{Batch, CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, simulate, watch, watch_anew};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
 
@@ -155,9 +155,30 @@ fn plans(name: &str, facts: &Facts, count: u64, random: &mut Random) -> Vec<Plan
     std::iter::once(base.plan(facts).unwrap()).chain((0..count).filter_map(|_| turned(random))).collect()
 }
 
+/// In the open loop, and where the agent reads again what it lost.
 fn compare(name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -> (u64, u64) {
+    let closed = Conditions { refetch: Refetching::Lost, ..conditions.clone() };
+    compare_loop(&format!("{name}, closed"), trace, plans, &closed);
+    compare_loop(name, trace, plans, conditions)
+}
+
+fn compare_loop(name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -> (u64, u64) {
     let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(|plan| (plan, conditions)).collect();
-    let shared = Batch::new(&settings).simulate(trace);
+    let batch = Batch::new(&settings);
+    let shared = batch.simulate(trace);
+    let (watched, requests) = batch.watch(trace, &mut |setting, outcome| (setting, outcome.cloned()));
+    assert_eq!(watched, shared, "{name}, {}, with requests", trace.id);
+    for (setting, outcome) in requests {
+        let Some(outcome) = outcome else { continue };
+        let alone = simulate(trace, &plans[setting], conditions);
+        // The budget is each setting's own.
+        let sent = |calls: &[CallOutcome]| calls.iter().map(|row| CallOutcome { over_budget: false, ..*row }).collect::<Vec<_>>();
+        assert!(sent(&outcome.calls) == sent(&alone.calls), "{name}, requests of setting {setting} of {}", trace.id);
+        let again = |outcome: &Outcome| {
+            outcome.refetches.iter().map(|again| (again.call, again.request.actual, again.request.prefix)).collect::<Vec<_>>()
+        };
+        assert!(outcome.summaries == alone.summaries && again(&outcome) == again(&alone), "{name}, setting {setting} of {}", trace.id);
+    }
     for (setting, plan) in plans.iter().enumerate() {
         let alone = simulate(trace, plan, conditions);
         assert_eq!(alone, watch_anew(trace, plan, conditions, &mut |_| {}), "{name}, setting {setting} of {}, made anew", trace.id);

@@ -2,12 +2,13 @@
 
 use super::goal::{Constraint, Direction, Objective};
 use super::row::Row;
-use super::sampling::{Difference, Sampling, found};
+use super::sampling::{Difference, DrawnSums, Sampling, found};
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::judged_by;
 use crate::statistics::{Bars, Finding, Keeping, front};
 use rayon::prelude::*;
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a setting stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,21 +90,28 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     });
     let best = best.map(|(place, row)| (place, class(place), row));
     let front = on_front(rows, objective, constraints);
+    let of_best = best.and_then(|(.., best)| best.sums_of(0)).map(|sums| sampling.drawn(sums));
+    // Rows stand in the order of their settings.
+    let row_of = |setting: usize| rows.get(rows.partition_point(|row| row.setting < setting)).filter(|row| row.setting == setting);
+    let owns: BTreeSet<usize> = by.own.iter().copied().flatten().collect();
+    let of_own = |setting: usize| Some((setting, sampling.drawn(row_of(setting)?.sums_of(0)?)));
+    let of_own: BTreeMap<usize, DrawnSums> = owns.into_iter().filter_map(of_own).collect();
     let standing = |place: usize, row: &Row| match best {
         _ if class(place) == 2 => Standing::Breaks,
         Some((best, ..)) if best == place => Standing::Best,
         Some((_, of_best, _)) if class(place) > of_best => Standing::CannotTell,
         Some((.., best)) if row.failed_sessions() != best.failed_sessions() => Standing::Worse,
         Some((.., best)) if worth_of(row).compare(worth_of(best)) == Ordering::Equal => Standing::Equal,
-        Some((.., best)) if cannot_be_told(row, best, sampling) => Standing::NoDifference,
+        // Resamples are the same for all settings, so that their differences are those of pairs.
+        Some(_) if of_best.as_ref().and_then(|best| row.difference_from(best, sampling)).is_some_and(|from| from.spans_zero()) => {
+            Standing::NoDifference
+        }
         _ => Standing::Worse,
     };
     let against = |row: &Row| {
         let own = by.own.get(row.setting).copied().flatten().filter(|own| *own != row.setting)?;
-        // Rows stand in the order of their settings.
-        let own = rows.get(rows.partition_point(|row| row.setting < own)).filter(|row| row.setting == own)?;
-        let difference = row.difference(own, sampling);
-        let finding = match row.failed_sessions().cmp(&own.failed_sessions()) {
+        let difference = of_own.get(&own).and_then(|own| row.difference_from(own, sampling));
+        let finding = match row.failed_sessions().cmp(&row_of(own)?.failed_sessions()) {
             Ordering::Less if difference.is_some() => Finding::Better,
             Ordering::Greater if difference.is_some() => Finding::Worse,
             _ => found(difference.as_ref(), objective.direction, &by.bars),
@@ -126,11 +134,6 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
 /// 0 where all is kept, 1 where that cannot be told, 2 where something is broken.
 fn class(kept: &[Keeping]) -> u8 {
     if kept.contains(&Keeping::Broken) { 2 } else { u8::from(kept.contains(&Keeping::CannotTell)) }
-}
-
-/// Resamples are the same for all settings, so that their differences are those of pairs.
-fn cannot_be_told(row: &Row, best: &Row, sampling: &Sampling) -> bool {
-    row.difference(best, sampling).is_some_and(|difference| difference.share.low <= 0.0 && difference.share.high >= 0.0)
 }
 
 fn toward(direction: Direction, one: Value, other: Value) -> Ordering {

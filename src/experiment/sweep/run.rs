@@ -3,11 +3,11 @@
 use super::accounts::{Account, Accounts};
 use super::design::Setting;
 use super::row::Row;
-use super::sampling::Sampling;
+use super::sampling::{DrawnSums, Sampling};
 use super::sums::adds_up;
 use super::watch::Watch;
 use crate::corpus::Corpus;
-use crate::experiment::charges::{Billing, Charges, billed};
+use crate::experiment::charges::{Bench, Billing, Charges};
 use crate::experiment::error::SweepError;
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::{KnownFrom, Metric, judged_by};
@@ -15,7 +15,8 @@ use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
-use crate::sim::{Batch, BatchOutcome, Conditions, RecordedSummary, Refetching};
+use crate::sim::{BatchOutcome, Conditions, RecordedSummary, Refetching};
+use crate::statistics::Estimate;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -88,12 +89,13 @@ impl Sweep<'_> {
     fn block(&self, block: &[Setting], summaries: &RecordedSummaries, sampling: &Sampling) -> Result<Accounts, SweepError> {
         let mut accounts = Accounts::new(block.len(), sampling.sample.clusters());
         for Alike { plans, conditions, sessions } in self.alike(block, summaries)? {
-            let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(Arc::as_ref).zip(&conditions).collect();
-            let batch = Batch::new(&settings);
+            let refetch = self.billing.map_or(Refetching::Never, |billing| billing.refetch);
+            let closed: Vec<Conditions> = conditions.iter().map(|open| Conditions { refetch, ..open.clone() }).collect();
+            let bench = Bench::new(&plans, &conditions, &closed, self.billing);
             for chunk in sessions.chunks(BATCH) {
                 let simulate = |place: &usize| {
                     self.corpus.traces.get(*place).map(|trace| {
-                        let (shared, charges) = billed(trace, batch.simulate(trace), &settings, self.billing);
+                        let (shared, charges) = bench.simulate(trace);
                         (*place, shared, charges)
                     })
                 };
@@ -173,14 +175,18 @@ impl Sweep<'_> {
             .filter(adds_up)
             .collect();
         // What a setting comes to that never differs from the first one, worked out once.
-        let between = |account: Option<&Account>, measure: &Measure| {
-            let spread = sampling.spread(&accounts.sums(account, measure))?;
-            Some((spread.low.round() as i64, spread.high.round() as i64))
+        let between = |spread: Option<Estimate>| spread.map(|spread| (spread.low.round() as i64, spread.high.round() as i64));
+        let of_first = |measure: &Measure| {
+            let sums = accounts.sums(None, measure);
+            (between(sampling.spread(&sums)), sampling.drawn(&sums))
         };
-        let usual: Vec<Option<(i64, i64)>> = spread_over.par_iter().map(|measure| between(None, measure)).collect();
+        let usual: Vec<(Option<(i64, i64)>, DrawnSums)> = spread_over.par_iter().map(of_first).collect();
         let row = |account: &Account| {
-            let spread_of = |measure: &Measure, usual: &Option<(i64, i64)>| {
-                if account.is_as_usual(measure) { *usual } else { between(Some(account), measure) }
+            let spread_of = |measure: &Measure, (usual, drawn): &(Option<(i64, i64)>, DrawnSums)| {
+                if account.is_as_usual(measure) {
+                    return *usual;
+                }
+                between(sampling.spread_beside(&accounts.sums(Some(account), measure), drawn))
             };
             let spread = spread_over.iter().zip(&usual);
             let spread = spread.filter_map(|(measure, usual)| Some((measure.name(), spread_of(measure, usual)?))).collect();

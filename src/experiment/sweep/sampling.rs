@@ -4,7 +4,9 @@ use super::goal::{Comparator, Constraint, Direction};
 use super::row::{PARTS, Row};
 use super::sums::Sums;
 use crate::experiment::origin::sample;
-use crate::statistics::{Bars, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, effective, finding, keeping, quotient};
+use crate::statistics::{
+    Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, effective, finding, keeping, quotient, ratio,
+};
 use crate::trace::Trace;
 
 /// The sessions as they are drawn.
@@ -13,7 +15,38 @@ pub struct Sampling {
     /// The clusters of the sessions.
     pub sample: Sample,
     resamples: Resamples,
-    sizes: Vec<i64>,
+    /// Sessions of the clusters.
+    sizes: Drawn,
+}
+
+/// What a measure comes to by cluster, and in each draw.
+#[derive(Clone, Debug, Default)]
+pub struct DrawnSums {
+    parts: Drawn,
+    /// Nothing where the measure stands by itself.
+    wholes: Drawn,
+}
+
+impl DrawnSums {
+    fn is_quotient(&self) -> bool {
+        !self.wholes.values.is_empty()
+    }
+
+    /// A figure of the sums: over all clusters, by draw, and without each cluster.
+    fn figures<'d>(&'d self, other: &'d DrawnSums, figure: impl Fn(f64, f64) -> f64) -> (f64, Vec<f64>, Vec<f64>) {
+        fn all(sums: &DrawnSums, of: impl Fn(&Drawn) -> Vec<f64>) -> Vec<f64> {
+            let parts = of(&sums.parts);
+            if !sums.is_quotient() {
+                return parts;
+            }
+            parts.into_iter().zip(of(&sums.wholes)).map(|(part, whole)| quotient(part, whole)).collect()
+        }
+        let compare = |of: &dyn Fn(&Drawn) -> Vec<f64>| -> Vec<f64> {
+            all(self, of).into_iter().zip(all(other, of)).map(|(one, other)| figure(one, other)).collect()
+        };
+        let whole = compare(&|drawn| vec![drawn.whole()]).first().copied().unwrap_or_default();
+        (whole, compare(&|drawn| drawn.sums.clone()), compare(&|drawn| drawn.without().collect()))
+    }
 }
 
 /// A difference from another setting.
@@ -33,6 +66,11 @@ impl Difference {
     /// A share as an amount: in what the measure counts, and in millionths for quotients.
     pub fn amount(&self, share: f64) -> i64 {
         (share * self.whole.unwrap_or(1.0)).round() as i64
+    }
+
+    /// Could it be none, or of the other direction?
+    pub fn spans_zero(&self) -> bool {
+        self.share.low <= 0.0 && self.share.high >= 0.0
     }
 
     /// What is to be said of it, where so much is sought that way. What has no share is worth a change however small it is.
@@ -56,51 +94,71 @@ impl Sampling {
 
     /// A sample, drawn so often.
     pub fn of(sample: Sample, resamples: usize, seed: u64) -> Sampling {
-        Sampling { resamples: Resamples::new(sample.clusters(), resamples, seed), sizes: sample.sizes(), sample }
+        let resamples = Resamples::new(sample.clusters(), resamples, seed);
+        Sampling { sizes: resamples.drawn(sample.sizes()), resamples, sample }
+    }
+
+    /// What each draw makes of a measure.
+    pub fn drawn(&self, sums: &Sums) -> DrawnSums {
+        DrawnSums { parts: self.resamples.drawn(sums.parts.clone()), wholes: self.resamples.drawn(sums.wholes.clone()) }
+    }
+
+    /// The same beside a setting of which it is known: the work is in proportion to the clusters in which they differ.
+    fn drawn_beside(&self, sums: &Sums, known: &DrawnSums) -> DrawnSums {
+        let moved = |from: &Drawn, to: &[i64]| {
+            if from.values.len() == to.len() { self.resamples.moved(from, to.to_vec()) } else { self.resamples.drawn(to.to_vec()) }
+        };
+        DrawnSums { parts: moved(&known.parts, &sums.parts), wholes: moved(&known.wholes, &sums.wholes) }
     }
 
     /// The interval of a measure over these sessions: in what it counts, and in millionths for quotients. Absent for fewer than two clusters, and
     /// where the values of sessions do not add up.
     pub fn spread(&self, sums: &Sums) -> Option<Estimate> {
-        let scaled = |wholes: &[i64], scale: f64| {
-            let ratio = self.resamples.ratio(&sums.parts, wholes)?;
-            Some(Estimate { value: ratio.value * scale, low: ratio.low * scale, high: ratio.high * scale })
-        };
-        match (sums.parts.is_empty(), sums.wholes.is_empty()) {
-            (true, _) => None,
-            // A sum is the mean of a session times their number.
-            (false, true) => scaled(&self.sizes, self.sizes.iter().sum::<i64>() as f64),
-            (false, false) => scaled(&sums.wholes, PARTS as f64),
+        self.spread_of(&self.drawn(sums))
+    }
+
+    /// The same beside a setting of which it is known what each draw makes of it.
+    pub fn spread_beside(&self, sums: &Sums, known: &DrawnSums) -> Option<Estimate> {
+        self.spread_of(&self.drawn_beside(sums, known))
+    }
+
+    fn spread_of(&self, drawn: &DrawnSums) -> Option<Estimate> {
+        if drawn.parts.values.is_empty() {
+            return None;
         }
+        // A sum is the mean of a session times their number.
+        let (wholes, scale) = if drawn.is_quotient() { (&drawn.wholes, PARTS as f64) } else { (&self.sizes, self.sizes.whole()) };
+        let ratio = ratio(&drawn.parts, wholes)?;
+        Some(Estimate { value: ratio.value * scale, low: ratio.low * scale, high: ratio.high * scale })
     }
 
     /// How a measure differs from that of another setting. Absent for too few clusters, and where the values of sessions do not add up.
     pub fn difference(&self, one: &Sums, other: &Sums) -> Option<Difference> {
+        self.difference_from(one, &self.drawn(other))
+    }
+
+    /// The same from a setting of which it is known what each draw makes of it.
+    pub fn difference_from(&self, one: &Sums, other: &DrawnSums) -> Option<Difference> {
         let clusters = self.sample.clusters();
-        if clusters < FEWEST || one.parts.len() != clusters || other.parts.len() != clusters {
+        if clusters < FEWEST || one.parts.len() != clusters || other.parts.values.len() != clusters {
             return None;
         }
-        let value = |sums: &Sums, times: &[u16]| {
-            let sum = |values: &[i64]| values.iter().zip(times).map(|(value, times)| *value as f64 * f64::from(*times)).sum::<f64>();
-            if sums.wholes.is_empty() { sum(&sums.parts) } else { quotient(sum(&sums.parts), sum(&sums.wholes)) }
-        };
-        let is_quotient = !other.wholes.is_empty();
-        let base = value(other, &vec![1; clusters]);
+        let one = self.drawn_beside(one, other);
+        let is_quotient = other.is_quotient();
+        let base = if is_quotient { quotient(other.parts.whole(), other.wholes.whole()) } else { other.parts.whole() };
         let scale = if is_quotient { PARTS as f64 } else { 1.0 };
+        let estimate = |(value, drawn, without): (f64, Vec<f64>, Vec<f64>)| (!drawn.is_empty()).then(|| bounds(value, drawn, &without));
         let (share, whole) = if base != 0.0 {
-            let [share] = self.resamples.estimates(|times| {
-                let (one, other) = (value(one, times), value(other, times));
-                [quotient(one - other, other.abs())]
-            })?;
+            let share = estimate(one.figures(other, |one, other| quotient(one - other, other.abs())))?;
             (share, Some(base.abs() * scale))
         } else if is_quotient {
-            let [amount] = self.resamples.estimates(|times| [(value(one, times) - value(other, times)) * scale])?;
-            (amount, None)
+            (estimate(one.figures(other, |one, other| (one - other) * scale))?, None)
         } else {
-            let parts: Vec<i64> = one.parts.iter().zip(&other.parts).map(|(one, other)| one - other).collect();
+            let parts = one.parts.values.iter().zip(&other.parts.values).map(|(one, other)| one - other).collect();
             (self.spread(&Sums { parts, wholes: Vec::new() })?, None)
         };
-        Some(Difference { share, whole, clusters, effective: effective(if is_quotient { &other.wholes } else { &other.parts }) })
+        let sizes = if is_quotient { &other.wholes.values } else { &other.parts.values };
+        Some(Difference { share, whole, clusters, effective: effective(sizes) })
     }
 
     /// Is a constraint kept by a row, whose sums these are? What no interval is known of, and what may not be at all and is, is judged by the value alone.
@@ -142,7 +200,12 @@ impl Row {
 
     /// How the objective, the first of what was asked for, differs from that of another row.
     pub fn difference(&self, other: &Row, sampling: &Sampling) -> Option<Difference> {
-        sampling.difference(self.sums_of(0)?, other.sums_of(0)?)
+        self.difference_from(&sampling.drawn(other.sums_of(0)?), sampling)
+    }
+
+    /// The same from a row of which it is known what each draw makes of the objective.
+    pub fn difference_from(&self, other: &DrawnSums, sampling: &Sampling) -> Option<Difference> {
+        sampling.difference_from(self.sums_of(0)?, other)
     }
 }
 

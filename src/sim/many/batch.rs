@@ -21,7 +21,7 @@ use crate::sim::event::Warning;
 use crate::sim::intake::Intakes;
 use crate::sim::ledger::Detail;
 use crate::sim::observer::Observer;
-use crate::sim::outcome::CallOutcome;
+use crate::sim::outcome::{CallOutcome, Outcome};
 use crate::sim::run::step;
 use crate::sim::state::State;
 use crate::sim::totals::Totals;
@@ -70,24 +70,54 @@ impl<'a> Batch<'a> {
 
     /// Replays a session under all settings.
     pub fn simulate(&self, trace: &Trace) -> BatchOutcome {
-        let mut outcome = BatchOutcome { of: vec![0; self.settings], ..BatchOutcome::default() };
+        self.collect(trace, Detail::Sums, &mut |_, _| ()).0
+    }
+
+    /// The same, and what the caller makes of the requests of each run that ends, beside its sums: `look` is shown one of the settings that
+    /// have come to it, with calls, summaries and what was read again. It is shown no outcome where the setting is carried along as a difference
+    /// from another one, whose requests are not its own. Whether a request is over the budget is said for one of the settings.
+    pub fn watch<R: Clone>(&self, trace: &Trace, look: &mut dyn FnMut(usize, Option<&Outcome>) -> R) -> (BatchOutcome, Vec<R>) {
+        self.collect(trace, Detail::Requests, look)
+    }
+
+    fn collect<R: Clone>(
+        &self,
+        trace: &Trace,
+        detail: Detail,
+        look: &mut dyn FnMut(usize, Option<&Outcome>) -> R,
+    ) -> (BatchOutcome, Vec<R>) {
+        let sums = BatchOutcome { of: vec![0; self.settings], ..BatchOutcome::default() };
+        let mut found = Found { sums, seen: Vec::new(), detail, look };
+        self.replay(trace, &mut found);
+        (found.sums, found.seen)
+    }
+
+    fn replay<R: Clone>(&self, trace: &Trace, found: &mut Found<'_, R>) {
         let mut intakes = Intakes::new(trace);
         for (family, opening) in &self.families {
             let Some(plan) = family.ingests().first() else { continue };
             let cuts = Cuts::new(trace, family, &intakes.of(plan, family.conditions));
             if cuts.classes() == 1 {
-                begin(family, &cuts, trace, opening.clone(), &mut outcome);
+                begin(family, &cuts, trace, opening.clone(), found);
                 continue;
             }
             let all: Vec<u32> = (0..family.members.len() as u32).collect();
             let groups = if cuts.together && family.together { vec![all] } else { classes(&cuts, family, &all) };
             for members in groups {
                 let Some(led) = Company::of(family, &cuts, members) else { continue };
-                begin(family, &cuts, trace, led, &mut outcome);
+                begin(family, &cuts, trace, led, found);
             }
         }
-        outcome
     }
+}
+
+/// What has been found in one session so far.
+struct Found<'l, R> {
+    sums: BatchOutcome,
+    /// Beside the sums, what the caller makes of their requests.
+    seen: Vec<R>,
+    detail: Detail,
+    look: &'l mut dyn FnMut(usize, Option<&Outcome>) -> R,
 }
 
 /// Members by the way in which messages enter for them.
@@ -96,13 +126,13 @@ fn classes(cuts: &Cuts, family: &Family<'_>, members: &[u32]) -> Vec<Vec<u32>> {
 }
 
 /// Replays a session from its beginning under members of a family.
-fn begin(family: &Family<'_>, cuts: &Cuts, trace: &Trace, led: (u32, Company), outcome: &mut BatchOutcome) {
+fn begin<R: Clone>(family: &Family<'_>, cuts: &Cuts, trace: &Trace, led: (u32, Company), found: &mut Found<'_, R>) {
     let class = cuts.class_of(family.ingest(led.0));
     let Some((member, intake)) = family.members.get(led.0 as usize).zip(cuts.intake(class)) else { return };
     let mut start = Box::new(State::with_intake(trace, member.plan, family.conditions, Rc::clone(intake)));
-    start.ledger.detail = Detail::Sums;
+    start.ledger.detail = found.detail;
     let sways = Sways::new(cuts, family, class, &led.1.members());
-    Replay { family, cuts }.go_on(start, 0, led, sways, outcome);
+    Replay { family, cuts }.go_on(start, 0, led, sways, found);
 }
 
 /// Members of one family in one session.
@@ -114,11 +144,11 @@ struct Replay<'a, 'c> {
 
 impl<'a, 'c> Replay<'a, 'c> {
     /// Replays from a call on under members that have acted alike before it. `start` stands right before that call, as the leader's.
-    fn go_on(self, mut start: Box<State<'a>>, call: usize, led: (u32, Company), sways: Sways<'c>, outcome: &mut BatchOutcome) {
+    fn go_on<R: Clone>(self, mut start: Box<State<'a>>, call: usize, led: (u32, Company), sways: Sways<'c>, found: &mut Found<'_, R>) {
         let family = self.family;
         let (leader, company) = led;
         let Some(plan) = family.members.get(leader as usize).map(|member| member.plan) else { return };
-        outcome.runs += 1;
+        found.sums.runs += 1;
         start.inputs.plan = plan;
         if let Some(look) = &mut start.belief.look
             && let Some(limit) = family.limit(leader, look.rule)
@@ -126,20 +156,20 @@ impl<'a, 'c> Replay<'a, 'c> {
             look.limit = limit;
         }
         if company.is_empty() {
-            outcome.steps += run(&mut start, &mut (), call, usize::MAX);
-            self.collect(&mut start, std::iter::once(leader), &sways, outcome);
+            found.sums.steps += run(&mut start, &mut (), call, usize::MAX);
+            self.collect(&mut start, std::iter::once(leader), &sways, found);
             return;
         }
         let mut first = start.clone();
         let mut observer = BatchObserver::new(family, company, sways.clone());
-        outcome.steps += run(&mut first, &mut observer, call, usize::MAX);
-        self.collect(&mut first, std::iter::once(leader).chain(observer.faithful()), &observer.sways, outcome);
+        found.sums.steps += run(&mut first, &mut observer, call, usize::MAX);
+        self.collect(&mut first, std::iter::once(leader).chain(observer.faithful()), &observer.sways, found);
         drop(first);
         let mut at = call;
         let mut tracker = Tracker { family, sways: sways.of_members(observer.parted().iter().map(|parted| parted.member)) };
         for parted in observer.parted().chunk_by(|one, other| one.call == other.call) {
             let Some(parts_at) = parted.first().map(|parted| parted.call) else { continue };
-            outcome.steps +=
+            found.sums.steps +=
                 if tracker.sways.is_empty() { run(&mut start, &mut (), at, parts_at) } else { run(&mut start, &mut tracker, at, parts_at) };
             at = parts_at;
             for members in self.groups(parted) {
@@ -148,7 +178,7 @@ impl<'a, 'c> Replay<'a, 'c> {
                 let mut state = start.clone();
                 tracker.sways.put_on(class, &mut state);
                 let sways = tracker.sways.under(family, class, &company.members());
-                self.go_on(state, at, (leader, company), sways, outcome);
+                self.go_on(state, at, (leader, company), sways, found);
             }
         }
     }
@@ -162,7 +192,7 @@ impl<'a, 'c> Replay<'a, 'c> {
     }
 
     /// Ends a run, and gives each of these members its sums, with what it alone is judged by.
-    fn collect(self, state: &mut State<'_>, members: impl Iterator<Item = u32>, sways: &Sways<'_>, outcome: &mut BatchOutcome) {
+    fn collect<R: Clone>(self, state: &mut State<'_>, members: impl Iterator<Item = u32>, sways: &Sways<'_>, found: &mut Found<'_, R>) {
         state.ledger.close(&state.inputs);
         let warnings = warnings(&state.ledger.notes);
         let members: Vec<u32> = members.collect();
@@ -182,7 +212,8 @@ impl<'a, 'c> Replay<'a, 'c> {
             };
             // By budget what it comes to, and by what it comes to the place of the sums.
             let mut over: Vec<(u64, u64)> = Vec::new();
-            let mut found: Vec<((u64, bool), u32)> = Vec::new();
+            let mut places: Vec<((u64, bool), u32)> = Vec::new();
+            let mut seen: Option<R> = None;
             for member in members.into_iter().filter_map(|member| self.family.members.get(member as usize)) {
                 let over_budget = over.iter().find(|(budget, _)| *budget == member.budget).map(|(_, calls)| *calls).unwrap_or_else(|| {
                     let calls = prompts.iter().filter(|prompt| **prompt > member.budget).count() as u64;
@@ -191,16 +222,18 @@ impl<'a, 'c> Replay<'a, 'c> {
                 });
                 let never_fires = if state.talk.is_some() { state.ledger.never_fires(&state.inputs) } else { member.never_fires };
                 let judged = (over_budget, never_fires);
-                let place = found.iter().find(|(known, _)| *known == judged).map(|(_, place)| *place).unwrap_or_else(|| {
+                let place = places.iter().find(|(known, _)| *known == judged).map(|(_, place)| *place).unwrap_or_else(|| {
+                    let requests = (sway.is_none() && state.ledger.detail == Detail::Requests).then_some(led);
+                    found.seen.push(seen.get_or_insert_with(|| (found.look)(member.setting, requests)).clone());
                     let mut totals = Totals { over_budget, ..own.clone() };
                     let never = never_fires.then_some(Warning::NeverFires);
                     totals.warnings.extend(warnings.iter().copied().chain(never).map(|warning| (warning, 1)));
-                    outcome.totals.push(totals);
-                    let place = outcome.totals.len() as u32 - 1;
-                    found.push((judged, place));
+                    found.sums.totals.push(totals);
+                    let place = found.sums.totals.len() as u32 - 1;
+                    places.push((judged, place));
                     place
                 });
-                if let Some(of) = outcome.of.get_mut(member.setting) {
+                if let Some(of) = found.sums.of.get_mut(member.setting) {
                     *of = place;
                 }
             }

@@ -11,6 +11,7 @@ use crate::context::{Presence, State as ItemState};
 use crate::policy::{AfterRewrite, Sight, Verdict};
 use crate::sim::belief::read_of;
 use crate::sim::judge::references_of;
+use crate::sim::ledger::Detail;
 use crate::sim::outcome::CallOutcome;
 use crate::sim::retention::{Fate, fate_by, fate_of, fate_where};
 use crate::sim::state::State;
@@ -85,6 +86,8 @@ impl<'c> Sways<'c> {
         if class == self.leader {
             return;
         }
+        // What has been sent stays the leader's: no bill can be made of it.
+        state.ledger.detail = Detail::Sums;
         let trace = state.inputs.trace;
         if let Some(intake) = self.cuts.intake(class) {
             state.inputs.intake = Rc::clone(intake);
