@@ -5,10 +5,10 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
-use super::shell::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{BacktestSettings, Mode, backtest};
+use ctxsim::corpus::Corpus;
+use ctxsim::experiment::{self, BacktestSettings, Mode, TestedSession, Verdict, backtest};
 use ctxsim::measure::Recall;
 use ctxsim::report::{self, AskedBacktest, Grouping};
 
@@ -86,16 +86,34 @@ impl Backtest {
         drop(phase);
         let by: Vec<Grouping> = self.by.iter().map(|by| by.grouping()).collect();
         let asked = |command| AskedBacktest { mode, by: by.clone(), command };
-        self.output.give(door, "backtest", self.command(), |command| report::backtest(&corpus, &result, &asked(command)))?;
+        self.output.give(door, "backtest", self.command(), |command| {
+            report::backtest(&corpus, &result, &asked(command)).then(self.next(&corpus, &result))
+        })?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "backtest".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
+        self.logs.command(&["backtest"], &self.words())
+    }
+
+    /// What to type next: the first session of which an event was not predicted.
+    fn next(&self, corpus: &Corpus, tested: &experiment::Backtest) -> Vec<(String, String)> {
+        let is_wrong = |session: &&TestedSession| session.events.iter().any(|event| event.verdict != Verdict::Hit);
+        let wrong = tested.sessions.iter().find(is_wrong).and_then(|session| Some((corpus.traces.at(session.place)?, &session.policy)));
+        let mut next: Vec<(String, String)> = Vec::new();
+        next.extend(wrong.map(|(trace, policy)| {
+            let policy = ["-p".to_owned(), policy.clone()];
+            self.logs.explaining(&trace.id, corpus, &policy, "an event that was not predicted")
+        }));
+        next.push(self.logs.step(&["backtest", "--details"], &self.words(), "all tables and notes"));
+        next
+    }
+
+    /// What follows the logs.
+    fn words(&self) -> Vec<String> {
+        let mut words = self.policies.words();
         words.extend(self.free.then(|| "--free".to_owned()));
         words.extend(self.by.iter().flat_map(|by| ["--by".to_owned(), by.grouping().name().to_owned()]));
-        quoted(&words)
+        words
     }
 }

@@ -8,7 +8,6 @@ use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
-use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{ReplaySettings, break_even, check_model, price, recording};
@@ -81,20 +80,34 @@ impl Cost {
             let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
             self.output.give(door, "cost", self.command(), |command| {
                 report::cost(&Priced { corpus, replays, baselines, unchanged, checks, break_even, cache, breakdown, command })
+                    .then(self.next())
             })?;
         }
         Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "cost".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
+        self.logs.command(&["cost"], &self.words())
+    }
+
+    /// What to type next.
+    fn next(&self) -> Vec<(String, String)> {
+        let prices = self.pricing.table.words();
+        vec![
+            self.logs.step(&["cache"], &prices, "what breaks the cache"),
+            self.logs.step(&["idle"], &prices, "what pauses cost"),
+            self.logs.step(&["cost", "--details"], &self.words(), "by tier, all notes"),
+        ]
+    }
+
+    /// What follows the logs.
+    fn words(&self) -> Vec<String> {
+        let mut words = self.policies.words();
         words.extend(self.pricing.words());
         words.extend(self.refetch.words());
         words.extend(self.own.words());
         words.extend(self.bill.then(|| "--bill".to_owned()));
         words.extend(self.break_even.iter().flat_map(|param| ["--break-even".to_owned(), param.clone()]));
-        quoted(&words)
+        words
     }
 }

@@ -5,11 +5,13 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
-use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::Corpus;
+use ctxsim::experiment;
 use ctxsim::measure::Recall;
 use ctxsim::report;
+use std::cmp::Reverse;
 
 /// What `--policy` means here.
 const POLICIES: &str = "The two policies that are compared, presets or policy files: given twice";
@@ -51,14 +53,28 @@ impl Diff {
         let diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, None)?;
         drop(phase);
-        self.output.give(door, "diff", self.command(), |command| report::diff(&corpus, &diff, command).opened_by(check.clone()))?;
+        self.output.give(door, "diff", self.command(), |command| {
+            report::diff(&corpus, &diff, command).opened_by(check.clone()).then(self.next(&corpus, &diff))
+        })?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "diff".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
-        quoted(&words)
+        self.logs.command(&["diff"], &self.policies.words())
+    }
+
+    /// What to type next: the session whose prompts differ most.
+    fn next(&self, corpus: &Corpus, diff: &experiment::Diff) -> Vec<(String, String)> {
+        let [one, other] = &diff.replays;
+        let tokens =
+            |replay: &experiment::Replay, place: usize| replay.outcomes.at(place).map_or(0, |outcome| outcome.totals.prompt_tokens);
+        let parted = diff.partings.iter().enumerate().filter(|(_, parting)| parting.is_some());
+        let most = parted.max_by_key(|(place, _)| (tokens(one, *place).abs_diff(tokens(other, *place)), Reverse(*place)));
+        let most = most.and_then(|(place, _)| corpus.traces.at(place));
+        let words = self.policies.words();
+        let mut next: Vec<(String, String)> = Vec::new();
+        next.extend(most.map(|trace| self.logs.explaining(&trace.id, corpus, &words, "where they differ most")));
+        next.push(self.logs.step(&["diff", "--details"], &words, "all tables and notes"));
+        next
     }
 }

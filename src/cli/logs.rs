@@ -221,6 +221,11 @@ impl Logs {
         (Logs { logs, ..self.clone() }.command(words, after), shows.to_owned())
     }
 
+    /// The same for what explains one session under policies.
+    pub fn explaining(&self, session: &str, corpus: &Corpus, policies: &[String], shows: &str) -> (String, String) {
+        self.step(&["explain", short(session, corpus)], policies, shows)
+    }
+
     /// Which sessions are looked at.
     fn selection(&self) -> Result<Selection, Failure> {
         let (since, until) = (self.since.map(When::begins), self.until.map(When::ends));
@@ -368,4 +373,12 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let bytes = digits.and_then(|digits| digits.parse::<u64>().ok()?.checked_mul(unit)).filter(|bytes| (1024..1 << 50).contains(bytes));
     bytes.ok_or_else(|| "a size is written as 65536, 64M or 4G, and is 1K at least".to_owned())
+}
+
+/// The shortest beginning of an id, of eight letters or more, that no other session's has.
+fn short<'t>(id: &'t str, corpus: &Corpus) -> &'t str {
+    let shared = |other: &str| id.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let longest = corpus.traces.each().filter(|trace| trace.id != id).map(|trace| shared(&trace.id)).max().unwrap_or(0);
+    let mut ends = id.char_indices().map(|(place, _)| place).skip(8);
+    ends.find(|end| *end > longest).and_then(|end| id.get(..end)).unwrap_or(id)
 }

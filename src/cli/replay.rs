@@ -216,7 +216,7 @@ impl Replay {
         let mut next = Vec::new();
         if !policy.is_empty() {
             next.push(self.logs.step(&["tune"], &policy, "which settings would be cheapest"));
-            next.extend(fullest.map(|(_, id)| self.logs.step(&["explain", short(&id.0, corpus)], &policy, "the fullest session")));
+            next.extend(fullest.map(|(_, id)| self.logs.explaining(&id.0, corpus, &policy, "the fullest session")));
         }
         next.push(self.logs.step(&["report"], &[], "all of it in a browser"));
         next.push(self.logs.step(&["replay", "--details"], &[], "all columns, method and notes"));
@@ -246,14 +246,6 @@ impl Replay {
         words.extend(self.series.then(|| "--series".to_owned()));
         quoted(&words)
     }
-}
-
-/// The shortest beginning of an id, of eight letters or more, that no other session's has.
-fn short<'t>(id: &'t str, corpus: &Corpus) -> &'t str {
-    let shared = |other: &str| id.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
-    let longest = corpus.traces.each().filter(|trace| trace.id != id).map(|trace| shared(&trace.id)).max().unwrap_or(0);
-    let mut ends = id.char_indices().map(|(place, _)| place).skip(8);
-    ends.find(|end| *end > longest).and_then(|end| id.get(..end)).unwrap_or(id)
 }
 
 impl By {

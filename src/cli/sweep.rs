@@ -8,7 +8,6 @@ use super::output::{Output, Printed};
 use super::own::OwnAgents;
 use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
-use super::shell::quoted;
 use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
@@ -184,6 +183,7 @@ impl Sweep {
                 command,
             })
             .opened_by(check.clone())
+            .then(self.next(&dimensions))
         })?;
         Failure::checked(self.logs.complaints(&corpus))
     }
@@ -250,9 +250,31 @@ impl Sweep {
 
     /// The command as it would be typed again. What does not change the report is left out.
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "sweep".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
+        self.logs.command(&["sweep"], &self.words())
+    }
+
+    /// What to type next: the search that holds what it finds against other sessions, the picture, and all of it.
+    fn next(&self, dimensions: &[Dimension]) -> Vec<(String, String)> {
+        let policies = self.policies.words();
+        let vary: Vec<String> = self.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]).collect();
+        let both = [policies.clone(), vary].concat();
+        let mut next = Vec::new();
+        if self.policies.policies.len() == 1 {
+            let params =
+                dimensions.iter().map(|known| known.param.as_str()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(",");
+            let params = [policies, vec!["--params".to_owned(), params]].concat();
+            next.push(self.logs.step(&["tune"], &params, "held against other sessions"));
+        }
+        if let [_] = dimensions {
+            next.push(self.logs.step(&["chart", "sweep"], &both, "as a picture"));
+        }
+        next.push(self.logs.step(&["sweep", "--details"], &both, "all tables and notes"));
+        next
+    }
+
+    /// What follows the logs.
+    fn words(&self) -> Vec<String> {
+        let mut words = self.policies.words();
         let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
         self.vary.iter().for_each(|vary| add("--vary", vary));
         if let Some(count) = self.sample {
@@ -272,6 +294,6 @@ impl Sweep {
         }
         words.extend(self.own.words());
         words.extend(self.pricing.words());
-        quoted(&words)
+        words
     }
 }

@@ -8,10 +8,9 @@ use super::output::Output;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
-use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, split};
+use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, Tuned, split};
 use ctxsim::experiment::{Billing, Objective, SweepError, near, thresholds};
 use ctxsim::policy::Policy;
 use ctxsim::report::{Found, tune};
@@ -138,6 +137,7 @@ impl Tune {
                 command,
             })
             .opened_by(check.clone())
+            .then(self.next(&tuned))
         })?;
         Failure::checked(complaints)
     }
@@ -167,9 +167,28 @@ impl Tune {
 
     /// The command as it would be typed again. What does not change the report is left out.
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "tune".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
+        self.logs.command(&["tune"], &self.words())
+    }
+
+    /// What to type next: what the setting that was found does, which of its parameters decide, and all of it.
+    fn next(&self, tuned: &Tuned) -> Vec<(String, String)> {
+        let words = self.words();
+        let mut next = Vec::new();
+        if let Some(best) = tuned.best.as_ref().filter(|best| !best.setting.values.is_empty()) {
+            let found = best.setting.values.iter().flat_map(|(param, value)| ["--set".to_owned(), format!("{param}={value}")]);
+            let found = self.policies.words().into_iter().chain(found).collect::<Vec<_>>();
+            next.push(self.logs.step(&["replay", "--by", "session"], &found, "what it does, by session"));
+        }
+        if !self.explain {
+            next.push(self.logs.step(&["tune", "--explain"], &words, "which parameters decide"));
+        }
+        next.push(self.logs.step(&["tune", "--details"], &words, "all tables and notes"));
+        next
+    }
+
+    /// What follows the logs.
+    fn words(&self) -> Vec<String> {
+        let mut words = self.policies.words();
         let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
         if !self.params.is_empty() {
             add("--params", &self.params.join(","));
@@ -193,6 +212,6 @@ impl Tune {
         words.extend(self.own.words());
         words.extend(self.explain.then(|| "--explain".to_owned()));
         words.extend(self.pricing.words());
-        quoted(&words)
+        words
     }
 }

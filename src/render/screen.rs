@@ -24,7 +24,7 @@ const GAP: usize = 3;
 pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let page = Page { figures: Figures::ThreeDigits, ..page };
     let mut out = String::new();
-    let own = report.screen.as_ref();
+    let own = report.own_screen();
     let title = own.map(|screen| screen.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(&report.title);
     paragraph(&mut out, title, "", page);
     let next = next(report, page);

@@ -32,7 +32,7 @@ pub struct Report {
 pub struct Screen {
     /// One line on what was read, where that of the report is too long; empty for that of the report.
     pub title: String,
-    /// Tables and sentences, in the order in which they are read.
+    /// Tables and sentences, in the order in which they are read; empty for those of the report.
     pub sections: Vec<Section>,
     /// What to type next, each with what it shows.
     pub next: Vec<(String, String)>,
@@ -55,7 +55,7 @@ pub enum Depth {
 impl Report {
     /// This report opened by how well the recording itself is reproduced. A first screen of its own, which opens with the answer, ends with that.
     pub fn opened_by(mut self, calibration: String) -> Report {
-        if let Some(screen) = &mut self.screen {
+        if let Some(screen) = self.screen.as_mut().filter(|screen| !screen.sections.is_empty()) {
             screen.sections.push(Section::lines(vec![calibration.clone()]));
         }
         self.sections.insert(0, Section::lines(vec![calibration]));
@@ -64,15 +64,18 @@ impl Report {
 
     /// The same with what its first screen says to type next, each with what it shows.
     pub fn then(mut self, next: Vec<(String, String)>) -> Report {
-        if let Some(screen) = &mut self.screen {
-            screen.next = next;
-        }
+        self.screen.get_or_insert_default().next = next;
         self
     }
 
     /// The sections of the first screen: its own, or else those of the report.
     pub fn on_screen(&self) -> &[Section] {
-        self.screen.as_ref().map_or(&self.sections, |screen| &screen.sections)
+        self.own_screen().map_or(&self.sections, |screen| &screen.sections)
+    }
+
+    /// The first screen, where it has sections of its own.
+    pub fn own_screen(&self) -> Option<&Screen> {
+        self.screen.as_ref().filter(|screen| !screen.sections.is_empty())
     }
 }
 
