@@ -105,7 +105,6 @@ impl Backtest {
             let policy = ["-p".to_owned(), policy.clone()];
             self.logs.explaining(&trace.id, corpus, &policy, "an event that was not predicted")
         }));
-        next.push(self.logs.step(&["backtest", "--details"], &self.words(), "all tables and notes"));
         next
     }
 

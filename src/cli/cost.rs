@@ -93,11 +93,7 @@ impl Cost {
     /// What to type next.
     fn next(&self) -> Vec<(String, String)> {
         let prices = self.pricing.table.words();
-        vec![
-            self.logs.step(&["cache"], &prices, "what breaks the cache"),
-            self.logs.step(&["idle"], &prices, "what pauses cost"),
-            self.logs.step(&["cost", "--details"], &self.words(), "by tier, all notes"),
-        ]
+        vec![self.logs.step(&["cache"], &prices, "what breaks the cache"), self.logs.step(&["idle"], &prices, "what pauses cost")]
     }
 
     /// What follows the logs.

@@ -74,7 +74,6 @@ impl Diff {
         let words = self.policies.words();
         let mut next: Vec<(String, String)> = Vec::new();
         next.extend(most.map(|trace| self.logs.explaining(&trace.id, corpus, &words, "where they differ most")));
-        next.push(self.logs.step(&["diff", "--details"], &words, "all tables and notes"));
         next
     }
 }

@@ -218,7 +218,8 @@ impl Logs {
     pub fn step(&self, words: &[&str], after: &[String], shows: &str) -> (String, String) {
         let all = self.logs.iter().map(|log| log.len() + 1).sum::<usize>();
         let logs = if self.logs.len() > 1 && all > NAMES { vec!["LOGS".to_owned()] } else { self.logs.clone() };
-        (Logs { logs, ..self.clone() }.command(words, after), shows.to_owned())
+        let after: Vec<String> = after.iter().map(|word| if word == "--policy" { "-p".to_owned() } else { word.clone() }).collect();
+        (Logs { logs, ..self.clone() }.command(words, &after), shows.to_owned())
     }
 
     /// The same for what explains one session under policies.

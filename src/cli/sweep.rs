@@ -268,7 +268,6 @@ impl Sweep {
         if let [_] = dimensions {
             next.push(self.logs.step(&["chart", "sweep"], &both, "as a picture"));
         }
-        next.push(self.logs.step(&["sweep", "--details"], &both, "all tables and notes"));
         next
     }
 

@@ -182,7 +182,6 @@ impl Tune {
         if !self.explain {
             next.push(self.logs.step(&["tune", "--explain"], &words, "which parameters decide"));
         }
-        next.push(self.logs.step(&["tune", "--details"], &words, "all tables and notes"));
         next
     }
 

@@ -20,18 +20,28 @@ const MARK: &str = "Next:  ";
 /// Between a command and what it shows.
 const GAP: usize = 3;
 
-/// The first screen of a report.
+/// The first screen of a report. What to type next gives way to what answers.
 pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
+    let steps = report.screen.as_ref().map_or(&[][..], |screen| &screen.next);
+    let (alone, fewest) = with_steps(report, page, depth, &[]);
+    let fits = |count: &usize| steps.get(..*count).map(|steps| with_steps(report, page, depth, steps));
+    let found = (1..=steps.len()).rev().filter_map(|count| fits(&count)).find(|(_, left_out)| *left_out <= fewest);
+    found.map_or(alone, |(text, _)| text)
+}
+
+/// The screen with these steps, and how many of its sections have no room.
+fn with_steps(report: &Report, page: Page, depth: Depth, steps: &[(String, String)]) -> (String, usize) {
     let page = Page { figures: Figures::ThreeDigits, ..page };
     let mut out = String::new();
     let own = report.own_screen();
     let title = own.map(|screen| screen.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(&report.title);
     paragraph(&mut out, title, "", page);
-    let next = next(report, page);
-    // One line says what is left out, between two blank ones, and two where figures come from; where commands follow, one of them does.
+    let next = next(steps, page);
+    let says_rest = !steps.iter().any(|(command, _)| command.contains(" --details "));
+    // One line says what is left out, behind a blank one, unless a command does; two lines say where figures come from.
     let mut unused = String::new();
     report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
-    let below = lines(&unused) + if next.is_empty() { 4 } else { lines(&next) + 1 };
+    let below = lines(&unused) + if says_rest { 2 } else { 0 } + if next.is_empty() { 2 } else { lines(&next) + 1 };
     let (mut left_out, mut shown) = (0, Vec::new());
     for (place, one) in report.on_screen().iter().enumerate() {
         // A table leaves room for the sentences right behind it.
@@ -47,7 +57,7 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
         }
     }
     let behind = if own.is_some() { report.sections.len() } else { left_out };
-    if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| next.is_empty()) {
+    if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| says_rest) {
         out.push('\n');
         paragraph(&mut out, &sentence, "", page);
     }
@@ -59,7 +69,7 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     if !next.is_empty() {
         out += &format!("\n{next}");
     }
-    out
+    (out, left_out)
 }
 
 /// A section within so many lines; `None` where it does not fit. Of a long table the first rows are shown: so many, or the usual number where that is 0.
@@ -137,8 +147,7 @@ fn rest(sections: usize, notes: usize) -> Option<String> {
 }
 
 /// What to type next, in two columns where the page is wide enough; a longer command goes on in the next line, as a shell reads it.
-fn next(report: &Report, page: Page) -> String {
-    let steps = report.screen.as_ref().map_or(&[][..], |screen| &screen.next);
+fn next(steps: &[(String, String)], page: Page) -> String {
     let commands: Vec<String> = steps.iter().map(|(command, _)| escape(command).into_owned()).collect();
     let room = page.width.max(NARROWEST).saturating_sub(MARK.len());
     let fitting = commands.iter().map(|command| command.width()).filter(|width| *width <= room).max().unwrap_or(0);

@@ -143,6 +143,28 @@ fn each_command_answers_within_thirty_lines() {
     }
 }
 
+/// What a screen says to type next is a command that does something, whatever lines it is broken into.
+#[test]
+fn what_to_type_next_can_be_typed() {
+    let mut proposed: BTreeSet<String> = BTreeSet::new();
+    for (_, typed) in SCREENS {
+        let shown = screen(Over::Samples, typed, 80).replace(" \\\n         ", " ");
+        let Some((_, next)) = shown.split_once("\nNext:") else { continue };
+        // A column of its own says what the command shows.
+        let commands = next.lines().filter_map(|line| line.trim().split("   ").next()?.strip_prefix("ctxsim "));
+        proposed.extend(commands.map(|command| command.split_whitespace().collect::<Vec<_>>().join(" ")));
+    }
+    let of = |name: &str| proposed.iter().filter(|command| command.starts_with(name)).count();
+    assert!(["tune", "explain", "chart sweep", "cache", "replay --by session"].iter().all(|name| of(name) > 0), "{proposed:#?}");
+    for command in proposed.iter().filter(|command| !command.starts_with("report")) {
+        let ran = ctxsim(&command.split(' ').collect::<Vec<_>>())
+            .args(["--quiet", "-o", "-"])
+            .within(Path::new(env!("CARGO_MANIFEST_DIR")))
+            .run();
+        assert!(matches!(ran.status.code(), Some(0 | 1)), "{command}: {}", ran.stderr());
+    }
+}
+
 /// A new command has a row in one of the tables.
 #[test]
 fn no_command_is_forgotten() {
@@ -157,7 +179,7 @@ fn no_command_is_forgotten() {
 /// Pages that are narrower or wider, and commands that are no screens of logs.
 #[test]
 fn no_line_is_wider_than_the_page() {
-    for (over, width) in [(Over::Samples, 60), (Over::Samples, 120), (Over::Home, 60)] {
+    for (over, width) in [(Over::Samples, 60), (Over::Samples, 120), (Over::Home, 60), (Over::Home, 120)] {
         SCREENS.iter().for_each(|(_, typed)| is_no_wider(typed, &screen(over, typed, width), width));
     }
     for width in [60, 80, 120] {
