@@ -337,6 +337,15 @@ fn mutated_databases_are_read_in_bounded_time_and_memory() {
     assert!(peak < 128 << 20, "{} MiB", peak >> 20);
 }
 
+/// A reader that no target names would never be fuzzed.
+#[test]
+fn every_reader_is_fuzzed() {
+    let targets = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/fuzz_targets")).unwrap();
+    let targets: String = targets.map(|target| std::fs::read_to_string(target.unwrap().path()).unwrap()).collect();
+    let forgotten = READERS.iter().map(|reader| reader.name).filter(|name| !targets.contains(&format!("\"{name}\"")));
+    assert_eq!(forgotten.collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
 /// What fuzzing found (see `fuzz/`), and a late input of each target.
 #[test]
 fn inputs_found_by_fuzzing_are_read() {
