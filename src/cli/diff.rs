@@ -71,9 +71,10 @@ impl Diff {
         let parted = diff.partings.iter().enumerate().filter(|(_, parting)| parting.is_some());
         let most = parted.max_by_key(|(place, _)| (tokens(one, *place).abs_diff(tokens(other, *place)), Reverse(*place)));
         let most = most.and_then(|(place, _)| corpus.traces.at(place));
-        let words = self.policies.words();
-        let mut next: Vec<(String, String)> = Vec::new();
-        next.extend(most.map(|trace| self.logs.explaining(&trace.id, corpus, &words, "where they differ most")));
-        next
+        // What is set may be of the other policy alone.
+        let second = self.policies.policies.last().filter(|_| self.policies.set.is_empty());
+        let words = second.map(|second| Policies { policies: vec![second.clone()], ..self.policies.clone() }.words());
+        let step = most.zip(words).map(|(trace, words)| self.logs.explaining(&trace.id, corpus, &words, "where they differ most"));
+        step.into_iter().collect()
     }
 }
