@@ -20,24 +20,25 @@ const MARK: &str = "Next:  ";
 /// Between a command and what it shows.
 const GAP: usize = 3;
 
-/// The first screen of a report. What to type next gives way to what answers.
+/// The first screen of a report. What to type next, and that there is more, give way to what answers.
 pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let steps = report.screen.as_ref().map_or(&[][..], |screen| &screen.next);
-    let (alone, fewest) = with_steps(report, page, depth, &[]);
-    let fits = |count: &usize| steps.get(..*count).map(|steps| with_steps(report, page, depth, steps));
-    let found = (1..=steps.len()).rev().filter_map(|count| fits(&count)).find(|(_, left_out)| *left_out <= fewest);
-    found.map_or(alone, |(text, _)| text)
+    let fewer = (0..=steps.len()).rev().filter_map(|count| steps.get(..count));
+    let ends = fewer.flat_map(|steps| [(steps, true), (steps, false)]).filter(|(few, says_rest)| *says_rest || !few.is_empty());
+    // Of several the first one is the least.
+    let screens = ends.map(|(steps, says_rest)| with_end(report, page, depth, steps, says_rest));
+    screens.min_by_key(|(_, left_out)| *left_out).map(|(text, _)| text).unwrap_or_default()
 }
 
-/// The screen with these steps, and how many of its sections have no room.
-fn with_steps(report: &Report, page: Page, depth: Depth, steps: &[(String, String)]) -> (String, usize) {
+/// The screen with these steps at its end, and with what is behind it; and how many of its sections have no room.
+fn with_end(report: &Report, page: Page, depth: Depth, steps: &[(String, String)], says_rest: bool) -> (String, usize) {
     let page = Page { figures: Figures::ThreeDigits, ..page };
     let mut out = String::new();
     let own = report.own_screen();
     let title = own.map(|screen| screen.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(&report.title);
     paragraph(&mut out, title, "", page);
     let next = next(steps, page);
-    let says_rest = !steps.iter().any(|(command, _)| command.contains(" --details "));
+    let says_rest = says_rest && !steps.iter().any(|(command, _)| command.contains(" --details "));
     // One line says what is left out, behind a blank one, unless a command does; two lines say where figures come from.
     let mut unused = String::new();
     report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
