@@ -147,8 +147,9 @@ fn each_command_answers_within_thirty_lines() {
 #[test]
 fn what_to_type_next_can_be_typed() {
     let mut proposed: BTreeSet<String> = BTreeSet::new();
-    for (_, typed) in SCREENS {
-        let shown = screen(Over::Samples, typed, 80).replace(" \\\n         ", " ");
+    // A wider page has room for all of them.
+    for (width, (_, typed)) in [80, 160].into_iter().flat_map(|width| SCREENS.iter().map(move |row| (width, row))) {
+        let shown = screen(Over::Samples, typed, width).replace(" \\\n         ", " ");
         let Some((_, next)) = shown.split_once("\nNext:") else { continue };
         // A column of its own says what the command shows.
         let commands = next.lines().filter_map(|line| line.trim().split("   ").next()?.strip_prefix("ctxsim "));
