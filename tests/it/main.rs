@@ -56,11 +56,12 @@ mod forms;
 mod gate;
 /// Days, blocks, jumps, windows, against the raw lines.
 mod groups;
+/// A cloned repository with settings, names, links and pipes that mean harm.
+mod held;
 /// `--help` of every command: it fits the page, and its examples run.
 mod help;
 /// A made home of forty sessions.
 mod home;
-/// A cloned repository with settings, names, links and pipes that mean harm.
 #[cfg(unix)]
 mod hostile_repository;
 /// Pauses between calls and what helps against a cold cache.

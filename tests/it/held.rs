@@ -1,0 +1,45 @@
+//! Of many sessions a corpus holds bytes: whatever is made of them comes back as it was.
+
+use crate::support::shared;
+use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::corpus::{ReadSettings, read};
+use ctxsim::cost::Tariff;
+use ctxsim::experiment::{Replay, ReplaySettings, compose, price, recording, replay_closed};
+use ctxsim::list::{List, Pack};
+use ctxsim::policy::Policy;
+use ctxsim::sim::Refetching;
+use std::path::Path;
+
+fn comes_back<T: Pack + PartialEq>(what: &str, list: &List<T>) {
+    let wrong: Vec<usize> = list.each().enumerate().filter(|(_, one)| T::unpack(&one.pack()) != **one).map(|(place, _)| place).collect();
+    assert!(!list.is_empty() && wrong.is_empty(), "{what}: {} of {}, the first {:?}", wrong.len(), list.len(), wrong.first());
+}
+
+#[test]
+fn what_is_held_packed_comes_back_as_it_was() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let folders = [Some(samples), shared().map(|folder| folder.join("transcripts"))];
+    let catalog = Catalog::builtin().unwrap();
+    let (prices, caches) = (Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
+    let tariff = Tariff { catalog: &catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 };
+    for folder in folders.into_iter().flatten() {
+        let mut corpus = read(&[folder.to_string_lossy().into_owned()], &ReadSettings::new(&catalog)).unwrap();
+        let settings = ReplaySettings { window: Some(60_000), ..ReplaySettings::new(&catalog) };
+        let policies = ["none", "pi", "opencode@2025-12", "codex"].map(|name| Policy::load(name).unwrap());
+        let replays = |corpus: &ctxsim::corpus::Corpus| -> Vec<Replay> {
+            let mut replays = replay_closed(corpus, &policies, &settings, Refetching::Lost).unwrap();
+            price(corpus, &mut replays, &tariff);
+            replays
+        };
+        let plain = replays(&corpus);
+        for replay in plain.iter().flat_map(|open| std::iter::once(open).chain(open.closed.as_deref())) {
+            comes_back("outcomes", &replay.outcomes);
+            comes_back("bills", &replay.bills);
+        }
+        comes_back("sessions", &corpus.traces);
+        comes_back("recordings", &recording(&corpus, &tariff).sessions);
+        comes_back("compositions", compose(&corpus, &policies[1..2], &settings).unwrap().compositions.first().unwrap());
+        corpus.traces.pack();
+        assert!(replays(&corpus) == plain, "replays of packed sessions");
+    }
+}
