@@ -118,8 +118,7 @@ def read_langfuse(source: Any) -> Records:
         ImportError: a file is Parquet, and there is no pyarrow.
 
     The fields are those of Langfuse's published reference (read in November 2026). The JSON form is tried on public traces; no public
-    file of
-    the Parquet form was found, so what is unverified is how its writer types times and usage: maps, structs and texts of JSON are taken.
+    file of the Parquet form was found, so what is unverified is how its writer types times and usage: maps, structs and texts of JSON are taken.
     """
     return Records(_lines(_observations(_from_files(source))), "langfuse")
 

@@ -92,7 +92,7 @@ struct Together<'a> {
 }
 
 /// Settings under which sessions are replayed and billed together: settings that act alike share a run and its bill.
-pub(super) struct Bench<'a> {
+pub(super) struct BilledBatch<'a> {
     open: Together<'a>,
     /// The closed loop, in which settings that acted alike may part.
     closed: Option<Together<'a>>,
@@ -115,11 +115,11 @@ impl<'a> Together<'a> {
     }
 }
 
-impl<'a> Bench<'a> {
+impl<'a> BilledBatch<'a> {
     /// Settings with the conditions of both loops.
-    pub fn new(plans: &'a [Arc<Plan>], open: &'a [Conditions], closed: &'a [Conditions], billing: Option<Billing<'a>>) -> Bench<'a> {
+    pub fn new(plans: &'a [Arc<Plan>], open: &'a [Conditions], closed: &'a [Conditions], billing: Option<Billing<'a>>) -> BilledBatch<'a> {
         let nets = billing.is_some_and(|billing| billing.refetch != Refetching::Never);
-        Bench { open: Together::new(plans, open), closed: nets.then(|| Together::new(plans, closed)), billing }
+        BilledBatch { open: Together::new(plans, open), closed: nets.then(|| Together::new(plans, closed)), billing }
     }
 
     /// What the settings come to in a session, with the charges of each of the sums that occur.

@@ -25,9 +25,19 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let steps = report.screen.as_ref().map_or(&[][..], |screen| &screen.next);
     let fewer = (0..=steps.len()).rev().filter_map(|count| steps.get(..count));
     let ends = fewer.flat_map(|steps| [(steps, true), (steps, false)]).filter(|(few, says_rest)| *says_rest || !few.is_empty());
-    // Of several the first one is the least.
-    let screens = ends.map(|(steps, says_rest)| with_end(report, page, depth, steps, says_rest));
-    screens.min_by_key(|(_, left_out)| *left_out).map(|(text, _)| text).unwrap_or_default()
+    // All rows are asked for whatever they push out, and are long to render.
+    let tried = if depth == Depth::AllRows { 1 } else { usize::MAX };
+    let mut best: Option<(String, usize)> = None;
+    for (steps, says_rest) in ends.take(tried) {
+        let (text, left_out) = with_end(report, page, depth, steps, says_rest);
+        if left_out == 0 {
+            return text;
+        }
+        if best.as_ref().is_none_or(|(_, least)| left_out < *least) {
+            best = Some((text, left_out));
+        }
+    }
+    best.map(|(text, _)| text).unwrap_or_default()
 }
 
 /// The screen with these steps at its end, and with what is behind it; and how many of its sections have no room.

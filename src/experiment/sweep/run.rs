@@ -7,7 +7,7 @@ use super::sampling::{DrawnSums, Sampling};
 use super::sums::adds_up;
 use super::watch::Watch;
 use crate::corpus::Corpus;
-use crate::experiment::charges::{Bench, Billing, Charges};
+use crate::experiment::charges::{BilledBatch, Billing, Charges};
 use crate::experiment::error::SweepError;
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::{KnownFrom, Metric, judged_by};
@@ -91,11 +91,11 @@ impl Sweep<'_> {
         for Alike { plans, conditions, sessions } in self.alike(block, summaries)? {
             let refetch = self.billing.map_or(Refetching::Never, |billing| billing.refetch);
             let closed: Vec<Conditions> = conditions.iter().map(|open| Conditions { refetch, ..open.clone() }).collect();
-            let bench = Bench::new(&plans, &conditions, &closed, self.billing);
+            let batch = BilledBatch::new(&plans, &conditions, &closed, self.billing);
             for chunk in sessions.chunks(BATCH) {
                 let simulate = |place: &usize| {
                     self.corpus.traces.get(*place).map(|trace| {
-                        let (shared, charges) = bench.simulate(trace);
+                        let (shared, charges) = batch.simulate(trace);
                         (*place, shared, charges)
                     })
                 };
