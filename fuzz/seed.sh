@@ -46,9 +46,9 @@ seed counting "${lines[@]}" aider
 mkdir -p corpus/policy
 cp ../src/policy/presets/*.toml "$data"/*/*.toml corpus/policy/
 
-# A trace file of the short sample sessions, whole and unpacked (the first 11 bytes are the magic).
+# A trace file of the short sample sessions, whole and unpacked (the first line is the magic).
 mkdir -p corpus/trace_file
 if command -v ctxsim >/dev/null; then
-    ctxsim trace build "$data/native" "$data/pi" -o corpus/trace_file/whole
-    tail -c +12 corpus/trace_file/whole | gunzip >corpus/trace_file/unpacked
+    ctxsim trace build "$data/native" "$data/pi" -o corpus/trace_file/whole.ctxtrace --force
+    tail -n +2 corpus/trace_file/whole.ctxtrace | gunzip >corpus/trace_file/unpacked
 fi

@@ -137,8 +137,8 @@ impl Arms {
                 return Err(Failure::Usage(format!("`--pair-by {other}`: without --index there are id, file and folder")));
             }
             None => {
-                let ids: BTreeSet<&str> = before.traces.iter().map(|trace| trace.id.as_str()).collect();
-                let shared = after.iter().flat_map(|(_, corpus)| &corpus.traces).any(|trace| ids.contains(trace.id.as_str()));
+                let ids: BTreeSet<String> = before.traces.each().map(|trace| trace.id.clone()).collect();
+                let shared = after.iter().any(|(_, corpus)| corpus.traces.each().any(|trace| ids.contains(&trace.id)));
                 shared.then_some(PairBy::Id)
             }
         };
@@ -180,7 +180,7 @@ impl Arms {
                 let compactions = cell("compactions").and_then(|count| count.parse().ok());
                 Label { run: source.to_owned(), task: cell(task).map(str::to_owned), compactions }
             };
-            let labels: Vec<Label> = corpus.traces.iter().map(|trace| label(&trace.source)).collect();
+            let labels: Vec<Label> = corpus.traces.each().map(|trace| label(&trace.source)).collect();
             let found: BTreeSet<&str> = labels.iter().map(|label| label.run.as_str()).collect();
             let lost: Vec<&str> = files
                 .iter()

@@ -68,8 +68,8 @@ impl Cache {
         let tables = self.prices.tables()?;
         let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
         let found = cache_reads(&corpus, &tables.tariff(&catalog, self.logs.model.clone(), 0));
-        self.output.give(door, "cache", self.command(), |command| {
-            report::cache(&corpus, &found, &AskedCache { by: self.by.asked(), next: self.next(), command })
+        self.output.give_parts(door, "cache", self.command(), |command, parts| {
+            report::cache(&corpus, &found, &AskedCache { by: self.by.asked(), parts, next: self.next(), command })
         })?;
         Failure::checked(self.logs.complaints(&corpus))
     }

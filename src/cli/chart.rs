@@ -7,7 +7,7 @@ use super::logs::Logs;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
-use super::print::{page, print, print_bytes};
+use super::print::{page, print, print_content};
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use ctxsim::catalog::Catalog;
@@ -137,17 +137,17 @@ impl Chart {
             _ => svg(chart, look).into_bytes(),
         };
         drop(phase);
-        let Target::File(path, _) = target else { return print_bytes(&bytes) };
+        let Target::File(path, _) = target else { return print_content(&bytes.into()) };
         let drawn = door.file("output", path, NONE_IS_OWN)?;
         if form == Ending::Csv {
-            door.put(&[(&drawn, &bytes)])?;
+            door.put(&[(&drawn, &bytes.as_slice().into())])?;
             door.tell(&format!("wrote {}", path.display()));
             return Ok(());
         }
         let beside = path.with_extension("csv");
         let data = csv(chart)?;
         let listed = door.file("output", &beside, NONE_IS_OWN)?;
-        door.put(&[(&drawn, &bytes), (&listed, data.as_bytes())])?;
+        door.put(&[(&drawn, &bytes.as_slice().into()), (&listed, &data.as_str().into())])?;
         door.tell(&format!("wrote {} and {}", path.display(), beside.display()));
         Ok(())
     }

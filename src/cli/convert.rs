@@ -71,7 +71,7 @@ impl Convert {
             let reasons: Vec<String> = converted.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
             return Err(Failure::NothingReadable(format!("nothing to convert: {}", first_few(&reasons, 5))));
         }
-        door.put(&[(&place, &bytes)])?;
+        door.put(&[(&place, &bytes.into())])?;
         if !self.logs.quiet {
             self.sum_up(&converted, &place);
         }

@@ -45,7 +45,7 @@ impl Demo {
             let target = Target::of(OUTPUT, path, &FOLDER, None)?;
             let none = || Failure::Usage("six sessions are six files: name a folder for them".to_owned());
             let folder = target.folder().ok_or_else(none)?;
-            let files = SESSIONS.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+            let files = SESSIONS.map(|(name, text)| (name.to_owned(), text.into()));
             door.fill("output", folder, Company::Nothing, &files)?;
             tell(&format!("wrote {} sessions into {}", SESSIONS.len(), folder.display()));
             return print(&next(&folder.to_string_lossy()));

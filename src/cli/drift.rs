@@ -87,7 +87,7 @@ impl Drift {
             }
             let base = replayed.first().filter(|_| replayed.len() == 1).map(|policy| policy.name.as_str());
             let text = document(&findings.calibrated, basis, base, &self.command(), &catalog);
-            door.put(&[(place, text.as_bytes())])?;
+            door.put(&[(place, &text.as_str().into())])?;
             if !self.logs.quiet && !matches!(place, Place::Printed) {
                 tell(&format!("wrote {}", file.display()));
             }

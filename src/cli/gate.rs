@@ -101,7 +101,7 @@ impl Gate {
         let mut complaints = logs.complaints(&corpus);
         let (Some(known), None) = (known, &place) else {
             let text = harmless_json(now.to_text().map_err(|error| Failure::Usage(error.to_string()))?);
-            place.map_or(Ok(()), |place| door.put(&[(&place, text.as_bytes())]))?;
+            place.map_or(Ok(()), |place| door.put(&[(&place, &text.as_str().into())]))?;
             if !self.logs.quiet {
                 let sessions = counted(now.sessions.len() as u64, "session");
                 tell(&format!("wrote the baseline of {} over {sessions} into {}", now.policy, self.baseline.display()));

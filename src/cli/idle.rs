@@ -43,8 +43,8 @@ impl Idle {
         let prices = self.prices.words();
         let step = |words: &[&str], shows: &str| self.logs.step(words, &prices, shows);
         let next = [step(&["cache"], "every break of the cache"), step(&["idle", "--details"], "by session and model, notes")];
-        self.output.give(door, "idle", self.logs.command(&["idle"], &prices), |command| {
-            report::idle(&corpus, &found, &AskedIdle { next: next.to_vec(), command })
+        self.output.give_parts(door, "idle", self.logs.command(&["idle"], &prices), |command, parts| {
+            report::idle(&corpus, &found, &AskedIdle { parts, next: next.to_vec(), command })
         })?;
         Failure::checked(self.logs.complaints(&corpus))
     }

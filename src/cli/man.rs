@@ -1,6 +1,6 @@
 //! `ctxsim man`: manual pages.
 
-use super::door::{Company, Door, WRITES};
+use super::door::{Company, Content, Door, WRITES};
 use super::failure::Failure;
 use super::print::print;
 use super::target::{FOLDER, OUTPUT, Target};
@@ -39,9 +39,9 @@ impl Man {
 }
 
 /// A page for the command and for each one below it, with the names of their files.
-fn pages(command: &Command) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+fn pages(command: &Command) -> Result<Vec<(String, Content<'static>)>, Failure> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    let mut all = vec![(format!("{name}.1"), page(command)?)];
+    let mut all = vec![(format!("{name}.1"), page(command)?.into())];
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
         all.extend(pages(sub)?);
     }

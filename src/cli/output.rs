@@ -1,12 +1,12 @@
 //! Where a report goes: to stdout in one form, to a folder in all of them.
 
-use super::door::{Company, Door, NONE_IS_OWN, WRITES};
+use super::door::{Company, Content, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
-use super::print::{USUAL_WIDTH, page, print, print_with};
+use super::print::{USUAL_WIDTH, page, print_content};
 use super::target::{self, Ending, Target, Writes};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ctxsim::render::{Emphasis, Figures, Page, csv, html, json, json_into, markdown, screen, text};
+use ctxsim::render::{Emphasis, Figures, Page, csv_into, html, json_into, markdown, screen, text};
 use ctxsim::report::{Depth, Parts, Report, Story};
 use std::path::PathBuf;
 
@@ -203,15 +203,15 @@ impl Output {
         let phase = door.phase("drawing");
         if let Target::File(path, ending) = &target {
             let place = door.file(OUTPUT, path, NONE_IS_OWN)?;
-            let bytes = rendered(&report(Some(command)), form_of(*ending))?.into_bytes();
+            let report = report(Some(command));
+            door.put(&[(&place, &rendered(&report, form_of(*ending))?)])?;
             drop(phase);
-            door.put(&[(&place, &bytes)])?;
             door.tell(&format!("wrote {}", path.display()));
             return Ok(());
         }
         if let Target::Folder(folder) = &target {
             let named = report(Some(command));
-            let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&named, form_of(ending))?.into_bytes())));
+            let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&named, form_of(ending))?)));
             door.fill(OUTPUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
             door.tell(&format!("wrote {name}.txt, .md, .csv and .json into {}", folder.display()));
         }
@@ -226,13 +226,9 @@ impl Output {
             Format::Table | Format::Junit | Format::Github => Form::Screen(page(), self.depth()),
         };
         let report = report(None);
-        if matches!(form, Form::Json) {
-            drop(phase);
-            return print_with(&mut |out| json_into(&report, out));
-        }
-        let text = rendered(&report, form)?;
+        let content = rendered(&report, form)?;
         drop(phase);
-        print(&text)
+        print_content(&content)
     }
 }
 
@@ -259,13 +255,13 @@ fn format_of(ending: Ending) -> Format {
     }
 }
 
-fn rendered(report: &Report, form: Form) -> Result<String, Failure> {
+fn rendered(report: &Report, form: Form) -> Result<Content<'_>, Failure> {
     Ok(match form {
-        Form::Text(page) | Form::Screen(page, Depth::Details) => text(report, page),
-        Form::Screen(page, depth) => screen(report, page, depth),
-        Form::Markdown => markdown(report),
-        Form::Csv => csv(report)?,
-        Form::Json => json(report)?,
-        Form::Html => html(&Story::of(report))?,
+        Form::Text(page) | Form::Screen(page, Depth::Details) => text(report, page).into(),
+        Form::Screen(page, depth) => screen(report, page, depth).into(),
+        Form::Markdown => markdown(report).into(),
+        Form::Csv => Content::made(|out| csv_into(report, out)),
+        Form::Json => Content::made(|out| json_into(report, out)),
+        Form::Html => html(&Story::of(report))?.into(),
     })
 }

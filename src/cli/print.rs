@@ -1,9 +1,10 @@
 //! What goes to stdout.
 
+use super::door::{Content, Unwritten};
 use super::failure::Failure;
 use clap::ValueEnum;
-use ctxsim::render::{Emphasis, Figures, Page, RenderError};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use ctxsim::render::{Emphasis, Figures, Page};
+use std::io::{self, ErrorKind, IsTerminal};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -56,45 +57,16 @@ impl Color {
 
 /// Prints to stdout. A reader who goes away early has had enough: that is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
-    print_bytes(text.as_bytes())
+    print_content(&text.into())
 }
 
-/// The same of bytes.
-pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+/// The same of whatever a file may hold.
+pub fn print_content(content: &Content<'_>) -> Result<(), Failure> {
+    match content.write(&mut io::stdout().lock()) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Enough),
-        Err(error) => Err(Failure::writing(Path::new("standard output"), &error)),
-    }
-}
-
-/// The same of what is written as it is made.
-pub fn print_with(write: &mut dyn FnMut(&mut dyn Write) -> Result<(), RenderError>) -> Result<(), Failure> {
-    let mut out = Heard { out: BufWriter::new(io::stdout().lock()), failed: None };
-    let written = write(&mut out);
-    let flushed = out.flush();
-    match (out.failed, written) {
-        (Some(ErrorKind::BrokenPipe), _) => Err(Failure::Enough),
-        (None, Err(error)) => Err(error.into()),
-        (_, Ok(())) => flushed.map_err(|error| Failure::writing(Path::new("standard output"), &error)),
-        (Some(kind), Err(_)) => Err(Failure::writing(Path::new("standard output"), &kind.into())),
-    }
-}
-
-/// Standard output that remembers why it failed.
-struct Heard<W: Write> {
-    out: W,
-    failed: Option<ErrorKind>,
-}
-
-impl<W: Write> Write for Heard<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes).inspect_err(|error| self.failed = Some(error.kind()))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush().inspect_err(|error| self.failed = Some(error.kind()))
+        Err(Unwritten::Place(error)) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Enough),
+        Err(Unwritten::Place(error)) => Err(Failure::writing(Path::new("standard output"), &error)),
+        Err(Unwritten::Content(error)) => Err(error.into()),
     }
 }
 

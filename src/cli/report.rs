@@ -1,12 +1,12 @@
 //! `ctxsim report`: everything that a replay has to say, as a folder: a page, a summary, tables, the record.
 
-use super::door::{Company, Door, NONE_IS_OWN, WRITES};
+use super::door::{Company, Content, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::logs::Logs;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
-use super::print::{page, print};
+use super::print::{page, print, print_content};
 use super::shell::quoted;
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
 use clap::Args;
@@ -18,10 +18,11 @@ use ctxsim::experiment::{Composed, check_model, choose, compose, plan_for, price
 use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
-use ctxsim::render::{Pictures, csv, html, json, prose, summary};
+use ctxsim::render::{Pictures, csv_into, html, json_into, prose, summary};
 use ctxsim::report::chart::{Life, busiest};
-use ctxsim::report::{self, Asked, Baselines, By, Story, Told, story};
+use ctxsim::report::{self, Asked, Baselines, By, Parts, Story, Told, story};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -134,40 +135,38 @@ impl Report {
             excerpts: &excerpts,
         };
         let story = story(told, Some(self.command()));
-        let mut files = self.tables(&corpus, &composed, &checks, baselines)?;
+        let mut files = self.tables(&corpus, &composed, &checks, baselines);
         for drawn in story.chapters.iter().flat_map(|chapter| &chapter.charts) {
             let look = |theme| Look { size: Size::MEDIUM, theme };
-            files.push((format!("charts/{}.svg", drawn.kind), chart::svg(drawn, look(Theme::Light))));
-            files.push((format!("charts/{}-dark.svg", drawn.kind), chart::svg(drawn, look(Theme::Dark))));
-            files.push((format!("charts/{}.csv", drawn.kind), chart::csv(drawn)?));
+            files.push((format!("charts/{}.svg", drawn.kind), chart::svg(drawn, look(Theme::Light)).into()));
+            files.push((format!("charts/{}-dark.svg", drawn.kind), chart::svg(drawn, look(Theme::Dark)).into()));
+            files.push((format!("charts/{}.csv", drawn.kind), Content::made(|out| chart::csv_into(drawn, out))));
         }
         // A summary that stands alone has no folder of pictures beside it.
         let pictures = if self.inline || target.folder().is_none() { Pictures::Inlined } else { Pictures::Linked };
-        files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED, pictures)));
-        files.push(("index.html".to_owned(), html(&story)?));
+        files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED, pictures).into()));
+        files.push(("index.html".to_owned(), html(&story)?.into()));
         drop(phase);
+        let nothing = Content::from("");
         let alone = |ending: Ending| {
             let name = match ending {
                 Ending::Md => "summary.md",
                 Ending::Json => "replay.json",
                 _ => "index.html",
             };
-            files.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text)
+            files.iter().find(|(known, _)| known == name).map_or(&nothing, |(_, content)| content)
         };
         match &target {
-            Target::Printed => print(alone(self.format.unwrap_or(Ending::Html)))?,
+            Target::Printed => print_content(alone(self.format.unwrap_or(Ending::Html)))?,
             Target::File(path, ending) => {
-                door.put(&[(&door.file("output", path, NONE_IS_OWN)?, alone(*ending).as_bytes())])?;
+                door.put(&[(&door.file("output", path, NONE_IS_OWN)?, alone(*ending))])?;
                 Report::say(door, &story, path)?;
             }
             Target::Folder(folder) => {
-                let index = folder.join("index.html");
-                let printed = self.format.map(alone);
-                let bytes: Vec<(String, Vec<u8>)> = files.iter().map(|(name, text)| (name.clone(), text.clone().into_bytes())).collect();
-                door.fill("output", folder, Company::Own, &bytes)?;
-                match printed {
-                    Some(text) => print(text)?,
-                    None => Report::say(door, &story, &index)?,
+                door.fill("output", folder, Company::Own, &files)?;
+                match self.format.map(alone) {
+                    Some(content) => print_content(content)?,
+                    None => Report::say(door, &story, &folder.join("index.html"))?,
                 }
             }
         }
@@ -175,24 +174,27 @@ impl Report {
     }
 
     /// The tables for spreadsheets, and the record for programs.
-    fn tables(
-        &self,
-        corpus: &Corpus,
-        composed: &Composed,
-        checks: &BTreeMap<String, Check>,
-        baselines: Baselines<'_>,
-    ) -> Result<Vec<(String, String)>, Failure> {
+    fn tables<'a>(
+        &'a self,
+        corpus: &'a Corpus,
+        composed: &'a Composed,
+        checks: &'a BTreeMap<String, Check>,
+        baselines: Baselines<'a>,
+    ) -> Vec<(String, Content<'a>)> {
         let kinds = [("sessions", By::Session), ("tools", By::Tool), ("regions", By::Region), ("references", By::Reference)];
-        let report = |by: By, command: Option<String>| {
-            let asked = Asked { by, cache: self.pricing.cache.kind(), checks: Some(checks), command, ..Asked::default() };
+        let report = move |by: By, parts: Parts, command: Option<String>| {
+            let asked = Asked { by, parts, cache: self.pricing.cache.kind(), checks: Some(checks), command, ..Asked::default() };
             report::replay(corpus, &composed.replays, baselines, &asked)
         };
-        let mut files = Vec::new();
+        let rows = Parts { sections: false, rows: true, record: false };
+        let mut files: Vec<(String, Content<'a>)> = Vec::new();
         for (name, by) in kinds {
-            files.push((format!("{name}.csv"), csv(&report(by, None))?));
+            files.push((format!("{name}.csv"), Content::made(move |out| csv_into(&report(by, rows, None), out))));
         }
-        files.push(("replay.json".to_owned(), json(&report(By::Policy, Some(self.command())))?));
-        Ok(files)
+        let record = Parts { record: true, rows: false, ..rows };
+        let json = move |out: &mut dyn Write| json_into(&report(By::Policy, record, Some(self.command())), out);
+        files.push(("replay.json".to_owned(), Content::made(json)));
+        files
     }
 
     /// The command as it would be typed again. Where the report is written changes nothing in it.

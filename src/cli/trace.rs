@@ -60,7 +60,7 @@ impl Trace {
         }
         let mut bytes = Vec::new();
         write_traces(&corpus, &mut bytes)?;
-        door.put(&[(&place, &bytes)])?;
+        door.put(&[(&place, &bytes.into())])?;
         if !build.logs.quiet {
             let (sessions, skipped) = (corpus.facts.sessions, corpus.facts.skipped.len() as u64);
             let left_out = if skipped > 0 { format!(", {} skipped", counted(skipped, "file")) } else { String::new() };

@@ -75,7 +75,7 @@ impl Validate {
             notes: &held.notes,
             scenarios: &scenarios,
             // Without a count of reads there is no bill with a cache to hold against the recording.
-            cache: if before.traces.iter().any(|trace| trace.tells_of_cache()) { cache } else { CacheKind::None },
+            cache: if before.traces.each().any(|trace| trace.tells_of_cache()) { cache } else { CacheKind::None },
             checks: &checks,
             predicted: hits,
             command,

@@ -198,8 +198,8 @@ impl Measure {
                 let measured = Measured {
                     row: files.row,
                     sessions: corpus.traces.len(),
-                    messages: corpus.traces.iter().map(|trace| trace.messages.len()).sum(),
-                    calls: corpus.traces.iter().map(|trace| trace.calls.len()).sum(),
+                    messages: corpus.traces.each().map(|trace| trace.messages.len()).sum(),
+                    calls: corpus.traces.each().map(|trace| trace.calls.len()).sum(),
                     skipped: &corpus.facts.skipped,
                     losses: corpus.facts.losses.iter().map(|loss| loss.count).sum(),
                 };

@@ -34,19 +34,19 @@ impl Scale for Words {
 
 /// Reads the logs of a corpus once more.
 pub fn excerpts(corpus: &Corpus, format: Option<&'static Reader>) -> Excerpts {
-    let mut by_source: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (place, trace) in corpus.traces.iter().enumerate() {
-        by_source.entry(&trace.source).or_default().push(place);
+    let mut by_source: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, trace) in corpus.traces.each().enumerate() {
+        by_source.entry(trace.source.clone()).or_default().push(place);
     }
     let found: Vec<(usize, Vec<String>)> =
-        by_source.into_par_iter().flat_map_iter(|(source, places)| read(corpus, source, places, format)).collect();
+        by_source.into_par_iter().flat_map_iter(|(source, places)| read(corpus, &source, places, format)).collect();
     let mut texts = vec![Vec::new(); corpus.traces.len()];
     for (place, beginnings) in found {
         if let Some(slot) = texts.get_mut(place) {
             *slot = beginnings;
         }
     }
-    let unread = texts.iter().zip(&corpus.traces).filter(|(texts, trace)| texts.is_empty() && !trace.parts.is_empty()).count() as u64;
+    let unread = texts.iter().zip(corpus.traces.each()).filter(|(texts, trace)| texts.is_empty() && !trace.parts.is_empty()).count() as u64;
     Excerpts { texts, unread }
 }
 
@@ -55,10 +55,10 @@ fn read(corpus: &Corpus, source: &str, mut places: Vec<usize>, format: Option<&'
     let mut found = Vec::new();
     // What breaks off has been reported when the log was read for the first time.
     let _ = (reader.read)(&mut source, &Words(Some(SHOWN)), &mut |transcript| {
-        let same = |place: &usize| corpus.traces.get(*place).is_some_and(|trace| is_of(trace, &transcript));
+        let same = |place: &usize| corpus.traces.at(*place).is_some_and(|trace| is_of(&trace, &transcript));
         if let Some(index) = places.iter().position(same) {
             let place = places.remove(index);
-            found.extend(corpus.traces.get(place).map(|trace| (place, beginnings(trace, &transcript))));
+            found.extend(corpus.traces.at(place).map(|trace| (place, beginnings(&trace, &transcript))));
         }
     });
     found

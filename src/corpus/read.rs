@@ -16,6 +16,9 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Sessions of more messages than this together are packed, however few they are.
+const MANY_MESSAGES: usize = 400_000;
+
 /// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).
 pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, CounterError> {
     let found = discover(paths);
@@ -66,16 +69,17 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| files.get(*index).and_then(|file| std::fs::metadata(file).ok()).map_or(0, |metadata| metadata.len());
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
-    let sessions = AtomicUsize::new(0);
+    let messages = AtomicUsize::new(0);
     let mut results: Vec<(usize, FileResult)> = order
         .par_iter()
         .with_max_len(1)
         .filter_map(|index| {
             let mut result = read_file(files.get(*index)?, settings, counters, companions);
-            if let FileResult::Sessions { traces, .. } = &mut result
-                && (files.len() > MANY || sessions.fetch_add(traces.len(), Ordering::Relaxed) > MANY)
-            {
-                traces.pack();
+            if let FileResult::Sessions { traces, .. } = &mut result {
+                let more: usize = traces.iter().map(|trace| trace.messages.len()).sum();
+                if messages.fetch_add(more, Ordering::Relaxed) + more > MANY_MESSAGES || files.len() > MANY {
+                    traces.pack();
+                }
             }
             settings.progress.file_done();
             Some((*index, result))

@@ -112,7 +112,7 @@ pub fn compose(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'
             let outcome = in_hindsight(trace, plan, &conditions, &mut |context, _| seen.push(composition(trace, seen.len(), context)));
             (outcome, seen)
         };
-        let (outcomes, compositions) = List::made_in_pairs(corpus.traces.len(), session);
+        let (outcomes, compositions) = List::made_in_pairs(&corpus.traces, session);
         composed.replays.push(ready.with(outcomes));
         composed.compositions.push(compositions);
     }

@@ -64,7 +64,7 @@ impl Diff {
         let sampling = Sampling::new(&corpus.traces, RESAMPLES, SEED);
         let [one, other] = &self.replays;
         let sums = |replay: &Replay| {
-            let tokens = replay.outcomes.iter().map(|outcome| i64::try_from(outcome.totals.prompt_tokens).unwrap_or(i64::MAX));
+            let tokens = replay.outcomes.each().map(|outcome| i64::try_from(outcome.totals.prompt_tokens).unwrap_or(i64::MAX));
             Sums { parts: sampling.sample.sums(tokens), wholes: Vec::new() }
         };
         sampling.difference(&sums(other), &sums(one))

@@ -3,6 +3,7 @@
 use super::origin::sample;
 use crate::corpus::Corpus;
 use crate::trace::{Evidence, PartKind, Trace};
+use std::borrow::Cow;
 
 /// One reference and how much stands between its source and the message that refers to it.
 ///
@@ -32,8 +33,8 @@ pub struct Distance {
 /// The distances of all references of a corpus whose calls are replayed, session by session.
 pub fn distances(corpus: &Corpus) -> Vec<Distance> {
     let sample = sample(corpus.traces.each());
-    let of_session = |(session, trace)| of_session(session, sample.of(session), trace);
-    corpus.traces.iter().enumerate().flat_map(of_session).collect()
+    let of_session = |(session, trace): (usize, Cow<'_, Trace>)| of_session(session, sample.of(session), &trace);
+    corpus.traces.each().enumerate().flat_map(of_session).collect()
 }
 
 /// Sums from the start of what is live.

@@ -4,6 +4,7 @@ use super::read_again::withdrawn;
 use crate::corpus::Corpus;
 use crate::trace::Trace;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -28,8 +29,8 @@ pub struct FileReadings {
 
 /// All files that were read, those read most often first; of equals those with more tokens, then in the order of the corpus.
 pub fn files(corpus: &Corpus) -> Vec<FileReadings> {
-    let of = |(session, trace): (usize, &Trace)| of_session(session, trace);
-    let mut all: Vec<FileReadings> = corpus.traces.par_iter().enumerate().flat_map_iter(of).collect();
+    let of = |(session, trace): (usize, Cow<'_, Trace>)| of_session(session, &trace);
+    let mut all: Vec<FileReadings> = corpus.traces.par_each().enumerate().flat_map_iter(of).collect();
     all.sort_by_key(|file| Reverse((file.readings, file.tokens)));
     all
 }

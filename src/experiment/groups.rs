@@ -3,9 +3,11 @@
 use super::recording::Recording;
 use super::replay::Replay;
 use crate::corpus::Corpus;
+use crate::sim::Outcome;
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a block of a subscription lasts: five hours from the hour in which its first call was made (as `ccusage blocks` cuts them).
@@ -105,9 +107,12 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
         time.is_some_and(|time| since.is_some_and(|since| time < since) || until.is_some_and(|until| time >= until))
     };
     let mut found: BTreeMap<String, (Group, BTreeSet<usize>)> = BTreeMap::new();
-    for (place, trace) in corpus.traces.iter().enumerate() {
-        for (call, row) in trace.calls.iter().enumerate().filter(|(call, _)| !is_cut(trace, *call)) {
-            let (group, sessions) = found.entry(label(trace, call)).or_default();
+    for (place, trace) in corpus.traces.each().enumerate() {
+        let session = recording.and_then(|recording| recording.sessions.at(place));
+        let mut outcomes: Vec<Option<Cow<'_, Outcome>>> = replays.iter().map(|replay| replay.outcomes.at(place)).collect();
+        outcomes.iter_mut().for_each(|outcome| *outcome = outcome.take().filter(|outcome| outcome.totals.compared_sessions > 0));
+        for (call, row) in trace.calls.iter().enumerate().filter(|(call, _)| !is_cut(&trace, *call)) {
+            let (group, sessions) = found.entry(label(&trace, call)).or_default();
             sessions.insert(place);
             group.calls += 1;
             group.policies.resize(replays.len(), (0, 0));
@@ -115,16 +120,14 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
                 group.without_usage += 1;
                 continue;
             };
-            let prices = recording.and_then(|recording| recording.sessions.get(place)).map(|session| &session.call_prices);
-            if let Some(nano_usd) = prices.and_then(|prices| prices.get(call).copied().flatten()) {
+            if let Some(nano_usd) = session.as_ref().and_then(|session| session.call_prices.get(call).copied().flatten()) {
                 *group.nano_usd.get_or_insert(0) += nano_usd;
             }
             group.prompt_tokens += usage.prompt;
             group.cache_read_tokens += usage.cache_read;
             group.output_tokens += row.recorded_output().unwrap_or(0);
-            for ((simulated, recorded), replay) in group.policies.iter_mut().zip(replays) {
-                let outcome = replay.outcomes.get(place).filter(|outcome| outcome.totals.compared_sessions > 0);
-                if let Some(made) = outcome.and_then(|outcome| outcome.calls.get(call)) {
+            for ((simulated, recorded), outcome) in group.policies.iter_mut().zip(&outcomes) {
+                if let Some(made) = outcome.as_ref().and_then(|outcome| outcome.calls.get(call)) {
                     *simulated += made.actual;
                     *recorded += usage.prompt;
                 }
@@ -135,7 +138,7 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
             // A compaction counts where the call behind it does; one behind the last call, where that does.
             let Some(last) = trace.calls.len().checked_sub(1) else { continue };
             let behind = trace.first_call_behind(event).min(last);
-            let Some((group, _)) = found.get_mut(&label(trace, behind)).filter(|_| !is_cut(trace, behind)) else { continue };
+            let Some((group, _)) = found.get_mut(&label(&trace, behind)).filter(|_| !is_cut(&trace, behind)) else { continue };
             group.compactions += 1;
             if let Some(took) = event.duration_ms {
                 group.compacting_ms = Some(group.compacting_ms.unwrap_or(0) + took);
@@ -154,8 +157,8 @@ fn time_of(trace: &Trace, call: usize) -> Option<Timestamp> {
 
 /// The beginnings of the blocks of all calls, ascending.
 fn blocks(corpus: &Corpus) -> Vec<Timestamp> {
-    let of = |trace: &Trace| (0..trace.calls.len()).filter_map(|call| time_of(trace, call)).collect::<Vec<_>>();
-    let mut times: Vec<Timestamp> = corpus.traces.iter().flat_map(of).collect();
+    let of = |trace: Cow<'_, Trace>| (0..trace.calls.len()).filter_map(|call| time_of(&trace, call)).collect::<Vec<_>>();
+    let mut times: Vec<Timestamp> = corpus.traces.each().flat_map(of).collect();
     times.sort_unstable();
     let mut starts: Vec<Timestamp> = Vec::new();
     for time in times {
@@ -169,14 +172,14 @@ fn blocks(corpus: &Corpus) -> Vec<Timestamp> {
 
 /// Names of projects: a number in the order of their first sessions, and the folder that its logs lie in where that is one.
 fn projects(corpus: &Corpus) -> BTreeMap<u64, String> {
-    let mut folders: BTreeMap<u64, (usize, BTreeSet<&str>)> = BTreeMap::new();
-    for trace in &corpus.traces {
+    let mut folders: BTreeMap<u64, (usize, BTreeSet<String>)> = BTreeMap::new();
+    for trace in corpus.traces.each() {
         let Some(project) = trace.project else { continue };
         let next = folders.len() + 1;
         let folder = trace.source.rsplit('/').nth(1).unwrap_or_default();
-        folders.entry(project).or_insert((next, BTreeSet::new())).1.insert(folder);
+        folders.entry(project).or_insert((next, BTreeSet::new())).1.insert(folder.to_owned());
     }
-    let name = |(number, folders): (usize, BTreeSet<&str>)| match folders.iter().collect::<Vec<_>>().as_slice() {
+    let name = |(number, folders): (usize, BTreeSet<String>)| match folders.iter().collect::<Vec<_>>().as_slice() {
         [folder] if !folder.is_empty() => format!("{number} {folder}"),
         _ => format!("{number}"),
     };

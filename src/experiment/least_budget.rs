@@ -30,7 +30,8 @@ pub struct LeastBudget {
 
 /// Looks for the least budget. `None` where there is no reference.
 pub fn least_budget(corpus: &Corpus) -> Option<LeastBudget> {
-    let all: Vec<Lookahead> = corpus.traces.par_iter().map(Lookahead::of_everything).filter(|ahead| !ahead.needs.is_empty()).collect();
+    let all: Vec<Lookahead> =
+        corpus.traces.par_each().map(|trace| Lookahead::of_everything(&trace)).filter(|ahead| !ahead.needs.is_empty()).collect();
     let references: u64 = all.iter().map(|ahead| ahead.needs.len() as u64).sum();
     let needed = (references * PERCENT).div_ceil(100);
     let largest = all.iter().flat_map(|ahead| ahead.rooms.iter().zip(&ahead.taken).map(|(room, taken)| room + taken)).max()?;

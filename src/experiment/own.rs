@@ -180,7 +180,7 @@ pub fn own_agents(
         let trace = imposed.get(&place).map(Cow::Borrowed).or_else(|| corpus.traces.at(place))?;
         Some(policy.outcome(&mut SharedSession::new(&trace), place, Refetching::Never))
     };
-    let outcomes = List::made(corpus.traces.len(), |place| through(place).unwrap_or_default());
+    let outcomes = List::made(&corpus.traces, |place| through(place).unwrap_or_default());
     let named = ready.first().map(|first| first.with(outcomes)).unwrap_or_default();
     let name = own.name();
     let threshold = |(place, policy): (usize, &Option<usize>)| policy.and_then(|policy| ready.get(policy))?.threshold(place);

@@ -22,7 +22,7 @@ pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
         };
         priced.iter().map(|replay| of(replay).unwrap_or_default()).collect()
     };
-    let mut all = List::made_together(corpus.traces.len(), priced.len(), of_session).into_iter();
+    let mut all = List::made_together(&corpus.traces, priced.len(), of_session).into_iter();
     for replay in replays {
         replay.take_bills(all.next());
         if let Some(closed) = replay.closed.as_deref_mut() {

@@ -92,9 +92,9 @@ pub struct ReadAgain {
 
 /// Counts what was read again.
 pub fn read_again(corpus: &Corpus) -> ReadAgain {
-    let watched: Vec<Watched> = corpus.traces.par_iter().enumerate().flat_map_iter(|(session, trace)| watch(session, trace)).collect();
+    let watched: Vec<Watched> = corpus.traces.par_each().enumerate().flat_map_iter(|(session, trace)| watch(session, &trace)).collect();
     let mut found = ReadAgain::default();
-    for trace in &corpus.traces {
+    for trace in corpus.traces.each() {
         let prunings = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune).count() as u64;
         found.prunings += prunings;
         found.compactions += trace.compactions.len() as u64 - prunings;

@@ -103,7 +103,7 @@ impl RecordedSession {
 
 /// What the logs of a corpus say happened, at the prices of a tariff.
 pub fn recording(corpus: &Corpus, tariff: &Tariff<'_>) -> Recording {
-    let sessions = List::made(corpus.traces.len(), |place| {
+    let sessions = List::made(&corpus.traces, |place| {
         let trace = corpus.traces.at(place).unwrap_or_default();
         RecordedSession::of(&trace, &check_of(&trace, tariff), tariff)
     });

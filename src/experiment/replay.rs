@@ -78,7 +78,7 @@ fn replay_all(corpus: &Corpus, ready: &[Ready<'_>], refetch: Refetching) -> Vec<
         let mut shared = SharedSession::new(&trace);
         ready.iter().map(|policy| policy.outcome(&mut shared, place, refetch)).collect()
     };
-    let by_policy = List::made_together(corpus.traces.len(), ready.len(), through_all);
+    let by_policy = List::made_together(&corpus.traces, ready.len(), through_all);
     let replay_of = |(policy, outcomes): (&Ready<'_>, List<Outcome>)| {
         let closed_in_pauses = policy.closed_in_pauses(corpus, refetch).map(Box::new);
         Replay { closed_in_pauses, ..policy.with(outcomes) }

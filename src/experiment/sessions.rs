@@ -8,6 +8,7 @@ use crate::policy::{Policy, PolicyError};
 use crate::sim::{Outcome, Refetching, Totals};
 use crate::trace::Trace;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// The sums of one session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,14 +41,14 @@ pub fn by_session(
         replay_closed(corpus, policies, settings, refetch)?
     };
     let Some(replayed) = replayed.pop() else { return Ok(Vec::new()) };
-    let closed = |place: usize| replayed.closed.as_ref().and_then(|closed| closed.outcomes.get(place));
-    let figures = |(place, (trace, open)): (usize, (&Trace, &Outcome))| {
+    let closed = |place: usize| replayed.closed.as_ref().and_then(|closed| closed.outcomes.at(place));
+    let figures = |(place, (trace, open)): (usize, (Cow<'_, Trace>, Cow<'_, Outcome>))| {
         let charges = |by: Billing<'_>| {
-            let calibration = by.calibration(trace);
-            let charges = Charges::open(trace, open, by, &calibration);
-            closed(place).map_or(charges, |closed| charges.net_of(&Charges::open(trace, closed, by, &calibration)))
+            let calibration = by.calibration(&trace);
+            let charges = Charges::open(&trace, &open, by, &calibration);
+            closed(place).map_or(charges, |closed| charges.net_of(&Charges::open(&trace, &closed, by, &calibration)))
         };
         SessionFigures { totals: open.totals.sums(), charges: billing.map(charges).unwrap_or_default() }
     };
-    Ok(corpus.traces.par_iter().zip(&replayed.outcomes).enumerate().map(figures).collect())
+    Ok(corpus.traces.par_each().zip(replayed.outcomes.par_each()).enumerate().map(figures).collect())
 }

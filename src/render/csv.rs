@@ -3,21 +3,28 @@
 use super::error::RenderError;
 use super::escape::escape;
 use crate::report::{Cell, Report, Table, decimal_dollars};
+use std::io::Write;
 
 /// The flat table, its first line the keys of the columns.
 pub fn csv(report: &Report) -> Result<String, RenderError> {
-    of_table(&report.rows)
+    let mut bytes = Vec::new();
+    csv_into(report, &mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The same, written as it is made: it may be longer than the memory is large.
+pub fn csv_into(report: &Report, out: &mut dyn Write) -> Result<(), RenderError> {
+    table_into(&report.rows, out)
 }
 
 /// A table, its first line the keys of the columns.
-pub(super) fn of_table(table: &Table) -> Result<String, RenderError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+pub(super) fn table_into(table: &Table, out: &mut dyn Write) -> Result<(), RenderError> {
+    let mut writer = csv::Writer::from_writer(out);
     writer.write_record(table.columns.iter().map(|column| column.key))?;
-    for row in &table.rows {
+    for row in table.rows.each() {
         writer.write_record(row.iter().map(field))?;
     }
-    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(writer.flush()?)
 }
 
 fn field(cell: &Cell) -> String {

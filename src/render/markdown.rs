@@ -91,7 +91,7 @@ fn table(table: &Table) -> String {
     let headers: Vec<String> = table.columns.iter().map(|column| plain(&column.plain_header())).collect();
     let rules: Vec<&str> = table.columns.iter().map(|column| if is_number(column) { "---:" } else { "---" }).collect();
     let mut out = format!("| {} |\n| {} |\n", headers.join(" | "), rules.join(" | "));
-    for row in &table.rows {
+    for row in table.rows.each() {
         let cells: Vec<String> = row.iter().map(cell).collect();
         out += &format!("| {} |\n", cells.join(" | "));
     }

@@ -13,7 +13,7 @@ mod markdown;
 mod screen;
 mod text;
 
-pub use csv::csv;
+pub use csv::{csv, csv_into};
 pub use error::RenderError;
 pub use escape::escape;
 pub use github::github;

@@ -66,6 +66,8 @@ pub enum BreaksBy {
 pub struct AskedCache {
     /// What the breaks of a row have in common.
     pub by: BreaksBy,
+    /// What is looked at.
+    pub parts: Parts,
     /// What the first screen says to type next.
     pub next: Vec<(String, String)>,
     /// The command, where the report is to name it.
@@ -75,6 +77,8 @@ pub struct AskedCache {
 /// What was asked of pauses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskedIdle {
+    /// What is looked at.
+    pub parts: Parts,
     /// What the first screen says to type next.
     pub next: Vec<(String, String)>,
     /// The command, where the report is to name it.

@@ -10,7 +10,7 @@ use crate::experiment::FileReadings;
 pub fn table(corpus: &Corpus, files: &[FileReadings]) -> Table {
     let count = |key, header, unit, meaning| Column::number(key, header, unit, Provenance::Recorded).says(meaning);
     let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Estimated).says(meaning);
-    let session = |file: &&FileReadings| corpus.traces.get(file.session).map_or(Cell::Empty, |trace| Cell::text(&trace.id));
+    let session = |file: &&FileReadings| corpus.traces.at(file.session).map_or(Cell::Empty, |trace| Cell::text(&trace.id));
     let name = |file: &&FileReadings| match &file.path {
         Some(path) => Cell::text(path),
         None => Cell::Name(format!("file {}", u64::from(file.file) + 1)),

@@ -13,6 +13,7 @@ use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind};
 use crate::experiment::metric::in_spreadsheets;
 use crate::experiment::{Recording, Replay};
+use crate::list::List;
 use crate::sim::{Outcome, Totals};
 use crate::trace::Trace;
 use std::borrow::Cow;
@@ -47,15 +48,19 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
     Section { title: "Sessions, the worst first".to_owned(), body: Body::Table(table) }
 }
 
+/// Prompt tokens under a policy, and as recorded.
+type Sent = (u64, u64);
+
 /// What the policies come to in one session.
 struct Met<'a> {
-    trace: &'a Trace,
+    /// Its place in the corpus.
+    place: usize,
     /// Policies under which it fails.
     failed: u64,
     /// Overflows under all of them.
     overflows: u64,
     /// The policy with the fewest prompt tokens, and that with the most, of those that bring it to its end.
-    ends: Option<[(&'a Replay, &'a Outcome); 2]>,
+    ends: Option<[(&'a Replay, Sent); 2]>,
 }
 
 /// Which policies send the fewest tokens in how many sessions, and the sessions.
@@ -77,7 +82,7 @@ pub fn screen(corpus: &Corpus, replays: &[Replay]) -> Screen {
             Some(format!("Fewest prompt tokens: {}{rest}.", first_few(told, NAMED)))
         }
     };
-    let sections = answer.map(|answer| Section::lines(vec![answer])).into_iter().chain([most_telling(met, named.len())]).collect();
+    let sections = answer.map(|answer| Section::lines(vec![answer])).into_iter().chain([most_telling(corpus, met, named.len())]).collect();
     Screen { title: heading(corpus), sections, ..Screen::default() }
 }
 
@@ -88,8 +93,8 @@ fn named(replays: &[Replay]) -> Vec<&Replay> {
 }
 
 /// What the policies come to in each session, the most telling first.
-fn met<'a>(corpus: &'a Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
-    let mut met: Vec<Met<'_>> = corpus.traces.iter().enumerate().map(|(place, trace)| Met::of(trace, place, named)).collect();
+fn met<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
+    let mut met: Vec<Met<'_>> = (0..corpus.traces.len()).map(|place| Met::of(place, named)).collect();
     // The sort is stable: equals stay in the order of the corpus.
     met.sort_by_key(|met| Reverse((met.failed, met.overflows, met.spread())));
     met
@@ -97,20 +102,20 @@ fn met<'a>(corpus: &'a Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
 
 /// A row for each session: under how many policies it fails, and which of them send the fewest and the most. Having no policy is none of them, unless it stands
 /// alone.
-fn most_telling(met: Vec<Met<'_>>, of: usize) -> Section {
+fn most_telling(corpus: &Corpus, met: Vec<Met<'_>>, of: usize) -> Section {
     let simulated = |key, header, unit, priority| Column { priority, ..Column::number(key, header, unit, Provenance::Simulated) };
     let recorded = Column { priority: 1, ..Column::number("recorded_tokens", "recorded", Unit::Tokens, Provenance::Recorded) };
     let end = |which: usize| {
         (
             move |met: &Met<'_>| met.end(which).map_or(Cell::Empty, |(replay, _)| met.named(which, &replay.policy, of)),
             move |met: &Met<'_>| {
-                met.end(which).filter(|_| which == 0 || met.spread() > 0).map_or(Cell::Empty, |(_, outcome)| vs_recorded(outcome))
+                met.end(which).filter(|_| which == 0 || met.spread() > 0).map_or(Cell::Empty, |(_, sent)| vs_recorded(sent))
             },
         )
     };
     let ((least, least_share), (most, most_share)) = (end(0), end(1));
     let mut fields = Fields::<Met<'_>>::new()
-        .with(Column::name("session", "session"), |met| Cell::text(&met.trace.id))
+        .with(Column::name("session", "session"), |met| corpus.traces.at(met.place).map_or(Cell::Empty, |trace| Cell::text(&trace.id)))
         .with(Column::name("least", "fewest tokens"), least)
         .with(simulated("least_share", "vs re\u{ad}corded", Unit::Share, 1), least_share);
     if of > 1 {
@@ -119,30 +124,35 @@ fn most_telling(met: Vec<Met<'_>>, of: usize) -> Section {
             .with(simulated("most_share", "vs re\u{ad}corded", Unit::Share, 1), most_share);
     }
     fields
-        .with(recorded, |met| met.trace.sent.map_or(Cell::Empty, |sent| Cell::Tokens(sent.prompt_tokens)))
+        .with(recorded, |met| {
+            let sent = corpus.traces.at(met.place).and_then(|trace| trace.sent);
+            sent.map_or(Cell::Empty, |sent| Cell::Tokens(sent.prompt_tokens))
+        })
         .with(simulated("failed", "fails under", Unit::Count, 1), move |met| Cell::Name(format!("{} of {of}", met.failed)))
         .table(2, met)
         .titled("Sessions, the most telling first; recorded, and simulated under the policies")
 }
 
 /// Prompt tokens beside the recorded ones.
-fn vs_recorded(outcome: &Outcome) -> Cell {
-    let Totals { compared_tokens, recorded_tokens, .. } = outcome.totals;
-    if recorded_tokens == 0 { Cell::Empty } else { Cell::Name(finding::share(compared_tokens as f64 / recorded_tokens as f64 - 1.0)) }
+fn vs_recorded((tokens, recorded): Sent) -> Cell {
+    if recorded == 0 { Cell::Empty } else { Cell::Name(finding::share(tokens as f64 / recorded as f64 - 1.0)) }
 }
 
 impl<'a> Met<'a> {
-    fn of(trace: &'a Trace, place: usize, replays: &[&'a Replay]) -> Met<'a> {
-        let outcomes: Vec<(&Replay, &Outcome)> = replays.iter().filter_map(|replay| Some((*replay, replay.outcomes.get(place)?))).collect();
+    fn of(place: usize, replays: &[&'a Replay]) -> Met<'a> {
+        let outcomes: Vec<(&Replay, Cow<'a, Outcome>)> =
+            replays.iter().filter_map(|replay| Some((*replay, replay.outcomes.at(place)?))).collect();
         let sum = |of: fn(&Totals) -> u64| outcomes.iter().map(|(_, outcome)| of(&outcome.totals)).sum();
-        let ended = || outcomes.iter().filter(|(_, outcome)| outcome.totals.compared_sessions > 0).copied();
-        let tokens = |(_, outcome): &(&Replay, &Outcome)| outcome.totals.compared_tokens;
+        let sent = |outcome: &Outcome| (outcome.totals.compared_tokens, outcome.totals.recorded_tokens);
+        let ended = outcomes.iter().filter(|(_, outcome)| outcome.totals.compared_sessions > 0);
+        let ended = || ended.clone().map(|(replay, outcome)| (*replay, sent(outcome)));
+        let tokens = |(_, (tokens, _)): &(&Replay, Sent)| *tokens;
         // Of equals the first one is named in both columns.
         let ends = ended().min_by_key(tokens).zip(ended().rev().max_by_key(tokens)).map(|(least, most)| [least, most]);
-        Met { trace, failed: sum(|totals| totals.failed_sessions), overflows: sum(|totals| totals.overflows), ends }
+        Met { place, failed: sum(|totals| totals.failed_sessions), overflows: sum(|totals| totals.overflows), ends }
     }
 
-    fn end(&self, which: usize) -> Option<(&'a Replay, &'a Outcome)> {
+    fn end(&self, which: usize) -> Option<(&'a Replay, Sent)> {
         self.ends.and_then(|ends| ends.get(which).copied())
     }
 
@@ -157,7 +167,7 @@ impl<'a> Met<'a> {
 
     /// How far the policies are apart, in prompt tokens.
     fn spread(&self) -> u64 {
-        self.ends.map_or(0, |[(_, least), (_, most)]| most.totals.compared_tokens - least.totals.compared_tokens)
+        self.ends.map_or(0, |[(_, (least, _)), (_, (most, _))]| most - least)
     }
 }
 
@@ -168,13 +178,13 @@ pub fn flat(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, cache
     columns.push(Column::number("window", "window", Unit::Tokens, Provenance::Recorded));
     columns.extend(in_spreadsheets().map(column));
     columns.extend(baselines.cost_columns());
-    Table { labels: 2, rows: replays.iter().flat_map(|replay| rows_of(corpus, replay, baselines, cache)).collect(), columns }
+    Table { labels: 2, rows: replays.iter().flat_map(move |replay| rows_of(corpus, replay, baselines, cache)).collect(), columns }
 }
 
 /// The rows of one policy, in the order of the corpus.
-fn rows_of(corpus: &Corpus, replay: &Replay, baselines: Baselines<'_>, cache: CacheKind) -> Vec<Vec<Cell>> {
+fn rows_of<'a>(corpus: &'a Corpus, replay: &'a Replay, baselines: Baselines<'a>, cache: CacheKind) -> impl Iterator<Item = Vec<Cell>> + 'a {
     let sessions = pairs(corpus, std::slice::from_ref(replay)).enumerate();
-    let row = |(place, (trace, replay, outcome, bills)): (usize, Pair<'_>)| {
+    let row = move |(place, (trace, replay, outcome, bills)): (usize, Pair<'_>)| {
         let names = names(&replay.policy, &trace, Cell::Tokens(outcome.window));
         let beside = |recording: &Recording| {
             let beside = recording.beside(replay, cache, std::iter::once(place));
@@ -183,7 +193,7 @@ fn rows_of(corpus: &Corpus, replay: &Replay, baselines: Baselines<'_>, cache: Ca
         let figures = cells(in_spreadsheets(), &outcome.totals);
         names.into_iter().chain(figures).chain(costs(bills.as_deref(), cache)).chain(baselines.recording.map(beside)).collect()
     };
-    sessions.filter(|(_, (_, _, outcome, _))| outcome.totals.sessions > 0).map(row).collect()
+    sessions.filter(|(_, (_, _, outcome, _))| outcome.totals.sessions > 0).map(row)
 }
 
 fn names(policy: &str, trace: &Trace, window: Cell) -> [Cell; 6] {
@@ -200,10 +210,14 @@ pub fn put_before(table: &mut Table, corpus: &Corpus, baselines: Baselines<'_>, 
         names(RECORDED, &trace, Cell::Empty).into_iter().chain(figures).chain(recording::costs(&session)).collect()
     });
     let own = baselines.own.into_iter().flat_map(|own| rows_of(corpus, &own.replay, baselines, cache));
-    let mut rows: Vec<Vec<Cell>> = recorded.chain(own).collect();
-    rows.iter_mut().for_each(|row| row.resize(table.columns.len(), Cell::Empty));
-    rows.append(&mut table.rows);
-    table.rows = rows;
+    let width = table.columns.len();
+    let filled = |mut row: Vec<Cell>| {
+        row.resize(width, Cell::Empty);
+        row
+    };
+    let rows: List<Vec<Cell>> = recorded.chain(own).map(filled).collect();
+    let others = std::mem::replace(&mut table.rows, rows);
+    table.rows.append(others);
 }
 
 /// A session and what a policy comes to in it.

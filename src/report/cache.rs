@@ -12,6 +12,7 @@ use super::words::{counted, grouped, percent, short_dollars, three_digits};
 use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Reads};
 use crate::trace::Trace;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -35,6 +36,17 @@ const IMPLICIT: &str = "Implicit caches miss at random and have no sharp lifetim
 
 /// The report on the recorded cache.
 pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report {
+    let (sections, screen) = if asked.parts.sections { told(corpus, found, asked) } else { (Vec::new(), None) };
+    let mut notes = vec![EXPECTED.to_owned(), PRICE.to_owned(), ORDER.to_owned(), UNDECIDABLE.to_owned(), IMPLICIT.to_owned()];
+    notes.extend(notes::of_corpus(corpus));
+    let rows = if asked.parts.rows { flat(corpus, found) } else { Table::default() };
+    let record = Record::Cache(Box::new(CacheRecord::new(corpus, found)));
+    let report = Report::over(&corpus.facts, asked.command.clone(), sections, notes, rows, record);
+    Report { screen, ..report }
+}
+
+/// All tables, and the first screen.
+fn told(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section>, Option<Screen>) {
     let of = |by: BreaksBy| table(by, rows(corpus, found, by), found);
     let by = |by: BreaksBy| of(by).titled(format!("Breaks by {}", by.name()));
     let (headline, sum) = (Section::lines(headline(found)), of(asked.by));
@@ -48,11 +60,7 @@ pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report 
     sections.extend(BreaksBy::ALL.into_iter().filter(|other| *other != asked.by).map(by));
     sections.extend(by_gap(found).told("Reads by the time since the call before"));
     sections.extend(breaks);
-    let mut notes = vec![EXPECTED.to_owned(), PRICE.to_owned(), ORDER.to_owned(), UNDECIDABLE.to_owned(), IMPLICIT.to_owned()];
-    notes.extend(notes::of_corpus(corpus));
-    let record = Record::Cache(Box::new(CacheRecord::new(corpus, found)));
-    let report = Report::over(&corpus.facts, asked.command.clone(), sections, notes, flat(corpus, found), record);
-    Report { screen: Some(screen), ..report }
+    (sections, Some(screen))
 }
 
 /// Thousand-millionths of a dollar in three digits.
@@ -143,12 +151,8 @@ pub fn day(one: &CacheBreak) -> String {
 fn rows(corpus: &Corpus, found: &CacheReads, by: BreaksBy) -> Vec<(Cell, Reads)> {
     let mut sums: BTreeMap<String, Reads> = BTreeMap::new();
     let per_session = |key: fn(&Trace) -> &str| {
-        corpus
-            .traces
-            .iter()
-            .zip(&found.sessions)
-            .filter(|(_, reads)| reads.expected > 0)
-            .map(move |(trace, reads)| (key(trace).to_owned(), *reads))
+        let sessions = corpus.traces.each().zip(&found.sessions).filter(|(_, reads)| reads.expected > 0);
+        sessions.map(move |(trace, reads)| (key(&trace).to_owned(), *reads))
     };
     let add = |sums: &mut BTreeMap<String, Reads>, (key, reads): (String, Reads)| *sums.entry(key).or_default() += reads;
     // Sessions are taken whole, days as far as they were asked for.
@@ -243,14 +247,16 @@ fn sentence(one: &CacheBreak) -> String {
 
 /// The sessions that pay most first, and under each its breaks, the dearest first.
 fn listed(corpus: &Corpus, found: &CacheReads) -> Table {
-    let mut sessions: BTreeMap<usize, Vec<&CacheBreak>> = BTreeMap::new();
-    found.breaks.iter().for_each(|one| sessions.entry(one.session).or_default().push(one));
-    let mut sessions: Vec<(&Trace, &Reads, Vec<&CacheBreak>)> =
-        sessions.into_iter().filter_map(|(place, breaks)| Some((corpus.traces.get(place)?, found.sessions.get(place)?, breaks))).collect();
-    sessions.sort_by_key(|(_, reads, _)| Reverse(reads.nano_usd));
-    let rows = sessions.into_iter().flat_map(|(trace, reads, mut breaks)| {
+    let of_sessions = found.breaks.chunk_by(|one, next| one.session == next.session);
+    let mut sessions: Vec<(&Reads, &[CacheBreak])> =
+        of_sessions.filter_map(|breaks| Some((found.sessions.get(breaks.first()?.session)?, breaks))).collect();
+    sessions.sort_by_key(|(reads, _)| Reverse(reads.nano_usd));
+    let rows = sessions.into_iter().flat_map(|(reads, breaks)| {
+        let mut breaks: Vec<&CacheBreak> = breaks.iter().collect();
         breaks.sort_by_key(|one| (Reverse(one.nano_usd), one.place));
-        let session = format!("session {}: {}, {}", trace.id, counted(reads.breaks, "break"), money(reads.nano_usd));
+        let trace = breaks.first().and_then(|one| corpus.traces.at(one.session));
+        let id = trace.as_deref().map_or("", |trace| &trace.id);
+        let session = format!("session {id}: {}, {}", counted(reads.breaks, "break"), money(reads.nano_usd));
         std::iter::once(Cell::Text(session)).chain(breaks.into_iter().map(|one| Cell::Name(sentence(one))))
     });
     Fields::<Cell>::new().with(Column::prose("break", "the dearest sessions first"), Cell::clone).table(0, rows)
@@ -258,7 +264,7 @@ fn listed(corpus: &Corpus, found: &CacheReads) -> Table {
 
 /// Every break with all that is known of it.
 fn flat(corpus: &Corpus, found: &CacheReads) -> Table {
-    type Row<'a> = (&'a Trace, &'a CacheBreak);
+    type Row<'a> = (Cow<'a, Trace>, &'a CacheBreak);
     let seconds = |millis: Option<i64>| millis.map_or(Cell::Empty, |millis| Cell::Count((millis.max(0) / 1_000).unsigned_abs()));
     let model = |(trace, one): &Row<'_>| {
         let name = trace.calls.get(one.place).and_then(|call| trace.models.get(call.model? as usize)).map(String::as_str);
@@ -278,5 +284,5 @@ fn flat(corpus: &Corpus, found: &CacheReads) -> Table {
         .with(tokens("read", "read", ""), |(_, one)| Cell::Tokens(one.read))
         .with(PAID_AGAIN, |(_, one)| Cell::Tokens(one.tokens))
         .with(COST, |(_, one)| one.nano_usd.map_or(Cell::Empty, Cell::money))
-        .table(5, found.breaks.iter().filter_map(|one| Some((corpus.traces.get(one.session)?, one))))
+        .table(5, found.breaks.iter().filter_map(|one| Some((corpus.traces.at(one.session)?, one))))
 }

@@ -3,6 +3,9 @@
 use super::record::any::Record;
 use super::record::corpus::CorpusRecord;
 pub use crate::experiment::{Better, Provenance, Unit};
+use crate::list::{List, Pack};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What a question found out, ready for any rendering.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,7 +129,7 @@ pub struct Table {
     /// The columns.
     pub columns: Vec<Column>,
     /// The rows; each has a cell for each column.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: List<Vec<Cell>>,
 }
 
 /// One column.
@@ -151,7 +154,7 @@ pub struct Column {
 }
 
 /// One cell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cell {
     /// A number of calls, events, sessions.
     Count(u64),
@@ -176,10 +179,12 @@ pub enum Cell {
     Empty,
 }
 
+impl Pack for Vec<Cell> {}
+
 impl Table {
     /// The same with its first rows alone.
     pub fn first(&self, rows: usize) -> Table {
-        Table { rows: self.rows.iter().take(rows).cloned().collect(), ..self.clone() }
+        Table { rows: self.rows.head(rows), ..self.clone() }
     }
 
     /// The same with these columns alone behind its labels, in this order; with all of them where one of the names is `all`.
@@ -190,8 +195,8 @@ impl Table {
         let of_names = names.iter().filter_map(|name| self.columns.iter().position(|column| column.key == name));
         let places: Vec<usize> = (0..self.labels).chain(of_names).collect();
         let columns = places.iter().filter_map(|place| self.columns.get(*place).cloned()).collect();
-        let row = |row: &Vec<Cell>| places.iter().filter_map(|place| row.get(*place).cloned()).collect();
-        Table { labels: self.labels, columns, rows: self.rows.iter().map(row).collect() }
+        let row = |row: Cow<'_, Vec<Cell>>| places.iter().filter_map(|place| row.get(*place).cloned()).collect();
+        Table { labels: self.labels, columns, rows: self.rows.each().map(row).collect() }
     }
 }
 

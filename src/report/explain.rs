@@ -125,7 +125,7 @@ fn timeline(rules: &Rules, outcome: &Outcome, folds: &BTreeMap<usize, Fold>) -> 
         rows.extend(after.iter().filter_map(row));
     }
     rows.extend(events.iter().filter_map(row));
-    Table { labels: 2, columns, rows }
+    Table { labels: 2, columns, rows: rows.into() }
 }
 
 /// Rules by where they stand in the loop.

@@ -12,7 +12,6 @@ use super::title::short_title;
 use super::words::{counted, grouped, three_digits};
 use crate::corpus::Corpus;
 use crate::experiment::idle::{Best, BreakEven, Class, Idle, Remedy};
-use crate::trace::Trace;
 use std::cmp::Reverse;
 
 const REMEDIES: &str = "A ping reads the whole prompt when nine tenths of the lifetime are over, and again after as long; a compaction takes place once at that time. Costs are \
@@ -26,6 +25,18 @@ const PROMISED: &str = "Only caches that promise a lifetime are in these figures
 
 /// The report on pauses.
 pub fn idle(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> Report {
+    let (sections, screen) = if asked.parts.sections { told(corpus, found, asked) } else { (Vec::new(), None) };
+    let mut notes = vec![REMEDIES.to_owned(), BOUNDS.to_owned(), PROMISED.to_owned()];
+    notes.extend(compactions(found));
+    notes.extend(notes::of_corpus(corpus));
+    let rows = if asked.parts.rows { flat(corpus, found) } else { Table::default() };
+    let record = Record::Idle(Box::new(IdleRecord::new(corpus, found)));
+    let report = Report::over(&corpus.facts, asked.command.clone(), sections, notes, rows, record);
+    Report { screen, ..report }
+}
+
+/// All tables, and the first screen.
+fn told(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Option<Screen>) {
     let headline = Section::lines(headline(found));
     let sections = std::iter::once(headline).chain(recommended(found)).chain(break_even(found));
     let classes = by_class(found).told("Simulated cost of pauses by cache and context");
@@ -34,18 +45,13 @@ pub fn idle(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> Report {
     sections.extend(by_model(found).told("Where remedies begin to pay"));
     sections.extend(by_gap(&found.reads).told("Reads by the time since the call before"));
     sections.extend(by_session(corpus, found).told("Sessions, the dearest first"));
-    let mut notes = vec![REMEDIES.to_owned(), BOUNDS.to_owned(), PROMISED.to_owned()];
-    notes.extend(compactions(found));
-    notes.extend(notes::of_corpus(corpus));
-    let record = Record::Idle(Box::new(IdleRecord::new(corpus, found)));
-    let report = Report::over(&corpus.facts, asked.command.clone(), sections, notes, flat(corpus, found), record);
-    Report { screen: Some(screen), ..report }
+    (sections, Some(screen))
 }
 
 /// What pauses cost.
 fn headline(found: &Idle) -> Vec<String> {
-    let never = found.pauses.iter().filter(|pause| pause.length.is_none()).count() as u64;
-    if found.pauses.is_empty() {
+    let never = found.never_resumed();
+    if found.count == 0 {
         return vec!["No log has times and a cache that promises a lifetime.".to_owned()];
     }
     let (broken, cost) = found.recorded_cold();
@@ -180,11 +186,12 @@ fn by_class(found: &Idle) -> Table {
 }
 
 fn by_session(corpus: &Corpus, found: &Idle) -> Table {
-    type Row<'a> = (&'a Trace, &'a Class);
-    let mut rows: Vec<Row<'_>> = found.sessions.iter().filter_map(|(place, class)| Some((corpus.traces.get(*place)?, class))).collect();
+    type Row = (usize, Class);
+    let name = |place: usize| corpus.traces.at(place).map_or(Cell::Empty, |trace| Cell::text(&trace.id));
+    let mut rows: Vec<Row> = found.sessions().collect();
     rows.sort_by_key(|(_, class)| Reverse(class.cost(Remedy::Nothing, true)));
-    let fields = Fields::<Row<'_>>::new()
-        .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
+    let fields = Fields::<Row>::new()
+        .with(Column::name("session", "session"), move |(place, _)| name(*place))
         .with(Column::name("cache", "cache"), |(_, class)| Cell::Name(lifetime(class.lifetime)));
     remedies(fields, |(_, class)| class).table(2, rows)
 }
@@ -207,14 +214,18 @@ fn by_model(found: &Idle) -> Table {
 
 /// Each remedy of each class, and of each session: its cost over pauses that ended with another call, and over sessions that were never resumed.
 fn flat(corpus: &Corpus, found: &Idle) -> Table {
-    type Row<'a> = (Option<&'a Trace>, &'a Class, Remedy);
-    let sums = found.classes.iter().map(|class| (None, class));
-    let sessions = found.sessions.iter().map(|(place, class)| (corpus.traces.get(*place), class));
-    let rows = sums.chain(sessions).flat_map(|(trace, class)| class.spent.keys().map(move |remedy| (trace, class, *remedy)));
-    let spent = |(_, class, remedy): &Row<'_>| class.spent.get(remedy).copied().unwrap_or_default();
-    Fields::<Row<'_>>::new()
-        .with(Column::name("session", "session"), |(trace, ..)| trace.map_or(Cell::Empty, |trace| Cell::text(&trace.id)))
-        .with(Column::name("source", "source"), |(trace, ..)| trace.map_or(Cell::Empty, |trace| Cell::text(&trace.source)))
+    type Row = (Option<(String, String)>, Class, Remedy);
+    let sums = found.classes.iter().map(|class| (None, class.clone()));
+    let of = |place: usize| corpus.traces.at(place).map(|trace| (trace.id.clone(), trace.source.clone()));
+    let sessions = found.sessions().map(|(place, class)| (of(place), class));
+    let each = |(names, class): (Option<(String, String)>, Class)| {
+        found.remedies.iter().map(move |remedy| (names.clone(), class.clone(), *remedy))
+    };
+    let rows = sums.chain(sessions).flat_map(each);
+    let spent = |(_, class, remedy): &Row| class.spent.get(remedy).copied().unwrap_or_default();
+    Fields::<Row>::new()
+        .with(Column::name("session", "session"), |(names, ..)| names.as_ref().map_or(Cell::Empty, |(id, _)| Cell::text(id)))
+        .with(Column::name("source", "source"), |(names, ..)| names.as_ref().map_or(Cell::Empty, |(_, source)| Cell::text(source)))
         .with(count("lifetime_seconds", "lifetime", ""), |(_, class, _)| Cell::Count((class.lifetime / 1_000).unsigned_abs()))
         .with(count("from_tokens", "from", ""), |(_, class, _)| Cell::Count(class.floor))
         .with(Column::name("remedy", "remedy"), |(.., remedy)| Cell::Name(remedy_name(*remedy)))

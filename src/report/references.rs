@@ -116,15 +116,19 @@ pub fn worst_of(outcome: &Outcome) -> Option<Section> {
 }
 
 fn worst(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
-    let mut all: Vec<Case<'_>> = Vec::new();
+    // The heaviest so far; the sort is stable: equals stay in the order of policies and corpus.
+    let mut heaviest: Vec<(&str, usize, Broken)> = Vec::new();
     for replay in replays {
-        for (trace, outcome) in corpus.traces.iter().zip(&replay.outcomes) {
-            all.extend(outcome.broken.iter().map(|broken| (replay.policy.as_str(), trace.id.as_str(), broken)));
+        for (place, outcome) in replay.outcomes.each().enumerate() {
+            heaviest.extend(outcome.broken.iter().map(|broken| (replay.policy.as_str(), place, broken.clone())));
+            heaviest.sort_by_key(|(.., broken)| (broken.kind, Reverse(broken.weight)));
+            heaviest.truncate(NAMED);
         }
     }
-    // The sort is stable: equals stay in the order of policies and corpus.
-    all.sort_by_key(|(.., broken)| (broken.kind, Reverse(broken.weight)));
-    all.truncate(NAMED);
+    let sessions: Vec<String> =
+        heaviest.iter().map(|(_, place, _)| corpus.traces.at(*place).map_or(String::new(), |trace| trace.id.clone())).collect();
+    let all: Vec<Case<'_>> =
+        heaviest.iter().zip(&sessions).map(|((policy, _, broken), session)| (*policy, session.as_str(), broken)).collect();
     let names = Fields::<Case<'_>>::new()
         .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
         .with(Column::name("session", "session"), |(_, session, _)| Cell::text(session));

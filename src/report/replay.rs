@@ -31,7 +31,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         if let By::Group(by) = asked.by { Some(Grouped::new(corpus, baselines.recording, baselines.with_own(replays), by)) } else { None };
     notes.extend(grouped.as_ref().and_then(by_group::note));
     let files = if asked.by == By::File { files(corpus) } else { Vec::new() };
-    let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
+    let least = (asked.by == By::Reference && (asked.parts.sections || asked.parts.record)).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
         _ if !asked.parts.sections => Vec::new(),
         By::Policy => vec![by_policy(corpus, replays, baselines, asked)],

@@ -47,7 +47,7 @@ pub fn tested_rows(corpus: &Corpus, result: &Backtest, by: &[Grouping]) -> Vec<T
 
 /// What a session has of it, with the numbers that it is sorted by.
 fn label(corpus: &Corpus, session: &TestedSession, by: Grouping) -> (Vec<u64>, String) {
-    let trace = corpus.traces.get(session.place);
+    let trace = corpus.traces.at(session.place);
     let text = match by {
         Grouping::Policy => Some(session.policy.clone()),
         Grouping::Agent => trace.map(|trace| trace.agent.clone()),

@@ -8,6 +8,7 @@ use ctxsim::experiment::{Replay, ReplaySettings, compose, price, recording, repl
 use ctxsim::list::{List, Pack};
 use ctxsim::policy::Policy;
 use ctxsim::sim::Refetching;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 fn comes_back<T: Pack + PartialEq>(what: &str, list: &List<T>) {
@@ -41,5 +42,32 @@ fn what_is_held_packed_comes_back_as_it_was() {
         comes_back("compositions", compose(&corpus, &policies[1..2], &settings).unwrap().compositions.first().unwrap());
         corpus.traces.pack();
         assert!(replays(&corpus) == plain, "replays of packed sessions");
+        // With as much in memory as may be, whatever is packed from here on goes into the temporary file.
+        let filler = List::packed((0..FILLER).map(|number| Filler(vec![number as u8; 1 << 20])).collect());
+        let mut spilled = corpus.clone();
+        spilled.traces.edit(|_| {});
+        spilled.traces.pack();
+        assert!(spilled == corpus, "spilled sessions");
+        for threads in [1, 2, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert!(pool.install(|| replays(&spilled)) == plain, "replays of spilled sessions on {threads} threads");
+        }
+        assert!(filler.each().enumerate().all(|(number, filler)| filler.0.iter().all(|byte| *byte == number as u8)));
+        assert!(!cfg!(target_os = "linux") || spills(), "no temporary file was made");
     }
+}
+
+/// MiB that are more than all lists together may hold in memory.
+const FILLER: usize = 40;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Filler(Vec<u8>);
+
+impl Pack for Filler {}
+
+/// Has this process a file that has no name and holds something?
+fn spills() -> bool {
+    let files = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let mut nameless = files.filter(|file| std::fs::read_link(file.path()).is_ok_and(|to| to.to_string_lossy().ends_with(" (deleted)")));
+    nameless.any(|file| std::fs::metadata(file.path()).is_ok_and(|metadata| metadata.len() > 0))
 }

@@ -168,7 +168,7 @@ impl Asked<'_> {
         let mut lives = Vec::new();
         if let Some((place, policies, replays)) = &lived {
             for (policy, replay) in policies.iter().zip(replays.iter()) {
-                let is_own = corpus.traces.get(*place).and_then(|trace| own_policy(trace, &recorders, &settings)) == Some(policy);
+                let is_own = corpus.traces.at(*place).and_then(|trace| own_policy(&trace, &recorders, &settings)) == Some(policy);
                 let found = plan_for(&corpus, policy, &settings, *place)?;
                 lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions, is_own }));
             }
@@ -215,7 +215,7 @@ impl Asked<'_> {
         if !replays.is_empty() {
             return Ok((place, named.to_vec(), replays.to_vec()));
         }
-        let own = corpus.traces.get(place).and_then(|trace| own_policy(trace, recorders, settings));
+        let own = corpus.traces.at(place).and_then(|trace| own_policy(&trace, recorders, settings));
         let policies = match own {
             Some(own) => vec![own.clone()],
             None => Policies { policies: vec!["baseagent".to_owned()], ..self.policies.clone() }.load_once_each(self.logs)?,

@@ -37,9 +37,9 @@ impl Manifest {
         is_plain && self.files.get(name).is_some_and(|known| hash_of(file).is_ok_and(|hash| known.contains(&hash)))
     }
 
-    /// Notes what a file is about to hold.
-    pub fn announce(&mut self, name: &str, bytes: &[u8]) {
-        let hash = hex(&Sha256::digest(bytes));
+    /// Notes what a file is about to hold, by the hash of that.
+    pub fn announce(&mut self, name: &str, hash: &[u8]) {
+        let hash = hex(hash);
         let known = self.files.entry(name.to_owned()).or_default();
         known.retain(|old| *old != hash);
         known.push(hash);

@@ -4,11 +4,13 @@
 //! `--force` says so or it is our own and unchanged, in place of no device, and through no link out of the project that holds it.
 //! It is whole under its name, or not there.
 
+mod content;
 mod manifest;
 mod rows;
 mod spool;
 mod spot;
 
+pub use content::{Content, Unwritten};
 pub use rows::{Lines, Rows};
 pub use spool::{Scratch, before_the_end};
 pub use spot::is_stdout;
@@ -16,7 +18,7 @@ pub use spot::is_stdout;
 use super::config::{Project, innermost};
 use super::failure::{Failure, tell};
 pub use super::heading::{SHOWS, WRITES};
-use super::print::print_bytes;
+use super::print::print_content;
 use super::progress::Phase;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command};
@@ -145,13 +147,13 @@ impl Door {
     }
 
     /// Writes files: all beside their places first, then each is put in place at once.
-    pub fn put(&self, files: &[(&Place, &[u8])]) -> Result<(), Failure> {
+    pub fn put(&self, files: &[(&Place, &Content<'_>)]) -> Result<(), Failure> {
         let mut waiting = Vec::new();
-        for (place, bytes) in files {
+        for (place, content) in files {
             match place {
-                Place::Printed => print_bytes(bytes)?,
+                Place::Printed => print_content(content)?,
                 Place::Nowhere => {}
-                Place::File(spot) => waiting.push(self.wait(spot, bytes)?),
+                Place::File(spot) => waiting.push(self.wait(spot, content)?),
             }
         }
         self.spool.settle(waiting).map_err(|(place, error)| Failure::writing(&place, &error))
@@ -187,34 +189,41 @@ impl Door {
 
     /// Writes files into a folder, with a list of them by which they are known as our own the next time. False where the folder is standard
     /// output, and nothing was written.
-    pub fn fill(&self, option: &str, folder: &Path, company: Company, files: &[(String, Vec<u8>)]) -> Result<bool, Failure> {
+    pub fn fill(&self, option: &str, folder: &Path, company: Company, files: &[(String, Content<'_>)]) -> Result<bool, Failure> {
         let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
         let Some(spots) = self.folder(option, folder, company, &names)? else { return Ok(false) };
         let Some(real) = spot::folder(folder)? else { return Ok(false) };
         let [spots @ .., list] = spots.as_slice() else { return Ok(false) };
-        let mut manifest = Manifest::of(&real).unwrap_or_default();
-        // The list goes first, with the old content of each file and the new: whenever the run is killed, what is there is known as ours.
-        files.iter().for_each(|(name, bytes)| manifest.announce(name, bytes));
-        let announced = manifest.text();
-        manifest.settle();
-        let (settled, listed) = (manifest.text(), Spot { there: There::File, ..list.clone() });
-        let all = spots.iter().zip(files.iter().map(|(_, bytes)| bytes.as_slice()));
-        let last = (settled != announced).then_some((&listed, settled.as_bytes()));
-        let done = self.settle_in_folders([(list, announced.as_bytes())].into_iter().chain(all).chain(last));
+        let done = self.settle_in_folder(&spots.iter().zip(files).collect::<Vec<_>>(), list, Manifest::of(&real).unwrap_or_default());
         if done.is_err() {
             self.spool.take_back_folders();
         }
         done.map(|()| true)
     }
 
-    fn settle_in_folders<'a>(&self, files: impl Iterator<Item = (&'a Spot, &'a [u8])>) -> Result<(), Failure> {
+    fn settle_in_folder(&self, files: &[(&Spot, &(String, Content<'_>))], list: &Spot, mut manifest: Manifest) -> Result<(), Failure> {
         let mut waiting = Vec::new();
-        for (spot, bytes) in files {
-            let parent = spot.real.parent().unwrap_or(&spot.real);
-            self.spool.folder(parent).map_err(|error| Failure::writing(parent, &error))?;
-            waiting.push(self.wait(spot, bytes)?);
+        for (spot, (name, content)) in files {
+            self.make_folder(spot)?;
+            let file = self.wait(spot, content)?;
+            manifest.announce(name, file.hash());
+            waiting.push(file);
+        }
+        // The list goes first, with the old content of each file and the new: whenever the run is killed, what is there is known as ours.
+        let announced = manifest.text();
+        manifest.settle();
+        let (settled, listed) = (manifest.text(), Spot { there: There::File, ..list.clone() });
+        self.make_folder(list)?;
+        waiting.insert(0, self.wait(list, &announced.as_str().into())?);
+        if settled != announced {
+            waiting.push(self.wait(&listed, &settled.into())?);
         }
         self.spool.settle(waiting).map_err(|(place, error)| Failure::writing(&place, &error))
+    }
+
+    fn make_folder(&self, spot: &Spot) -> Result<(), Failure> {
+        let folder = spot.real.parent().unwrap_or(&spot.real);
+        self.spool.folder(folder).map_err(|error| Failure::writing(folder, &error))
     }
 
     /// A file of rows, which grows: one that is new, or one that is there already and is gone on with.
@@ -250,8 +259,11 @@ impl Door {
         self.spool.scratch().map_err(|error| Failure::writing(&std::env::temp_dir(), &error))
     }
 
-    fn wait(&self, spot: &Spot, bytes: &[u8]) -> Result<Waiting, Failure> {
-        self.spool.write(spot, bytes).map_err(|error| Failure::writing(&spot.named, &error))
+    fn wait(&self, spot: &Spot, content: &Content<'_>) -> Result<Waiting, Failure> {
+        self.spool.write(spot, content).map_err(|failed| match failed {
+            Unwritten::Place(error) => Failure::writing(&spot.named, &error),
+            Unwritten::Content(error) => error.into(),
+        })
     }
 
     /// What is not marked as writing does not write: a new option cannot be forgotten.

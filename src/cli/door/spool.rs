@@ -1,6 +1,8 @@
 //! Files that wait beside their places, and what becomes of them when the run is ended from outside.
 
+use super::content::{Content, Unwritten};
 use super::spot::{Spot, There};
+use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -28,8 +30,31 @@ pub struct Spool(Arc<Mutex<Made>>);
 /// A file that is whole and waits beside its place. One that is never put there is removed.
 pub struct Waiting {
     file: NamedTempFile<File>,
+    hash: Vec<u8>,
     place: PathBuf,
     there: There,
+}
+
+impl Waiting {
+    /// The SHA-256 of what it holds.
+    pub fn hash(&self) -> &[u8] {
+        &self.hash
+    }
+}
+
+/// A file that is hashed as it is written.
+struct Hashed<'a>(&'a mut File, Sha256);
+
+impl Write for Hashed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write(bytes)?;
+        self.1.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// A folder that is removed when it is no longer needed.
@@ -75,20 +100,23 @@ impl Spool {
     }
 
     /// Writes a file beside its place.
-    pub fn write(&self, spot: &Spot, bytes: &[u8]) -> io::Result<Waiting> {
+    pub fn write(&self, spot: &Spot, content: &Content<'_>) -> Result<Waiting, Unwritten> {
         let folder = spot.real.parent().unwrap_or(&spot.real);
         // A name stands in the list before a signal can end the run: the list is locked until it does.
         let mut made = self.made();
-        let mut file = Builder::new().prefix(ENDS.0).suffix(ENDS.1).rand_bytes(16).make_in(folder, |path| {
+        let file = Builder::new().prefix(ENDS.0).suffix(ENDS.1).rand_bytes(16).make_in(folder, |path| {
             let file = OpenOptions::new().write(true).create_new(true).open(path)?;
             made.files.push(path.to_owned());
             Ok(file)
-        })?;
+        });
         drop(made);
+        let mut file = file.map_err(Unwritten::Place)?;
         // The file itself: an error then names its place, and not where it waits.
-        file.as_file_mut().write_all(bytes)?;
-        file.as_file().sync_all()?;
-        Ok(Waiting { file, place: spot.real.clone(), there: spot.there })
+        let mut hashed = Hashed(file.as_file_mut(), Sha256::new());
+        content.write(&mut hashed)?;
+        let hash = hashed.1.finalize().to_vec();
+        file.as_file().sync_all().map_err(Unwritten::Place)?;
+        Ok(Waiting { file, hash, place: spot.real.clone(), there: spot.there })
     }
 
     /// Puts files in place, all of them or, where a signal comes before, none. A place that was free must still be free.

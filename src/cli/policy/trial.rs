@@ -83,8 +83,8 @@ pub fn trial(policy: &Policy, name: &str, door: &Door) -> Result<(String, Vec<St
     let [one, other] = tries.as_mut_slice() else { return Ok((String::new(), Vec::new())) };
     other.outcomes.reverse();
     let failed: u64 = one.totals.warnings.iter().filter(|(warning, _)| PROGRAM.contains(warning)).map(|(_, sessions)| sessions).sum();
-    let differ = one.outcomes.iter().zip(&other.outcomes).filter(|(one, other)| one != other).count();
-    let acts = one.outcomes.iter().flat_map(|outcome| &outcome.events).filter(|event| !event.rule.is_empty()).count();
+    let differ = one.outcomes.each().zip(other.outcomes.each()).filter(|(one, other)| one != other).count();
+    let acts = one.outcomes.each().map(|outcome| outcome.events.iter().filter(|event| !event.rule.is_empty()).count()).sum::<usize>();
     let calls = counted(one.totals.calls, "call");
     let said = format!("  tried on {} made sessions of {calls}: its rules acted {acts} times\n", one.outcomes.len());
     let mut complaints = Vec::new();

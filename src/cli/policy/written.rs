@@ -32,7 +32,7 @@ impl Written {
         match Target::of(OUTPUT, self.output.as_deref().unwrap_or(Path::new("-")), writes, asked)? {
             Target::File(path, ending) => {
                 let place = door.file("output", &path, NONE_IS_OWN)?;
-                door.put(&[(&place, text(ending)?.as_bytes())])?;
+                door.put(&[(&place, &text(ending)?.into())])?;
                 door.tell(&format!("wrote {}", path.display()));
                 Ok(())
             }

@@ -50,5 +50,5 @@ pub fn keep(door: &Door, folder: &Path, pool: &Pool) -> Result<(), Failure> {
         text += &serde_json::to_string(&Kept { q: format!("{key:x}"), a: answer.to_owned() }).unwrap_or_default();
         text.push('\n');
     }
-    door.fill(OPTION, folder, Company::Any, &[(name(pool.settings().key), text.into_bytes())]).map(drop)
+    door.fill(OPTION, folder, Company::Any, &[(name(pool.settings().key), text.into())]).map(drop)
 }

@@ -1,7 +1,7 @@
 //! Rows on standard input and output: the lengths of what follows, a header in JSON, and the bytes that go with it (docs/worker.md).
 
 use crate::cli::failure::Failure;
-use crate::cli::print::print_bytes;
+use crate::cli::print::print_content;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read};
@@ -84,5 +84,5 @@ pub fn put(header: &impl Serialize, payload: &[u8]) -> Result<(), Failure> {
     row.extend((payload.len() as u64).to_le_bytes());
     row.extend(header);
     row.extend(payload);
-    print_bytes(&row)
+    print_content(&row.into())
 }

@@ -1,7 +1,7 @@
 //! Every break of the recorded cache, with its cause, tokens and dollars.
 
 use super::cause::{Cause, cause};
-use super::step::{Before, Step, steps};
+use super::step::{Before, Step, Steps};
 use crate::catalog::Hits;
 use crate::corpus::Corpus;
 use crate::cost::Tariff;
@@ -117,35 +117,39 @@ impl CacheBreak {
 
 /// Holds what each call of a corpus read against what it was expected to read.
 pub fn cache_reads(corpus: &Corpus, tariff: &Tariff<'_>) -> CacheReads {
-    let steps = steps(corpus, tariff);
+    reads_of(&Steps::new(corpus, tariff), corpus, tariff)
+}
+
+/// The same of calls that stand together already.
+pub fn reads_of(steps: &Steps<'_>, corpus: &Corpus, tariff: &Tariff<'_>) -> CacheReads {
     let mut found = CacheReads { sessions: vec![Reads::default(); corpus.traces.len()], ..CacheReads::default() };
     let bill = recording(corpus, tariff).sum.bill;
     (found.recorded_nano_usd, found.prompts_nano_usd) = (bill.nano_usd(), bill.nano_usd() - bill.output.nano_usd);
-    for (at, step) in steps.iter().enumerate() {
-        let Some(before) = step.before.as_ref().filter(|before| before.expected > 0) else { continue };
-        let read = step.usage.cache_read;
-        let lacks = before.expected.saturating_sub(read);
-        let near = before.expected.abs_diff(read) <= NEAR;
-        let mut reads = Reads { expected: 1, near: u64::from(near), more: u64::from(!near && lacks == 0), ..Reads::default() };
-        if lacks > NEAR
-            && lacks * 100 > before.expected * LEAST
-            && let Some(trace) = corpus.traces.get(step.session)
-        {
-            let first = steps.get(..at).unwrap_or(&[]).partition_point(|earlier| earlier.session < step.session);
-            let earlier = steps.get(first..at).unwrap_or(&[]);
-            let one = broken(step, before, cause(trace, tariff.caches, step, before, earlier));
-            reads += one.reads();
-            found.breaks.push(one);
+    steps.each(|session, trace, steps| {
+        let mut sum = Reads::default();
+        for (at, step) in steps.iter().enumerate() {
+            let Some(before) = step.before.as_ref().filter(|before| before.expected > 0) else { continue };
+            let read = step.usage.cache_read;
+            let lacks = before.expected.saturating_sub(read);
+            let near = before.expected.abs_diff(read) <= NEAR;
+            let mut reads = Reads { expected: 1, near: u64::from(near), more: u64::from(!near && lacks == 0), ..Reads::default() };
+            if lacks > NEAR && lacks * 100 > before.expected * LEAST {
+                let earlier = steps.get(..at).unwrap_or_default();
+                let one = broken(step, before, cause(trace, tariff.caches, step, before, earlier));
+                reads += one.reads();
+                found.breaks.push(one);
+            }
+            sum += reads;
+            if let Some((gap, kept)) = before.gap.zip(Kept::of(step, before)) {
+                let class = GAPS.partition_point(|edge| edge * 1_000 < gap);
+                *found.gaps.entry((kept, class)).or_default() += reads;
+            }
         }
-        found.sum += reads;
-        if let Some((gap, kept)) = before.gap.zip(Kept::of(step, before)) {
-            let class = GAPS.partition_point(|edge| edge * 1_000 < gap);
-            *found.gaps.entry((kept, class)).or_default() += reads;
+        found.sum += sum;
+        if let Some(of_session) = found.sessions.get_mut(session) {
+            *of_session = sum;
         }
-        if let Some(session) = found.sessions.get_mut(step.session) {
-            *session += reads;
-        }
-    }
+    });
     found
 }
 

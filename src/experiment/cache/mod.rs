@@ -4,6 +4,6 @@ mod breaks;
 mod cause;
 mod step;
 
-pub use breaks::{CacheBreak, CacheReads, GAPS, Kept, Reads, cache_reads};
+pub use breaks::{CacheBreak, CacheReads, GAPS, Kept, Reads, cache_reads, reads_of};
 pub use cause::Cause;
-pub use step::{Before, Step, steps};
+pub use step::{Before, Step, Steps};

@@ -2,9 +2,9 @@
 
 use crate::corpus::Corpus;
 use crate::cost::{Known, Lifetime, Tariff};
-use crate::trace::{CallRow, Trace};
+use crate::trace::Trace;
 use crate::transcript::{Role, Trust, Usage};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A call with usage that the provider reported.
 pub struct Step<'a> {
@@ -47,6 +47,13 @@ pub struct Before<'a> {
     pub lifetime: Option<i64>,
 }
 
+impl Before<'_> {
+    fn unnamed(&self) -> Before<'static> {
+        let Before { session, place, message, usage, gap, expected, lifetime, .. } = *self;
+        Before { session, place, message, usage, model: "", gap, expected, lifetime }
+    }
+}
+
 impl Step<'_> {
     /// Milliseconds for which what this call has read and written is kept; `None` where no rule is known for its model's cache.
     pub fn lifetime_millis(&self) -> Option<i64> {
@@ -63,28 +70,87 @@ impl Step<'_> {
     }
 }
 
-/// The calls of a corpus with usage that the provider reported, in the order of sessions and calls. Sessions of agents whose logs do not show what the
-/// cache did are left out.
-pub fn steps<'a>(corpus: &'a Corpus, tariff: &'a Tariff<'a>) -> Vec<Step<'a>> {
-    let mut steps: Vec<Step<'a>> = Vec::new();
-    for (session, trace) in corpus.traces.iter().enumerate().filter(|(_, trace)| trace.tells_of_cache()) {
-        let (first, models) = (steps.len(), tariff.models(trace));
-        for (place, call) in trace.calls.iter().enumerate() {
-            let Some(usage) = call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0) else { continue };
-            let last = steps.get(first..).and_then(<[Step<'_>]>::last);
-            let time = trace.messages.get(call.message as usize).and_then(|row| row.time);
-            let lifetime = lifetime(&usage).or(last.map(|last| last.lifetime)).unwrap_or_default();
-            let before = last.map(|last| behind(last, last.message, time));
-            let known = models.of(call, time);
-            steps.push(Step { session, place, message: call.message, usage, known, time, lifetime, before });
+/// The calls of a corpus with usage that the provider reported, session by session. Sessions of agents whose logs do not show what the cache did are left
+/// out.
+pub struct Steps<'a> {
+    corpus: &'a Corpus,
+    tariff: &'a Tariff<'a>,
+    /// What the first call of a session goes on from in another log, by the place of the session.
+    taken_up: BTreeMap<usize, Taken>,
+}
+
+/// A call of another log that a first call goes on from, as it is before that one, and the name of its model.
+struct Taken(Before<'static>, String);
+
+impl<'a> Steps<'a> {
+    /// The calls of a corpus, at the prices and with the caches of a tariff.
+    pub fn new(corpus: &'a Corpus, tariff: &'a Tariff<'a>) -> Steps<'a> {
+        let mut steps = Steps { corpus, tariff, taken_up: BTreeMap::new() };
+        steps.taken_up = steps.taken_up();
+        steps
+    }
+
+    /// Hands over each session with its place and its calls, in the order of the corpus.
+    pub fn each(&self, mut take: impl FnMut(usize, &Trace, &[Step<'_>])) {
+        for (session, trace) in self.corpus.traces.each().enumerate().filter(|(_, trace)| trace.tells_of_cache()) {
+            let mut steps = within(session, &trace, self.tariff);
+            if let (Some(first), Some(Taken(before, model))) = (steps.first_mut(), self.taken_up.get(&session)) {
+                first.before = Some(Before { model, ..*before });
+            }
+            take(session, &trace, &steps);
         }
     }
-    for (at, from, message) in taken_up(corpus, &steps) {
-        let time = steps.get(at).and_then(|step| step.time);
-        let before = steps.get(from).map(|last| behind(last, message, time));
-        if let Some(step) = steps.get_mut(at) {
-            step.before = before;
+
+    /// The calls that first calls of other logs go on from, each as it is before that one; without the names of models.
+    pub fn taken_up_again(&self) -> impl Iterator<Item = &Before<'static>> {
+        self.taken_up.values().map(|Taken(before, _)| before)
+    }
+
+    /// First calls of logs that go on from a call of another log: a log that takes up a session repeats its messages, and the last of them that has an id is
+    /// the reply before.
+    fn taken_up(&self) -> BTreeMap<usize, Taken> {
+        // The reply that a session wants to find, with its index among the session's messages, and when the first call was.
+        let mut wanted: HashMap<u128, Vec<(usize, u32, Option<i64>)>> = HashMap::new();
+        self.each(|session, trace, steps| {
+            let Some(step) = steps.first() else { return };
+            let rows = trace.messages.get(..step.message as usize).unwrap_or_default().iter().enumerate().rev();
+            let repeated = rows.filter(|(_, row)| row.role == Role::Assistant && row.copy).find_map(|(index, row)| Some((row.key?, index)));
+            if let Some((key, index)) = repeated {
+                wanted.entry(key).or_default().push((session, index as u32, step.time));
+            }
+        });
+        let mut found = BTreeMap::new();
+        if wanted.is_empty() {
+            return BTreeMap::new();
         }
+        self.each(|session, trace, steps| {
+            for (at, step) in steps.iter().enumerate() {
+                let key = trace.calls.get(step.place).and_then(|call| trace.messages.get(call.message as usize)?.key);
+                let by = key.and_then(|key| wanted.get(&key)).into_iter().flatten();
+                for (later, message, time) in by {
+                    // Of several calls with the id the last counts, unless it is the first call itself.
+                    let before = behind(step, *message, *time);
+                    let is_itself = at == 0 && *later == session;
+                    found.insert(*later, (!is_itself).then(|| Taken(before.unnamed(), before.model.to_owned())));
+                }
+            }
+        });
+        found.into_iter().filter_map(|(session, taken)| Some((session, taken?))).collect()
+    }
+}
+
+/// The calls of a session, each behind the one before it.
+fn within<'a>(session: usize, trace: &'a Trace, tariff: &'a Tariff<'a>) -> Vec<Step<'a>> {
+    let models = tariff.models(trace);
+    let mut steps: Vec<Step<'a>> = Vec::new();
+    for (place, call) in trace.calls.iter().enumerate() {
+        let Some(usage) = call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0) else { continue };
+        let last = steps.last();
+        let time = trace.messages.get(call.message as usize).and_then(|row| row.time);
+        let lifetime = lifetime(&usage).or(last.map(|last| last.lifetime)).unwrap_or_default();
+        let before = last.map(|last| behind(last, last.message, time));
+        let known = models.of(call, time);
+        steps.push(Step { session, place, message: call.message, usage, known, time, lifetime, before });
     }
     steps
 }
@@ -107,24 +173,4 @@ fn behind<'a>(last: &Step<'a>, message: u32, time: Option<i64>) -> Before<'a> {
 fn lifetime(usage: &Usage) -> Option<Lifetime> {
     let long = usage.cache_write_1h * 2 > usage.cache_write;
     (usage.cache_write > 0).then_some(if long { Lifetime::Long } else { Lifetime::Usual })
-}
-
-/// First calls of logs that go on from a call of another log: a log that takes up a session repeats its messages. By place of the first call, that of the
-/// call before it, and the message that repeats its reply.
-fn taken_up(corpus: &Corpus, steps: &[Step<'_>]) -> Vec<(usize, usize, u32)> {
-    let key = |trace: &Trace, call: &CallRow| trace.messages.get(call.message as usize).and_then(|row| row.key);
-    let keyed = steps.iter().enumerate().filter_map(|(at, step)| {
-        let trace = corpus.traces.get(step.session)?;
-        Some((key(trace, trace.calls.get(step.place)?)?, at))
-    });
-    let known: HashMap<u128, usize> = keyed.collect();
-    let first = |(at, step): (usize, &Step<'_>)| {
-        let trace = corpus.traces.get(step.session).filter(|_| step.before.is_none())?;
-        let rows = trace.messages.get(..step.message as usize)?.iter().enumerate().rev();
-        let (message, key) =
-            rows.filter(|(_, row)| row.role == Role::Assistant && row.copy).find_map(|(index, row)| Some((index, row.key?)))?;
-        let from = known.get(&key).copied().filter(|from| *from != at)?;
-        Some((at, from, message as u32))
-    };
-    steps.iter().enumerate().filter_map(first).collect()
 }

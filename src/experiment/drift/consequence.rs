@@ -73,7 +73,7 @@ fn perfect(corpus: &Corpus, ready: Ready<'_>) -> Replay {
         let plan = Plan { estimator, ..plan.clone() };
         Some(simulate(&trace, &plan, &Conditions { guesses: Guesses::True, ..conditions }))
     };
-    ready.with(List::made(corpus.traces.len(), |place| simulated(place).unwrap_or_default()))
+    ready.with(List::made(&corpus.traces, |place| simulated(place).unwrap_or_default()))
 }
 
 impl Counts {
@@ -85,7 +85,7 @@ impl Counts {
 /// Estimates at calls at which the policy changed nothing: an estimate made before a context shrank says nothing about what was left.
 fn beliefs(replay: &Replay, sessions: &[Session<'_>]) -> Vec<Pair> {
     let mut pairs = Vec::new();
-    for (session, outcome) in sessions.iter().zip(&replay.outcomes) {
+    for (session, outcome) in sessions.iter().zip(replay.outcomes.each()) {
         let mut events = outcome.events.iter().map(|event| event.call as usize).peekable();
         for observation in session.compared() {
             while events.next_if(|call| *call < observation.call).is_some() {}

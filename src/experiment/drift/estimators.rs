@@ -42,8 +42,8 @@ enum Rule {
     Cl100kBase,
 }
 
-/// The estimators that need no policy. Those that count in a public vocabulary are there where the texts were counted in it.
-pub(super) fn built_in(sessions: &[Session<'_>]) -> Vec<Compared> {
+/// The estimators that need no policy. Those that count in a public vocabulary are there where all texts of the corpus were counted in it.
+pub(super) fn built_in(sessions: &[Session<'_>], counted: bool) -> Vec<Compared> {
     let units = [("chars/4", Unit::Chars), ("bytes/4", Unit::Bytes), ("UTF-16/4", Unit::Utf16)];
     let roundings = [("floor", Rounding::Floor), ("ceil", Rounding::Ceil), ("round", Rounding::Round)];
     let mut rules: Vec<(String, Rule)> = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn built_in(sessions: &[Session<'_>]) -> Vec<Compared> {
     }
     rules.push(("chars*2/5".to_owned(), Rule::Arithmetic(Box::new(quotient(Unit::Chars, 2, 5, Rounding::Floor)))));
     rules.push(("words*4/3".to_owned(), Rule::Words));
-    if sessions.iter().all(|session| is_counted(session.trace)) {
+    if counted {
         rules.extend([("o200k_base".to_owned(), Rule::O200kBase), ("cl100k_base".to_owned(), Rule::Cl100kBase)]);
     }
     let run = |(name, rule): (String, Rule)| Compared { name, sessions: sessions.iter().map(|session| rule.estimates(session)).collect() };
@@ -73,7 +73,7 @@ fn quotient(unit: Unit, numerator: u64, denominator: u64, rounding: Rounding) ->
 }
 
 /// Were the texts counted in the public vocabularies?
-fn is_counted(trace: &Trace) -> bool {
+pub(super) fn is_counted(trace: &Trace) -> bool {
     trace.parts.iter().all(|part| part.text.counts.is_some() || part.text.length.bytes == 0)
 }
 

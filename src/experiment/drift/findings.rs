@@ -4,7 +4,7 @@ use super::along::{STRETCHES, Stretch};
 use super::buffer::{Buffer, buffers};
 use super::calibrate::{Calibrated, calibrate};
 use super::consequence::{Consequence, consequences};
-use super::estimators::{Compared, built_in, own};
+use super::estimators::{Compared, built_in, is_counted, own};
 use super::figures::{Figures, Pair};
 use super::fit::{FamilyCosts, family_costs, shipped_for};
 use super::halves::{Half, deal};
@@ -19,7 +19,9 @@ use crate::experiment::origin::origins;
 use crate::experiment::replay::{Ready, ReplaySettings};
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::Origin;
+use crate::trace::Trace;
 use rayon::prelude::*;
+use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is asked beside the logs.
@@ -133,19 +135,35 @@ pub struct Pairs {
     pub left_out: BTreeMap<LeftOut, u64>,
 }
 
+/// So many sessions are looked at together where no more is wanted of them than their pairs.
+const TOGETHER: usize = 4_096;
+
 /// The pairs that [`drift`] sums up, for charts.
 pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, PolicyError> {
-    let sessions = observed(corpus, settings);
-    let halves = deal(&sessions.iter().collect::<Vec<_>>());
-    let paired = |compared: &Compared| {
-        let uses = [(Use::Request, requests(compared, &sessions)), (Use::SinceUsage, since_usage(compared, &sessions))];
-        uses.map(|(used, pairs)| {
-            let pairs: Vec<Pair> = pairs.into_iter().map(|(pair, _)| pair).collect();
-            Paired { estimator: compared.name.clone(), used, buffers: buffers(&pairs, &halves), pairs }
-        })
-    };
-    let estimators = estimators(corpus, settings, &sessions)?.iter().flat_map(paired).collect();
-    Ok(Pairs { estimators, left_out: left_out(&sessions) })
+    let own = own_estimators(corpus, settings)?;
+    let counted = counted(corpus);
+    let (mut found, mut cards) = (Pairs::default(), Vec::new());
+    for first in (0..corpus.traces.len()).step_by(TOGETHER) {
+        let traces: Vec<Cow<'_, Trace>> = (first..first + TOGETHER).map_while(|place| corpus.traces.at(place)).collect();
+        let sessions = observed(&traces, first, settings);
+        let paired = |compared: &Compared| {
+            let uses = [(Use::Request, requests(compared, &sessions)), (Use::SinceUsage, since_usage(compared, &sessions))];
+            uses.map(|(used, pairs)| {
+                let pairs = pairs.into_iter().map(|(pair, _)| pair).collect();
+                Paired { estimator: compared.name.clone(), used, pairs, buffers: Vec::new() }
+            })
+        };
+        let all: Vec<Paired> = estimators(&own, &sessions, counted).iter().flat_map(paired).collect();
+        match found.estimators.is_empty() {
+            true => found.estimators = all,
+            false => found.estimators.iter_mut().zip(all).for_each(|(known, more)| known.pairs.extend(more.pairs)),
+        }
+        left_out(&sessions).into_iter().for_each(|(reason, calls)| *found.left_out.entry(reason).or_default() += calls);
+        cards.extend(sessions.iter().map(Session::card));
+    }
+    let halves = deal(&cards);
+    found.estimators.iter_mut().for_each(|paired| paired.buffers = buffers(&paired.pairs, &halves));
+    Ok(found)
 }
 
 /// Calls that are not compared, by reason.
@@ -157,30 +175,41 @@ fn left_out(sessions: &[Session<'_>]) -> BTreeMap<LeftOut, u64> {
     left_out
 }
 
-/// The recorded calls of every session.
-fn observed<'a>(corpus: &'a Corpus, settings: &DriftSettings<'_>) -> Vec<Session<'a>> {
+/// The recorded calls of sessions, the first of which stands at this place in the corpus.
+fn observed<'a, T: Borrow<Trace> + Sync>(traces: &'a [T], first: usize, settings: &DriftSettings<'_>) -> Vec<Session<'a>> {
     let catalog = settings.replay.catalog;
     let model = settings.replay.model.as_deref().and_then(|model| catalog.find(model));
-    corpus.traces.par_iter().enumerate().map(|(place, trace)| observe(trace, place, catalog, model)).collect()
+    traces.par_iter().enumerate().map(|(place, trace)| observe(trace.borrow(), first + place, catalog, model)).collect()
+}
+
+/// Were all texts of a corpus counted in the public vocabularies?
+fn counted(corpus: &Corpus) -> bool {
+    corpus.traces.par_each().all(|trace| is_counted(&trace))
+}
+
+/// The policies whose own estimators are compared, by their names.
+type Own<'a> = Vec<(&'a str, Ready<'a>)>;
+
+fn own_estimators<'a>(corpus: &Corpus, settings: &'a DriftSettings<'_>) -> Result<Own<'a>, PolicyError> {
+    settings.compared.iter().map(|policy| Ok((policy.name.as_str(), Ready::new(corpus, policy, &settings.replay)?))).collect()
 }
 
 /// All estimators that are compared: those that need no policy, then the policies' own.
-fn estimators(corpus: &Corpus, settings: &DriftSettings<'_>, sessions: &[Session<'_>]) -> Result<Vec<Compared>, PolicyError> {
-    let mut all = built_in(sessions);
-    for policy in settings.compared {
-        let ready = Ready::new(corpus, policy, &settings.replay)?;
-        let estimator = |place| ready.session(place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default();
-        all.push(own(&policy.name, sessions, (0..sessions.len()).map(estimator).collect()));
+fn estimators(policies: &Own<'_>, sessions: &[Session<'_>], counted: bool) -> Vec<Compared> {
+    let mut all = built_in(sessions, counted);
+    for (name, ready) in policies {
+        let estimator = |session: &Session<'_>| ready.session(session.place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default();
+        all.push(own(name, sessions, sessions.iter().map(estimator).collect()));
     }
-    Ok(all)
+    all
 }
 
 /// Asks everything.
 pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, PolicyError> {
     let catalog = settings.replay.catalog;
-    let sessions = observed(corpus, settings);
-    let halves = deal(&sessions.iter().collect::<Vec<_>>());
-    let all = estimators(corpus, settings, &sessions)?;
+    let sessions = observed(&corpus.traces, 0, settings);
+    let halves = deal(&sessions.iter().map(Session::card).collect::<Vec<_>>());
+    let all = estimators(&own_estimators(corpus, settings)?, &sessions, counted(corpus));
     let counted = all.iter().any(|compared| compared.name == "o200k_base");
     let costs: Vec<FamilyCosts> = [Basis::Tokens, Basis::Chars]
         .into_iter()

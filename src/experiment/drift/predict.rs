@@ -119,7 +119,7 @@ fn from_first(session: &Session<'_>, family: Family, costs: &Costs) -> Vec<Pair>
 }
 
 fn fitted(sessions: &[&Session<'_>], family: Family, catalog: &Catalog) -> Vec<Pair> {
-    let halves = deal(sessions);
+    let halves = deal(&sessions.iter().map(|session| session.card()).collect::<Vec<_>>());
     let costs: Vec<Costs> = sessions.iter().map(|session| shipped_for(session, family, Basis::Tokens, catalog)).collect();
     let all: Vec<Steps> = sessions.iter().zip(&costs).map(|(session, costs)| steps(session, family, Basis::Tokens, costs)).collect();
     let mut pairs = Vec::new();
@@ -135,7 +135,7 @@ fn fitted(sessions: &[&Session<'_>], family: Family, catalog: &Catalog) -> Vec<P
 }
 
 fn calibrated(sessions: &[&Session<'_>], family: Family, basis: Basis, catalog: &Catalog) -> Vec<Pair> {
-    let halves = deal(sessions);
+    let halves = deal(&sessions.iter().map(|session| session.card()).collect::<Vec<_>>());
     let growth: Vec<Normal> = sessions.iter().map(|session| since_first(session, family, basis)).collect();
     let mut pairs = Vec::new();
     for half in Half::ALL {

@@ -3,7 +3,6 @@
 use super::pause::{Pause, Rest};
 use super::remedy::interval;
 use crate::catalog::Rates;
-use crate::corpus::Corpus;
 use crate::experiment::cache::Step;
 use std::collections::BTreeMap;
 
@@ -45,23 +44,28 @@ impl BreakEven {
     }
 }
 
-/// The break-even points of each model and lifetime of a corpus, those with most pauses first. Prices are those of the last pause, without tiers of long prompts.
-pub fn break_evens(corpus: &Corpus, steps: &[Step<'_>], pauses: &[Pause]) -> Vec<BreakEven> {
-    let names: BTreeMap<(usize, usize), &Step<'_>> = steps.iter().map(|step| ((step.session, step.place), step)).collect();
-    let mut found: BTreeMap<(&str, i64), (u64, i64, Pause)> = BTreeMap::new();
-    for pause in pauses.iter().filter(|pause| corpus.traces.get(pause.session).is_some()) {
-        let Some(step) = names.get(&(pause.session, pause.place)) else { continue };
-        let Some(price) = step.known.price else { continue };
+/// The break-even points of each model and lifetime, as pauses come in. Prices are those of the last pause, without tiers of long prompts.
+#[derive(Default)]
+pub struct BreakEvens(BTreeMap<(String, i64), (u64, i64, Pause)>);
+
+impl BreakEvens {
+    /// Takes in a pause and its call.
+    pub fn add(&mut self, pause: &Pause, step: &Step<'_>) {
+        let Some(price) = step.known.price else { return };
         let time = step.time.unwrap_or(0);
-        let one = found.entry((step.known.name, pause.lifetime)).or_insert((0, time, *pause));
+        let one = self.0.entry((step.known.name.to_owned(), pause.lifetime)).or_insert((0, time, *pause));
         one.0 += u64::from(pause.matters());
         if time >= one.1 {
             (one.1, one.2) = (time, Pause { rates: *price.rates(0), ..*pause });
         }
     }
-    let mut found: Vec<BreakEven> =
-        found.iter().map(|((model, lifetime), (pauses, _, pause))| BreakEven::of(model, *lifetime, *pauses, pause)).collect();
-    found.retain(|one| one.pauses > 0);
-    found.sort_by_key(|one| std::cmp::Reverse(one.pauses));
-    found
+
+    /// Those with most pauses first.
+    pub fn all(&self) -> Vec<BreakEven> {
+        let points = self.0.iter().filter(|(_, (pauses, ..))| *pauses > 0);
+        let mut found: Vec<BreakEven> =
+            points.map(|((model, lifetime), (pauses, _, pause))| BreakEven::of(model, *lifetime, *pauses, pause)).collect();
+        found.sort_by_key(|one| std::cmp::Reverse(one.pauses));
+        found
+    }
 }

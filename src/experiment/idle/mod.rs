@@ -5,7 +5,7 @@ mod pause;
 mod remedy;
 mod sums;
 
-pub use break_even::{BreakEven, break_evens};
-pub use pause::{Pause, Rest, pauses};
+pub use break_even::BreakEven;
+pub use pause::{Pause, Rest};
 pub use remedy::Remedy;
 pub use sums::{Best, Class, FLOORS, Idle, Spent, idle};

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Hits, Rates};
 use crate::corpus::Corpus;
-use crate::experiment::cache::Step;
+use crate::experiment::cache::{Step, Steps};
 use crate::policy::Policy;
 use crate::statistics::median;
 use crate::trace::Trace;
@@ -10,7 +10,7 @@ use crate::transcript::CompactionKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The time behind a call, up to the next one of its conversation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pause {
     /// The place of the session in the corpus.
     pub session: usize,
@@ -41,40 +41,51 @@ pub struct Rest {
     pub events: u64,
 }
 
-/// The pauses behind calls whose cache promises a lifetime (implicit caches promise none) and has a price, in the order of sessions and calls. A sub-agent
-/// that has ended waits for nothing: its last call has no pause.
-pub fn pauses(corpus: &Corpus, steps: &[Step<'_>]) -> Vec<Pause> {
+/// Hands over the pauses behind calls whose cache promises a lifetime (implicit caches promise none) and has a price, each with its call, in the order of
+/// sessions and calls. A sub-agent that has ended waits for nothing: its last call has no pause.
+pub fn pauses(corpus: &Corpus, steps: &Steps<'_>, mut take: impl FnMut(&Pause, &Step<'_>)) {
     let rests = Rests::of(corpus);
-    let mut followed: BTreeMap<(usize, usize), Option<i64>> = BTreeMap::new();
-    for before in steps.iter().filter_map(|step| step.before) {
-        // Of several logs that go on from a call, that with the next call ends the pause.
-        let gap = followed.entry((before.session, before.place)).or_insert(before.gap);
-        *gap = (*gap).min(before.gap);
+    // Of several logs that go on from a call, that with the next call ends the pause.
+    let mut elsewhere: BTreeMap<(usize, usize), Option<i64>> = BTreeMap::new();
+    let sooner = |gap: &mut Option<i64>, other: Option<i64>| *gap = (*gap).min(other);
+    for before in steps.taken_up_again() {
+        sooner(elsewhere.entry((before.session, before.place)).or_insert(before.gap), before.gap);
     }
-    let first: BTreeMap<usize, u64> = steps.iter().rev().map(|step| (step.session, step.usage.prompt)).collect();
-    let pause = |step: &Step<'_>| {
-        let trace = corpus.traces.get(step.session)?;
-        let rule = step.known.cache.filter(|rule| rule.hits == Hits::Blocks)?;
-        let tokens = step.leaves();
-        let length = match followed.get(&(step.session, step.place)) {
-            Some(gap) => Some((*gap)?),
-            None if trace.parent.is_some() => return None,
-            None => None,
-        };
-        let lifetime = step.lifetime_millis()?;
-        let start = first.get(&step.session).copied().unwrap_or(0);
-        Some(Pause {
-            session: step.session,
-            place: step.place,
-            length,
-            lifetime,
-            tokens,
-            rates: *step.known.price?.rates(tokens),
-            long: lifetime != rule.lifetime_millis(),
-            rest: rests.rest(trace, start),
-        })
+    steps.each(|session, trace, steps| {
+        let start = steps.first().map_or(0, |first| first.usage.prompt);
+        for (at, step) in steps.iter().enumerate() {
+            let mut followed = elsewhere.get(&(session, step.place)).copied();
+            if let Some(before) = steps.get(at + 1).and_then(|next| next.before) {
+                sooner(followed.get_or_insert(before.gap), before.gap);
+            }
+            let pause = pause(step, trace, followed, || rests.rest(trace, start));
+            if let Some(pause) = pause.filter(|pause| pause.tokens > 0) {
+                take(&pause, step);
+            }
+        }
+    });
+}
+
+/// The pause behind a call; `followed` is the time up to the next one, `None` where no call followed, `Some(None)` where one did and a time is missing.
+fn pause(step: &Step<'_>, trace: &Trace, followed: Option<Option<i64>>, rest: impl Fn() -> Rest) -> Option<Pause> {
+    let rule = step.known.cache.filter(|rule| rule.hits == Hits::Blocks)?;
+    let tokens = step.leaves();
+    let length = match followed {
+        Some(gap) => Some(gap?),
+        None if trace.parent.is_some() => return None,
+        None => None,
     };
-    steps.iter().filter_map(pause).filter(|pause| pause.tokens > 0).collect()
+    let lifetime = step.lifetime_millis()?;
+    Some(Pause {
+        session: step.session,
+        place: step.place,
+        length,
+        lifetime,
+        tokens,
+        rates: *step.known.price?.rates(tokens),
+        long: lifetime != rule.lifetime_millis(),
+        rest: rest(),
+    })
 }
 
 /// What compactions leave, by agent: medians of recorded ones.
@@ -87,8 +98,8 @@ struct Rests {
 impl Rests {
     fn of(corpus: &Corpus) -> Rests {
         let mut samples: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
-        for trace in &corpus.traces {
-            samples.entry(trace.agent.clone()).or_default().extend(left_by_compactions(trace));
+        for trace in corpus.traces.each() {
+            samples.entry(trace.agent.clone()).or_default().extend(left_by_compactions(&trace));
         }
         let all: Vec<(u64, u64)> = samples.values().flatten().copied().collect();
         let number =

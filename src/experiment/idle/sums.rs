@@ -1,11 +1,11 @@
 //! What remedies come to over the pauses of a corpus.
 
-use super::break_even::{BreakEven, break_evens};
+use super::break_even::{BreakEven, BreakEvens};
 use super::pause::{Pause, pauses};
 use super::remedy::Remedy;
 use crate::corpus::Corpus;
 use crate::cost::Tariff;
-use crate::experiment::cache::{CacheBreak, CacheReads, Cause, cache_reads, steps};
+use crate::experiment::cache::{CacheBreak, CacheReads, Cause, Steps, reads_of};
 use std::collections::BTreeMap;
 
 /// Remedies are tried on contexts from so many tokens on; smaller ones are left alone.
@@ -49,14 +49,16 @@ pub struct Best {
 }
 
 /// What was found out about the pauses of a corpus.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idle {
-    /// The pauses behind calls, in the order of sessions and calls.
+    /// How many pauses there are behind calls.
+    pub count: u64,
+    /// Those that are long enough to matter, in the order of sessions and calls.
     pub pauses: Vec<Pause>,
     /// Sums by lifetime and smallest context.
     pub classes: Vec<Class>,
-    /// The same of each session with a pause that matters, all sizes of contexts, by its place in the corpus.
-    pub sessions: Vec<(usize, Class)>,
+    /// What can be done.
+    pub remedies: Vec<Remedy>,
     /// Where remedies begin to pay.
     pub break_even: Vec<BreakEven>,
     /// What the recorded cache did.
@@ -100,6 +102,23 @@ impl Idle {
         self.reads.breaks.iter().filter(promised).fold((0, 0), |(count, cost), one| (count + 1, cost + one.nano_usd.unwrap_or(0)))
     }
 
+    /// Sums over the pauses of each session, all sizes of contexts, by lifetime; with its place in the corpus.
+    pub fn sessions(&self) -> impl Iterator<Item = (usize, Class)> {
+        self.pauses.chunk_by(|one, next| one.session == next.session).flat_map(|pauses| {
+            let mut classes: BTreeMap<i64, Class> = BTreeMap::new();
+            for pause in pauses {
+                classes.entry(pause.lifetime).or_insert_with(|| Class::new(pause.lifetime, 0, &self.remedies)).add(pause);
+            }
+            let session = pauses.first().map_or(0, |first| first.session);
+            classes.into_values().map(move |class| (session, class))
+        })
+    }
+
+    /// How many sessions were never resumed.
+    pub fn never_resumed(&self) -> u64 {
+        self.pauses.iter().filter(|pause| pause.length.is_none()).count() as u64
+    }
+
     /// The smallest context from which the cheapest remedy of a lifetime saves most, and that remedy.
     pub fn recommended(&self, lifetime: i64, with_never: bool) -> Option<(&Class, Best)> {
         let classes = self.classes.iter().filter(|class| class.lifetime == lifetime);
@@ -117,25 +136,28 @@ impl Idle {
 
 /// Looks at the pauses of a corpus.
 pub fn idle(corpus: &Corpus, tariff: &Tariff<'_>) -> Idle {
-    let steps = steps(corpus, tariff);
-    let pauses = pauses(corpus, &steps);
-    let break_even = break_evens(corpus, &steps, &pauses);
+    let steps = Steps::new(corpus, tariff);
+    let mut found = Idle { reads: reads_of(&steps, corpus, tariff), ..Idle::default() };
+    let mut break_evens = BreakEvens::default();
+    pauses(corpus, &steps, |pause, step| {
+        found.count += 1;
+        found.pauses.extend(pause.matters().then_some(*pause));
+        break_evens.add(pause, step);
+    });
+    found.break_even = break_evens.all();
     // More pings than this cost more than going cold at any price of the corpus.
-    let most = break_even.iter().filter_map(|one| one.pings).max().unwrap_or(0).min(MOST_PINGS);
-    let remedies: Vec<Remedy> =
-        std::iter::once(Remedy::Nothing).chain((1..=most).map(Remedy::Pings)).chain(std::iter::once(Remedy::Compact)).collect();
+    let most = found.break_even.iter().filter_map(|one| one.pings).max().unwrap_or(0).min(MOST_PINGS);
+    let pings = (1..=most).map(Remedy::Pings);
+    found.remedies = std::iter::once(Remedy::Nothing).chain(pings).chain(std::iter::once(Remedy::Compact)).collect();
     let mut classes: BTreeMap<(i64, u64), Class> = BTreeMap::new();
-    let mut sessions: BTreeMap<(usize, i64), Class> = BTreeMap::new();
-    for pause in pauses.iter().filter(|pause| pause.matters()) {
+    for pause in &found.pauses {
         for floor in FLOORS.into_iter().filter(|floor| pause.tokens >= *floor) {
-            let class = classes.entry((pause.lifetime, floor)).or_insert_with(|| Class::new(pause.lifetime, floor, &remedies));
+            let class = classes.entry((pause.lifetime, floor)).or_insert_with(|| Class::new(pause.lifetime, floor, &found.remedies));
             class.add(pause);
         }
-        let key = (pause.session, pause.lifetime);
-        sessions.entry(key).or_insert_with(|| Class::new(pause.lifetime, 0, &remedies)).add(pause);
     }
-    let sessions = sessions.into_iter().map(|((session, _), class)| (session, class)).collect();
-    Idle { pauses, classes: classes.into_values().collect(), sessions, break_even, reads: cache_reads(corpus, tariff) }
+    found.classes = classes.into_values().collect();
+    found
 }
 
 /// Free reads would pay for any number of pings.

@@ -41,7 +41,7 @@ impl Tune<'_> {
         for (part, corpus) in [(Part::Training, &split.training), (Part::HeldOut, &split.held_out)] {
             let default = self.values(corpus, &tuned.default.setting, tuned)?;
             let found = self.values(corpus, &best.setting, tuned)?;
-            decided.extend(corpus.traces.iter().zip(default.into_iter().zip(found)).map(|(trace, (default, best))| Decided {
+            decided.extend(corpus.traces.each().zip(default.into_iter().zip(found)).map(|(trace, (default, best))| Decided {
                 part,
                 session: trace.id.clone(),
                 source: trace.source.clone(),

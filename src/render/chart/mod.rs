@@ -22,6 +22,7 @@ use crate::report::chart::{Chart, Drawing};
 use font::Font;
 use frame::Measures;
 use picture::Picture;
+use std::io::Write;
 
 /// Width and height of a chart in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +79,14 @@ pub fn png(chart: &Chart, look: Look) -> Result<Vec<u8>, RenderError> {
 
 /// The figures of a chart as CSV.
 pub fn csv(chart: &Chart) -> Result<String, RenderError> {
-    super::csv::of_table(&chart.data)
+    let mut bytes = Vec::new();
+    csv_into(chart, &mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The same, written as it is made: it may be longer than the memory is large.
+pub fn csv_into(chart: &Chart, out: &mut dyn Write) -> Result<(), RenderError> {
+    super::csv::table_into(&chart.data, out)
 }
 
 /// What frames in a PNG are.

@@ -70,6 +70,10 @@ fn chapter(out: &mut String, chapter: &Chapter, packed: Option<&Packed>) {
     }
     // Where sessions can be opened, the table that stands here is replaced by one that opens them.
     let kept = if chapter.id == SESSIONS && packed.is_some() { "<div class=\"static\">\n" } else { "<div>\n" };
+    if let Some(packed) = packed.filter(|packed| chapter.id == SESSIONS && packed.unlisted > 0) {
+        let unlisted = counted(packed.unlisted as u64, "session");
+        let _ = writeln!(out, "<p>The worst sessions are listed here: {unlisted} with less to see are in sessions.csv alone.</p>");
+    }
     if let Some(packed) = packed.filter(|packed| chapter.id == SESSIONS && packed.left_out > 0) {
         let without = counted(packed.left_out as u64, "session");
         let _ = writeln!(

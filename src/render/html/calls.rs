@@ -18,7 +18,9 @@ const BUDGET: usize = 6_000_000;
 pub struct Packed {
     /// Elements that hold it, which no browser runs.
     pub elements: String,
-    /// Sessions with calls.
+    /// Sessions that are not listed.
+    pub unlisted: usize,
+    /// Listed sessions with calls.
     pub sessions: usize,
     /// Those of them whose calls did not fit.
     pub left_out: usize,
@@ -30,24 +32,24 @@ pub fn packed(browser: &Browser<'_>) -> Result<Packed, RenderError> {
     let mut room = BUDGET;
     let mut calls: BTreeMap<usize, String> = BTreeMap::new();
     let (mut sessions, mut left_out) = (0, 0);
-    for place in browser.by_interest() {
-        let Some(series) = browser.session(place, &shown) else { continue };
+    for number in browser.by_interest() {
+        let Some(series) = browser.session(number, &shown) else { continue };
         sessions += 1;
         // A smaller session may still fit where a larger one did not; once hardly anything fits, packing the rest is idle.
         let text = if room < BUDGET / 100 { None } else { Some(pack(&series)?).filter(|text| text.len() <= room) };
         match text {
             Some(text) => {
                 room -= text.len();
-                calls.insert(place, text);
+                calls.insert(number, text);
             }
             None => left_out += 1,
         }
     }
     let mut elements = format!("<script type=\"application/json\" id=\"overview\">{}</script>\n", inert(&browser.overview(&shown))?);
-    for (place, text) in calls {
-        elements += &format!("<script type=\"application/octet-stream\" id=\"calls-{place}\">{text}</script>\n");
+    for (number, text) in calls {
+        elements += &format!("<script type=\"application/octet-stream\" id=\"calls-{number}\">{text}</script>\n");
     }
-    Ok(Packed { elements, sessions, left_out })
+    Ok(Packed { elements, unlisted: browser.unlisted(), sessions, left_out })
 }
 
 /// JSON, deflated, in base64.

@@ -11,6 +11,7 @@ use crate::report::words::{counted, first_few, grouped};
 use crate::sim::{EventKind, Outcome};
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
+use std::borrow::Cow;
 
 /// Estimates and limits are drawn of so many policies at most: more of them could not be told apart.
 const TOLD: usize = 2;
@@ -41,12 +42,13 @@ pub const CONTEXT: Kind = Kind {
 /// of equals the one with the most calls, then the earlier one.
 pub fn busiest(corpus: &Corpus, replays: &[&Replay]) -> usize {
     let happens = |place: &usize| {
-        let trace = corpus.traces.get(*place);
-        let simulated = replays.iter().filter_map(|replay| replay.outcomes.get(*place)).map(|outcome| {
+        let trace = corpus.traces.at(*place);
+        let simulated = replays.iter().filter_map(|replay| replay.outcomes.at(*place)).map(|outcome| {
             let totals = &outcome.totals;
             let kinds = [EventKind::Prune, EventKind::Compact, EventKind::Reset, EventKind::Drop];
             totals.overflows + kinds.into_iter().map(|kind| totals.events_of(kind)).sum::<u64>()
         });
+        let trace = trace.as_deref();
         let compactions =
             |trace: &Trace| trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact && !event.copy).count();
         // Without recorded usage there is nothing to stand beside.
@@ -56,15 +58,18 @@ pub fn busiest(corpus: &Corpus, replays: &[&Replay]) -> usize {
     (0..corpus.traces.len()).rev().max_by_key(happens).unwrap_or(0)
 }
 
+/// A policy, and what became of the session under it.
+type Lived<'a> = (&'a Life<'a>, Cow<'a, Outcome>);
+
 /// The chart of one session.
 fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, session: (place, lives), .. } = *material;
     let trace =
-        corpus.traces.get(place).filter(|trace| !trace.calls.is_empty()).ok_or(NothingToDraw("the session has no call".to_owned()))?;
-    let outcomes: Vec<(&Life<'_>, &Outcome)> = lives.iter().filter_map(|life| Some((life, life.replay.outcomes.get(place)?))).collect();
+        corpus.traces.at(place).filter(|trace| !trace.calls.is_empty()).ok_or(NothingToDraw("the session has no call".to_owned()))?;
+    let outcomes: Vec<Lived<'_>> = lives.iter().filter_map(|life| Some((life, life.replay.outcomes.at(place)?))).collect();
     let shown = few(outcomes.len(), LINES, |place| outcomes.get(place).map(|(_, outcome)| outcome.totals.prompt_tokens));
-    let mut series = vec![recorded(trace)];
-    let mut marks = itself(trace);
+    let mut series = vec![recorded(&trace)];
+    let mut marks = itself(&trace);
     for (number, (life, outcome)) in shown.places.iter().filter_map(|place| outcomes.get(*place)).enumerate() {
         let hue = hue(life, number);
         if outcomes.len() <= TOLD {
@@ -82,8 +87,8 @@ fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     }
     Ok(Chart {
         kind: CONTEXT.name,
-        title: title(trace, &outcomes),
-        subtitle: subtitle(trace),
+        title: title(&trace, &outcomes),
+        subtitle: subtitle(&trace),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
             y: Axis::of("context", Quantity::Tokens),
@@ -93,7 +98,7 @@ fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         }),
         notes,
         rests_on: Vec::new(),
-        data: data(trace, &outcomes),
+        data: data(&trace, &outcomes),
     })
 }
 
@@ -116,8 +121,8 @@ fn itself(trace: &Trace) -> Vec<Marks> {
     marks.into_iter().filter(|marks| !marks.points.is_empty()).collect()
 }
 
-fn title(trace: &Trace, outcomes: &[(&Life<'_>, &Outcome)]) -> String {
-    let told = |(life, outcome): &(&Life<'_>, &Outcome)| {
+fn title(trace: &Trace, outcomes: &[Lived<'_>]) -> String {
+    let told = |(life, outcome): &Lived<'_>| {
         let totals = &outcome.totals;
         let events = |kind: EventKind| totals.events_of(kind);
         let all = [
@@ -204,7 +209,7 @@ fn happened(outcome: &Outcome, hue: Hue) -> Vec<Marks> {
 }
 
 /// Window, reserve and triggers, each once; and a sentence for those that lie far above.
-fn limits(outcomes: &[(&Life<'_>, &Outcome)], highest: u64) -> (Vec<Limit>, Vec<String>) {
+fn limits(outcomes: &[Lived<'_>], highest: u64) -> (Vec<Limit>, Vec<String>) {
     let mut found: Vec<(u64, String, Hue)> = Vec::new();
     let mut add = |tokens: u64, name: String, hue: Hue| {
         if tokens > 0 && !found.iter().any(|(known, other, _)| *known == tokens && *other == name) {
@@ -265,7 +270,7 @@ pub(super) fn short_tokens(tokens: u64) -> String {
     }
 }
 
-fn data(trace: &Trace, outcomes: &[(&Life<'_>, &Outcome)]) -> Table {
+fn data(trace: &Trace, outcomes: &[Lived<'_>]) -> Table {
     let tokens = |key, provenance| Column::number(key, key, Unit::Tokens, provenance);
     let columns = vec![
         Column::name("policy", "policy"),
@@ -303,5 +308,5 @@ fn data(trace: &Trace, outcomes: &[(&Life<'_>, &Outcome)]) -> Table {
         };
         rows.extend(trace.calls.iter().enumerate().map(row));
     }
-    Table { labels: 2, columns, rows }
+    Table { labels: 2, columns, rows: rows.into() }
 }

@@ -143,12 +143,12 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         format!("{} covers {} of {all}; the others are added as recorded.", own.replay.policy, grouped(own.sessions()))
     }));
     let mut data = data(&points, &on_front);
-    data.rows.extend(own.iter().map(|own| row(own, &|_| false)));
+    data.rows.append(own.iter().map(|own| row(own, &|_| false)).collect());
     let beside = baselines
         .recording
         .filter(|recording| recording.sum.is_priced())
         .map(|recording| vec![Cell::name(RECORDED), recording::cost(&recording.sum), Cell::SignedTokens(0), Cell::Empty, Cell::Empty]);
-    data.rows.extend(beside);
+    data.rows.append(beside.into_iter().collect());
     Ok(Chart {
         kind: COST.name,
         title,
@@ -169,7 +169,7 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
 /// What the recording comes to over the sessions that the own agents do not cover: with it their cost is that of all sessions.
 fn left_to_the_recording(material: &Material<'_>, own: &Replay) -> Beside {
     let sessions = material.baselines.recording.map_or(&[][..], |recording| &recording.sessions);
-    let uncovered = sessions.iter().zip(&own.outcomes).filter(|(_, outcome)| outcome.calls.is_empty()).map(|(session, _)| session);
+    let uncovered = sessions.iter().zip(own.outcomes.each()).filter(|(_, outcome)| outcome.calls.is_empty()).map(|(session, _)| session);
     uncovered.fold(Beside::default(), |sum, session| Beside {
         nano_usd: sum.nano_usd + session.nano_usd(),
         recorded_tokens: sum.recorded_tokens + session.totals.prompt_tokens,

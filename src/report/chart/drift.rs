@@ -305,7 +305,7 @@ fn of_pairs(corpus: &Corpus, pairs: &[(&str, &Pair)]) -> Table {
         tokens("recorded", Provenance::Recorded),
     ];
     let row = |(estimator, pair): &(&str, &Pair)| {
-        let session = corpus.traces.get(pair.session).map_or(String::new(), |trace| trace.id.clone());
+        let session = corpus.traces.at(pair.session).map_or(String::new(), |trace| trace.id.clone());
         vec![
             Cell::Name((*estimator).to_owned()),
             Cell::Text(session),
@@ -353,5 +353,5 @@ fn of_coverage(chosen: &[&Paired]) -> Table {
             row(format!("held out, {} of 1000", buffer.level), tokens, Cell::share(within, of));
         }
     }
-    Table { labels: 2, columns, rows }
+    Table { labels: 2, columns, rows: rows.into() }
 }

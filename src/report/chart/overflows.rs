@@ -3,11 +3,14 @@
 use super::document::{Axis, Chart, Drawing, HeatMap, Hue, Marks, NothingToDraw, Quantity, Symbol};
 use super::few::under;
 use super::kind::{Kind, Material, Need};
+use crate::corpus::Corpus;
+use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::words::{capital, counted, grouped};
 use crate::sim::Outcome;
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
+use std::borrow::Cow;
 
 /// So many sessions have a row: those whose window was fullest.
 const ROWS: usize = 30;
@@ -32,17 +35,18 @@ fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let [replay] = material.replays else {
         return Err(NothingToDraw("a chart of overflows shows one policy: name one with --policy, and no more than one".to_owned()));
     };
-    let mut sessions: Vec<(&Trace, &Outcome)> =
-        corpus.traces.iter().zip(&replay.outcomes).filter(|(_, outcome)| !outcome.calls.is_empty()).collect();
-    if sessions.is_empty() {
+    // Fullest first, by the largest part of its limit that a session filled, then in the order of the corpus.
+    let fullest = |outcome: &Outcome| u128::from(outcome.totals.peak_tokens) * 1_000_000 / u128::from(outcome.prompt_limit.max(1));
+    let with_calls = replay.outcomes.each().enumerate().filter(|(_, outcome)| !outcome.calls.is_empty());
+    let mut order: Vec<(std::cmp::Reverse<u128>, usize)> =
+        with_calls.map(|(place, outcome)| (std::cmp::Reverse(fullest(&outcome)), place)).collect();
+    if order.is_empty() {
         return Err(NothingToDraw("no session has a call".to_owned()));
     }
-    let all = sessions.clone();
-    // Fullest first, by the largest part of its limit that a session filled; the sort is stable.
-    let fullest = |outcome: &Outcome| u128::from(outcome.totals.peak_tokens) * 1_000_000 / u128::from(outcome.prompt_limit.max(1));
-    sessions.sort_by_key(|(_, outcome)| std::cmp::Reverse(fullest(outcome)));
-    let left_out = sessions.len().saturating_sub(ROWS);
-    sessions.truncate(ROWS);
+    order.sort_unstable();
+    let left_out = order.len().saturating_sub(ROWS);
+    let session = |(_, place): &(_, usize)| Some((corpus.traces.at(*place)?, replay.outcomes.at(*place)?));
+    let sessions: Vec<(Cow<'_, Trace>, Cow<'_, Outcome>)> = order.iter().take(ROWS).filter_map(session).collect();
     let longest = sessions.iter().map(|(trace, _)| trace.calls.len()).max().unwrap_or(1);
     let each = longest.div_ceil(COLUMNS);
     let columns = (0..longest.div_ceil(each)).map(|column| grouped((column * each + 1) as u64)).collect();
@@ -88,7 +92,7 @@ fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         }),
         notes,
         rests_on: Vec::new(),
-        data: data(&all),
+        data: data(corpus, replay),
     })
 }
 
@@ -118,7 +122,7 @@ pub(super) fn short(id: &str) -> String {
     }
 }
 
-fn data(sessions: &[(&Trace, &Outcome)]) -> Table {
+fn data(corpus: &Corpus, replay: &Replay) -> Table {
     let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
     let columns = vec![
         Column::name("session", "session"),
@@ -127,8 +131,8 @@ fn data(sessions: &[(&Trace, &Outcome)]) -> Table {
         Column::number("prompt_limit", "limit", Unit::Tokens, Provenance::Simulated),
         count("refused_tries"),
     ];
-    let rows = sessions.iter().flat_map(|(trace, outcome)| {
-        outcome.calls.iter().enumerate().map(|(number, call)| {
+    let rows = corpus.traces.each().zip(replay.outcomes.each()).flat_map(|(trace, outcome)| {
+        let row = |(number, call): (usize, &crate::sim::CallOutcome)| {
             vec![
                 Cell::Text(trace.id.clone()),
                 Cell::Count(number as u64 + 1),
@@ -136,7 +140,8 @@ fn data(sessions: &[(&Trace, &Outcome)]) -> Table {
                 Cell::Tokens(outcome.prompt_limit),
                 Cell::Count(u64::from(call.refused)),
             ]
-        })
+        };
+        outcome.calls.iter().enumerate().map(row).collect::<Vec<_>>()
     });
     Table { labels: 2, columns, rows: rows.collect() }
 }

@@ -26,7 +26,7 @@ fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let nothing = || NothingToDraw("no log has times and a cache that promises a lifetime".to_owned());
     let idle = material.idle.ok_or_else(nothing)?;
     let point = idle.break_even.first().ok_or_else(nothing)?;
-    let mut here: Vec<&Pause> = idle.pauses.iter().filter(|pause| pause.matters() && pause.lifetime == point.lifetime).collect();
+    let mut here: Vec<&Pause> = idle.pauses.iter().filter(|pause| pause.lifetime == point.lifetime).collect();
     here.sort_by_key(|pause| (pause.tokens, pause.session, pause.place));
     let typical = here.get(here.len() / 2).copied().ok_or_else(nothing)?;
     let reach = point.gap.unwrap_or(0).max(4 * typical.lifetime).saturating_mul(2);

@@ -135,5 +135,5 @@ fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table
             rows.push(names.into_iter().chain(counts).collect());
         }
     }
-    Table { labels: 2, columns, rows }
+    Table { labels: 2, columns, rows: rows.into() }
 }

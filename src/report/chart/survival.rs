@@ -4,6 +4,7 @@ use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plo
 use super::few::{LINES, few, told_apart, under};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::Replay;
+use crate::list::List;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::recording::RECORDED;
 use crate::report::words::{FEWEST, counted, grouped, percent};
@@ -25,7 +26,7 @@ pub const SURVIVAL: Kind = Kind {
 
 fn survival(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
-    let longest = corpus.traces.iter().map(|trace| trace.calls.len()).max().filter(|_| !replays.is_empty()).unwrap_or(0);
+    let longest = corpus.traces.each().map(|trace| trace.calls.len()).max().filter(|_| !replays.is_empty()).unwrap_or(0);
     if longest == 0 {
         return Err(NothingToDraw("no session has a call".to_owned()));
     }
@@ -77,7 +78,7 @@ fn title(curves: &[Curve<'_>]) -> String {
     let Some((replay, steps)) = worst(curves) else { return "No session hits the window under any of these policies".to_owned() };
     let under = under(replay);
     let (hit, all) =
-        (replay.totals.overflowing_sessions, replay.outcomes.iter().filter(|outcome| !outcome.calls.is_empty()).count() as u64);
+        (replay.totals.overflowing_sessions, replay.outcomes.each().filter(|outcome| !outcome.calls.is_empty()).count() as u64);
     // A share rests on steps with sessions enough.
     let told = || steps.iter().filter(|step| step.failed > 0 && step.at_risk >= FEWEST).filter(|_| hit >= FEWEST);
     if let Some(half) = told().find(|step| step.surviving <= 0.5) {
@@ -101,8 +102,8 @@ fn support(replay: &Replay, steps: &[Step]) -> Option<String> {
 }
 
 /// The steps of sessions, by their calls until the first overflow.
-fn steps(outcomes: &[Outcome]) -> Vec<Step> {
-    let ends = outcomes.iter().filter(|outcome| !outcome.calls.is_empty()).map(|outcome| {
+fn steps(outcomes: &List<Outcome>) -> Vec<Step> {
+    let ends = outcomes.each().filter(|outcome| !outcome.calls.is_empty()).map(|outcome| {
         let first = outcome.calls.iter().position(|call| call.refused > 0);
         (first.map_or(outcome.calls.len(), |call| call + 1) as u64, first.is_some())
     });
@@ -110,8 +111,8 @@ fn steps(outcomes: &[Outcome]) -> Vec<Step> {
 }
 
 /// The same as recorded: a session fails where its log ends in the provider's refusal.
-fn refused(traces: &[Trace]) -> Vec<Step> {
-    let ends = traces.iter().filter(|trace| !trace.calls.is_empty()).map(|trace| (trace.calls.len() as u64, trace.refused));
+fn refused(traces: &List<Trace>) -> Vec<Step> {
+    let ends = traces.each().filter(|trace| !trace.calls.is_empty()).map(|trace| (trace.calls.len() as u64, trace.refused));
     statistics::survival(ends.collect())
 }
 

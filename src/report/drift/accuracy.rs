@@ -17,7 +17,7 @@ pub(super) fn name(text: &str) -> Cell {
 
 /// A section with a table; absent where the table is empty.
 pub(super) fn section(title: &str, labels: usize, columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Option<Section> {
-    let table = Table { labels, columns, rows };
+    let table = Table { labels, columns, rows: rows.into() };
     (!table.rows.is_empty()).then(|| Section { title: title.to_owned(), body: Body::Table(table) })
 }
 
@@ -66,7 +66,7 @@ fn worst_columns() -> Vec<Column> {
 
 fn worst_cells(corpus: &Corpus, figures: &Figures) -> Vec<Cell> {
     let Some(worst) = figures.worst else { return vec![Cell::Empty, Cell::Empty, Cell::Empty] };
-    let session = corpus.traces.get(worst.session).map(|trace| trace.id.clone()).unwrap_or_default();
+    let session = corpus.traces.at(worst.session).map(|trace| trace.id.clone()).unwrap_or_default();
     vec![Cell::Tokens(worst.recorded - worst.estimated), Cell::Text(session), Cell::Count(worst.call as u64 + 1)]
 }
 

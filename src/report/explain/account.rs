@@ -76,7 +76,7 @@ fn folded(trace: &Trace, outcome: &Outcome, told: &Table) -> Table {
         rows.push(vec![Cell::Name(grouped(*call)), context, Cell::Text(story)]);
     }
     close(&mut rows, &mut run, trace, outcome);
-    Table { labels: 1, columns, rows }
+    Table { labels: 1, columns, rows: rows.into() }
 }
 
 /// A run of calls without events ends.

@@ -3,9 +3,10 @@
 use super::number::{share_of, usd};
 use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Kept, Reads};
+use crate::list::List;
 use crate::report::span::moment;
 use crate::trace::Trace;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Schema `ctxsim.cache/2`.
@@ -17,8 +18,8 @@ pub struct CacheRecord {
     agents: BTreeMap<String, ReadsRecord>,
     causes: BTreeMap<&'static str, CostRecord>,
     gaps: Vec<GapRecord>,
-    sessions: Vec<SessionRecord>,
-    breaks: Vec<BreakRecord>,
+    sessions: SessionRecords,
+    breaks: BreakRecords,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -74,12 +75,40 @@ struct BreakRecord {
     cost: Option<String>,
 }
 
+/// The sessions with a read that was expected. Each record is made when it is written: there may be many.
+#[derive(Clone, Debug, PartialEq)]
+struct SessionRecords {
+    traces: List<Trace>,
+    reads: Vec<Reads>,
+}
+
+impl Serialize for SessionRecords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sessions = self.traces.each().zip(&self.reads).filter(|(_, reads)| reads.expected > 0);
+        serializer.collect_seq(sessions.map(|(trace, reads)| SessionRecord::new(&trace, reads)))
+    }
+}
+
+/// The breaks, made in the same way.
+#[derive(Clone, Debug, PartialEq)]
+struct BreakRecords {
+    traces: List<Trace>,
+    breaks: Vec<CacheBreak>,
+}
+
+impl Serialize for BreakRecords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = |one: &CacheBreak| self.traces.at(one.session).map(|trace| BreakRecord::new(&trace, one));
+        serializer.collect_seq(self.breaks.iter().filter_map(record))
+    }
+}
+
 impl CacheRecord {
     /// The record of what the caches of a corpus did.
     pub fn new(corpus: &Corpus, found: &CacheReads) -> CacheRecord {
-        let with_sessions = || corpus.traces.iter().zip(&found.sessions).filter(|(_, reads)| reads.expected > 0);
+        let with_sessions = corpus.traces.each().zip(&found.sessions).filter(|(_, reads)| reads.expected > 0);
         let (mut agents, mut causes): (BTreeMap<String, Reads>, BTreeMap<Cause, Reads>) = Default::default();
-        with_sessions().for_each(|(trace, reads)| *agents.entry(trace.agent.clone()).or_default() += *reads);
+        with_sessions.for_each(|(trace, reads)| *agents.entry(trace.agent.clone()).or_default() += *reads);
         found.breaks.iter().for_each(|one| *causes.entry(one.cause).or_default() += one.reads());
         CacheRecord {
             recorded_usd: usd(found.recorded_nano_usd),
@@ -88,8 +117,8 @@ impl CacheRecord {
             agents: agents.iter().map(|(agent, reads)| (agent.clone(), ReadsRecord::new(reads))).collect(),
             causes: causes.iter().map(|(cause, reads)| (cause.key(), CostRecord::new(reads))).collect(),
             gaps: found.gaps.iter().map(|((kept, class), reads)| GapRecord::new(kept, *class, reads)).collect(),
-            sessions: with_sessions().map(|(trace, reads)| SessionRecord::new(trace, reads)).collect(),
-            breaks: found.breaks.iter().filter_map(|one| Some(BreakRecord::new(corpus.traces.get(one.session)?, one))).collect(),
+            sessions: SessionRecords { traces: corpus.traces.clone(), reads: found.sessions.clone() },
+            breaks: BreakRecords { traces: corpus.traces.clone(), breaks: found.breaks.clone() },
         }
     }
 }

@@ -196,7 +196,7 @@ impl ComparisonRecord {
             p95: ratios.map(|ratios| ratio(ratios.p95)),
             p99: ratios.map(|ratios| ratio(ratios.p99)),
             worst: figures.worst.map(|worst| WorstRecord {
-                session: corpus.traces.get(worst.session).map(|trace| trace.id.clone()).unwrap_or_default(),
+                session: corpus.traces.at(worst.session).map(|trace| trace.id.clone()).unwrap_or_default(),
                 call: worst.call as u64 + 1,
                 estimated_tokens: worst.estimated,
                 recorded_tokens: worst.recorded,

@@ -3,7 +3,9 @@
 use super::number::usd;
 use crate::corpus::Corpus;
 use crate::experiment::idle::{Best, BreakEven, Class, Idle, Remedy, Rest};
-use serde::Serialize;
+use crate::list::List;
+use crate::trace::Trace;
+use serde::{Serialize, Serializer};
 
 /// Schema `ctxsim.idle/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,7 +17,7 @@ pub struct IdleRecord {
     recommended: Vec<RecommendedRecord>,
     classes: Vec<ClassRecord>,
     break_even: Vec<BreakEvenRecord>,
-    sessions: Vec<SessionRecord>,
+    sessions: SessionRecords,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,23 +82,35 @@ struct SessionRecord {
     class: ClassRecord,
 }
 
+/// The sessions. Each record is made when it is written: there may be many.
+#[derive(Clone, Debug, PartialEq)]
+struct SessionRecords {
+    traces: List<Trace>,
+    found: Idle,
+}
+
+impl Serialize for SessionRecords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.found.sessions().filter_map(|(place, class)| {
+            let trace = self.traces.at(place)?;
+            Some(SessionRecord { session: trace.id.clone(), source: trace.source.clone(), class: ClassRecord::new(&class) })
+        }))
+    }
+}
+
 impl IdleRecord {
     /// The record of the pauses of a corpus.
     pub fn new(corpus: &Corpus, found: &Idle) -> IdleRecord {
         let (recorded_cold_pauses, cold) = found.recorded_cold();
-        let session = |(place, class): &(usize, Class)| {
-            let trace = corpus.traces.get(*place)?;
-            Some(SessionRecord { session: trace.id.clone(), source: trace.source.clone(), class: ClassRecord::new(class) })
-        };
         IdleRecord {
             recorded_usd: usd(found.reads.recorded_nano_usd),
             recorded_cold_pauses,
             recorded_cold_usd: usd(cold),
-            never_resumed: found.pauses.iter().filter(|pause| pause.length.is_none()).count() as u64,
+            never_resumed: found.never_resumed(),
             recommended: found.lifetimes().into_iter().map(|lifetime| RecommendedRecord::new(found, lifetime)).collect(),
             classes: found.classes.iter().map(ClassRecord::new).collect(),
             break_even: found.break_even.iter().map(BreakEvenRecord::new).collect(),
-            sessions: found.sessions.iter().filter_map(session).collect(),
+            sessions: SessionRecords { traces: corpus.traces.clone(), found: found.clone() },
         }
     }
 }

@@ -261,7 +261,7 @@ impl ReplayRecord {
     /// The same with files, where rows are those.
     pub fn with_files(self, corpus: &Corpus, files: &[FileReadings]) -> ReplayRecord {
         let record = |file: &FileReadings| FileRecord {
-            session: corpus.traces.get(file.session).map(|trace| trace.id.clone()).unwrap_or_default(),
+            session: corpus.traces.at(file.session).map(|trace| trace.id.clone()).unwrap_or_default(),
             file: u64::from(file.file) + 1,
             path: file.path.clone(),
             readings: file.readings,

@@ -7,17 +7,21 @@ use crate::experiment::{Content, Metric, Replay};
 use crate::report::cost_figures;
 use crate::report::document::{Better, Cell, Column, Unit};
 use crate::report::figures::{cells, column, told};
-use crate::sim::Outcome;
-use crate::trace::Trace;
+use crate::sim::Totals;
 use serde::Serialize;
 use std::cmp::Reverse;
 
+/// So many sessions are listed at the most: no reader walks through more, and no browser likes to hold them.
+const LISTED: usize = 5_000;
+
 /// Sessions, and what stands in them.
 pub struct Browser<'a> {
-    pub(super) told: Told<'a>,
+    told: Told<'a>,
+    /// The places in the corpus of the sessions that are listed, in their order: all, or the worst of many.
+    listed: Vec<usize>,
 }
 
-/// All sessions at a glance.
+/// The listed sessions at a glance.
 #[derive(Serialize)]
 pub struct Overview {
     policies: Vec<String>,
@@ -55,10 +59,21 @@ struct SessionRow {
 impl<'a> Browser<'a> {
     /// A browser over the sessions of a story.
     pub(super) fn new(told: Told<'a>) -> Browser<'a> {
-        Browser { told }
+        let replays = &told.composed.replays;
+        let mut listed: Vec<usize> = (0..told.corpus.traces.len()).collect();
+        if listed.len() > LISTED {
+            listed = by_interest(replays, &listed).into_iter().take(LISTED).collect();
+            listed.sort_unstable();
+        }
+        Browser { told, listed }
     }
 
-    /// All sessions at a glance.
+    /// How many sessions are not listed.
+    pub fn unlisted(&self) -> usize {
+        self.told.corpus.traces.len() - self.listed.len()
+    }
+
+    /// The listed sessions at a glance.
     pub fn overview(&self, shown: Shown<'_>) -> Overview {
         let replays = &self.told.composed.replays;
         let figures = told(replays.iter().map(|replay| &replay.totals));
@@ -68,59 +83,61 @@ impl<'a> Browser<'a> {
             contents: Content::ALL.iter().map(|content| content.name()).collect(),
             regions: Region::ALL.iter().map(|region| region.name()).collect(),
             columns: columns.iter().map(Heading::new).collect(),
-            sessions: self.told.corpus.traces.iter().enumerate().map(|(place, trace)| self.row(place, trace, shown)).collect(),
+            sessions: self.listed.iter().filter_map(|place| self.row(*place, shown)).collect(),
             figures: replays.iter().map(|replay| self.figures(replay, &figures, columns.len())).collect(),
         }
     }
 
-    fn row(&self, place: usize, trace: &Trace, shown: Shown<'_>) -> SessionRow {
-        let outcome = self.told.composed.replays.first().and_then(|replay| replay.outcomes.get(place));
-        SessionRow {
+    fn row(&self, place: usize, shown: Shown<'_>) -> Option<SessionRow> {
+        let trace = self.told.corpus.traces.at(place)?;
+        let outcome = self.told.composed.replays.first().and_then(|replay| replay.outcomes.at(place));
+        Some(SessionRow {
             id: shown(&trace.id),
             source: shown(&trace.source),
             agent: shown(&trace.agent),
             model: shown(trace.main_model().unwrap_or_default()),
-            window: outcome.map_or(0, |outcome| outcome.window),
-            limit: outcome.map_or(0, |outcome| outcome.prompt_limit),
+            window: outcome.as_ref().map_or(0, |outcome| outcome.window),
+            limit: outcome.as_ref().map_or(0, |outcome| outcome.prompt_limit),
             calls: trace.calls.len(),
             parent: trace.parent.as_deref().map(shown),
-        }
+        })
     }
 
     fn figures(&self, replay: &Replay, told: &[&Metric], columns: usize) -> Vec<Vec<Option<i64>>> {
-        let mut figures = vec![Vec::with_capacity(replay.outcomes.len()); columns];
-        for (place, outcome) in replay.outcomes.iter().enumerate() {
-            let costs = replay.bills.get(place).map_or([Cell::Empty, Cell::Empty], |bills| cost_figures::cells(bills, self.told.cache));
+        let mut figures = vec![Vec::with_capacity(self.listed.len()); columns];
+        for (place, outcome) in self.listed.iter().filter_map(|place| Some((*place, replay.outcomes.at(*place)?))) {
+            let costs = replay.bills.at(place).map_or([Cell::Empty, Cell::Empty], |bills| cost_figures::cells(&bills, self.told.cache));
             let row = cells(told.iter().copied(), &outcome.totals).chain(costs);
             figures.iter_mut().zip(row).for_each(|(column, cell)| column.push(number(&cell)));
         }
         figures
     }
 
-    /// The sessions that are worth a look, the worst first.
+    /// The listed sessions by their numbers, the worst first.
     pub fn by_interest(&self) -> Vec<usize> {
-        by_interest(&self.told.composed.replays)
+        let places = by_interest(&self.told.composed.replays, &self.listed);
+        places.into_iter().filter_map(|place| self.listed.binary_search(&place).ok()).collect()
     }
 
-    /// One session, call by call. Absent where there is none at this place, and for sessions without calls.
-    pub fn session(&self, place: usize, shown: Shown<'_>) -> Option<SessionSeries> {
-        let trace = self.told.corpus.traces.get(place).filter(|trace| !trace.calls.is_empty())?;
-        Some(SessionSeries::new(&self.told, place, trace, shown))
+    /// A listed session, call by call. Absent where there is none of this number, and for sessions without calls.
+    pub fn session(&self, number: usize, shown: Shown<'_>) -> Option<SessionSeries> {
+        let place = *self.listed.get(number)?;
+        let trace = self.told.corpus.traces.at(place).filter(|trace| !trace.calls.is_empty())?;
+        Some(SessionSeries::new(&self.told, place, &trace, shown))
     }
 }
 
-/// Places of sessions, the worst first: those that fail, overflow, lose the end of replies, or are rewritten most.
-fn by_interest(replays: &[Replay]) -> Vec<usize> {
-    let sum = |place: usize, figure: &dyn Fn(&Outcome) -> u64| -> u64 {
-        replays.iter().filter_map(|replay| replay.outcomes.get(place)).map(figure).sum()
-    };
-    let mut order: Vec<usize> = (0..replays.first().map_or(0, |replay| replay.outcomes.len())).collect();
+/// These places of sessions, the worst first: those that fail, overflow, lose the end of replies, or are rewritten most.
+fn by_interest(replays: &[Replay], places: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = places.to_vec();
     order.sort_by_cached_key(|place| {
-        let ended = sum(*place, &|outcome| outcome.totals.failed_sessions);
-        let overflows = sum(*place, &|outcome| outcome.totals.overflows);
-        let cut = sum(*place, &|outcome| outcome.totals.reply_cut);
-        let events = sum(*place, &|outcome| outcome.events.len() as u64);
-        Reverse((ended, overflows, cut, events, sum(*place, &|outcome| outcome.totals.calls)))
+        let mut sums = [0; 5];
+        for outcome in replays.iter().filter_map(|replay| replay.outcomes.at(*place)) {
+            let Totals { failed_sessions, overflows, reply_cut, calls, .. } = outcome.totals;
+            let figures = [failed_sessions, overflows, reply_cut, outcome.events.len() as u64, calls];
+            sums.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
+        }
+        Reverse(sums)
     });
     order
 }

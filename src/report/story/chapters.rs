@@ -109,7 +109,7 @@ fn filling(best: Option<&Replay>) -> Chapter {
     for section in &mut sections {
         if let Body::Table(table) = &mut section.body {
             let rest = table.rows.len().saturating_sub(TOOLS) as u64;
-            table.rows.truncate(TOOLS);
+            *table = table.first(TOOLS);
             lead.extend(
                 (rest > 0).then(|| {
                     format!("{} left out here; tools.csv has them all.", counted_as(rest, "lighter tool is", "lighter tools are"))
@@ -139,7 +139,7 @@ fn sessions(told: &Told<'_>) -> Chapter {
     let mut lead = Vec::new();
     if let Body::Table(table) = &mut section.body {
         let rest = table.rows.len().saturating_sub(SESSIONS) as u64;
-        table.rows.truncate(SESSIONS);
+        *table = table.first(SESSIONS);
         lead.extend(
             (rest > 0).then(|| {
                 format!("{} left out of this table; sessions.csv has them all.", counted_as(rest, "more row is", "more rows are"))

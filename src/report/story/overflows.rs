@@ -4,8 +4,7 @@ use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use crate::report::words::counted_as;
-use crate::sim::{Event, EventKind, Outcome};
-use crate::trace::Trace;
+use crate::sim::{EventKind, Outcome};
 use std::cmp::Reverse;
 
 /// So many rows are shown; the others are counted.
@@ -25,19 +24,21 @@ pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option
         },
         Column::prose("cause", "cause of the first"),
     ];
-    let mut found: Vec<(&Trace, &Replay, &Outcome, &Event)> = Vec::new();
+    let first = |outcome: &Outcome| outcome.events.iter().find(|event| event.kind == EventKind::Overflow).cloned();
+    let mut found: Vec<(&Replay, usize, Reverse<(u64, u64)>)> = Vec::new();
     for replay in replays {
-        for (trace, outcome) in corpus.traces.iter().zip(&replay.outcomes) {
-            let first = outcome.events.iter().find(|event| event.kind == EventKind::Overflow);
-            found.extend(first.map(|event| (trace, replay, outcome, event)));
+        for (place, outcome) in replay.outcomes.each().enumerate().filter(|(_, outcome)| first(outcome).is_some()) {
+            found.push((replay, place, Reverse((outcome.totals.failed_sessions, outcome.totals.overflows))));
         }
     }
     // The sort is stable: equals stay in the order of policies and corpus.
-    found.sort_by_key(|(_, _, outcome, _)| Reverse((outcome.totals.failed_sessions, outcome.totals.overflows)));
+    found.sort_by_key(|(.., badness)| *badness);
     let left_out = found.len().saturating_sub(SHOWN) as u64;
-    let row = |(trace, replay, outcome, first): &(&Trace, &Replay, &Outcome, &Event)| {
+    let row = |(replay, place, _): &(&Replay, usize, Reverse<(u64, u64)>)| {
+        let (trace, outcome) = (corpus.traces.at(*place)?, replay.outcomes.at(*place)?);
+        let first = first(&outcome)?;
         let excess = outcome.calls.iter().map(|call| call.attempted.saturating_sub(outcome.prompt_limit)).max().unwrap_or(0);
-        vec![
+        Some(vec![
             Cell::Text(trace.id.clone()),
             Cell::Name(replay.policy.clone()),
             Cell::Count(outcome.totals.calls),
@@ -45,9 +46,9 @@ pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option
             Cell::Count(u64::from(first.call) + 1),
             Cell::Tokens(excess),
             Cell::Name(first.cause.map_or("", |cause| cause.name()).to_owned()),
-        ]
+        ])
     };
-    let table = Table { labels: 2, columns, rows: found.iter().take(SHOWN).map(row).collect() };
+    let table = Table { labels: 2, columns, rows: found.iter().take(SHOWN).filter_map(row).collect() };
     let rest = (left_out > 0).then(|| {
         format!(
             "{} left out here; sessions.csv has them all.",

@@ -1,5 +1,9 @@
-//! Lists with an element for each session: as they are, or packed where there are so many that they would fill the memory.
+//! Lists with an element for each session: as they are, or packed where there are so many that they would fill the memory. What is packed stands in memory
+//! up to a bound, and beyond it in a temporary file.
 
+mod bytes;
+
+use bytes::Bytes;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -41,13 +45,13 @@ pub struct List<T>(Arc<Held<T>>);
 #[derive(Clone)]
 struct Held<T> {
     plain: OnceLock<Vec<T>>,
-    packed: Option<Vec<Box<[u8]>>>,
+    packed: Option<Vec<Bytes>>,
     /// What stands for elements where there are none.
     none: Vec<T>,
 }
 
 impl<T> List<T> {
-    fn of_packed(packed: Vec<Box<[u8]>>) -> List<T> {
+    fn of_packed(packed: Vec<Bytes>) -> List<T> {
         List(Arc::new(Held { plain: OnceLock::new(), packed: Some(packed), none: Vec::new() }))
     }
 }
@@ -64,54 +68,63 @@ impl<T> From<Vec<T>> for List<T> {
     }
 }
 
-impl<T> FromIterator<T> for List<T> {
+/// What comes one by one is packed where there are many.
+impl<T: Pack> FromIterator<T> for List<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> List<T> {
-        List::from(all.into_iter().collect::<Vec<T>>())
+        let mut all = all.into_iter();
+        let first: Vec<T> = all.by_ref().take(MANY).collect();
+        match all.next() {
+            None => List::from(first),
+            Some(next) => {
+                List::of_packed(first.iter().map(stored).chain(std::iter::once(stored(&next))).chain(all.map(|one| stored(&one))).collect())
+            }
+        }
     }
 }
 
 impl<T: Pack> List<T> {
     /// The same, packed.
     pub fn packed(all: Vec<T>) -> List<T> {
-        List::of_packed(all.iter().map(Pack::pack).collect())
+        List::of_packed(all.iter().map(stored).collect())
     }
 
-    /// What is made of the numbers below `length`, on all cores, in their order; packed where there are many.
-    pub fn made(length: usize, make: impl Fn(usize) -> T + Sync + Send) -> List<T> {
-        if length <= MANY {
-            return List::from((0..length).into_par_iter().map(make).collect::<Vec<T>>());
+    /// What is made of the places of another list, on all cores, in their order; packed where that one is.
+    pub fn made<L: Pack>(like: &List<L>, make: impl Fn(usize) -> T + Sync + Send) -> List<T> {
+        let places = (0..like.len()).into_par_iter();
+        if !like.is_packed() {
+            return List::from(places.map(make).collect::<Vec<T>>());
         }
-        List::of_packed((0..length).into_par_iter().map(|place| make(place).pack()).collect())
+        List::of_packed(places.map(|place| stored(&make(place))).collect())
     }
 
-    /// Two lists at once, of both things that are made of a number.
-    pub fn made_in_pairs<U: Pack>(length: usize, make: impl Fn(usize) -> (T, U) + Sync + Send) -> (List<T>, List<U>) {
-        let places = (0..length).into_par_iter();
-        if length <= MANY {
+    /// Two lists at once, of both things that are made of a place.
+    pub fn made_in_pairs<L: Pack, U: Pack>(like: &List<L>, make: impl Fn(usize) -> (T, U) + Sync + Send) -> (List<T>, List<U>) {
+        let places = (0..like.len()).into_par_iter();
+        if !like.is_packed() {
             let (ones, others): (Vec<T>, Vec<U>) = places.map(make).unzip();
             return (List::from(ones), List::from(others));
         }
         let both = |place| {
             let (one, other) = make(place);
-            (one.pack(), other.pack())
+            (stored(&one), stored(&other))
         };
         let (ones, others) = places.map(both).unzip();
         (List::of_packed(ones), List::of_packed(others))
     }
 
-    /// So many lists at once, one for each of the things that are made of a number.
-    pub fn made_together(length: usize, width: usize, make: impl Fn(usize) -> Vec<T> + Sync + Send) -> Vec<List<T>> {
+    /// So many lists at once, one for each of the things that are made of a place.
+    pub fn made_together<L: Pack>(like: &List<L>, width: usize, make: impl Fn(usize) -> Vec<T> + Sync + Send) -> Vec<List<T>> {
         fn apart<E>(rows: Vec<Vec<E>>, width: usize) -> impl Iterator<Item = Vec<E>> {
             let mut lists: Vec<Vec<E>> = (0..width).map(|_| Vec::with_capacity(rows.len())).collect();
             rows.into_iter().for_each(|row| row.into_iter().zip(&mut lists).for_each(|(element, list)| list.push(element)));
             lists.into_iter()
         }
-        if length <= MANY {
-            return apart((0..length).into_par_iter().map(make).collect(), width).map(List::from).collect();
+        let places = (0..like.len()).into_par_iter();
+        if !like.is_packed() {
+            return apart(places.map(make).collect(), width).map(List::from).collect();
         }
-        let row = |place| make(place).iter().map(Pack::pack).collect::<Vec<Box<[u8]>>>();
-        let lists = apart((0..length).into_par_iter().map(row).collect(), width);
-        lists.map(List::of_packed).collect()
+        let row = |place| make(place).iter().map(stored).collect::<Vec<Bytes>>();
+        apart(places.map(row).collect(), width).map(List::of_packed).collect()
     }
 
     /// Packs it where it has many elements.
@@ -133,15 +146,25 @@ impl<T: Pack> List<T> {
         self.0.packed.as_ref().map_or_else(|| self.0.plain.get().map_or(0, Vec::len), Vec::len)
     }
 
+    /// Is it held as bytes?
+    pub fn is_packed(&self) -> bool {
+        self.0.packed.is_some()
+    }
+
     /// Is none there?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// The first elements.
+    pub fn head(&self, length: usize) -> List<T> {
+        self.each().take(length).map(Cow::into_owned).collect()
+    }
+
     /// The element at a place.
     pub fn at(&self, place: usize) -> Option<Cow<'_, T>> {
         match (self.0.plain.get(), &self.0.packed) {
-            (None, Some(packed)) => packed.get(place).map(|bytes| Cow::Owned(T::unpack(bytes))),
+            (None, Some(packed)) => packed.get(place).map(|bytes| Cow::Owned(T::unpack(&bytes.get()))),
             (plain, _) => plain?.get(place).map(Cow::Borrowed),
         }
     }
@@ -178,14 +201,15 @@ impl<T: Pack> List<T> {
         let mut next = || places.next().unwrap_or_default();
         match self.all() {
             All::Plain(all) => all.retain(|element| keep(next(), &|| element.clone())),
-            All::Packed(all) => all.retain(|bytes| keep(next(), &|| T::unpack(bytes))),
+            All::Packed(all) => all.retain(|bytes| keep(next(), &|| T::unpack(&bytes.get()))),
         }
     }
 
     /// Puts the elements into this order of their places.
     pub fn arrange(&mut self, order: &[usize]) {
-        fn arranged<E: Default>(all: &mut Vec<E>, order: &[usize]) {
-            *all = order.iter().filter_map(|place| all.get_mut(*place).map(std::mem::take)).collect();
+        fn arranged<E>(all: &mut Vec<E>, order: &[usize]) {
+            let mut left: Vec<Option<E>> = all.drain(..).map(Some).collect();
+            all.extend(order.iter().filter_map(|place| left.get_mut(*place).and_then(Option::take)));
         }
         match self.all() {
             All::Plain(all) => arranged(all, order),
@@ -218,7 +242,7 @@ impl<T: Pack> List<T> {
     /// All elements, unpacked; none are left.
     fn take(&mut self) -> Vec<T> {
         let Held { plain, packed, .. } = Arc::unwrap_or_clone(std::mem::take(self).0);
-        plain.into_inner().unwrap_or_else(|| packed.iter().flatten().map(|bytes| T::unpack(bytes)).collect())
+        plain.into_inner().unwrap_or_else(|| packed.iter().flatten().map(|bytes| T::unpack(&bytes.get())).collect())
     }
 
     /// A way to all elements as they are held, to change them.
@@ -237,13 +261,23 @@ impl<T: Pack> List<T> {
 /// All elements of a list, as they are held.
 enum All<'a, T> {
     Plain(&'a mut Vec<T>),
-    Packed(&'a mut Vec<Box<[u8]>>),
+    Packed(&'a mut Vec<Bytes>),
 }
 
-fn changed<T: Pack, R>(bytes: &mut Box<[u8]>, change: impl FnOnce(&mut T) -> R) -> R {
-    let mut element = T::unpack(bytes);
+/// The bytes of an element, put away.
+fn stored<T: Pack>(element: &T) -> Bytes {
+    Bytes::new(element.pack())
+}
+
+/// Puts an element away again, if it is another one now.
+fn changed<T: Pack, R>(bytes: &mut Bytes, change: impl FnOnce(&mut T) -> R) -> R {
+    let before = bytes.get();
+    let mut element = T::unpack(&before);
     let given = change(&mut element);
-    *bytes = element.pack();
+    let now = element.pack();
+    if *now != *before {
+        *bytes = Bytes::new(now);
+    }
     given
 }
 
@@ -251,7 +285,7 @@ impl<T: Pack> Deref for List<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        self.0.plain.get_or_init(|| self.0.packed.iter().flatten().map(|bytes| T::unpack(bytes)).collect())
+        self.0.plain.get_or_init(|| self.0.packed.iter().flatten().map(|bytes| T::unpack(&bytes.get())).collect())
     }
 }
 
@@ -357,11 +391,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_of_many_numbers_is_packed() {
-        for length in [10, MANY + 1] {
-            let list = List::made(length, |place| place as u64);
-            let (ones, others) = List::made_in_pairs(length, |place| (place as u64, 1_u64));
-            let together = List::made_together(length, 2, |place| vec![place as u64, 1]);
+    fn what_is_made_of_a_packed_list_is_packed() {
+        for like in both(0..100) {
+            let list = List::made(&like, |place| place as u64);
+            let (ones, others) = List::made_in_pairs(&like, |place| (place as u64, 1_u64));
+            let together = List::made_together(&like, 2, |place| vec![place as u64, 1]);
+            assert_eq!([&list, &ones, &others].map(List::is_packed), [like.is_packed(); 3]);
             assert_eq!(
                 ([list.clone(), ones, others.clone()], together),
                 ([list.clone(), list.clone(), others.clone()], vec![list, others])

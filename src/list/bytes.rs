@@ -1,0 +1,176 @@
+//! The bytes of packed elements: in memory up to a bound for the whole process, beyond it in a temporary file.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// So many bytes of packed elements are held in memory, all lists together.
+pub(super) const HELD: usize = 32 << 20;
+
+/// Longer elements stay in memory: a place has 24 bits for the length and 40 for the offset.
+const LONGEST: usize = (1 << 24) - 1;
+
+static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
+static SPILLED: OnceLock<Option<Spill>> = OnceLock::new();
+
+/// The bytes of one element. A copy of what is spilled shares its place: nothing that is written there is written again.
+#[derive(Clone)]
+pub(super) enum Bytes {
+    Held(Held),
+    Spilled(NonZeroU64),
+}
+
+/// Bytes in memory, counted as long as they live.
+pub(super) struct Held(Box<[u8]>);
+
+/// A file without a name, which is gone with the process.
+struct Spill {
+    file: File,
+    end: AtomicU64,
+}
+
+impl Bytes {
+    /// Puts bytes away: into memory while there is room, else into the file. Where the file takes nothing more, they stay in memory.
+    pub fn new(bytes: Box<[u8]>) -> Bytes {
+        Bytes::within(HELD, bytes)
+    }
+
+    /// The same with another bound.
+    pub fn within(bound: usize, bytes: Box<[u8]>) -> Bytes {
+        if IN_MEMORY.load(Ordering::Relaxed) + bytes.len() > bound
+            && let Some(place) = SPILLED.get_or_init(Spill::new).as_ref().and_then(|spill| spill.put(&bytes))
+        {
+            return Bytes::Spilled(place);
+        }
+        Bytes::Held(Held::new(bytes))
+    }
+
+    /// The bytes again. What was written and cannot be read any more ends the process: a figure without them would be wrong.
+    pub fn get(&self) -> Cow<'_, [u8]> {
+        match self {
+            Bytes::Held(held) => Cow::Borrowed(&held.0),
+            Bytes::Spilled(place) => match SPILLED.get().and_then(Option::as_ref).map(|spill| spill.get(place.get())) {
+                Some(Ok(bytes)) => Cow::Owned(bytes),
+                failed => {
+                    let reason = failed.and_then(Result::err).map_or_else(String::new, |error| format!(": {error}"));
+                    eprintln!("the temporary file of this run cannot be read{reason}");
+                    std::process::exit(UNREADABLE);
+                }
+            },
+        }
+    }
+}
+
+/// What the process ends with where its temporary file cannot be read.
+const UNREADABLE: i32 = 74;
+
+impl Held {
+    fn new(bytes: Box<[u8]>) -> Held {
+        IN_MEMORY.fetch_add(bytes.len(), Ordering::Relaxed);
+        Held(bytes)
+    }
+}
+
+impl Clone for Held {
+    fn clone(&self) -> Held {
+        Held::new(self.0.clone())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        IN_MEMORY.fetch_sub(self.0.len(), Ordering::Relaxed);
+    }
+}
+
+impl Spill {
+    fn new() -> Option<Spill> {
+        // Offset 0 is no place.
+        tempfile::tempfile().ok().map(|file| Spill { file, end: AtomicU64::new(1) })
+    }
+
+    /// Writes bytes behind all others: their place, or nothing where the file or a place cannot take them.
+    fn put(&self, bytes: &[u8]) -> Option<NonZeroU64> {
+        if bytes.len() > LONGEST {
+            return None;
+        }
+        let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if offset >> 40 > 0 || write_at(&self.file, bytes, offset).is_err() {
+            return None;
+        }
+        NonZeroU64::new(offset << 24 | bytes.len() as u64)
+    }
+
+    fn get(&self, place: u64) -> std::io::Result<Vec<u8>> {
+        let mut bytes = vec![0; (place & LONGEST as u64) as usize];
+        read_at(&self.file, &mut bytes, place >> 24)?;
+        Ok(bytes)
+    }
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> std::io::Result<()> {
+    while !bytes.is_empty() {
+        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, offset)?;
+        bytes = bytes.get(written..).filter(|_| written > 0).ok_or(std::io::ErrorKind::WriteZero)?;
+        offset += written as u64;
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let rest = bytes.get_mut(done..).unwrap_or_default();
+        match std::os::windows::fs::FileExt::seek_read(file, rest, offset + done as u64)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            read => done += read,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn write_at(_: &File, _: &[u8], _: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spilled_comes_back_as_what_is_held() {
+        let all: Vec<Box<[u8]>> = (0..1_000_usize).map(|number| vec![number as u8; number].into_boxed_slice()).collect();
+        let spilled: Vec<Bytes> = all.iter().map(|bytes| Bytes::within(0, bytes.clone())).collect();
+        let held: Vec<Bytes> = all.iter().map(|bytes| Bytes::within(usize::MAX, bytes.clone())).collect();
+        // No byte takes no room.
+        let in_file = spilled.iter().filter(|bytes| matches!(bytes, Bytes::Spilled(_))).count();
+        assert!((999..=1_000).contains(&in_file), "{in_file} of 1,000 in the file");
+        assert!(held.iter().all(|bytes| matches!(bytes, Bytes::Held(_))));
+        for ((bytes, spilled), held) in all.iter().zip(&spilled).zip(&held) {
+            assert_eq!((bytes.as_ref(), bytes.as_ref()), (&*spilled.get(), &*held.get()));
+            assert_eq!(*spilled.clone().get(), *held.clone().get());
+        }
+        assert!(matches!(Bytes::within(0, vec![7; LONGEST + 1].into_boxed_slice()), Bytes::Held(_)), "too long for a place");
+        assert_eq!(size_of::<Bytes>(), 16);
+    }
+}
