@@ -31,11 +31,11 @@ mkdir "$work/vocabulary"
 cp "$vocabulary" "$work/vocabulary/fb374d419588a4632f3f557e76b4b70aebbca790"
 
 reader=""
-# Its program is a package of its own for each system, which may lag behind: both are taken in the newest version of that one.
-version="$(npm view @ccusage/ccusage-linux-x64 version 2>/dev/null || true)"
-if [ -n "$version" ] && npm install --silent --include=optional --no-fund --no-audit --prefix "$work/reader" "ccusage@$version" >/dev/null 2>&1 &&
-    "$work/reader/node_modules/.bin/ccusage" --version >/dev/null 2>&1; then
-    reader="$work/reader/node_modules/.bin/ccusage"
+# Its program is a package of its own for each system; it is started by itself, without Node in front of it.
+native="$work/reader/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage"
+if npm install --silent --no-fund --no-audit --prefix "$work/reader" @ccusage/ccusage-linux-x64 >/dev/null 2>&1 && chmod +x "$native" &&
+    "$native" --version >/dev/null 2>&1; then
+    reader="$native"
 else
     echo "left out: ccusage cannot be installed from npm"
 fi

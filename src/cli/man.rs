@@ -1,6 +1,7 @@
 //! `ctxsim man`: manual pages.
 
-use super::door::{Company, Content, Door, WRITES};
+use super::content::Content;
+use super::door::{Company, Door, WRITES};
 use super::failure::Failure;
 use super::print::print;
 use super::target::{FOLDER, OUTPUT, Target};

@@ -7,6 +7,7 @@ mod chart;
 mod complete;
 mod completions;
 mod config;
+mod content;
 mod convert;
 mod cost;
 mod curve;

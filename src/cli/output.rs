@@ -1,6 +1,7 @@
 //! Where a report goes: to stdout in one form, to a folder in all of them.
 
-use super::door::{Company, Content, Door, NONE_IS_OWN, WRITES};
+use super::content::Content;
+use super::door::{Company, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::print::{USUAL_WIDTH, page, print_content};
 use super::target::{self, Ending, Target, Writes};

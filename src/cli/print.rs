@@ -1,6 +1,6 @@
 //! What goes to stdout.
 
-use super::door::{Content, Unwritten};
+use super::content::{Content, Unwritten};
 use super::failure::Failure;
 use clap::ValueEnum;
 use ctxsim::render::{Emphasis, Figures, Page};
@@ -65,8 +65,7 @@ pub fn print_content(content: &Content<'_>) -> Result<(), Failure> {
     match content.write(&mut io::stdout().lock()) {
         Ok(()) => Ok(()),
         Err(Unwritten::Place(error)) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Enough),
-        Err(Unwritten::Place(error)) => Err(Failure::writing(Path::new("standard output"), &error)),
-        Err(Unwritten::Content(error)) => Err(error.into()),
+        Err(unwritten) => Err(unwritten.of(Path::new("standard output"))),
     }
 }
 

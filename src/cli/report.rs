@@ -1,6 +1,7 @@
 //! `ctxsim report`: everything that a replay has to say, as a folder: a page, a summary, tables, the record.
 
-use super::door::{Company, Content, Door, NONE_IS_OWN, WRITES};
+use super::content::Content;
+use super::door::{Company, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::logs::Logs;
 use super::own::OwnAgents;

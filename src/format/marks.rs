@@ -46,10 +46,10 @@ impl Mark {
     fn is_in(self, text: &str) -> bool {
         let found = |mark: &'static str, fits: fn(&str) -> bool| {
             let head = mark.split('#').next().unwrap_or(mark);
-            text.match_indices(head).any(|(at, _)| {
-                let (before, rest) = text.split_at(at);
-                fits(before) && begins(rest, mark)
-            })
+            // Whole letters stand on both sides of what is found: the head is whole letters itself.
+            memchr::memmem::find_iter(text.as_bytes(), head)
+                .filter_map(|at| text.split_at_checked(at))
+                .any(|(before, rest)| fits(before) && begins(rest, mark))
         };
         match self {
             Mark::Start(mark) => begins(text, mark),

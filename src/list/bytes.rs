@@ -14,6 +14,7 @@ const LONGEST: usize = (1 << 24) - 1;
 
 static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
 static SPILLED: OnceLock<Option<Spill>> = OnceLock::new();
+static LOST: OnceLock<String> = OnceLock::new();
 
 /// The bytes of one element. A copy of what is spilled shares its place: nothing that is written there is written again.
 #[derive(Clone)]
@@ -47,24 +48,27 @@ impl Bytes {
         Bytes::Held(Held::new(bytes))
     }
 
-    /// The bytes again. What was written and cannot be read any more ends the process: a figure without them would be wrong.
+    /// The bytes again. Where they cannot be read any more there are none, and [`lost`] says so.
     pub fn get(&self) -> Cow<'_, [u8]> {
         match self {
             Bytes::Held(held) => Cow::Borrowed(&held.0),
-            Bytes::Spilled(place) => match SPILLED.get().and_then(Option::as_ref).map(|spill| spill.get(place.get())) {
-                Some(Ok(bytes)) => Cow::Owned(bytes),
-                failed => {
-                    let reason = failed.and_then(Result::err).map_or_else(String::new, |error| format!(": {error}"));
-                    eprintln!("the temporary file of this run cannot be read{reason}");
-                    std::process::exit(UNREADABLE);
-                }
-            },
+            Bytes::Spilled(place) => {
+                let read = SPILLED.get().and_then(Option::as_ref).map(|spill| spill.get(place.get()));
+                let read = read.unwrap_or_else(|| Err(std::io::ErrorKind::NotFound.into()));
+                Cow::Owned(read.unwrap_or_else(|error| {
+                    LOST.get_or_init(|| error.to_string());
+                    Vec::new()
+                }))
+            }
         }
     }
 }
 
-/// What the process ends with where its temporary file cannot be read.
-const UNREADABLE: i32 = 74;
+/// Why something that was written into the temporary file could not be read again. From then on all figures may be wrong: whoever gives figures asks first,
+/// and gives none.
+pub fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
+}
 
 impl Held {
     fn new(bytes: Box<[u8]>) -> Held {

@@ -4,6 +4,7 @@
 mod bytes;
 
 use bytes::Bytes;
+pub use bytes::lost;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

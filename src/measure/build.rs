@@ -28,6 +28,9 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     let agent = transcript.agent.clone();
     let mut turn = 0;
     let mut last_model: Option<u32> = None;
+    // Memory that is not written yet costs nothing; a list that grows is copied again and again.
+    builder.trace.messages.reserve_exact(transcript.messages.len());
+    builder.trace.parts.reserve_exact(transcript.messages.iter().map(|message| message.parts.len()).sum());
     // Messages are taken apart one by one, so that a long session does not stand in memory twice.
     for mut message in transcript.messages {
         let call = message.call.take();

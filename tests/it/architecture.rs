@@ -337,7 +337,7 @@ fn only_the_command_speaks_to_the_outside() {
     assert_none(inward.flat_map(|code| code.lines_with(&marks).collect::<Vec<_>>()).collect());
 }
 
-/// Whatever is written goes through the door. Readers copy databases into a temporary folder that is theirs.
+/// Whatever is written goes through the door. Readers copy databases into a temporary folder that is theirs, and long lists have a temporary file without a name.
 #[test]
 fn only_the_door_writes_files() {
     let marks = [
@@ -357,7 +357,8 @@ fn only_the_door_writes_files() {
         "tempdir",
         "NamedTempFile",
     ];
-    let others = code().into_iter().filter(|code| !code.name.starts_with("cli/door/") && !code.name.starts_with("format/ground/sqlite/"));
+    let theirs = ["cli/door/", "format/ground/sqlite/", "list/bytes.rs"];
+    let others = code().into_iter().filter(|code| !theirs.iter().any(|name| code.name.starts_with(name)));
     assert_none(others.flat_map(|code| code.lines_with(&marks).collect::<Vec<_>>()).collect());
 }
 

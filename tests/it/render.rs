@@ -239,7 +239,7 @@ fn settings_are_never_shortened() {
     let id = "0199aaaa-bbbb-cccc-dddd-eeeeffff0000-and-more-of-it-than-fits";
     let columns = vec![Column::name("setting", "setting"), Column::name("part", "part"), Column::name("session", "session")];
     let row = vec![Cell::Name(setting.to_owned()), Cell::Name("held-out".to_owned()), Cell::Text(id.to_owned())];
-    let body = Body::Table(Table { labels: 2, columns, rows: vec![row] });
+    let body = Body::Table(Table { labels: 2, columns, rows: vec![row].into() });
     let shown = Report {
         sections: vec![Section { title: String::new(), body }],
         ..replay(&corpus(), &replays(), Baselines::default(), &Asked::default())

@@ -4,18 +4,17 @@
 //! `--force` says so or it is our own and unchanged, in place of no device, and through no link out of the project that holds it.
 //! It is whole under its name, or not there.
 
-mod content;
 mod manifest;
 mod rows;
 mod spool;
 mod spot;
 
-pub use content::{Content, Unwritten};
 pub use rows::{Lines, Rows};
 pub use spool::{Scratch, before_the_end};
 pub use spot::is_stdout;
 
 use super::config::{Project, innermost};
+use super::content::Content;
 use super::failure::{Failure, tell};
 pub use super::heading::{SHOWS, WRITES};
 use super::print::print_content;
@@ -260,10 +259,7 @@ impl Door {
     }
 
     fn wait(&self, spot: &Spot, content: &Content<'_>) -> Result<Waiting, Failure> {
-        self.spool.write(spot, content).map_err(|failed| match failed {
-            Unwritten::Place(error) => Failure::writing(&spot.named, &error),
-            Unwritten::Content(error) => error.into(),
-        })
+        self.spool.write(spot, content).map_err(|unwritten| unwritten.of(&spot.named))
     }
 
     /// What is not marked as writing does not write: a new option cannot be forgotten.

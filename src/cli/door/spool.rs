@@ -1,7 +1,7 @@
 //! Files that wait beside their places, and what becomes of them when the run is ended from outside.
 
-use super::content::{Content, Unwritten};
 use super::spot::{Spot, There};
+use crate::cli::content::{Content, Unwritten};
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};

@@ -1,8 +1,11 @@
 //! What a file is to hold: bytes, or what is written as it is made, which may be longer than the memory is large.
 
+use super::failure::Failure;
+use ctxsim::list::lost;
 use ctxsim::render::RenderError;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 /// The content of a file.
 pub enum Content<'a> {
@@ -18,6 +21,21 @@ pub enum Unwritten {
     Place(io::Error),
     /// It could not be made.
     Content(RenderError),
+    /// What it is made of was lost on the way.
+    Lost(&'static str),
+}
+
+impl Unwritten {
+    /// What the command says of a file with this name.
+    pub fn of(self, name: &Path) -> Failure {
+        match self {
+            Unwritten::Place(error) => Failure::writing(name, &error),
+            Unwritten::Content(error) => error.into(),
+            Unwritten::Lost(why) => {
+                Failure::Usage(format!("the temporary file of this run cannot be read again, so there are no figures: {why}"))
+            }
+        }
+    }
 }
 
 impl<'a> Content<'a> {
@@ -28,12 +46,14 @@ impl<'a> Content<'a> {
 
     /// Writes it.
     pub fn write(&self, out: &mut dyn Write) -> Result<(), Unwritten> {
+        lost().map_or(Ok(()), |why| Err(Unwritten::Lost(why)))?;
         let mut heard = Heard { out: io::BufWriter::new(out), failed: None };
         let made = match self {
             Content::Bytes(bytes) => heard.write_all(bytes).map_err(RenderError::from),
             Content::Made(write) => write(&mut heard),
         };
         let flushed = heard.flush();
+        lost().map_or(Ok(()), |why| Err(Unwritten::Lost(why)))?;
         match (heard.failed, made) {
             (Some(error), _) => Err(Unwritten::Place(error)),
             (None, Err(error)) => Err(Unwritten::Content(error)),
