@@ -26,6 +26,9 @@ pub struct Context {
     pub(super) anchored: u64,
     pub(super) regions: [u64; 9],
     pub(super) tools: Vec<u64>,
+    /// The call with which they were counted last, and the tools whose results have come, changed or left since.
+    pub(super) tools_counted: Option<u64>,
+    pub(super) tools_changed: Vec<u32>,
     pub(super) turns: u64,
     pub(super) messages: u64,
     /// Actual tokens of superseded items.
@@ -70,6 +73,17 @@ impl Context {
     /// Actual tokens of tool results, by the tool's index in the trace.
     pub fn tools(&self) -> &[u64] {
         &self.tools
+    }
+
+    /// The tools of which that may have changed since it was counted with this call; `None` where another context was counted then.
+    pub fn tools_changed_since(&self, call: u64) -> Option<&[u32]> {
+        (self.tools_counted == Some(call)).then_some(self.tools_changed.as_slice())
+    }
+
+    /// Tokens by tool have been counted with this call.
+    pub fn count_tools(&mut self, call: u64) {
+        self.tools_counted = Some(call);
+        self.tools_changed.clear();
     }
 
     /// Actual tokens of what the log itself holds, without what the policy put in.
@@ -395,6 +409,7 @@ impl Context {
                 self.tools.resize(tool as usize + 1, 0);
             }
             self.tools[tool as usize] += slot.actual;
+            self.tools_changed.push(tool);
         }
         self.original += if slot.part.is_some() { slot.actual } else { 0 };
         self.dead += if slot.superseded { slot.actual } else { 0 };
@@ -414,6 +429,7 @@ impl Context {
         self.regions[slot.region as usize] -= slot.actual;
         if let (Region::ToolResult, Some(tool)) = (slot.region, slot.tool) {
             self.tools[tool as usize] -= slot.actual;
+            self.tools_changed.push(tool);
         }
         self.original -= if slot.part.is_some() { slot.actual } else { 0 };
         self.dead -= if slot.superseded { slot.actual } else { 0 };

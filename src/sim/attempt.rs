@@ -123,7 +123,7 @@ pub(super) fn made(state: &mut State<'_>, tried: Attempt, call: &CallRow, output
         reply_cut: actual + output > conditions.window,
         over_budget: actual > conditions.budget(inputs.plan.window.reserve),
     };
-    ledger.add_up(&row, call, look, &window.context);
+    ledger.add_up(&row, call, look, &mut window.context);
     belief.answered(inputs, call, actual, output, unrecovered);
     row
 }

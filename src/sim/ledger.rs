@@ -41,6 +41,8 @@ pub(super) struct Ledger {
     /// Events, in order.
     pub notes: Vec<Note>,
     tools: Vec<Carried>,
+    /// By tool: tokens that calls carry, and the first call that is not counted yet.
+    carrying: Vec<(u64, u64)>,
     /// The largest tool result since the last call.
     pub largest_arrival: Option<(u64, u32)>,
     /// The requests that have gone out.
@@ -84,7 +86,8 @@ impl Ledger {
             calls: Vec::with_capacity(inputs.trace.calls.len()),
             ..Outcome::default()
         };
-        Ledger { outcome, tools: vec![Carried::default(); inputs.trace.tools.len()], ..Ledger::default() }
+        let tools = inputs.trace.tools.len();
+        Ledger { outcome, tools: vec![Carried::default(); tools], carrying: vec![(0, 0); tools], ..Ledger::default() }
     }
 
     /// An event at this call; the caller fills in the rest.
@@ -99,7 +102,7 @@ impl Ledger {
     }
 
     /// A call counts by what its tries came to, and, where the provider answers it, by what it carried.
-    pub fn add_up(&mut self, row: &CallOutcome, call: &CallRow, look: Option<Look>, context: &Context) {
+    pub fn add_up(&mut self, row: &CallOutcome, call: &CallRow, look: Option<Look>, context: &mut Context) {
         let totals = &mut self.outcome.totals;
         totals.over_budget += u64::from(row.over_budget);
         totals.refused += u64::from(row.refused);
@@ -119,6 +122,7 @@ impl Ledger {
                 add(&mut totals.beliefs, look.belief, if look.left.is_some() { look.whole } else { row.attempted });
             }
         }
+        let before = totals.calls;
         totals.calls += 1;
         totals.reply_cut += u64::from(row.reply_cut);
         totals.prompt_tokens += row.actual;
@@ -137,9 +141,25 @@ impl Ledger {
             let shown = largest_remainder(visible.saturating_sub(missing), context.regions());
             totals.regions.iter_mut().zip(shown).for_each(|(sum, tokens)| *sum += tokens);
         }
-        for (carried, tokens) in self.tools.iter_mut().zip(context.tools()) {
-            carried.carried += tokens;
+        match context.tools_changed_since(before) {
+            Some(changed) => changed.iter().for_each(|tool| self.carry(*tool as usize, context, before)),
+            None => (0..self.tools.len()).for_each(|tool| self.carry(tool, context, before)),
         }
+        context.count_tools(before + 1);
+    }
+
+    /// From this call on, the results of a tool come to what they come to in this context.
+    fn carry(&mut self, tool: usize, context: &Context, from: u64) {
+        let Some((carried, carrying)) = self.tools.get_mut(tool).zip(self.carrying.get_mut(tool)) else { return };
+        carried.carried += carrying.0 * (from - carrying.1);
+        *carrying = (context.tools().get(tool).copied().unwrap_or(0), from);
+    }
+
+    /// What the calls so far carried of each tool's results.
+    fn carried(&self) -> Vec<Carried> {
+        let calls = self.outcome.totals.calls;
+        let tools = self.tools.iter().zip(&self.carrying);
+        tools.map(|(tool, (tokens, from))| Carried { carried: tool.carried + tokens * (calls - from), ..*tool }).collect()
     }
 
     /// Counts a result that has arrived, whatever the policy made of it.
@@ -180,7 +200,7 @@ impl Ledger {
             totals: self.outcome.totals.clone(),
             broken: self.outcome.broken.clone(),
             broken_by: self.broken_by.clone(),
-            tools: self.tools.clone(),
+            tools: self.carried(),
             notes: self.notes.len(),
             summaries: self.outcome.summaries.len(),
             refetches: self.outcome.refetches.len(),
@@ -200,6 +220,7 @@ impl Ledger {
 
     /// The run is over. Where the session failed, what counts is what had been written down then.
     pub fn close(&mut self, inputs: &Inputs<'_>) {
+        self.tools = self.carried();
         let outcome = &mut self.outcome;
         if let Some(end) = self.end.take() {
             let behind = AfterEnd::of(&outcome.totals).since(end.behind_from);
