@@ -29,7 +29,8 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
         call.message = moved.message(call.message);
     }
     for (index, event) in imposed.compactions.iter_mut().enumerate() {
-        event.before = cuts.iter().find(|cut| cut.event == index).map_or_else(|| moved.message(event.before), |cut| cut.message);
+        let cut = cuts.binary_search_by_key(&index, |cut| cut.event).ok().and_then(|place| cuts.get(place));
+        event.before = cut.map_or_else(|| moved.message(event.before), |cut| cut.message);
         event.taken.iter_mut().for_each(|part| *part = moved.part(*part));
         event.kept_from = event.kept_from.map(|message| moved.message(message));
     }
@@ -103,12 +104,12 @@ impl Moved<'_> {
     }
 
     fn message(&self, message: u32) -> u32 {
-        message + self.cuts.iter().take_while(|cut| self.before(cut) <= message).count() as u32
+        message + self.cuts.partition_point(|cut| self.before(cut) <= message) as u32
     }
 
     fn part(&self, part: u32) -> u32 {
         let first_part = |message: u32| self.trace.messages.get(message as usize).map_or(u32::MAX, |row| row.first_part);
-        part + self.cuts.iter().take_while(|cut| first_part(self.before(cut)) <= part).count() as u32
+        part + self.cuts.partition_point(|cut| first_part(self.before(cut)) <= part) as u32
     }
 
     /// A reference, with the carried message for one more source where the compactions in between kept the text: in the messages that stayed, or
@@ -117,15 +118,16 @@ impl Moved<'_> {
         let mut sources: Vec<Place> = reference.sources.iter().map(place).collect();
         for source in &reference.sources {
             let Some(holder) = self.trace.message_of(source.part) else { continue };
-            let between = self.cuts.iter().filter(|cut| (holder + 1..=reference.message).contains(&self.before(cut)));
-            let mut carried = None;
-            let mut kept = true;
-            for cut in between {
+            let past = |message: u32| self.cuts.partition_point(|cut| self.before(cut) <= message);
+            let between = self.cuts.get(past(holder)..past(reference.message)).unwrap_or(&[]);
+            let stayed = |cut: &Cut| {
                 let event = self.trace.compactions.get(cut.event);
-                let stayed = event.and_then(|event| event.kept_from).is_some_and(|from| from <= holder);
-                kept = (kept && stayed) || reference.summary == Some(cut.event as u32);
-                carried = Some(cut.part);
-            }
+                event.and_then(|event| event.kept_from).is_some_and(|from| from <= holder)
+            };
+            // From the last one back, to the one whose summary says it.
+            let summarises = |cut: &Cut| reference.summary == Some(cut.event as u32);
+            let kept = between.iter().rev().find(|cut| summarises(cut) || !stayed(cut)).is_none_or(summarises);
+            let carried = between.last().map(|cut| cut.part);
             let carried = carried.filter(|part| kept && sources.iter().all(|known| known.part != *part));
             sources.extend(carried.map(|part| Place { part, first: 0, last: 0 }));
         }
@@ -144,7 +146,7 @@ fn settle(trace: &Trace, imposed: &mut Trace, events: &[usize]) {
     let (mut more_hidden, mut missing) = (0_i64, 0);
     for ((call, recorded), visible) in imposed.calls.iter_mut().zip(&trace.calls).zip(visible) {
         while let Some((index, event)) = noted.next_if(|(_, event)| event.before <= recorded.message) {
-            chain = match (events.contains(&index), event.kind, chain) {
+            chain = match (events.binary_search(&index).is_ok(), event.kind, chain) {
                 // What is imposed later takes place in a context that is the recorded one again.
                 (true, CompactionKind::Compact, _) | (true, CompactionKind::Prune, Chain::Untouched) => Chain::Recorded,
                 (true, CompactionKind::Prune, chain) => chain,

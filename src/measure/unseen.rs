@@ -90,13 +90,20 @@ pub fn unseen_above(trace: &mut Trace, base: u64, from: BaseFrom) {
 /// The least that a prompt behind a compaction carried beside the summary, what stayed and what arrived since; for the model of the first prompt.
 fn behind_compactions(trace: &Trace) -> Option<u64> {
     let model = trace.calls.iter().find(|call| anchor(call).is_some())?.model;
+    let of_model = trace.calls.iter().filter(|call| !differ(call.model, model));
+    let prompts: Vec<(u32, u64)> = of_model.filter_map(|call| Some((call.message, anchor(call)?.prompt))).collect();
+    // Tokens in front of each message, and in front of the end.
+    let mut sum = 0;
+    let mut until = vec![sum];
+    until.extend(trace.messages.iter().map(|row| {
+        sum += trace.parts_of(row).iter().map(|part| part.truth).sum::<u64>();
+        sum
+    }));
     let carried = |event: &CompactionRow| {
-        let mut behind = trace.calls.iter().filter(|call| call.message >= event.before && !differ(call.model, model));
-        let (call, usage) = behind.find_map(|call| Some((call, anchor(call)?)))?;
+        let (message, prompt) = prompts.get(prompts.partition_point(|(message, _)| *message < event.before))?;
         let stayed = event.kept_from.map_or(event.before, |kept| kept.min(event.before));
-        let shown = trace.messages.get(stayed as usize..call.message as usize)?;
-        let shown: u64 = shown.iter().flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
-        Some(usage.prompt.saturating_sub(event.summary_tokens.unwrap_or(0) + shown))
+        let shown = until.get(*message as usize)? - until.get(stayed as usize)?;
+        Some(prompt.saturating_sub(event.summary_tokens.unwrap_or(0) + shown))
     };
     trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact).filter_map(carried).min()
 }
