@@ -49,6 +49,7 @@ impl Need {
 pub fn needs(trace: &Trace) -> (Vec<Need>, BTreeMap<u32, Vec<u32>>) {
     let mut uses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut needs: Vec<Need> = Vec::new();
+    let mut sources: Vec<u32> = Vec::new();
     let mut references = trace.references.iter().enumerate().filter(|(_, reference)| reference.kind == Evidence::Line).peekable();
     for (call, row) in trace.calls.iter().enumerate() {
         let call = call as u32;
@@ -60,16 +61,17 @@ pub fn needs(trace: &Trace) -> (Vec<Need>, BTreeMap<u32, Vec<u32>>) {
             }
         }
         let mine = needs.get_mut(first..).unwrap_or_default();
-        let mut shared: BTreeMap<u32, u32> = BTreeMap::new();
-        for way in mine.iter().flat_map(|need| &need.ways) {
-            *shared.entry(way.source).or_default() += 1;
-        }
+        sources.clear();
+        sources.extend(mine.iter().flat_map(|need| &need.ways).map(|way| way.source));
+        sources.sort_unstable();
         for way in mine.iter_mut().flat_map(|need| &mut need.ways) {
             way.from = uses.get(&way.source).and_then(|uses| uses.last()).map_or(0, |last| last + 1);
-            way.shared = shared.get(&way.source).copied().unwrap_or(1);
+            let same = |than: u32| sources.partition_point(|source| *source < than);
+            way.shared = (same(way.source + 1) - same(way.source)) as u32;
         }
-        for part in shared.into_keys() {
-            uses.entry(part).or_default().push(call);
+        sources.dedup();
+        for part in &sources {
+            uses.entry(*part).or_default().push(call);
         }
     }
     (needs, uses)

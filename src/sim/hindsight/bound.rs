@@ -8,7 +8,7 @@
 //! optimum is the best bound of this kind. Every step is a proof of its own, and the lowest bound counts.
 
 use super::lookahead::Lookahead;
-use crate::sim::needs::{Need, Way};
+use crate::sim::needs::Way;
 
 /// Prices are looked for in so many steps at most.
 const STEPS: u64 = 200;
@@ -22,11 +22,30 @@ const FIRST_PRICE: u64 = 1 << 24;
 /// Prices stay within these.
 const PRICES: std::ops::RangeInclusive<u64> = 1..=1 << 40;
 
-/// A need at today's prices.
-struct Offer {
-    cost: u128,
-    need: usize,
-    way: usize,
+/// A way to meet a need: so much is carried from a call to the one that refers to it.
+struct Stretch {
+    from: u32,
+    /// The call behind the last one.
+    to: u32,
+    /// So many needs share what it costs.
+    shared: u32,
+    size: u64,
+}
+
+/// What every step looks at, side by side in the order of needs, and the lists that every step fills anew.
+struct Search<'a> {
+    rooms: &'a [u64],
+    stretches: Vec<Stretch>,
+    /// By need: where its stretches end.
+    ends: Vec<u32>,
+    /// What the calls in front of each one cost together. Sums that do not fit, of tens of millions of calls, make stretches too cheap: a bound all the same.
+    until: Vec<u64>,
+    /// The cheapest stretch of each need, behind what it costs: those far below what the dearest paid one cost at the step before, those near it, and the rest.
+    offers: [Vec<(u128, u32)>; 3],
+    /// What that was.
+    dearest: u128,
+    /// The room that the cheapest needs want of each call.
+    wanted: Vec<u64>,
 }
 
 impl Lookahead {
@@ -36,90 +55,23 @@ impl Lookahead {
         if reached >= all {
             return all;
         }
-        let mut best = self.bound_at_equal_prices();
+        let mut search = Search::new(self);
+        let mut best = search.at_equal_prices();
         // Room that would do for everything, or for every need from its cheapest source, is worth nothing.
-        let (_, from_cheapest) = self.priced(&vec![FIRST_PRICE; self.rooms.len()], u128::MAX);
-        for wanted in [from_cheapest, self.everything()] {
-            let prices: Vec<u64> =
-                wanted.iter().zip(&self.rooms).map(|(wanted, room)| if wanted > room { FIRST_PRICE } else { 0 }).collect();
-            best = self.search(prices, best, reached);
+        search.pay(&vec![FIRST_PRICE; self.rooms.len()], u128::MAX);
+        let first_prices = |wanted: &[u64]| -> Vec<u64> {
+            wanted.iter().zip(&self.rooms).map(|(wanted, room)| if wanted > room { FIRST_PRICE } else { 0 }).collect()
+        };
+        let (from_cheapest, everything) = (first_prices(&search.wanted), first_prices(&self.everything()));
+        if from_cheapest != everything {
+            best = search.lowest(from_cheapest, best, reached);
         }
-        best
-    }
-
-    /// The lowest bound on the way from these prices to better ones, or the best one so far where none is lower.
-    fn search(&self, mut prices: Vec<u64>, mut best: u64, reached: u64) -> u64 {
-        let mut since = 0;
-        let steps = if prices.iter().any(|price| *price > 0) { STEPS } else { 0 };
-        for step in 0..steps {
-            let (count, wanted) = self.priced(&prices, self.purse(&prices));
-            since = if count < best { 0 } else { since + 1 };
-            best = best.min(count);
-            if best <= reached || since > PATIENCE {
-                break;
-            }
-            for ((price, wanted), room) in prices.iter_mut().zip(wanted).zip(&self.rooms) {
-                *price = moved(*price, wanted, *room, step);
-            }
-        }
-        best
+        search.lowest(everything, best, reached)
     }
 
     /// The same with equal prices alone: PFOO-L.
     pub fn bound_at_equal_prices(&self) -> u64 {
-        let prices = vec![FIRST_PRICE; self.rooms.len()];
-        self.priced(&prices, self.purse(&prices)).0
-    }
-
-    /// What all room is worth.
-    fn purse(&self, prices: &[u64]) -> u128 {
-        prices.iter().zip(&self.rooms).map(|(price, room)| u128::from(*price) * u128::from(*room)).sum()
-    }
-
-    /// How many needs a purse pays for at these prices, and the room that the cheapest of them want of each call.
-    fn priced(&self, prices: &[u64], mut purse: u128) -> (u64, Vec<u64>) {
-        let mut until = Vec::with_capacity(prices.len() + 1);
-        let mut sum: u128 = 0;
-        until.push(sum);
-        until.extend(prices.iter().map(|price| {
-            sum += u128::from(*price);
-            sum
-        }));
-        let mut offers: Vec<Offer> = self.needs.iter().enumerate().filter_map(|(place, need)| self.offer(place, need, &until)).collect();
-        offers.sort_unstable_by_key(|offer| (offer.cost, offer.need));
-        // Sums of what is wanted rise and fall where stretches begin and end.
-        let mut changes = vec![0_i128; self.rooms.len() + 1];
-        let mut count = 0;
-        for offer in offers {
-            let Some(rest) = purse.checked_sub(offer.cost) else { break };
-            purse = rest;
-            count += 1;
-            let Some((need, way)) = self.needs.get(offer.need).and_then(|need| Some((need, need.ways.get(offer.way)?))) else { continue };
-            let size = i128::from(self.size(way) / u64::from(way.shared.max(1)));
-            if let Some(change) = changes.get_mut(way.from as usize).filter(|_| way.from <= need.call) {
-                *change += size;
-                if let Some(change) = changes.get_mut(need.call as usize + 1) {
-                    *change -= size;
-                }
-            }
-        }
-        (count, running(changes).collect())
-    }
-
-    /// The cheapest way to meet a need.
-    fn offer(&self, place: usize, need: &Need, until: &[u128]) -> Option<Offer> {
-        let price = |way: &Way| {
-            let (from, to) = (until.get(way.from as usize), until.get(need.call as usize + 1));
-            // A way that takes no room lies behind the calls, or in front of its own.
-            let calls = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(*from));
-            calls * u128::from(self.size(way)) / u128::from(way.shared.max(1))
-        };
-        if need.met_otherwise() {
-            // What a summary is taken to hold has no known cost.
-            return Some(Offer { cost: 0, need: place, way: usize::MAX });
-        }
-        let costs = need.ways.iter().enumerate().map(|(way, it)| (price(it), way));
-        costs.min().map(|(cost, way)| Offer { cost, need: place, way })
+        Search::new(self).at_equal_prices()
     }
 
     /// The least of a source that a policy carries which meets a need from it.
@@ -130,26 +82,166 @@ impl Lookahead {
 
     /// The room that all sources together want of each call, carried through all of their uses.
     fn everything(&self) -> Vec<u64> {
-        let mut changes = vec![0_i128; self.rooms.len() + 1];
+        let mut changes = vec![0; self.rooms.len() + 1];
         for source in &self.sources {
-            let last = source.uses.last().map_or(0, |call| *call as usize + 1);
-            for (place, size) in [(source.paid_from as usize, i128::from(source.whole)), (last, -i128::from(source.whole))] {
-                if let Some(change) = changes.get_mut(place).filter(|_| (source.paid_from as usize) < last) {
-                    *change += size;
-                }
-            }
+            let last = source.uses.last().map_or(0, |call| call + 1);
+            carry(&mut changes, source.paid_from, last, source.whole);
         }
-        running(changes).collect()
+        run_up(&mut changes);
+        changes
     }
 }
 
-/// Sums up to each place; what would lie below 0 is 0.
-fn running(changes: Vec<i128>) -> impl Iterator<Item = u64> {
-    let mut sum: i128 = 0;
-    changes.into_iter().map(move |change| {
-        sum += change;
-        u64::try_from(sum).unwrap_or(0)
-    })
+impl<'a> Search<'a> {
+    fn new(ahead: &'a Lookahead) -> Search<'a> {
+        let (mut stretches, mut ends) = (Vec::new(), Vec::with_capacity(ahead.needs.len()));
+        for need in &ahead.needs {
+            if need.met_otherwise() {
+                // What a summary is taken to hold has no known cost.
+                stretches.push(Stretch { from: 0, to: 0, shared: 1, size: 0 });
+            } else {
+                let stretch = |way: &Way| Stretch { from: way.from, to: need.call + 1, shared: way.shared.max(1), size: ahead.size(way) };
+                stretches.extend(need.ways.iter().map(stretch));
+            }
+            ends.push(stretches.len() as u32);
+        }
+        let (until, offers, wanted) = (Vec::new(), Default::default(), Vec::new());
+        Search { rooms: &ahead.rooms, stretches, ends, until, offers, dearest: 0, wanted }
+    }
+
+    /// The lowest bound on the way from these prices to better ones, or the best one so far where none is lower.
+    fn lowest(&mut self, mut prices: Vec<u64>, mut best: u64, reached: u64) -> u64 {
+        let mut since = 0;
+        let steps = if prices.iter().any(|price| *price > 0) { STEPS } else { 0 };
+        for step in 0..steps {
+            let count = self.pay(&prices, self.purse(&prices));
+            since = if count < best { 0 } else { since + 1 };
+            best = best.min(count);
+            if best <= reached || since > PATIENCE {
+                break;
+            }
+            for ((price, wanted), room) in prices.iter_mut().zip(&self.wanted).zip(self.rooms) {
+                *price = moved(*price, *wanted, *room, step);
+            }
+        }
+        best
+    }
+
+    fn at_equal_prices(&mut self) -> u64 {
+        let prices = vec![FIRST_PRICE; self.rooms.len()];
+        self.pay(&prices, self.purse(&prices))
+    }
+
+    /// What all room is worth.
+    fn purse(&self, prices: &[u64]) -> u128 {
+        prices.iter().zip(self.rooms).map(|(price, room)| u128::from(*price) * u128::from(*room)).sum()
+    }
+
+    /// How many needs a purse pays for at these prices; the room that the cheapest of them want of each call is noted.
+    fn pay(&mut self, prices: &[u64], mut purse: u128) -> u64 {
+        let mut sum: u64 = 0;
+        self.until.clear();
+        self.until.push(sum);
+        self.until.extend(prices.iter().map(|price| {
+            sum = sum.saturating_add(*price);
+            sum
+        }));
+        self.offer();
+        self.wanted.clear();
+        self.wanted.resize(self.rooms.len() + 1, 0);
+        let mut count = 0;
+        for offers in &mut self.offers {
+            let all = offers.len();
+            let (paid, rest) = cheapest_within(offers, purse);
+            purse = rest;
+            count += paid.len();
+            for (cost, place) in paid {
+                self.dearest = self.dearest.max(*cost);
+                let Some(stretch) = self.stretches.get(*place as usize) else { continue };
+                carry(&mut self.wanted, stretch.from, stretch.to, stretch.size / u64::from(stretch.shared));
+            }
+            if paid.len() < all {
+                break;
+            }
+        }
+        run_up(&mut self.wanted);
+        count as u64
+    }
+
+    /// The cheapest way to meet each need. Prices move by little from step to step, so that it is known where to look for the dearest that is paid.
+    fn offer(&mut self) {
+        let near = self.dearest / 8;
+        let (low, high) = (self.dearest - near, self.dearest.saturating_add(near));
+        self.dearest = 0;
+        self.offers.iter_mut().for_each(Vec::clear);
+        let [below, about, above] = &mut self.offers;
+        let mut first = 0;
+        for end in &self.ends {
+            let stretches = self.stretches.get(first as usize..*end as usize).unwrap_or(&[]).iter().zip(first..);
+            first = *end;
+            let Some(offer) = stretches.map(|(stretch, place)| (stretch.cost(&self.until), place)).min() else { continue };
+            let band = if offer.0 <= low {
+                &mut *below
+            } else if offer.0 <= high {
+                &mut *about
+            } else {
+                &mut *above
+            };
+            band.push(offer);
+        }
+    }
+}
+
+impl Stretch {
+    /// What it costs, where the calls in front of each one cost so much.
+    fn cost(&self, until: &[u64]) -> u128 {
+        // One that takes no room lies behind the calls, or in front of its own.
+        let ends = until.get(self.from as usize).zip(until.get(self.to as usize));
+        let cost = u128::from(ends.map_or(0, |(from, to)| to.saturating_sub(*from))) * u128::from(self.size);
+        // Whole numbers of 64 bits are divided much faster.
+        match u64::try_from(cost) {
+            _ if self.shared == 1 => cost,
+            Ok(cost) => u128::from(cost / u64::from(self.shared)),
+            Err(_) => cost / u128::from(self.shared),
+        }
+    }
+}
+
+/// The offers that a purse pays for, the cheapest first, as far as it goes, and what is left of it: they need not be sorted for that.
+fn cheapest_within(offers: &mut [(u128, u32)], mut purse: u128) -> (&[(u128, u32)], u128) {
+    let cost = |offers: &[(u128, u32)]| offers.iter().map(|(cost, _)| *cost).sum::<u128>();
+    if let Some(rest) = purse.checked_sub(cost(offers)) {
+        return (offers, rest);
+    }
+    let (mut from, mut to) = (0, offers.len());
+    while let Some(open) = offers.get_mut(from..to).filter(|open| !open.is_empty()) {
+        let middle = open.len() / 2;
+        open.select_nth_unstable(middle);
+        match purse.checked_sub(cost(open.get(..=middle).unwrap_or(open))) {
+            Some(rest) => (purse, from) = (rest, from + middle + 1),
+            None => to = from + middle,
+        }
+    }
+    (offers.get(..from).unwrap_or(&[]), purse)
+}
+
+/// So much is carried through these calls: what is wanted rises with the first of them, and falls behind the last.
+fn carry(changes: &mut [u64], from: u32, to: u32, size: u64) {
+    if let Some(change) = changes.get_mut(from as usize).filter(|_| from < to) {
+        *change = change.wrapping_add(size);
+        if let Some(change) = changes.get_mut(to as usize) {
+            *change = change.wrapping_sub(size);
+        }
+    }
+}
+
+/// Makes sums up to each place of how much they rise and fall there.
+fn run_up(changes: &mut [u64]) {
+    let mut sum: u64 = 0;
+    for change in changes {
+        sum = sum.wrapping_add(*change);
+        *change = sum;
+    }
 }
 
 /// A price after a step: by a quarter up or down at most, and by less as the search goes on.
@@ -158,8 +250,8 @@ fn moved(price: u64, wanted: u64, room: u64, step: u64) -> u64 {
         return 0;
     }
     // What is wanted beside the room, in thousandths: 0 for nothing, 2,000 for twice the room or more.
-    let asked = (u128::from(wanted) * 1_000 / u128::from(room.max(1))).min(2_000) as i128 - 1_000;
-    let change = i128::from(price) * asked / 4_000 * 16 / (16 + i128::from(step));
-    let price = u64::try_from(i128::from(price) + change).unwrap_or(*PRICES.start());
-    price.clamp(*PRICES.start(), *PRICES.end())
+    let asked = (wanted.saturating_mul(1_000) / room.max(1)).min(2_000) as i64 - 1_000;
+    // Prices keep far away from the ends of whole numbers.
+    let change = price as i64 * asked / 4_000 * 16 / (16 + step as i64);
+    price.saturating_add_signed(change).clamp(*PRICES.start(), *PRICES.end())
 }
