@@ -1,7 +1,6 @@
 //! References to lines as demands on a context: at this call, one of these parts has to be there.
 
 use crate::trace::{Evidence, Place, Reference, Trace};
-use std::collections::BTreeMap;
 
 /// One reference to lines, of a reply whose call is replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +44,11 @@ impl Need {
     }
 }
 
-/// The needs of a session in the order of calls, and the parts that they may be met from, each with the calls that use it.
-pub fn needs(trace: &Trace) -> (Vec<Need>, BTreeMap<u32, Vec<u32>>) {
-    let mut uses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+/// The needs of a session in the order of calls, and the parts that they may be met from, each with a call that uses it, in the order of calls.
+pub fn needs(trace: &Trace) -> (Vec<Need>, Vec<(u32, u32)>) {
+    let mut uses: Vec<(u32, u32)> = Vec::new();
+    // By part: the call behind its last use.
+    let mut free: Vec<u32> = vec![0; trace.parts.len()];
     let mut needs: Vec<Need> = Vec::new();
     let mut sources: Vec<u32> = Vec::new();
     let mut references = trace.references.iter().enumerate().filter(|(_, reference)| reference.kind == Evidence::Line).peekable();
@@ -65,13 +66,16 @@ pub fn needs(trace: &Trace) -> (Vec<Need>, BTreeMap<u32, Vec<u32>>) {
         sources.extend(mine.iter().flat_map(|need| &need.ways).map(|way| way.source));
         sources.sort_unstable();
         for way in mine.iter_mut().flat_map(|need| &mut need.ways) {
-            way.from = uses.get(&way.source).and_then(|uses| uses.last()).map_or(0, |last| last + 1);
+            way.from = free.get(way.source as usize).copied().unwrap_or(0);
             let same = |than: u32| sources.partition_point(|source| *source < than);
             way.shared = (same(way.source + 1) - same(way.source)) as u32;
         }
         sources.dedup();
         for part in &sources {
-            uses.entry(*part).or_default().push(call);
+            uses.push((*part, call));
+            if let Some(free) = free.get_mut(*part as usize) {
+                *free = call + 1;
+            }
         }
     }
     (needs, uses)

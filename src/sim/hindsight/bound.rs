@@ -170,8 +170,7 @@ impl<'a> Search<'a> {
 
     /// The cheapest way to meet each need. Prices move by little from step to step, so that it is known where to look for the dearest that is paid.
     fn offer(&mut self) {
-        let near = self.dearest / 8;
-        let (low, high) = (self.dearest - near, self.dearest.saturating_add(near));
+        let (low, high) = (self.dearest / 2, self.dearest.saturating_mul(2));
         self.dearest = 0;
         self.offers.iter_mut().for_each(Vec::clear);
         let [below, about, above] = &mut self.offers;

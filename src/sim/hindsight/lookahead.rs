@@ -59,11 +59,14 @@ pub struct Lookahead {
 impl Lookahead {
     /// What is known before the first call.
     pub fn new(trace: &Trace) -> Lookahead {
-        let (mut needs, uses) = needs(trace);
+        let (mut needs, mut uses) = needs(trace);
+        uses.sort_unstable();
         let mut entering: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut places: HashMap<u32, u32> = HashMap::new();
         let mut sources = Vec::new();
-        for (part, uses) in uses {
+        for uses in uses.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((part, _)) = uses.first().copied() else { continue };
+            let uses = uses.iter().map(|(_, call)| *call).collect();
             let place = sources.len() as u32;
             let enters = first_call_after(trace, part);
             let whole = trace.parts.get(part as usize).map_or(0, |row| row.truth);
