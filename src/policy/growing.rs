@@ -118,6 +118,17 @@ impl<'a> Growing<'a> {
         select.tail.iter().map(|end| self.not_kept_by(end)).min().unwrap_or(self.found.len())
     }
 
+    /// Would the ends of a selection keep all that was found, were it larger by so many tokens together? The selection looks at the same items as this one.
+    pub fn keeps_all(&self, select: &Select, more: u64) -> bool {
+        let all = (self.tokens + more) as f64;
+        select.tail.iter().any(|end| (end.unit, end.of) == (EndUnit::Tokens, EndOf::Selected) && all < end.n)
+    }
+
+    /// The estimates of all that was found.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
     fn not_kept_by(&self, end: &End) -> usize {
         let count = self.found.len();
         // An item's tokens and those of all newer ones.

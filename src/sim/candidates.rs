@@ -73,6 +73,11 @@ impl<'a> Candidates<'a> {
         if enough(rule.min_saving.as_ref(), worth.gross, worth.comes) { worth.items as usize } else { 0 }
     }
 
+    /// Would a rule replace nothing even if the items were larger by so many tokens together?
+    pub fn replaces_none_with(&self, rule: &Rule, more: u64) -> bool {
+        self.growing.keeps_all(&rule.select, more) || !enough(rule.min_saving.as_ref(), self.growing.tokens() + more, 0)
+    }
+
     /// Items that could be replaced, by their places among them.
     pub fn ids(&self, range: Range<usize>) -> &[u32] {
         self.ids.get(range).unwrap_or(&[])

@@ -1,6 +1,6 @@
-//! Settings that differ in nothing but *dials*: limits of triggers, selections, guards, the output reserve that they are judged by.
+//! Settings that differ in nothing but *dials*: limits of triggers, selections, guards, texts, the output reserve that they are judged by.
 
-use crate::policy::{EndOf, Hook, MinSaving, Plan, Rule, Trigger, Window};
+use crate::policy::{EndOf, Hook, MinSaving, Plan, Rule, Trigger, Truncate, Window};
 use crate::sim::conditions::{Conditions, Refetching};
 use crate::sim::intake::limits;
 use crate::sim::warning::never_fires;
@@ -201,7 +201,8 @@ fn same_rule_frame(one: &Rule, two: &Rule) -> bool {
     let guard = |guard: &Option<MinSaving>| guard.as_ref().map(|guard| (guard.basis, guard.cmp));
     (id, at, after, delay, condition, attempt) == (&two.id, &two.at, &two.after, &two.delay, &two.condition, &two.attempt)
         && same_trigger_frame(when.as_ref(), two.when.as_ref())
-        && (mask, truncate, drop, summarise, inject) == (&two.mask, &two.truncate, &two.drop, &two.summarise, &two.inject)
+        && truncate.is_some() == two.truncate.is_some()
+        && (mask, drop, summarise, inject) == (&two.mask, &two.drop, &two.summarise, &two.inject)
         && guard(min_saving) == guard(&two.min_saving)
         && min_progress.is_some() == two.min_progress.is_some()
         && min_messages.is_some() == two.min_messages.is_some()
@@ -221,6 +222,12 @@ fn same_action(one: &Rule, other: &Rule) -> bool {
         && one.min_saving == other.min_saving
         && one.min_progress == other.min_progress
         && one.min_messages == other.min_messages
+        && cuts_of(one) == cuts_of(other)
+}
+
+/// The limits by which a rule cuts what has arrived.
+fn cuts_of(rule: &Rule) -> Option<&Truncate> {
+    rule.truncate.as_ref().filter(|_| rule.at != Hook::Ingest)
 }
 
 fn same_trigger(one: &Rule, other: &Rule) -> bool {
@@ -257,7 +264,11 @@ fn mixed(numbers: impl Iterator<Item = u64>) -> u64 {
 /// The numbers in ingestion limits, mixed into one: limits in which it differs are not the same. Those that are most often varied are enough.
 fn mixed_limits_of(plan: &Plan) -> u64 {
     let truncates = limits(plan).filter_map(|(_, rule)| rule.truncate.as_ref());
-    mixed(truncates.flat_map(|limits| [limits.max, limits.keep, limits.max_lines, limits.max_line_chars].map(Option::unwrap_or_default)))
+    mixed(truncates.flat_map(numbers_of))
+}
+
+fn numbers_of(limits: &Truncate) -> [u64; 4] {
+    [limits.max, limits.keep, limits.max_lines, limits.max_line_chars].map(Option::unwrap_or_default)
 }
 
 /// The same of the limits of a trigger.
@@ -273,5 +284,5 @@ fn mixed_numbers_of(rule: &Rule) -> u64 {
         rule.min_messages.unwrap_or(0),
     ];
     let ends = rule.select.tail.iter().chain(&rule.select.head).map(|end| end.n.to_bits());
-    mixed(guards.into_iter().chain(ends))
+    mixed(guards.into_iter().chain(ends).chain(cuts_of(rule).into_iter().flat_map(numbers_of)))
 }

@@ -1,11 +1,11 @@
 //! Who looks on while one setting of a batch leads: wherever the leader's plan is asked, the others are asked too.
 
 use super::cuts::Cuts;
-use super::decision::{Known, lead_alike};
+use super::decision::{Decision, Known, lead_alike};
 use super::family::Family;
 use super::sway::Sway;
 use super::sways::{Said, Sways};
-use crate::policy::{Trigger, Verdict};
+use crate::policy::{Rule, Trigger, Verdict};
 use crate::sim::belief::Look;
 use crate::sim::event::Cause;
 use crate::sim::observer::Observer;
@@ -121,6 +121,28 @@ impl<'a, 'c> BatchObserver<'a, 'c> {
         self.drop_classes();
     }
 
+    /// A rule acts: the classes part for which it would act upon other sizes. They go on where a mask replaces nothing, whatever the sizes are.
+    fn part_where_sizes_count(&mut self, state: &mut State<'a>, index: usize) {
+        if self.sways.all.iter().all(|sway| sway.differing == 0) {
+            return;
+        }
+        let State { inputs, window, .. } = &mut *state;
+        let rule = inputs.plan.rule.get(index).map(Arc::as_ref);
+        let masking = rule.and_then(|rule| Some((rule, window.find(inputs, index, rule, rule.mask.as_ref()?)?)));
+        if let Some((rule, _)) = masking {
+            self.sways.measure(state, index, &rule.select);
+        }
+        let found = masking.and_then(|(rule, place)| Some((rule, state.window.candidates(place)?)));
+        let family = self.family;
+        let nothing = |sway: &Sway| {
+            let Some(((led, candidates), (_, more))) = found.zip(sway.larger) else { return false };
+            // Each by its own rule: what its ends keep and what it must save may be dials as well.
+            let none = |rule: &Rule| candidates.serves(index, &rule.select) && candidates.replaces_none_with(rule, more);
+            none(led) && sway.members.iter().all(|member| family.rule(*member, index).is_some_and(none))
+        };
+        self.part_classes(state, |sway| sway.differing > 0 && !nothing(sway), |_| true);
+    }
+
     /// Classes without a setting that is left are followed no more.
     fn drop_classes(&mut self) {
         let company = &self.company;
@@ -186,7 +208,7 @@ impl<'a> Observer<'a> for BatchObserver<'a, '_> {
     /// Would the others act upon the same? What stands in other sizes is acted upon by itself.
     fn action(&mut self, state: &mut State<'a>, rule: usize) {
         self.sways.sync(state);
-        self.part_classes(state, |sway| sway.differing > 0, |_| true);
+        self.part_where_sizes_count(state, rule);
         let Some(classes) = self.company.actions.get(rule).map(Arc::clone) else { return };
         let Some(led) = state.inputs.plan.rule.get(rule).filter(|_| !classes.is_empty()) else { return };
         let mut known = Known::default();
@@ -200,7 +222,8 @@ impl<'a> Observer<'a> for BatchObserver<'a, '_> {
             };
             let same = self.family.rule(*one, rule).is_some_and(|other| {
                 let others = known.decide(state, rule, other);
-                lead_alike(&led.select, &other.select) && known.same(state, &decision, &others)
+                let cut_alike = led.truncate == other.truncate || matches!(decision, Decision::Nothing);
+                cut_alike && lead_alike(&led.select, &other.select) && known.same(state, &decision, &others)
             });
             if !same {
                 class.iter().for_each(|member| self.company.part(state.window.index, *member));

@@ -21,6 +21,8 @@ pub(super) struct Sway {
     pub estimated: i64,
     /// Dead weight among them.
     pub dead: i64,
+    /// How much larger the selection of the rule at this place may find their items, at most; `None` where that is not known.
+    pub larger: Option<(usize, u64)>,
     pub beliefs: Beliefs,
     pub sums: Sums,
     /// Prompts, each from this call on up to the next one that is named.
@@ -196,6 +198,7 @@ impl Sway {
     /// What it has beyond another class, which leads from now on. How many messages differ is for the caller to count.
     pub fn beyond(&self, other: &Sway) -> Sway {
         let mut own = self.clone();
+        own.larger = None;
         own.actual -= other.actual;
         own.anchored -= other.anchored;
         own.estimated -= other.estimated;

@@ -7,8 +7,8 @@
 use super::cuts::{Cuts, Way};
 use super::family::Family;
 use super::sway::{Beliefs, Sway};
-use crate::context::{Presence, State as ItemState};
-use crate::policy::{AfterRewrite, Sight, Verdict};
+use crate::context::{Item, Presence, State as ItemState};
+use crate::policy::{AfterRewrite, Select, Sight, Verdict};
 use crate::sim::belief::read_of;
 use crate::sim::judge::references_of;
 use crate::sim::ledger::Detail;
@@ -175,11 +175,25 @@ impl<'c> Sways<'c> {
         };
         let (before, now) = (before.unwrap_or_default(), now.clone().unwrap_or_default());
         for (sway, own, led) in differing(self.cuts, self.leader, &mut self.all, place) {
+            sway.larger = None;
             sway.differing = sway.differing.saturating_add_signed(by as i32);
             sway.actual += by * (own.weight.actual - led.weight.actual);
             sway.anchored += by * (own.weight.anchored - led.weight.anchored);
             sway.estimated += by * (own.weight.estimated - led.weight.estimated);
             sway.dead += dead(own, &now) - dead(led, &now) - dead(own, &before) + dead(led, &before);
+        }
+    }
+
+    /// Works out how much larger a rule's selection may find the items of each class, at most.
+    pub fn measure(&mut self, state: &State<'_>, rule: usize, select: &Select) {
+        let (cuts, leader, standing) = (self.cuts, self.leader, &self.standing);
+        let estimator = state.window.context.estimator();
+        let size = |item: &Item| select.size(estimator, item.guess, item.alone);
+        for sway in self.all.iter_mut().filter(|sway| sway.larger.is_none_or(|(of, _)| of != rule)) {
+            let places = standing.iter().enumerate().filter(|(_, standing)| standing.is_some()).map(|(place, _)| place);
+            let ways = places.filter_map(|place| cuts.way(place, sway.class).zip(cuts.way(place, leader)));
+            let pairs = ways.flat_map(|(own, led)| own.entering.items.iter().zip(&led.entering.items));
+            sway.larger = Some((rule, pairs.map(|(own, led)| size(own).saturating_sub(size(led))).sum()));
         }
     }
 
