@@ -7,12 +7,15 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+/// What writes a content as it is made.
+type Writes<'a> = dyn Fn(&mut dyn Write) -> Result<(), RenderError> + 'a;
+
 /// The content of a file.
 pub enum Content<'a> {
     /// These bytes.
     Bytes(Cow<'a, [u8]>),
     /// What this writes.
-    Made(Box<dyn Fn(&mut dyn Write) -> Result<(), RenderError> + 'a>),
+    Made(Box<Writes<'a>>),
 }
 
 /// Why a content was not written.

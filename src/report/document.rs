@@ -5,7 +5,6 @@ use super::record::corpus::CorpusRecord;
 pub use crate::experiment::{Better, Provenance, Unit};
 use crate::list::{List, Pack};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// What a question found out, ready for any rendering.
 #[derive(Clone, Debug, PartialEq)]
@@ -195,8 +194,8 @@ impl Table {
         let of_names = names.iter().filter_map(|name| self.columns.iter().position(|column| column.key == name));
         let places: Vec<usize> = (0..self.labels).chain(of_names).collect();
         let columns = places.iter().filter_map(|place| self.columns.get(*place).cloned()).collect();
-        let row = |row: Cow<'_, Vec<Cell>>| places.iter().filter_map(|place| row.get(*place).cloned()).collect();
-        Table { labels: self.labels, columns, rows: self.rows.each().map(row).collect() }
+        let rows = self.rows.each().map(|row| places.iter().filter_map(|place| row.get(*place).cloned()).collect());
+        Table { labels: self.labels, columns, rows: rows.collect() }
     }
 }
 

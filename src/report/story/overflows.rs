@@ -10,6 +10,9 @@ use std::cmp::Reverse;
 /// So many rows are shown; the others are counted.
 const SHOWN: usize = 20;
 
+/// A policy, the place of a session that overflows under it, and by what the worst come first.
+type Found<'a> = (&'a Replay, usize, Reverse<(u64, u64)>);
+
 /// One row per session and policy with an overflow, and how many more there are. Absent where nothing overflows.
 pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option<String>)> {
     let columns = vec![
@@ -25,7 +28,7 @@ pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option
         Column::prose("cause", "cause of the first"),
     ];
     let first = |outcome: &Outcome| outcome.events.iter().find(|event| event.kind == EventKind::Overflow).cloned();
-    let mut found: Vec<(&Replay, usize, Reverse<(u64, u64)>)> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     for replay in replays {
         for (place, outcome) in replay.outcomes.each().enumerate().filter(|(_, outcome)| first(outcome).is_some()) {
             found.push((replay, place, Reverse((outcome.totals.failed_sessions, outcome.totals.overflows))));
@@ -34,7 +37,7 @@ pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option
     // The sort is stable: equals stay in the order of policies and corpus.
     found.sort_by_key(|(.., badness)| *badness);
     let left_out = found.len().saturating_sub(SHOWN) as u64;
-    let row = |(replay, place, _): &(&Replay, usize, Reverse<(u64, u64)>)| {
+    let row = |(replay, place, _): &Found<'_>| {
         let (trace, outcome) = (corpus.traces.at(*place)?, replay.outcomes.at(*place)?);
         let first = first(&outcome)?;
         let excess = outcome.calls.iter().map(|call| call.attempted.saturating_sub(outcome.prompt_limit)).max().unwrap_or(0);
