@@ -11,7 +11,7 @@ use super::span::{lifetime, span};
 use super::title::short_title;
 use super::words::{counted, grouped, three_digits};
 use crate::corpus::Corpus;
-use crate::experiment::idle::{Best, BreakEven, Class, Idle, Remedy};
+use crate::experiment::idle::{Best, BreakEven, Class, Idle, OfSession, Remedy};
 use std::cmp::Reverse;
 
 const REMEDIES: &str = "A ping reads the whole prompt when nine tenths of the lifetime are over, and again after as long; a compaction takes place once at that time. Costs are \
@@ -188,8 +188,10 @@ fn by_class(found: &Idle) -> Table {
 fn by_session(corpus: &Corpus, found: &Idle) -> Table {
     type Row = (usize, Class);
     let name = |place: usize| corpus.traces.at(place).map_or(Cell::Empty, |trace| Cell::text(&trace.id));
-    let mut rows: Vec<Row> = found.sessions().collect();
-    rows.sort_by_key(|(_, class)| Reverse(class.cost(Remedy::Nothing, true)));
+    let mut dearest: Vec<(Reverse<u64>, OfSession<'_>)> =
+        found.sessions().map(|of| (Reverse(found.class(of).cost(Remedy::Nothing, true)), of)).collect();
+    dearest.sort_by_key(|(cost, _)| *cost);
+    let rows = dearest.into_iter().map(|(_, of)| (of.place(), found.class(of)));
     let fields = Fields::<Row>::new()
         .with(Column::name("session", "session"), move |(place, _)| name(*place))
         .with(Column::name("cache", "cache"), |(_, class)| Cell::Name(lifetime(class.lifetime)));
@@ -217,7 +219,7 @@ fn flat(corpus: &Corpus, found: &Idle) -> Table {
     type Row = (Option<(String, String)>, Class, Remedy);
     let sums = found.classes.iter().map(|class| (None, class.clone()));
     let of = |place: usize| corpus.traces.at(place).map(|trace| (trace.id.clone(), trace.source.clone()));
-    let sessions = found.sessions().map(|(place, class)| (of(place), class));
+    let sessions = found.sessions().map(|session| (of(session.place()), found.class(session)));
     let each = |(names, class): (Option<(String, String)>, Class)| {
         found.remedies.iter().map(move |remedy| (names.clone(), class.clone(), *remedy))
     };

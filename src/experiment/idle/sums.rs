@@ -6,7 +6,7 @@ use super::remedy::Remedy;
 use crate::corpus::Corpus;
 use crate::cost::Tariff;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, Steps, reads_of};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Remedies are tried on contexts from so many tokens on; smaller ones are left alone.
 pub const FLOORS: [u64; 4] = [0, 50_000, 100_000, 200_000];
@@ -46,6 +46,22 @@ pub struct Best {
     pub nano_usd: u64,
     /// What doing nothing costs.
     pub nothing_nano_usd: u64,
+}
+
+/// The pauses of a session in caches of one lifetime.
+#[derive(Clone, Copy, Debug)]
+pub struct OfSession<'a> {
+    /// All pauses of the session.
+    pauses: &'a [Pause],
+    /// The lifetime of an entry, in milliseconds.
+    lifetime: i64,
+}
+
+impl OfSession<'_> {
+    /// The place of the session in the corpus.
+    pub fn place(&self) -> usize {
+        self.pauses.first().map_or(0, |pause| pause.session)
+    }
 }
 
 /// What was found out about the pauses of a corpus.
@@ -102,16 +118,19 @@ impl Idle {
         self.reads.breaks.iter().filter(promised).fold((0, 0), |(count, cost), one| (count + 1, cost + one.nano_usd.unwrap_or(0)))
     }
 
-    /// Sums over the pauses of each session, all sizes of contexts, by lifetime; with its place in the corpus.
-    pub fn sessions(&self) -> impl Iterator<Item = (usize, Class)> {
+    /// The pauses of each session, by lifetime.
+    pub fn sessions(&self) -> impl Iterator<Item = OfSession<'_>> {
         self.pauses.chunk_by(|one, next| one.session == next.session).flat_map(|pauses| {
-            let mut classes: BTreeMap<i64, Class> = BTreeMap::new();
-            for pause in pauses {
-                classes.entry(pause.lifetime).or_insert_with(|| Class::new(pause.lifetime, 0, &self.remedies)).add(pause);
-            }
-            let session = pauses.first().map_or(0, |first| first.session);
-            classes.into_values().map(move |class| (session, class))
+            let lifetimes: BTreeSet<i64> = pauses.iter().map(|pause| pause.lifetime).collect();
+            lifetimes.into_iter().map(move |lifetime| OfSession { pauses, lifetime })
         })
+    }
+
+    /// Their sums, all sizes of contexts.
+    pub fn class(&self, of: OfSession<'_>) -> Class {
+        let mut class = Class::new(of.lifetime, 0, &self.remedies);
+        of.pauses.iter().filter(|pause| pause.lifetime == of.lifetime).for_each(|pause| class.add(pause));
+        class
     }
 
     /// How many sessions were never resumed.

@@ -91,9 +91,10 @@ struct SessionRecords {
 
 impl Serialize for SessionRecords {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.found.sessions().filter_map(|(place, class)| {
-            let trace = self.traces.at(place)?;
-            Some(SessionRecord { session: trace.id.clone(), source: trace.source.clone(), class: ClassRecord::new(&class) })
+        serializer.collect_seq(self.found.sessions().filter_map(|of| {
+            let trace = self.traces.at(of.place())?;
+            let class = ClassRecord::new(&self.found.class(of));
+            Some(SessionRecord { session: trace.id.clone(), source: trace.source.clone(), class })
         }))
     }
 }
