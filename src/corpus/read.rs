@@ -69,15 +69,17 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| files.get(*index).and_then(|file| std::fs::metadata(file).ok()).map_or(0, |metadata| metadata.len());
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
-    let messages = AtomicUsize::new(0);
+    let (sessions, messages) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let exceeds = |count: &AtomicUsize, more: usize, most: usize| count.fetch_add(more, Ordering::Relaxed) + more > most;
     let mut results: Vec<(usize, FileResult)> = order
         .par_iter()
         .with_max_len(1)
         .filter_map(|index| {
             let mut result = read_file(files.get(*index)?, settings, counters, companions);
             if let FileResult::Sessions { traces, .. } = &mut result {
-                let more: usize = traces.iter().map(|trace| trace.messages.len()).sum();
-                if messages.fetch_add(more, Ordering::Relaxed) + more > MANY_MESSAGES || files.len() > MANY {
+                let too_many = exceeds(&sessions, traces.len(), MANY);
+                let too_long = exceeds(&messages, traces.iter().map(|trace| trace.messages.len()).sum(), MANY_MESSAGES);
+                if files.len() > MANY || too_many || too_long {
                     traces.pack();
                 }
             }
