@@ -46,6 +46,12 @@ seed counting "${lines[@]}" aider
 mkdir -p corpus/policy
 cp ../src/policy/presets/*.toml "$data"/*/*.toml corpus/policy/
 
+# What the targets found late, which later runs start from.
+for late in "$data"/fuzz/*; do
+    mkdir -p "corpus/$(basename "$late")"
+    cp "$late" "corpus/$(basename "$late")/late"
+done
+
 # A trace file of the short sample sessions, whole and unpacked (the first line is the magic).
 mkdir -p corpus/trace_file
 if command -v ctxsim >/dev/null; then

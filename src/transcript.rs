@@ -195,7 +195,9 @@ pub struct Message {
 
 impl Message {
     /// A message of this role and these parts, and nothing else known of it.
-    pub fn new(role: Role, parts: Vec<Part>) -> Message {
+    pub fn new(role: Role, mut parts: Vec<Part>) -> Message {
+        // A list that was filled one by one has room for four: in a session of short messages most of its memory.
+        parts.shrink_to_fit();
         Message { id: String::new(), role, parts, time: None, call: None, rewind: None, copy_of: None, synthetic: false }
     }
 }

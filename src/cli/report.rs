@@ -103,7 +103,7 @@ impl Report {
         let Some(unchanged) = unchanged.first() else { return Ok(()) };
         let checks = check_model(&corpus, &tariff);
         let choice = choose(&composed.replays, &sample(corpus.traces.each())).unwrap_or_default();
-        let reads: Vec<_> = baselines.with_own(&composed.replays).map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
+        let reads = reads(&corpus, baselines.with_own(&composed.replays), &tariff);
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
         let replay = self.policies.settings(&catalog, &self.logs);
         let paired = pairs(&corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;

@@ -1,6 +1,7 @@
 //! The prompt cache of one model within one session: what of a request it knows.
 
 use crate::catalog::{CacheRule, Hits, Refresh, Writes};
+use std::ops::AddAssign;
 
 /// What the cache is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,15 @@ pub struct Split {
     pub write_1h: u64,
     /// Tokens at the input price.
     pub fresh: u64,
+}
+
+impl AddAssign for Split {
+    fn add_assign(&mut self, other: Split) {
+        self.read += other.read;
+        self.write += other.write;
+        self.write_1h += other.write_1h;
+        self.fresh += other.fresh;
+    }
 }
 
 impl Split {

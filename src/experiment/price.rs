@@ -8,6 +8,7 @@ use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Makes the bills of replays, in place of those that they had.
@@ -50,9 +51,23 @@ fn unchanged(trace: &Trace) -> Outcome {
     simulate(trace, &Plan::default(), &unlimited)
 }
 
-/// What the modelled cache made of each call of each session.
-pub fn reads(corpus: &Corpus, replay: &Replay, tariff: &Tariff<'_>) -> Vec<Vec<Split>> {
-    corpus.traces.par_each().zip(replay.outcomes.par_each()).map(|(trace, outcome)| splits(&trace, &outcome, tariff)).collect()
+/// What the modelled cache makes of the first calls of all sessions together, of the second ones, and so on, under each of these policies.
+pub fn reads<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay>, tariff: &Tariff<'_>) -> Vec<(&'a Replay, Vec<Split>)> {
+    let replays: Vec<&Replay> = replays.collect();
+    let nothing = || vec![Vec::new(); replays.len()];
+    let of_session = |(place, trace): (usize, Cow<'_, Trace>)| -> Vec<Vec<Split>> {
+        let of = |replay: &&Replay| Some(splits(replay.imposed.get(&place).unwrap_or(&trace), &*replay.outcomes.at(place)?, tariff));
+        replays.iter().map(|replay| of(replay).unwrap_or_default()).collect()
+    };
+    let add = |mut sums: Vec<Vec<Split>>, more: Vec<Vec<Split>>| {
+        for (sum, more) in sums.iter_mut().zip(more) {
+            sum.resize(sum.len().max(more.len()), Split::default());
+            sum.iter_mut().zip(more).for_each(|(sum, split)| *sum += split);
+        }
+        sums
+    };
+    let sums = corpus.traces.par_each().enumerate().map(of_session).fold(nothing, add).reduce(nothing, add);
+    replays.into_iter().zip(sums).collect()
 }
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 /// Lists of more elements than this are packed: below, whatever a session holds counts more than how many there are.
@@ -178,6 +179,23 @@ impl<T: Pack> List<T> {
     /// The same on all cores.
     pub fn par_each(&self) -> impl IndexedParallelIterator<Item = Cow<'_, T>> {
         (0..self.len()).into_par_iter().map(|place| self.at(place).unwrap_or_default())
+    }
+
+    /// Each of these with the element at its place. Neighbours of one place share what is unpacked for the first: an element may be a session of any
+    /// length, and every call of it may stand here. What has no element is left out.
+    pub fn beside<'a, U>(
+        &'a self,
+        all: impl IntoIterator<Item = U>,
+        place: impl Fn(&U) -> usize,
+    ) -> impl Iterator<Item = (Rc<Cow<'a, T>>, U)> {
+        let mut last: Option<(usize, Rc<Cow<'a, T>>)> = None;
+        all.into_iter().filter_map(move |one| {
+            let place = place(&one);
+            if last.as_ref().is_none_or(|(known, _)| *known != place) {
+                last = self.at(place).map(|element| (place, Rc::new(element)));
+            }
+            last.as_ref().map(|(_, element)| (Rc::clone(element), one))
+        })
     }
 
     /// Changes the element at a place.
@@ -383,6 +401,9 @@ mod tests {
             assert_eq!((list.len(), all.first(), all.last()), (90, Some(&89), Some(&2)));
             assert_eq!((list.at(90), list.par_each().count()), (None, 90));
             assert_eq!((all.as_slice(), list.contains(&3)), (&*list, false));
+            let beside: Vec<(u64, usize)> =
+                list.beside([2, 2, 400, 0], |place| *place).map(|(element, place)| (**element, place)).collect();
+            assert_eq!(beside, [(87, 2), (87, 2), (89, 0)]);
             assert_eq!((copy.len(), copy.at(7).map(Cow::into_owned)), (100, Some(7)), "a copy stays as it was");
             list.edit(|all| all.truncate(1));
             assert_eq!(list, List::packed(vec![89]));

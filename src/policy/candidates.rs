@@ -95,16 +95,21 @@ impl Select {
 
     /// Does it take all that it looks at but what its ends at the new side keep, the oldest first?
     pub fn takes_the_rest(&self) -> bool {
-        let all = matches!(self.take, Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_));
-        all && self.order == Order::Oldest && self.head.is_empty() && self.protect.is_empty() && self.step.is_none()
+        self.takes_the_oldest() && self.step.is_none()
     }
 
-    /// Do two selections that take the rest look at the same items?
+    /// The same, or the oldest of them in whole bunches?
+    pub(super) fn takes_the_oldest(&self) -> bool {
+        let all = matches!(self.take, Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_));
+        all && self.order == Order::Oldest && self.head.is_empty() && self.protect.is_empty()
+    }
+
+    /// Do two selections that take the oldest look at the same items?
     pub fn looks_alike(&self, other: &Select) -> bool {
         let keeps_items = |end: &End| end.unit == EndUnit::Items || (end.unit == EndUnit::Tokens && end.of == EndOf::Selected);
         let alike = |(one, other): (&End, &End)| one == other || (keeps_items(one) && End { n: other.n, ..one.clone() } == *other);
-        self.takes_the_rest()
-            && other.takes_the_rest()
+        self.takes_the_oldest()
+            && other.takes_the_oldest()
             && self.tail.len() == other.tail.len()
             && self.tail.iter().zip(&other.tail).all(alike)
             && self.kind == other.kind

@@ -39,7 +39,7 @@ impl Select {
     pub fn grows(&self) -> bool {
         let lasting = |kind: &Kind| !matches!(kind, Kind::Thinking);
         let steady = |end: &End| end.unit != EndUnit::Tokens || end.of == EndOf::Selected;
-        self.takes_the_rest()
+        self.takes_the_oldest()
             && self.take == Take::All
             && self.superseded == Switch::Off
             && !self.kind.is_empty()
@@ -113,9 +113,10 @@ impl<'a> Growing<'a> {
         self.found.iter().skip(from).map(|found| (found.id, found.alone))
     }
 
-    /// How many of the items, the oldest ones, the ends of a selection do not keep. The selection looks at the same items as this one.
+    /// How many of the items, the oldest ones, a selection takes: those that its ends do not keep, in whole bunches. It looks at the same items as this one.
     pub fn taken(&self, select: &Select) -> usize {
-        select.tail.iter().map(|end| self.not_kept_by(end)).min().unwrap_or(self.found.len())
+        let eligible = select.tail.iter().map(|end| self.not_kept_by(end)).min().unwrap_or(self.found.len());
+        select.step.map_or(eligible, |step| step.taken(eligible))
     }
 
     /// Would the ends of a selection keep all that was found, were it larger by so many tokens together? The selection looks at the same items as this one.

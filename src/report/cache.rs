@@ -15,6 +15,7 @@ use crate::trace::Trace;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Rows of each table on the first screen, where causes and breaks share it.
 const ROWS: usize = 6;
@@ -264,7 +265,7 @@ fn listed(corpus: &Corpus, found: &CacheReads) -> Table {
 
 /// Every break with all that is known of it.
 fn flat(corpus: &Corpus, found: &CacheReads) -> Table {
-    type Row<'a> = (Cow<'a, Trace>, &'a CacheBreak);
+    type Row<'a> = (Rc<Cow<'a, Trace>>, &'a CacheBreak);
     let seconds = |millis: Option<i64>| millis.map_or(Cell::Empty, |millis| Cell::Count((millis.max(0) / 1_000).unsigned_abs()));
     let model = |(trace, one): &Row<'_>| {
         let name = trace.calls.get(one.place).and_then(|call| trace.models.get(call.model? as usize)).map(String::as_str);
@@ -284,5 +285,5 @@ fn flat(corpus: &Corpus, found: &CacheReads) -> Table {
         .with(tokens("read", "read", ""), |(_, one)| Cell::Tokens(one.read))
         .with(PAID_AGAIN, |(_, one)| Cell::Tokens(one.tokens))
         .with(COST, |(_, one)| one.nano_usd.map_or(Cell::Empty, Cell::money))
-        .table(5, found.breaks.iter().filter_map(|one| Some((corpus.traces.at(one.session)?, one))))
+        .table(5, corpus.traces.beside(&found.breaks, |one| one.session))
 }

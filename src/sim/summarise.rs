@@ -13,6 +13,7 @@ use crate::context::{Context, Entry, Item, Region, Seen};
 use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch};
 use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
+use std::collections::BTreeSet;
 
 /// Replaces what a rule selects by a summary.
 pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summarise: &Summarise) -> Done {
@@ -166,9 +167,13 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
     let text = match summarise.input {
         Input::Context => window.actual(),
         Input::Head => {
-            let stays = |(id, entry): &(u32, &Entry)| entry.role != Role::System && !selection.gone.contains(id);
-            let stays: Vec<u32> = window.context.live().filter(stays).map(|(id, _)| id).collect();
-            window.actual().saturating_sub(items_of(&window.context, &stays).map(|item| item.actual).sum())
+            // All but the system's messages and those that go: sums, for whoever is refused asks again at the next call.
+            let context = &window.context;
+            let spoken = |entry: &&Entry| entry.role != Role::System;
+            let of = |entry: &Entry| -> u64 { items_in(context, entry).map(|item| item.actual).sum() };
+            let all: u64 = context.live().map(|(_, entry)| entry).filter(spoken).map(of).sum();
+            let gone: u64 = selection.gone.iter().filter_map(|id| context.entry(*id)).filter(spoken).map(of).sum();
+            window.actual().saturating_sub(all.saturating_sub(gone))
         }
         Input::Selection => read_by_summariser(inputs, &window.context, &selection.gone, summarise.tool_cap_utf16, |_| true),
         Input::Prose => read_by_summariser(inputs, &window.context, &selection.gone, 0, is_prose),
@@ -194,9 +199,10 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
 /// The request of a summariser that leaves out what is oldest after each refusal, and the number of refused tries. `None` where nothing
 /// that may be left out makes it fit.
 fn without_oldest(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
+    let gone: BTreeSet<u32> = selection.gone.iter().copied().collect();
     let of_input = |message: &Seen| match summarise.input {
         Input::Context => message.role != Role::System,
-        Input::Head | Input::Selection | Input::Prose => selection.gone.contains(&message.id),
+        Input::Head | Input::Selection | Input::Prose => gone.contains(&message.id),
     };
     let read: Vec<Seen> = context.view().messages().filter(of_input).collect();
     let cap = if summarise.input == Input::Selection { summarise.tool_cap_utf16 } else { 0 };
@@ -232,6 +238,9 @@ fn read_by_summariser(inputs: &Inputs<'_>, context: &Context, messages: &[u32], 
 }
 
 fn items_of<'c>(context: &'c Context, messages: &'c [u32]) -> impl Iterator<Item = &'c Item> {
-    let entries = messages.iter().filter_map(|id| context.entry(*id));
-    entries.flat_map(|entry| entry.first..entry.first + entry.count).filter_map(|id| context.item(id))
+    messages.iter().filter_map(|id| context.entry(*id)).flat_map(|entry| items_in(context, entry))
+}
+
+fn items_in<'c>(context: &'c Context, entry: &Entry) -> impl Iterator<Item = &'c Item> {
+    (entry.first..entry.first + entry.count).filter_map(|id| context.item(id))
 }

@@ -92,7 +92,7 @@ fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {
         DriftSettings { compared: &policies[1..], replayed: &[], replay: ReplaySettings::new(catalog), basis: Basis::Tokens };
     let paired = pairs(corpus, &drift_settings).unwrap();
     let baselines = Baselines { recording: Some(&recorded), own: own.as_ref() };
-    let read: Vec<_> = baselines.with_own(&replays).map(|replay| (replay, reads(corpus, replay, &tariff))).collect();
+    let read = reads(corpus, baselines.with_own(&replays), &tariff);
     let paused = ctxsim::experiment::idle::idle(corpus, &tariff);
     // The sessions held against themselves: what a policy changes was not measured.
     let labels = labels(corpus, Some(PairBy::Id));

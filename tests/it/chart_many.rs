@@ -29,7 +29,7 @@ fn drawn(kind: &str, corpus: &Corpus, replays: &[Replay]) -> Chart {
     by_name(kind).unwrap().chart(&material).unwrap()
 }
 
-fn cached(corpus: &Corpus, reads: &[(&Replay, Vec<Vec<Split>>)]) -> Chart {
+fn cached(corpus: &Corpus, reads: &[(&Replay, Vec<Split>)]) -> Chart {
     by_name("cache").unwrap().chart(&Material { reads, ..Material::of(corpus) }).unwrap()
 }
 
@@ -56,7 +56,7 @@ fn twelve_of_many_policies_are_drawn_and_the_others_counted() {
         let all = replays.len();
         assert!(all > 40, "{all}");
         let told = format!("And {} more: of {all} policies the 6 best and the 6 worst by", all - 12);
-        let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, tariff))).collect();
+        let read = reads(corpus, replays.iter(), tariff);
         for chart in [
             drawn("survival", corpus, replays),
             cached(corpus, &read),
@@ -115,7 +115,7 @@ fn titles_keys_and_sizes_say_what_is_there() {
         let Drawing::HeatMap(map) = &drawn("overflows", corpus, std::slice::from_ref(worst)).drawing else { panic!() };
         assert!(map.alarm.is_some());
         // The cache's chart says what was found, of one policy and of several.
-        let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, tariff))).collect();
+        let read = reads(corpus, replays.iter(), tariff);
         assert!(cached(corpus, &read[..1]).title.starts_with("The cache reads "));
         let title = cached(corpus, &read).title;
         assert!(title.matches('%').count() == 2 && title.contains(" under "), "{title}");

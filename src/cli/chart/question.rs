@@ -142,11 +142,7 @@ impl Asked<'_> {
         material.checks = checks.as_ref();
         material.baselines = Baselines { recording: recorded.as_ref(), own: own.as_ref() };
         material.replays = &replays;
-        let reads: Vec<_> = if kind.needs(Need::Reads) {
-            material.baselines.with_own(&replays).map(|replay| (replay, reads(&corpus, replay, &tariff))).collect()
-        } else {
-            Vec::new()
-        };
+        let reads = if kind.needs(Need::Reads) { reads(&corpus, material.baselines.with_own(&replays), &tariff) } else { Vec::new() };
         material.reads = &reads;
         let paused = kind.needs(Need::Pauses).then(|| idle(&corpus, &tariff));
         material.idle = paused.as_ref();

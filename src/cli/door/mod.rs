@@ -10,7 +10,7 @@ mod spool;
 mod spot;
 
 pub use rows::{Lines, Rows};
-pub use spool::{Scratch, before_the_end};
+pub use spool::{Scratch, before_the_end, withstand_limits};
 pub use spot::is_stdout;
 
 use super::config::{Project, innermost};

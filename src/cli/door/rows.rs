@@ -50,7 +50,6 @@ impl Write for Lines {
 
 /// A new file; one that is there and may be written over goes first.
 pub(super) fn new(spot: &Spot) -> io::Result<Rows> {
-    super::spool::withstand_limits();
     if spot.there == There::File {
         fs::remove_file(&spot.real)?;
     }
@@ -60,7 +59,6 @@ pub(super) fn new(spot: &Spot) -> io::Result<Rows> {
 
 /// The file that is there.
 pub(super) fn there(spot: &Spot) -> io::Result<Rows> {
-    super::spool::withstand_limits();
     let file = OpenOptions::new().read(true).write(true).open(&spot.real)?;
     Ok(Rows::There(file, spot.real.clone()))
 }

@@ -213,7 +213,6 @@ fn at_the_end(ending: Ending) {
 fn watch() {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
-    withstand_limits();
     // Who starts a program in the background may want it to go on at Ctrl-C.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal))) else { return };
     std::thread::spawn(move || {
@@ -226,7 +225,7 @@ fn watch() {
 
 /// Takes a limit on the size of files for an error of the write, which is said, and for no reason to be ended in the midst.
 #[cfg(unix)]
-pub(super) fn withstand_limits() {
+pub fn withstand_limits() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
@@ -242,5 +241,6 @@ fn is_ignored(signal: i32) -> bool {
 #[cfg(not(unix))]
 fn watch() {}
 
+/// Elsewhere no signal comes.
 #[cfg(not(unix))]
-pub(super) fn withstand_limits() {}
+pub fn withstand_limits() {}

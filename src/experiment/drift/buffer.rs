@@ -39,27 +39,25 @@ impl Buffer {
 }
 
 /// Buffers for all levels. Absent without pairs.
-pub(super) fn buffers(pairs: &[Pair], halves: &[Half]) -> Vec<Buffer> {
-    let half = |wanted: Half| -> Vec<Vec<i64>> {
-        let mut sessions: Vec<(usize, Vec<i64>)> = Vec::new();
-        for pair in pairs.iter().filter(|pair| halves.get(pair.session) == Some(&wanted)) {
-            match sessions.last_mut().filter(|(session, _)| *session == pair.session) {
-                Some((_, missing)) => missing.push(pair.missing()),
-                None => sessions.push((pair.session, vec![pair.missing()])),
-            }
+pub(super) fn buffers(pairs: impl Iterator<Item = Pair>, halves: &[Half]) -> Vec<Buffer> {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let mut before = None;
+    for pair in pairs {
+        let half: &mut Vec<Vec<i64>> = match halves.get(pair.session) {
+            Some(Half::First) => &mut first,
+            Some(Half::Second) => &mut second,
+            None => continue,
+        };
+        match half.last_mut().filter(|_| before == Some(pair.session)) {
+            Some(missing) => missing.push(pair.missing()),
+            None => half.push(vec![pair.missing()]),
         }
-        sessions
-            .into_iter()
-            .map(|(_, mut missing)| {
-                missing.sort_unstable();
-                missing
-            })
-            .collect()
-    };
-    let (first, second) = (half(Half::First), half(Half::Second));
-    if pairs.is_empty() {
+        before = Some(pair.session);
+    }
+    if before.is_none() {
         return Vec::new();
     }
+    first.iter_mut().chain(&mut second).for_each(|missing| missing.sort_unstable());
     let buffer = |level| {
         let (tokens, swapped) = (quantile(&first, level), quantile(&second, level));
         Buffer { level, tokens, covered: covered(&second, tokens), swapped, swapped_covered: covered(&first, swapped) }

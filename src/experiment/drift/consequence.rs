@@ -55,7 +55,7 @@ pub(super) fn consequences(
             own: Counts::of(&own.totals),
             perfect: Counts::of(&perfect.totals),
             beliefs: Figures::of(&pairs),
-            buffers: buffers(&pairs, halves),
+            buffers: buffers(pairs.iter().copied(), halves),
         })
     };
     // A program cannot be asked what it would do if it knew true sizes: it would see them.

@@ -2,6 +2,7 @@
 
 use crate::statistics::quantile;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Ratios of recorded to estimated from here on are given as this, in thousandths: estimates of nothing have no other.
 const LARGEST_RATIO: u64 = 1_000_000;
@@ -17,6 +18,49 @@ pub struct Pair {
     pub session: usize,
     /// Which call of it, from 0.
     pub call: usize,
+}
+
+/// The recorded half of a pair, which estimators share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Recorded {
+    tokens: u64,
+    session: u32,
+    call: u32,
+}
+
+/// Pairs of one estimator. Those of all estimators are of the same calls, so that each takes the room of an estimate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PairList {
+    recorded: Arc<Vec<Recorded>>,
+    estimated: Vec<u64>,
+}
+
+impl PairList {
+    /// The estimates of these calls.
+    pub(super) fn of(recorded: &Arc<Vec<Recorded>>, estimated: Vec<u64>) -> PairList {
+        PairList { recorded: Arc::clone(recorded), estimated }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.estimated.len()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.estimated.is_empty()
+    }
+
+    /// All of them, in the order of sessions and calls.
+    pub fn iter(&self) -> impl Iterator<Item = Pair> {
+        let pair = |(recorded, estimated): (&Recorded, &u64)| Pair {
+            estimated: *estimated,
+            recorded: recorded.tokens,
+            session: recorded.session as usize,
+            call: recorded.call as usize,
+        };
+        self.recorded.iter().zip(&self.estimated).map(pair)
+    }
 }
 
 /// What pairs show.
@@ -69,6 +113,10 @@ impl Pair {
     /// How many tokens are missing in the estimate; negative where it is too high.
     pub fn missing(&self) -> i64 {
         signed(self.recorded) - signed(self.estimated)
+    }
+
+    pub(super) fn known(&self) -> Recorded {
+        Recorded { tokens: self.recorded, session: self.session as u32, call: self.call as u32 }
     }
 
     fn ratio(&self) -> u64 {

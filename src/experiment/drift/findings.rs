@@ -5,7 +5,7 @@ use super::buffer::{Buffer, buffers};
 use super::calibrate::{Calibrated, calibrate};
 use super::consequence::{Consequence, consequences};
 use super::estimators::{Compared, built_in, is_counted, own};
-use super::figures::{Figures, Pair};
+use super::figures::{Figures, Pair, PairList, Recorded};
 use super::fit::{FamilyCosts, family_costs, shipped_for};
 use super::halves::{Half, deal};
 use super::hidden::{Overhead, Spread, at_first, spreads};
@@ -23,6 +23,7 @@ use crate::trace::Trace;
 use rayon::prelude::*;
 use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What is asked beside the logs.
 pub struct DriftSettings<'a> {
@@ -121,7 +122,7 @@ pub struct Paired {
     /// How it is used.
     pub used: Use,
     /// The pairs, in the order of sessions and calls.
-    pub pairs: Vec<Pair>,
+    pub pairs: PairList,
     /// A buffer for each level.
     pub buffers: Vec<Buffer>,
 }
@@ -142,28 +143,38 @@ const TOGETHER: usize = 4_096;
 pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, PolicyError> {
     let own = own_estimators(corpus, settings)?;
     let counted = counted(corpus);
-    let (mut found, mut cards) = (Pairs::default(), Vec::new());
+    let (mut left, mut cards) = (BTreeMap::new(), Vec::new());
+    // What was recorded, by use; and by estimator and use what was estimated.
+    let mut recorded: [Vec<Recorded>; 2] = Default::default();
+    let mut estimated: Vec<(String, [Vec<u64>; 2])> = Vec::new();
     for first in (0..corpus.traces.len()).step_by(TOGETHER) {
         let traces: Vec<Cow<'_, Trace>> = (first..first + TOGETHER).map_while(|place| corpus.traces.at(place)).collect();
         let sessions = observed(&traces, first, settings);
-        let paired = |compared: &Compared| {
-            let uses = [(Use::Request, requests(compared, &sessions)), (Use::SinceUsage, since_usage(compared, &sessions))];
-            uses.map(|(used, pairs)| {
-                let pairs = pairs.into_iter().map(|(pair, _)| pair).collect();
-                Paired { estimator: compared.name.clone(), used, pairs, buffers: Vec::new() }
-            })
-        };
-        let all: Vec<Paired> = estimators(&own, &sessions, counted).iter().flat_map(paired).collect();
-        match found.estimators.is_empty() {
-            true => found.estimators = all,
-            false => found.estimators.iter_mut().zip(all).for_each(|(known, more)| known.pairs.extend(more.pairs)),
+        for (place, compared) in estimators(&own, &sessions, counted).iter().enumerate() {
+            if estimated.len() == place {
+                estimated.push((compared.name.clone(), Default::default()));
+            }
+            let Some((_, columns)) = estimated.get_mut(place) else { continue };
+            let uses = [requests(compared, &sessions), since_usage(compared, &sessions)];
+            for ((pairs, column), known) in uses.iter().zip(columns).zip(&mut recorded) {
+                column.extend(pairs.iter().map(|(pair, _)| pair.estimated));
+                known.extend(pairs.iter().filter(|_| place == 0).map(|(pair, _)| pair.known()));
+            }
         }
-        left_out(&sessions).into_iter().for_each(|(reason, calls)| *found.left_out.entry(reason).or_default() += calls);
+        left_out(&sessions).into_iter().for_each(|(reason, calls)| *left.entry(reason).or_default() += calls);
         cards.extend(sessions.iter().map(Session::card));
     }
     let halves = deal(&cards);
-    found.estimators.iter_mut().for_each(|paired| paired.buffers = buffers(&paired.pairs, &halves));
-    Ok(found)
+    let recorded = recorded.map(Arc::new);
+    let paired = |(estimator, columns): (String, [Vec<u64>; 2])| {
+        let uses = [Use::Request, Use::SinceUsage].into_iter().zip(columns).zip(&recorded);
+        let paired = |((used, estimated), recorded)| {
+            let pairs = PairList::of(recorded, estimated);
+            Paired { estimator: estimator.clone(), used, buffers: buffers(pairs.iter(), &halves), pairs }
+        };
+        uses.map(paired).collect::<Vec<_>>()
+    };
+    Ok(Pairs { estimators: estimated.into_iter().flat_map(paired).collect(), left_out: left })
 }
 
 /// Calls that are not compared, by reason.
@@ -316,7 +327,12 @@ fn buffers_of(compared: &Compared, sessions: &[Session<'_>], halves: &[Half]) ->
     let mut rows = Vec::new();
     for (used, pairs) in [(Use::Request, requests(compared, sessions)), (Use::SinceUsage, since_usage(compared, sessions))] {
         let everything: Vec<Pair> = pairs.iter().map(|(pair, _)| *pair).collect();
-        let row = |family, pairs: &[Pair]| Buffers { estimator: compared.name.clone(), used, family, buffers: buffers(pairs, halves) };
+        let row = |family, pairs: &[Pair]| Buffers {
+            estimator: compared.name.clone(),
+            used,
+            family,
+            buffers: buffers(pairs.iter().copied(), halves),
+        };
         rows.push(row(None, &everything));
         for family in pairs.iter().map(|(_, family)| *family).collect::<BTreeSet<_>>() {
             rows.push(row(Some(family), &of_family(&pairs, family)));

@@ -21,7 +21,7 @@ pub use buffer::{Buffer, LEVELS};
 pub use calibrate::{Calibrated, document};
 pub use consequence::{Consequence, Counts};
 pub use estimators::{Compared, Estimates};
-pub use figures::{Figures, Pair, Ratios, Worst};
+pub use figures::{Figures, Pair, PairList, Ratios, Worst};
 pub use findings::{Along, Buffers, Comparison, DriftSettings, Findings, Paired, Pairs, Use, drift, pairs};
 pub use fit::{EVIDENCE, FamilyCosts};
 pub use hidden::{Overhead, Spread};

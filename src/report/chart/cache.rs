@@ -29,9 +29,9 @@ fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, reads: replays, baselines, .. } = *material;
     let is_own = |name: &str| baselines.own.is_some_and(|own| own.replay.policy == name);
     let recorded = by_call(corpus.traces.each().map(|trace| recorded(&trace)));
-    let simulated = |(replay, sessions): &(&Replay, Vec<Vec<Split>>)| {
-        let sizes = |splits: &Vec<Split>| splits.iter().map(|split| (split.read, split.read + split.write + split.fresh)).collect();
-        (replay.policy.clone(), Provenance::Simulated, by_call(sessions.iter().map(sizes)))
+    let simulated = |(replay, calls): &(&Replay, Vec<Split>)| {
+        let sizes = calls.iter().map(|split| (split.read, split.prompt()));
+        (replay.policy.clone(), Provenance::Simulated, sizes.collect())
     };
     let mut all: Vec<(String, Provenance, Reads)> = replays.iter().map(simulated).collect();
     let shown = few(all.len(), LINES, |place| all.get(place).map(|(.., reads)| missed(reads)));

@@ -6,12 +6,15 @@ use super::document::{
 use super::kind::{Kind, Material, Need};
 use super::range::at;
 use crate::corpus::Corpus;
-use crate::experiment::drift::{Buffer, Pair, Paired, Pairs, Use};
+use crate::experiment::drift::{Buffer, Pair, PairList, Paired, Pairs, Use};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::drift::left_out;
 use crate::report::words::{counted, grouped};
 use crate::statistics::quantile;
+use crate::trace::Trace;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// So many estimators stand in one drawing at most.
 const DRAWN: usize = 4;
@@ -66,8 +69,6 @@ fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     });
     let how =
         "Above the line an estimate is too low: the prompt was larger than estimated. Dots that would lie on each other are drawn once.";
-    let pairs: Vec<(&str, &Pair)> =
-        chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair))).collect();
     Ok(Chart {
         kind: DRIFT.name,
         title: format!("{} is too low at {} of {}", low.1, grouped(low.0 as u64), counted(calls, "call")),
@@ -81,7 +82,7 @@ fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         }),
         notes: beyond.into_iter().chain([how.to_owned()]).chain(foundations(all, Use::Request, calls)).collect(),
         rests_on: Vec::new(),
-        data: of_pairs(corpus, &pairs),
+        data: of_pairs(corpus, &chosen),
     })
 }
 
@@ -89,7 +90,7 @@ fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
 fn errors(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let all = material.pairs.ok_or_else(nothing_compared)?;
     let used = |wanted: Use| all.estimators.iter().filter(move |paired| paired.used == wanted && !paired.pairs.is_empty());
-    let error = |pair: &Pair| pair.estimated as f64 / pair.recorded.max(1) as f64 - 1.0;
+    let error = |pair: Pair| pair.estimated as f64 / pair.recorded.max(1) as f64 - 1.0;
     let mut rows: Vec<(&str, [f64; 5])> = Vec::new();
     for paired in used(Use::Request) {
         let errors: Vec<f64> = paired.pairs.iter().map(error).collect();
@@ -262,7 +263,7 @@ fn chosen<'a>(all: &'a Pairs, used: Use, wanted: &[&str], most: usize) -> Result
 }
 
 /// The pairs as points, one for each place that can be told from the others.
-fn apart(pairs: &[Pair]) -> Vec<(f64, f64)> {
+fn apart(pairs: &PairList) -> Vec<(f64, f64)> {
     let cell = |tokens: u64| ((tokens.max(1) as f64).log10() * NEAR).round() as i64;
     let mut seen = BTreeSet::new();
     let new = pairs.iter().filter(|pair| seen.insert((cell(pair.estimated), cell(pair.recorded))));
@@ -270,9 +271,9 @@ fn apart(pairs: &[Pair]) -> Vec<(f64, f64)> {
 }
 
 /// The share of the calls that each buffer covers, from where the first is covered to where all are.
-fn coverage(pairs: &[Pair]) -> Vec<(f64, f64)> {
+fn coverage(pairs: &PairList) -> Vec<(f64, f64)> {
     const STEPS: usize = 200;
-    let mut missing: Vec<i64> = pairs.iter().map(Pair::missing).collect();
+    let mut missing: Vec<i64> = pairs.iter().map(|pair| pair.missing()).collect();
     missing.sort_unstable();
     let count = missing.len();
     let every = count.div_ceil(STEPS).max(1);
@@ -281,8 +282,8 @@ fn coverage(pairs: &[Pair]) -> Vec<(f64, f64)> {
 }
 
 /// The smallest buffer that covers so many thousandths of the calls.
-fn needed(pairs: &[Pair], level: u64) -> Option<i64> {
-    let mut missing: Vec<i64> = pairs.iter().map(Pair::missing).collect();
+fn needed(pairs: &PairList, level: u64) -> Option<i64> {
+    let mut missing: Vec<i64> = pairs.iter().map(|pair| pair.missing()).collect();
     missing.sort_unstable();
     quantile(&missing, level)
 }
@@ -296,7 +297,7 @@ fn tokens(key: &'static str, provenance: Provenance) -> Column {
     Column::number(key, key, Unit::Tokens, provenance)
 }
 
-fn of_pairs(corpus: &Corpus, pairs: &[(&str, &Pair)]) -> Table {
+fn of_pairs(corpus: &Corpus, chosen: &[&Paired]) -> Table {
     let columns = vec![
         Column::name("estimator", "estimator"),
         Column::name("session", "session"),
@@ -304,20 +305,20 @@ fn of_pairs(corpus: &Corpus, pairs: &[(&str, &Pair)]) -> Table {
         tokens("estimated", Provenance::Estimated),
         tokens("recorded", Provenance::Recorded),
     ];
-    let row = |(estimator, pair): &(&str, &Pair)| {
-        let session = corpus.traces.at(pair.session).map_or(String::new(), |trace| trace.id.clone());
+    let row = |(trace, (estimator, pair)): (Rc<Cow<'_, Trace>>, (&str, Pair))| {
         vec![
-            Cell::Name((*estimator).to_owned()),
-            Cell::Text(session),
+            Cell::Name(estimator.to_owned()),
+            Cell::Text(trace.id.clone()),
             Cell::Count(pair.call as u64 + 1),
             Cell::Tokens(pair.estimated),
             Cell::Tokens(pair.recorded),
         ]
     };
-    Table { labels: 3, columns, rows: pairs.iter().map(row).collect() }
+    let pairs = chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair)));
+    Table { labels: 3, columns, rows: corpus.traces.beside(pairs, |(_, pair)| pair.session).map(row).collect() }
 }
 
-fn of_errors<'a>(all: impl Iterator<Item = &'a Paired>, error: impl Fn(&Pair) -> f64) -> Table {
+fn of_errors<'a>(all: impl Iterator<Item = &'a Paired>, error: impl Fn(Pair) -> f64) -> Table {
     let share = |key| Column::number(key, key, Unit::Share, Provenance::Estimated);
     let count = Column::number("calls", "calls", Unit::Count, Provenance::Recorded);
     let names = [Column::name("estimator", "estimator"), count];

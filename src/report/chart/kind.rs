@@ -83,8 +83,8 @@ pub struct Material<'a> {
     pub checks: Option<&'a BTreeMap<String, Check>>,
     /// The cache that costs are shown with.
     pub cache: CacheKind,
-    /// What the cache reads at each call of each session, by policy.
-    pub reads: &'a [(&'a Replay, Vec<Vec<Split>>)],
+    /// What the cache makes of the calls with a number, summed over sessions, by policy.
+    pub reads: &'a [(&'a Replay, Vec<Split>)],
     /// What the recorded cache did, and pauses between calls.
     pub idle: Option<&'a Idle>,
     /// Estimates beside recorded usage.

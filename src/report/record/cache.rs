@@ -98,8 +98,8 @@ struct BreakRecords {
 
 impl Serialize for BreakRecords {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let record = |one: &CacheBreak| self.traces.at(one.session).map(|trace| BreakRecord::new(&trace, one));
-        serializer.collect_seq(self.breaks.iter().filter_map(record))
+        let breaks = self.traces.beside(&self.breaks, |one| one.session);
+        serializer.collect_seq(breaks.map(|(trace, one)| BreakRecord::new(&trace, one)))
     }
 }
 

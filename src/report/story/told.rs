@@ -29,8 +29,8 @@ pub struct Told<'a> {
     pub cache: CacheKind,
     /// The best policy.
     pub choice: &'a Choice,
-    /// What the cache reads at each call, by policy.
-    pub reads: &'a [(&'a Replay, Vec<Vec<Split>>)],
+    /// What the cache makes of the calls with a number, summed over sessions, by policy.
+    pub reads: &'a [(&'a Replay, Vec<Split>)],
     /// Estimates beside recorded usage.
     pub paired: &'a Pairs,
     /// The session that stands for all in a chart, and its life under no policy and under the best one.
