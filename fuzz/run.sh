@@ -53,7 +53,7 @@ count() {
 run() {
     local target=$1 log=artifacts/$1.log
     mkdir -p "corpus/$target" "artifacts/$target"
-    if ! "$built/$target" "corpus/$target" -artifact_prefix="artifacts/$target/" -max_total_time="$slice" -max_len=65536 -timeout=10 \
+    if ! "$built/$target" "corpus/$target" -artifact_prefix="artifacts/$target/" -max_total_time="$slice" -max_len=65536 -timeout="${CTXSIM_FUZZ_TIMEOUT:-10}" \
         -rss_limit_mb=2048 -print_final_stats=1 >"$log" 2>&1; then
         echo "$target found something: see $log and artifacts/$target" >&2
         return 1

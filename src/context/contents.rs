@@ -37,8 +37,11 @@ pub struct Context {
     pub(super) superseded: u64,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
     pub(super) original: u64,
-    /// Items that are still there.
-    pub(super) blocks: u32,
+    /// Items that are still there, by region, in the order of [`Region::ALL`].
+    pub(super) counts: [u32; 9],
+    /// Those of them that are results and not masked, and those that are pictures in messages of tools.
+    pub(super) unmasked_results: u64,
+    pub(super) tool_pictures: u64,
     pub(super) prefix: Prefix,
     pub(super) fingerprint: u64,
     /// The rule that edits now.
@@ -223,6 +226,21 @@ impl Context {
         self.order.extend(behind.into_iter().filter(|id| entries.get(*id as usize).is_some_and(|entry| entry.live)));
     }
 
+    /// The message that was added last, wherever it stands; `None` where there is none.
+    pub fn newest(&self) -> Option<u32> {
+        self.entries.len().checked_sub(1).map(|id| id as u32)
+    }
+
+    /// Takes back the message that was added last, if it is one of the policy's own: the next one gets its number.
+    pub fn retract(&mut self) {
+        let Some(id) = self.newest().filter(|id| self.entry(*id).is_some_and(|entry| entry.message.is_none())) else { return };
+        self.remove(&[id]);
+        for _ in 0..self.entries.pop().map_or(0, |entry| entry.count) {
+            self.items.pop();
+            self.owners.pop();
+        }
+    }
+
     /// Removes what the policy has put into the system prompt: summaries that are no messages of the history.
     pub fn remove_own_system_text(&mut self) {
         self.remove_where(|entry| entry.message.is_none() && entry.role == Role::System && !entry.is_summary);
@@ -291,7 +309,7 @@ impl Context {
 
     /// Items in the context: what a provider counts as blocks.
     pub fn blocks(&self) -> u32 {
-        self.blocks
+        self.counts.iter().sum()
     }
 
     /// Messages as they would be sent now, in order, from a place on.
@@ -414,7 +432,9 @@ impl Context {
         self.original += if slot.part.is_some() { slot.actual } else { 0 };
         self.dead += if slot.superseded { slot.actual } else { 0 };
         self.superseded += u64::from(slot.superseded && slot.state != State::Masked);
-        self.blocks += 1;
+        self.counts[slot.region as usize] += 1;
+        self.unmasked_results += u64::from(slot.region == Region::ToolResult && slot.state != State::Masked);
+        self.tool_pictures += u64::from(slot.region == Region::Image && entry.role == Role::Tool);
     }
 
     #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
@@ -434,7 +454,9 @@ impl Context {
         self.original -= if slot.part.is_some() { slot.actual } else { 0 };
         self.dead -= if slot.superseded { slot.actual } else { 0 };
         self.superseded -= u64::from(slot.superseded && slot.state != State::Masked);
-        self.blocks -= 1;
+        self.counts[slot.region as usize] -= 1;
+        self.unmasked_results -= u64::from(slot.region == Region::ToolResult && slot.state != State::Masked);
+        self.tool_pictures -= u64::from(slot.region == Region::Image && entry.role == Role::Tool);
     }
 
     pub(super) fn re_estimate(&mut self, id: u32) {

@@ -37,6 +37,14 @@ impl<T: Copy> CowVec<T> {
         }
     }
 
+    /// Takes away the last one.
+    pub fn pop(&mut self) -> Option<T> {
+        if self.rest.is_empty() {
+            self.rest.extend_from_slice(&self.full.pop()?);
+        }
+        self.rest.pop()
+    }
+
     /// The element at a place.
     pub fn get(&self, place: usize) -> Option<&T> {
         match self.full.get(place / TOGETHER) {
@@ -74,5 +82,16 @@ mod tests {
         assert_eq!(all(&other), (0..=100).map(changed).collect::<Vec<_>>());
         assert_eq!((one.get(100), other.get(101)), (None, None));
         assert_eq!(one.get_mut(100), None);
+    }
+
+    #[test]
+    fn what_is_taken_away_stays_in_a_copy() {
+        let mut one = CowVec::default();
+        (0..33).for_each(|number| one.push(number));
+        let other = one.clone();
+        assert_eq!([one.pop(), one.pop(), one.get(31).copied()], [Some(32), Some(31), None]);
+        one.push(7);
+        assert_eq!((one.len(), one.get(31), other.get(31), other.len()), (32, Some(&7), Some(&31), 33));
+        assert_eq!(CowVec::<i32>::default().pop(), None);
     }
 }

@@ -72,6 +72,13 @@ impl Seen {
     }
 }
 
+impl SeenItem {
+    fn of(id: u32, item: &Item) -> SeenItem {
+        let Item { region, tool, state, error, superseded, alone, guess, .. } = *item;
+        SeenItem { id, region, tool, state, error, superseded, alone, guess }
+    }
+}
+
 impl<'a> View<'a> {
     /// Messages in prompt order.
     pub fn messages(self) -> impl DoubleEndedIterator<Item = Seen> + 'a {
@@ -88,10 +95,18 @@ impl<'a> View<'a> {
     pub fn items(self, message: Seen) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
         let context = self.context;
         (message.first..message.first + message.count).filter_map(move |id| {
-            let item = context.items.get(id as usize).filter(|item| item.state != State::Removed)?;
-            let Item { region, tool, state, error, superseded, alone, guess, .. } = *item;
-            Some(SeenItem { id, region, tool, state, error, superseded, alone, guess })
+            context.items.get(id as usize).filter(|item| item.state != State::Removed).map(|item| SeenItem::of(id, item))
         })
+    }
+
+    /// One item, whatever has become of it; `None` where there is none of this id.
+    pub fn item(self, id: u32) -> Option<SeenItem> {
+        self.context.item(id).map(|item| SeenItem::of(id, item))
+    }
+
+    /// Is a message a reply that calls no tool?
+    pub fn answers(self, message: Seen) -> bool {
+        message.role == Role::Assistant && self.items(message).all(|item| item.region != Region::ToolCall)
     }
 
     /// By what the policy estimates.
@@ -117,6 +132,21 @@ impl<'a> View<'a> {
     /// Results that something later shows again, and that are not masked.
     pub fn superseded_count(self) -> u64 {
         self.context.superseded
+    }
+
+    /// Tool results that are not masked.
+    pub fn unmasked_results(self) -> u64 {
+        self.context.unmasked_results
+    }
+
+    /// Pictures in messages of tools.
+    pub fn tool_pictures(self) -> u64 {
+        self.context.tool_pictures
+    }
+
+    /// Does it hold items of a region?
+    pub fn holds(self, region: Region) -> bool {
+        self.context.counts.get(region as usize).is_some_and(|count| *count > 0)
     }
 
     /// User messages that open a turn.

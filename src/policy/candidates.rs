@@ -101,7 +101,7 @@ impl Select {
     /// The same, or the oldest of them in whole bunches?
     pub(super) fn takes_the_oldest(&self) -> bool {
         let all = matches!(self.take, Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_));
-        all && self.order == Order::Oldest && self.head.is_empty() && self.protect.is_empty()
+        all && self.order == Order::Oldest && self.head.iter().all(|end| end.n <= 0.0) && self.protect.is_empty()
     }
 
     /// Do two selections that take the oldest look at the same items?

@@ -36,6 +36,7 @@ mod selector;
 mod shown;
 mod sight;
 mod size;
+mod stretch;
 mod suggestion;
 mod switch;
 mod texts;
@@ -79,6 +80,7 @@ pub use selector::{
 };
 pub use sight::Sight;
 pub use size::{Formula, Measure, Size};
+pub use stretch::{Conversation, Stretch};
 pub use suggestion::suggestion;
 pub use switch::Switch;
 pub use texts::apply_to_texts;

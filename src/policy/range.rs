@@ -5,7 +5,7 @@ use crate::context::Seen;
 use crate::transcript::Role;
 
 /// What a selection looks at, and what goes because of it without being looked at.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Range {
     /// The messages among which is selected.
     pub(super) looked_at: Vec<Seen>,

@@ -125,16 +125,13 @@ impl Select {
     pub fn looked_at(&self, view: View<'_>) -> Range {
         let mut all = Vec::with_capacity(view.len());
         all.extend(view.messages().filter(|message| message.role != Role::System || message.is_summary));
-        let answers = |message: &Seen| message.role == Role::Assistant && view.items(*message).all(|item| item.region != Region::ToolCall);
         let range = self.range(all);
-        Range { answered: range.looked_at.last().is_some_and(answers), ..range }
+        Range { answered: range.looked_at.last().is_some_and(|message| view.answers(*message)), ..range }
     }
 
-    /// Does it take every message that there is, but the system's?
-    pub fn takes_all_messages(&self) -> bool {
-        let Select { kind, head, tail, snap, protect, replay, carried, take, .. } = self;
-        let unprotected = kind.is_empty() && head.is_empty() && tail.is_empty() && snap.is_none() && protect.is_empty();
-        unprotected && *replay != Replay::LastUser && *carried != Carried::Lost && *take == Take::All
+    /// Does it look at all messages but the system's?
+    pub fn looks_at_all(&self) -> bool {
+        self.replay == Replay::Nothing && self.carried == Carried::Counted
     }
 
     /// Where, between the ends that it protects, the selection may take messages.

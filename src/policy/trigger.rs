@@ -3,8 +3,6 @@
 use super::sight::Sight;
 use super::size::{Measure, Size};
 use super::switch::Switch;
-use crate::context::{Region, Seen, SeenItem, State, View};
-use crate::transcript::Role;
 use serde::{Deserialize, Serialize};
 
 /// A condition on the state of the context.
@@ -246,11 +244,6 @@ impl Level {
     }
 }
 
-/// How many items of the context are wanted.
-fn items(view: View<'_>, wanted: impl Fn(&Seen, &SeenItem) -> bool) -> u64 {
-    view.messages().map(|message| view.items(message).filter(|item| wanted(&message, item)).count() as u64).sum()
-}
-
 impl Count {
     /// The number and the limit that it reaches; `None` where it does not.
     fn tally(&self, sight: &Sight<'_>) -> Option<Tally> {
@@ -261,8 +254,8 @@ impl Count {
             (Counted::Messages, _) => view.message_count(),
             (Counted::Turns, _) => view.turn_count(),
             (Counted::Superseded, _) => view.superseded_count(),
-            (Counted::ToolResults, _) => items(view, |_, item| item.region == Region::ToolResult && item.state != State::Masked),
-            (Counted::Images, _) => items(view, |message, item| message.role == Role::Tool && item.region == Region::Image),
+            (Counted::ToolResults, _) => view.unmasked_results(),
+            (Counted::Images, _) => view.tool_pictures(),
         };
         let above = self.gt.filter(|limit| number as f64 > *limit);
         let reached = self.ge.filter(|limit| number as f64 >= *limit);

@@ -2,12 +2,12 @@
 
 use super::edit::{Done, insert, shorten, text_of};
 use super::event::{EventKind, reported_as};
-use super::guard::{removable, removes_items, selection};
+use super::guard::{removable, removes_items};
 use super::inputs::Inputs;
 use super::state::State;
 use super::summarise::summarise;
 use super::window::Window;
-use crate::context::{Context, Replacement, SeenItem};
+use crate::context::{Context, Region, Replacement, SeenItem};
 use crate::policy::{Action, Drop, Mask, Rule, Selection, Switch, Take, Truncate, own_text};
 
 /// Does what a rule says, to the history as the rule finds it.
@@ -15,9 +15,9 @@ pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
     state.window.context.edit_for(Some(index as u32));
     let done = match rule.action() {
         Some(Action::Mask(_)) => mask(state, index),
-        Some(Action::Truncate(limits)) => truncate(state, rule, limits),
+        Some(Action::Truncate(_)) => truncate(state, index),
         Some(Action::Drop(_)) if removes_items(rule) => remove_items(state, rule),
-        Some(Action::Drop(drop)) => remove(state, rule, drop),
+        Some(Action::Drop(drop)) => remove(state, index, rule, drop),
         Some(Action::Summarise(how)) => summarise(state, index, rule, how),
         None if rule.refuse == Switch::On => {
             state.belief.gives_up = true;
@@ -87,9 +87,17 @@ fn replacements<'a>(inputs: &Inputs<'a>, window: &mut Window<'a>, index: usize, 
     }
 }
 
-fn truncate(state: &mut State<'_>, rule: &Rule, limits: &Truncate) -> Done {
-    let items = rule.select.items(state.window.context.view(), &state.inputs.trace.tools);
-    truncate_these(state, rule, limits, &items)
+fn truncate(state: &mut State<'_>, index: usize) -> Done {
+    let State { inputs, window, .. } = state;
+    let plan = inputs.plan;
+    let Some((rule, limits)) = plan.rule.get(index).and_then(|rule| Some((rule, rule.truncate.as_ref()?))) else { return Done::Nothing };
+    let all = |window: &Window<'_>| rule.select.items(window.context.view(), &inputs.trace.tools);
+    let items = window.uncut(inputs, rule).unwrap_or_else(|| all(window));
+    let done = truncate_these(state, rule, limits, &items);
+    if let Done::Changed(..) = done {
+        state.window.note_cuts(rule);
+    }
+    done
 }
 
 /// Cuts these items.
@@ -108,8 +116,17 @@ pub(super) fn truncate_these(state: &mut State<'_>, rule: &Rule, limits: &Trunca
     Done::Changed(reported_as(rule, EventKind::Truncate), touched)
 }
 
-fn remove(state: &mut State<'_>, rule: &Rule, drop: &Drop) -> Done {
-    match selection(rule, &state.window.context, state.belief.incoming) {
+fn remove(state: &mut State<'_>, index: usize, rule: &Rule, drop: &Drop) -> Done {
+    let State { inputs, window, belief, .. } = state;
+    if let Some(gone) = window.drop_in_kept_view(inputs, index, rule, belief.incoming) {
+        if gone == 0 {
+            return Done::Nothing;
+        }
+        let done = dropped(state, rule, drop, gone);
+        state.window.note_marker();
+        return done;
+    }
+    match state.window.selection(rule, state.belief.incoming) {
         Some(selection) => remove_these(state, rule, drop, &selection),
         None => Done::Nothing,
     }
@@ -122,14 +139,23 @@ pub(super) fn remove_these(state: &mut State<'_>, rule: &Rule, drop: &Drop, sele
     shorten(inputs, &mut window.context, rule, selection);
     let leaving = selection.leaving();
     window.context.remove(&leaving);
-    insert(state, &own_text(&drop.marker_for(leaving.len())), drop.role, drop.place);
+    dropped(state, rule, drop, leaving.len())
+}
+
+/// So many messages have gone: a line stands for them, if the rule has one.
+fn dropped(state: &mut State<'_>, rule: &Rule, drop: &Drop, gone: usize) -> Done {
+    insert(state, &own_text(&drop.marker_for(gone)), drop.role, drop.place);
     state.rewritten();
-    Done::Changed(reported_as(rule, EventKind::Drop), leaving.len() as u32)
+    Done::Changed(reported_as(rule, EventKind::Drop), gone as u32)
 }
 
 fn remove_items(state: &mut State<'_>, rule: &Rule) -> Done {
     let State { inputs, window, .. } = state;
-    let items = rule.select.items(window.context.view(), &inputs.trace.tools);
+    let view = window.context.view();
+    if !view.holds(Region::Thinking) && !view.holds(Region::Image) {
+        return Done::Nothing;
+    }
+    let items = rule.select.items(view, &inputs.trace.tools);
     if !removable(rule, &items) {
         return Done::Nothing;
     }

@@ -89,7 +89,8 @@ fn one(state: &mut State<'_>, index: usize, rule: &Rule, edit: &Edit) -> Done {
         return mask(state, rule, how, &edit.items);
     }
     if let Some(limits) = &edit.truncate {
-        let items: Vec<SeenItem> = seen(&state.window.context, &edit.items);
+        let view = state.window.context.view();
+        let items: Vec<SeenItem> = edit.items.iter().filter_map(|id| view.item(*id)).collect();
         return truncate_these(state, rule, limits, &items);
     }
     if edit.drop.is_some() && !edit.items.is_empty() {
@@ -122,13 +123,4 @@ fn mask(state: &mut State<'_>, rule: &Rule, mask: &Mask, items: &[u32]) -> Done 
         window.cuts.remove(&item);
     }
     Done::Changed(reported_as(rule, EventKind::Prune), touched)
-}
-
-/// Items by their ids, as a policy sees them.
-fn seen(context: &Context, ids: &[u32]) -> Vec<SeenItem> {
-    let one = |id: &u32| {
-        let Item { region, tool, state, error, superseded, alone, guess, .. } = *context.item(*id)?;
-        Some(SeenItem { id: *id, region, tool, state, error, superseded, alone, guess })
-    };
-    ids.iter().filter_map(one).collect()
 }

@@ -1,7 +1,7 @@
 //! The guards of a rule: does what it would do come to enough?
 
 use crate::context::{Context, SeenItem};
-use crate::policy::{Basis, Bounds, Comparison, Kind, MinSaving, Range, Rule, Select, Selection};
+use crate::policy::{Basis, Bounds, Comparison, Kind, MinSaving, Range, Rule, Select, Selection, Stretch};
 
 /// Messages that a selection takes, with what guards ask about them.
 #[derive(Debug)]
@@ -27,11 +27,21 @@ impl Chosen {
     /// Do the guards of a rule let it act upon these messages?
     pub fn permitted(&self, rule: &Rule) -> bool {
         let selection = &self.selection;
-        let progress = selection.gone.len() as f64 >= rule.min_progress.unwrap_or(0.0) * selection.eligible as f64;
-        let worth_it = self.new >= rule.min_messages.unwrap_or(0) && enough(rule.min_saving.as_ref(), self.gross, 0);
         let something = !selection.gone.is_empty() || !selection.shortened.is_empty();
-        something && progress && worth_it
+        something && worth_it(rule, selection.gone.len(), selection.eligible, self.new, self.gross)
     }
+}
+
+/// Do the guards of a rule let it act upon messages that stand side by side?
+pub(super) fn permitted(rule: &Rule, taken: Stretch) -> bool {
+    let gone = taken.end - taken.start;
+    gone > 0 && worth_it(rule, gone, taken.eligible, taken.new, taken.tokens)
+}
+
+/// Do so many messages that go make up enough, of those that could, of new ones, and in tokens?
+fn worth_it(rule: &Rule, gone: usize, eligible: usize, new: u64, gross: u64) -> bool {
+    let progress = gone as f64 >= rule.min_progress.unwrap_or(0.0) * eligible as f64;
+    progress && new >= rule.min_messages.unwrap_or(0) && enough(rule.min_saving.as_ref(), gross, 0)
 }
 
 /// The messages that a rule would remove or summarise; `None` where there are none, or a guard forbids it.

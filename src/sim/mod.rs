@@ -21,6 +21,7 @@ pub mod hindsight;
 mod inputs;
 mod intake;
 mod judge;
+mod kept_view;
 mod ledger;
 mod many;
 mod needs;
@@ -39,6 +40,7 @@ mod sums;
 mod talk;
 mod told;
 mod totals;
+mod uncut;
 mod warning;
 mod window;
 

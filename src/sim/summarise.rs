@@ -3,7 +3,7 @@
 use super::belief::Prepared;
 use super::edit::{Done, insert, insert_at, shorten, text_of, with_tokens};
 use super::event::{EventKind, reported_as};
-use super::guard::selection;
+use super::guard::permitted;
 use super::inputs::Inputs;
 use super::note::Note;
 use super::outcome::SummaryCall;
@@ -31,7 +31,7 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
     if is_refused_unread(state, rule, summarise) {
         return Done::Failed;
     }
-    match selection(rule, &state.window.context, state.belief.incoming) {
+    match state.window.selection(rule, state.belief.incoming) {
         Some(selection) => summarise_these(state, index, rule, summarise, selection, None),
         None => Done::Nothing,
     }
@@ -147,16 +147,13 @@ impl Work {
     }
 }
 
-/// Is the summariser refused whatever there is to replace? Where it reads the whole context, and everything would go, there is no need
-/// to look at the messages. A session that has outgrown its window asks this at every call.
+/// Is the summariser refused whatever there is to replace? Where it reads the whole context, there is no need to list what would go. A
+/// session that has outgrown its window asks this at every call.
 fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) -> bool {
     let whole = summarise.input == Input::Context && summarise.on_overflow == SummariserOverflow::Fail;
-    let unguarded = (rule.min_saving.as_ref(), rule.min_progress, rule.min_messages) == (None, None, None);
     whole
-        && unguarded
         && rule.no_inflate == Switch::Off
-        && rule.select.takes_all_messages()
-        && state.window.context.view().message_count() > 0
+        && state.window.stretch(rule, state.belief.incoming).is_some_and(|taken| permitted(rule, taken))
         && summariser_input(state, summarise, &Selection::default()).is_none()
 }
 

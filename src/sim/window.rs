@@ -1,25 +1,22 @@
 //! The window of a replay: the context that the call at hand would carry, and the stored history while an overlay of it is in force.
 //!
-//! A rule with `mode = "view"` masks items for one request alone: the stored history comes back after it, and the next request masks them
-//! again, and a few more. So the last view is not thrown away. The next one is that, with what has come since, and with those few more
-//! masked. [`watch_anew`](super::watch_anew) makes each view anew, and is what this is tested against.
+//! What is kept of a view from one request to the next is in `kept_view`.
 
 use super::candidates::Candidates;
-use super::conditions::{Guesses, Refetching};
+use super::conditions::Guesses;
 use super::guard::enough;
 use super::inputs::Inputs;
 use super::intake::Entering;
+use super::kept_view::KeptView;
+use super::uncut::Uncut;
 use crate::context::{Arrival, Context, Item, Region, Replacement, SeenItem, State as ItemState};
-use crate::policy::{Hook, Mask, Mode, Place, Rule, SummaryRole, Switch, Truncate, cut};
+use crate::policy::{Conversation, Hook, Mode, Place, Rule, SummaryRole, Switch, Truncate, cut};
 use crate::trace::{CallRow, MessageRow, Trace};
 use crate::transcript::{Role, Text};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// So many selections that look at different items are followed at most: each holds a list of its own.
-const FOLLOWED: usize = 16;
-
-/// How the stored history is masked for one request alone.
+/// How the stored history is shown to one request alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Views {
     /// The view of the last request is kept, and goes on where it can.
@@ -46,13 +43,17 @@ pub(super) struct Window<'a> {
     /// How views are made.
     pub views: Views,
     /// The last view that a request was shown, where it can be used again.
-    kept_view: Option<KeptView>,
+    pub(super) kept_view: Option<KeptView>,
     /// What masks could replace of the stored history.
-    candidates: Vec<Candidates<'a>>,
+    pub(super) candidates: Vec<Candidates<'a>>,
+    /// What rules that cut have looked at in the stored history.
+    pub(super) uncut: Vec<Uncut<'a>>,
+    /// The messages of the stored history, where a rule selects some; and how often it had been edited.
+    pub(super) conversation: Option<(u64, Conversation)>,
     /// Texts of items that a limit has cut, by item.
     pub cuts: BTreeMap<u32, Text>,
     /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.
-    keeps_cuts: Switch,
+    pub(super) keeps_cuts: Switch,
     /// What was read again, as it entered.
     readings: Vec<Reading>,
     /// By message: what a program has left of it as it arrived.
@@ -71,26 +72,10 @@ pub(super) struct Arrived {
 pub(super) struct Stored {
     pub context: Context,
     /// The first message that had not arrived yet.
-    next_message: u32,
-    cuts: BTreeMap<u32, Text>,
+    pub next_message: u32,
+    pub cuts: BTreeMap<u32, Text>,
     /// The first re-read that had not been made yet.
-    next_reading: usize,
-}
-
-/// The last view of the stored history.
-#[derive(Clone)]
-struct KeptView {
-    /// The rule that made it, by its place in the plan.
-    rule: usize,
-    /// By its place: what the rule could replace of the stored history.
-    candidates: usize,
-    /// So many of that, the oldest items, are replaced in the view.
-    replaced: usize,
-    /// The view; absent while it is the context of a request.
-    view: Option<Context>,
-    /// How often the stored history, and the view, had been edited.
-    stored_edits: u64,
-    view_edits: u64,
+    pub next_reading: usize,
 }
 
 /// Two messages that the log does not hold: the call of a tool that reads a part again, and its result.
@@ -223,11 +208,6 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// What a request was shown becomes the stored history, or the start of it.
-    fn give_up_view(&mut self) {
-        self.kept_view.take_if(|kept| kept.view.is_none());
-    }
-
     /// The stored history, from under whatever view of it.
     fn take_stored(&mut self) -> Stored {
         self.under_request.take().unwrap_or_else(|| self.set_aside())
@@ -240,7 +220,7 @@ impl<'a> Window<'a> {
     }
 
     /// Is the context the stored history itself, and no view of it?
-    fn shows_stored(&self) -> bool {
+    pub fn shows_stored(&self) -> bool {
         self.under_request.is_none() && self.under_turn.is_none()
     }
 
@@ -280,8 +260,7 @@ impl<'a> Window<'a> {
 
     /// A message entered in one way and now has entered in another, whichever context it stands in.
     pub fn exchange(&mut self, first_part: u32, before: &Entering, by: &Entering) {
-        self.candidates.clear();
-        self.kept_view = None;
+        self.forget_views();
         let keeps = self.keeps_cuts == Switch::On;
         let stored = self.under_request.iter_mut().chain(&mut self.under_turn).map(|stored| (&mut stored.context, &mut stored.cuts));
         for (context, cuts) in std::iter::once((&mut self.context, &mut self.cuts)).chain(stored) {
@@ -339,112 +318,10 @@ impl<'a> Window<'a> {
         }
         place
     }
-
-    /// The place of what a mask could replace of the stored history as it stands; `None` where that is not followed.
-    pub fn find(&mut self, inputs: &Inputs<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
-        if self.views == Views::Anew || !self.shows_stored() || !rule.select.grows() {
-            return None;
-        }
-        let known = self.candidates.iter().position(|candidates| candidates.serves(index, &rule.select));
-        let place = known.unwrap_or(self.candidates.len());
-        if let Some(candidates) = self.candidates.get_mut(place) {
-            candidates.update(inputs, &self.context, index, rule, mask);
-        } else if place < FOLLOWED {
-            self.candidates.push(Candidates::new(inputs, &self.context, index, rule, mask));
-        } else {
-            return None;
-        }
-        Some(place)
-    }
-
-    /// What was found at a place.
-    pub fn candidates(&self, place: usize) -> Option<&Candidates<'a>> {
-        self.candidates.get(place)
-    }
-
-    /// Shows a request the stored history with what a mask replaces of it, and hands back how many items that are; `None` where that view
-    /// is not one that can be kept.
-    pub fn mask_in_kept_view(&mut self, inputs: &Inputs<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
-        if rule.mode != Mode::View || self.keeps_cuts == Switch::On || inputs.conditions.refetch != Refetching::Never {
-            return None;
-        }
-        let place = self.find(inputs, index, rule, mask)?;
-        let items = self.candidates.get(place)?.replaced_by(rule);
-        if items == 0 {
-            return Some(0);
-        }
-        let (mut view, replaced) = self.last_view(inputs.trace, index, place, items).unwrap_or_else(|| (self.context.clone(), 0));
-        view.edit_for(Some(index as u32));
-        for id in self.candidates.get(place)?.ids(replaced..items) {
-            if let Some(by) = inputs.masked(&self.context, index, rule, mask, *id) {
-                view.replace(*id, by);
-            }
-        }
-        let (stored_edits, view_edits) = (self.context.edits(), view.edits());
-        self.kept_view = Some(KeptView { rule: index, candidates: place, replaced: items, view: None, stored_edits, view_edits });
-        let stored = std::mem::replace(&mut self.context, view);
-        self.under_request = Some(Stored { context: stored, next_message: self.next_message, cuts: BTreeMap::new(), next_reading: 0 });
-        Some(items)
-    }
-
-    /// The last view with what has come since, and how many items are replaced in it; `None` where it is not the beginning of this one.
-    fn last_view(&mut self, trace: &Trace, index: usize, place: usize, items: usize) -> Option<(Context, usize)> {
-        self.update_kept_view(trace);
-        let kept = self.kept_view.take().filter(|kept| (kept.rule, kept.candidates) == (index, place) && kept.replaced <= items)?;
-        Some((kept.view?, kept.replaced))
-    }
-
-    /// Adds to the last view what has come since, or drops it where the stored history has changed otherwise.
-    fn update_kept_view(&mut self, trace: &Trace) {
-        let Some(kept) = &mut self.kept_view else { return };
-        let Some(view) = kept.view.as_mut().filter(|_| kept.stored_edits == self.context.edits()) else {
-            self.kept_view = None;
-            return;
-        };
-        for id in view.keep_up(&self.context) {
-            let message = view.entry(id).and_then(|entry| entry.message);
-            let Some(row) = message.and_then(|message| trace.messages.get(message as usize)) else { continue };
-            shown_again_by(trace, row).for_each(|part| view.supersede(part));
-        }
-    }
-
-    /// The context of a request goes, as another one comes back: kept where it is the view that this request was shown.
-    fn keep_view(&mut self, gone: Context) {
-        if let Some(kept) = self.kept_view.as_mut().filter(|kept| kept.view.is_none()) {
-            if gone.edits() == kept.view_edits {
-                kept.view = Some(gone);
-            } else {
-                self.kept_view = None;
-            }
-        }
-    }
-
-    /// Reasoning leaves as a turn begins: from the stored history, and from the view that is kept of it.
-    pub fn expire(&mut self, trace: &Trace) {
-        if !self.shows_stored() {
-            self.context.expire();
-            return;
-        }
-        self.update_kept_view(trace);
-        let before = self.context.edits();
-        let reasoning_alone = self.context.expire();
-        let edits = before..self.context.edits();
-        if !reasoning_alone {
-            self.candidates.clear();
-            self.kept_view = None;
-        }
-        self.candidates.iter_mut().for_each(|candidates| candidates.outlive(edits.clone()));
-        if let Some(kept) = &mut self.kept_view {
-            kept.stored_edits = edits.end;
-            if let Some(view) = &mut kept.view {
-                view.expire();
-            }
-        }
-    }
 }
 
 /// The parts that a message shows again: they are dead weight from now on.
-fn shown_again_by<'t>(trace: &'t Trace, row: &MessageRow) -> impl Iterator<Item = u32> + 't {
+pub(super) fn shown_again_by<'t>(trace: &'t Trace, row: &MessageRow) -> impl Iterator<Item = u32> + 't {
     let (start, end) = (row.first_part, row.first_part + row.part_count);
     let first = trace.repetitions.partition_point(|repetition| repetition.later < start);
     let mine = trace.repetitions.iter().skip(first).take_while(move |repetition| repetition.later < end);

@@ -1,0 +1,141 @@
+//! The messages that a selection takes where they stand side by side, in a context to whose end messages are added.
+//!
+//! Agents that make each request anew keep an old and a new end of the history, and leave out what stands between them. `select.rs` looks
+//! at all messages for that. Here the messages that it looks at are kept with running sums, so that a request costs what has come since,
+//! and what its new end keeps.
+
+use super::range::Range;
+use super::select::Bounds;
+use super::selector::{AllKept, End, EndOf, EndUnit, Order, Pairs, Select, Take};
+use crate::context::{Seen, View};
+use crate::transcript::Role;
+
+/// The messages of a context that grows at its end and does not change before it.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation {
+    range: Range,
+    /// By message: what stands before it.
+    before: Vec<Before>,
+    /// The same behind the last one.
+    all: Before,
+}
+
+/// Sums over the messages before a place.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    /// Messages in prompt order, the system's included.
+    places: usize,
+    /// Estimates.
+    tokens: u64,
+    summaries: u64,
+}
+
+/// Messages that a selection takes, side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The first one, and the one behind the last one, by their places in the conversation.
+    pub start: usize,
+    /// Where none is taken, `start`.
+    pub end: usize,
+    /// How many could have been taken.
+    pub eligible: usize,
+    /// How many of them are no earlier summaries.
+    pub new: u64,
+    /// Their estimates.
+    pub tokens: u64,
+}
+
+impl Select {
+    /// Does the selection take messages that stand side by side, between ends that can be found without a look at all of them?
+    pub fn takes_a_stretch(&self) -> bool {
+        let near = |end: &End| match end.unit {
+            EndUnit::Messages | EndUnit::Items => true,
+            EndUnit::Tokens => end.of != EndOf::Usage,
+            _ => false,
+        };
+        let counted = |end: &End| matches!(end.unit, EndUnit::Messages | EndUnit::Items);
+        self.kind.is_empty()
+            && self.protect.is_empty()
+            && self.looks_at_all()
+            && self.all_kept == AllKept::Nothing
+            && matches!(self.take, Take::All | Take::UntilRequest(_))
+            && self.order == Order::Oldest
+            && self.head.iter().all(counted)
+            && self.tail.iter().all(near)
+    }
+}
+
+impl Conversation {
+    /// Looks at what has come.
+    pub fn grow(&mut self, view: View<'_>) {
+        while let Some(message) = view.message(self.all.places) {
+            if message.role != Role::System || message.is_summary {
+                self.before.push(self.all);
+                self.range.looked_at.push(message);
+                self.all.tokens += message.estimated;
+                self.all.summaries += u64::from(message.is_summary);
+            }
+            self.all.places += 1;
+        }
+        self.range.answered = self.range.looked_at.last().is_some_and(|message| view.answers(*message));
+    }
+
+    /// The messages of the newest turn have changed: they are looked at again.
+    pub fn forget_newest_turn(&mut self) {
+        let opening = self.range.looked_at.iter().rposition(|message| message.opens_turn).unwrap_or(0);
+        self.all = self.before.get(opening).copied().unwrap_or(self.all);
+        self.before.truncate(opening);
+        self.range.looked_at.truncate(opening);
+    }
+
+    /// What selections choose from that look at all messages.
+    pub fn range(&self) -> &Range {
+        &self.range
+    }
+
+    /// The messages that such a selection takes; `None` where they stand apart: what came before the log goes in front of an old end that
+    /// stays. `request` is the estimate of the request as it stands.
+    pub fn stretch(&self, select: &Select, request: u64) -> Option<Stretch> {
+        let Bounds::Between(start, cut) = select.bounds(&self.range) else {
+            return Some(Stretch { start: 0, end: 0, eligible: self.before.len(), new: 0, tokens: 0 });
+        };
+        if start > 0 && self.range.looked_at.first().is_some_and(|message| message.unseen) {
+            return None;
+        }
+        let mut end = cut;
+        if let Take::UntilRequest(target) = select.take {
+            let base = self.sums(start).tokens;
+            let goes = |before: &Before| request.saturating_sub(before.tokens - base) as f64 > target;
+            end = start + self.before.get(start..cut).unwrap_or(&[]).partition_point(goes);
+        }
+        let (eligible, end) = (cut - start, end.min(cut));
+        let (start, end) = if select.pairs == Pairs::Whole { self.with_whole_pairs(start, end) } else { (start, end) };
+        let (first, behind) = (self.sums(start), self.sums(end));
+        let summaries = behind.summaries - first.summaries;
+        Some(Stretch { start, end, eligible, new: (end - start) as u64 - summaries, tokens: behind.tokens - first.tokens })
+    }
+
+    /// No result outlives its call, and none goes without it.
+    fn with_whole_pairs(&self, start: usize, end: usize) -> (usize, usize) {
+        let caller = |place: usize| {
+            let before = self.range.looked_at.get(..place)?;
+            let caller = before.iter().rposition(|message| message.role != Role::Tool)?;
+            before.get(caller).is_some_and(|message| message.role == Role::Assistant).then_some(caller)
+        };
+        let results = |messages: &[Seen]| messages.iter().take_while(|message| message.role == Role::Tool).count();
+        let taken = self.range.looked_at.get(start..end).unwrap_or(&[]);
+        let first = if caller(start).is_some() { start + results(taken) } else { start };
+        let behind = self.range.looked_at.get(end..).unwrap_or(&[]);
+        let last = if caller(end).is_some_and(|caller| caller >= first) { end + results(behind) } else { end };
+        (first, last)
+    }
+
+    fn sums(&self, place: usize) -> Before {
+        self.before.get(place).copied().unwrap_or(self.all)
+    }
+
+    /// The ids of messages by their places.
+    pub fn ids(&self, places: std::ops::Range<usize>) -> impl Iterator<Item = u32> + '_ {
+        self.range.looked_at.get(places).unwrap_or(&[]).iter().map(|message| message.id)
+    }
+}
