@@ -80,6 +80,13 @@ impl Conversation {
         self.range.answered = self.range.looked_at.last().is_some_and(|message| view.answers(*message));
     }
 
+    /// Nothing has been looked at.
+    pub fn clear(&mut self) {
+        self.range.looked_at.clear();
+        self.before.clear();
+        self.all = Before::default();
+    }
+
     /// The messages of the newest turn have changed: they are looked at again.
     pub fn forget_newest_turn(&mut self) {
         let opening = self.range.looked_at.iter().rposition(|message| message.opens_turn).unwrap_or(0);

@@ -69,8 +69,10 @@ impl<'a> Window<'a> {
             return None;
         }
         let edits = self.context.edits();
-        let known = self.conversation.take().filter(|(known, _)| *known == edits);
-        let (_, conversation) = self.conversation.insert(known.unwrap_or_else(|| (edits, Conversation::default())));
+        let (known, conversation) = self.conversation.get_or_insert_default();
+        if std::mem::replace(known, edits) != edits {
+            conversation.clear();
+        }
         conversation.grow(self.context.view());
         Some(conversation)
     }
@@ -111,12 +113,10 @@ impl<'a> Window<'a> {
         Some(items)
     }
 
-    /// A rule has cut what it found: where it keeps nothing at its end, the sizes of those do not matter.
+    /// A rule has cut some of what it looked at.
     pub fn note_cuts(&mut self, rule: &Rule) {
         let edits = self.context.edits();
-        if let Some(uncut) = self.uncut.iter_mut().find(|uncut| std::ptr::eq(uncut.rule, rule) && rule.select.tail.is_empty()) {
-            uncut.edits = edits;
-        }
+        self.uncut.iter_mut().filter(|uncut| std::ptr::eq(uncut.rule, rule)).for_each(|uncut| uncut.has_cut(edits));
     }
 
     /// Can a rule of this mode be shown by a view that is kept?
