@@ -2,9 +2,11 @@
 """Doubles every dimension of a session, of a corpus and of a sweep, and prints how processor time and peak memory grow.
 
     benches/growth.py PROGRAM [COMMAND ...] [--size N] [--only NAME]
+    benches/growth.py PROGRAM --window 200000 --policies all [--size N] [--only NAME]
 
 Each row: the seconds at N, 2 N and 4 N, and the largest factor of one doubling. A factor above 2.2 is marked. The sessions are made here, in shapes
-of several families of readers, with texts of a few words: what is measured is the work per message, not per byte.
+of several families of readers, with texts of a few words: what is measured is the work per message, not per byte. Native sessions name their window:
+by default one that no policy fills, and with --window one in which policies act at each call. --policies replays each shape under each of these.
 """
 import argparse
 import json
@@ -145,31 +147,43 @@ def measure(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, peak
 
 
+def every_policy(program):
+    """The names of all presets."""
+    listed = subprocess.run([program, "policy", "list", "--json"], check=True, capture_output=True, env={**os.environ, "CTXSIM_CONFIG": ""})
+    return [row["policy"] for row in json.loads(listed.stdout)["rows"]]
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("program")
     options.add_argument("command", nargs="*", default=["replay", "--policy", "opencode"])
     options.add_argument("--size", type=int, default=40_000, help="messages at the start")
     options.add_argument("--only", default="", help="shapes whose name holds this")
+    options.add_argument("--window", type=int, help="tokens of the window of native sessions")
+    options.add_argument("--policies", help="names with commas between them, or `all`")
     chosen, more = options.parse_known_args()
+    commands = {"": [*chosen.command, *more]}
+    if chosen.policies:
+        commands = {name: ["replay", "--policy", name] for name in (every_policy(chosen.program) if chosen.policies == "all" else chosen.policies.split(","))}
     failed = False
     print(f"{'shape':38} {'N':>7} {'2N':>7} {'4N':>7}  factor  peak MB at 4N")
     for name, make in SHAPES.items():
         if chosen.only not in name:
             continue
-        seconds = []
         with tempfile.TemporaryDirectory() as folder:
-            for scale in (1, 2, 4):
-                path = pathlib.Path(folder) / f"{scale}.jsonl"
+            paths = [pathlib.Path(folder) / f"{scale}.jsonl" for scale in (1, 2, 4)]
+            for scale, path in zip((1, 2, 4), paths):
                 with path.open("w") as file:
                     for record in make(chosen.size * scale):
+                        if chosen.window and "window" in record:
+                            record["window"] = chosen.window
                         file.write(json.dumps(record, separators=(",", ":")) + "\n")
-                taken, peak = measure([chosen.program, *chosen.command, *more, str(path)])
-                seconds.append(taken)
-                path.unlink()
-        factor = max(seconds[1] / max(seconds[0], 0.05), seconds[2] / max(seconds[1], 0.05))
-        failed |= factor > 2.2
-        print(f"{name:38} {seconds[0]:7.2f} {seconds[1]:7.2f} {seconds[2]:7.2f}  {factor:5.2f}{'!' if factor > 2.2 else ' '} {peak:6}", flush=True)
+            for policy, command in commands.items():
+                seconds, peaks = zip(*(measure([chosen.program, *command, str(path)]) for path in paths))
+                factor = max(seconds[1] / max(seconds[0], 0.05), seconds[2] / max(seconds[1], 0.05))
+                failed |= factor > 2.2
+                row = " ".join(f"{taken:7.2f}" for taken in seconds)
+                print(f"{policy or name:38} {row}  {factor:5.2f}{'!' if factor > 2.2 else ' '} {peaks[2]:6}", flush=True)
     sys.exit(failed)
 
 

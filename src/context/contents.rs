@@ -267,8 +267,8 @@ impl Context {
         self.remove(&gone);
     }
 
-    /// A real user message has come: reasoning of the turn before leaves, as its provider strips it. Was it reasoning alone that left?
-    pub fn expire(&mut self) -> bool {
+    /// A real user message has come: reasoning of the turn before leaves, as its provider strips it. Hands back the items.
+    pub fn expire(&mut self) -> Vec<u32> {
         let mut gone = Vec::new();
         // Only the newest turn can hold such items; older ones have expired before.
         for id in self.order.iter().rev() {
@@ -282,7 +282,7 @@ impl Context {
             }
         }
         gone.iter().for_each(|item| self.remove_item(*item));
-        gone.iter().all(|item| self.item(*item).is_none_or(|item| item.region == Region::Thinking))
+        gone
     }
 
     /// The context goes out as the request of this number: from now on all of it is known.
@@ -332,6 +332,11 @@ impl Context {
     /// One entry.
     pub fn entry(&self, id: u32) -> Option<&Entry> {
         self.entries.get(id as usize)
+    }
+
+    /// What a message really costs; 0 where it has left.
+    pub fn actual_of(&self, id: u32) -> u64 {
+        self.entry(id).filter(|entry| entry.live).map_or(0, |entry| entry.actual)
     }
 
     /// One item.

@@ -2,11 +2,11 @@
 //!
 //! Agents that make each request anew keep an old and a new end of the history, and leave out what stands between them. `select.rs` looks
 //! at all messages for that. Here the messages that it looks at are kept with running sums, so that a request costs what has come since,
-//! and what its new end keeps.
+//! and the look for its ends.
 
 use super::range::Range;
 use super::select::Bounds;
-use super::selector::{AllKept, End, EndOf, EndUnit, Order, Pairs, Select, Take};
+use super::selector::{Order, Pairs, Select, Take};
 use crate::context::{Seen, View};
 use crate::transcript::Role;
 
@@ -46,22 +46,10 @@ pub struct Stretch {
 }
 
 impl Select {
-    /// Does the selection take messages that stand side by side, between ends that can be found without a look at all of them?
+    /// Does the selection take messages that stand side by side?
     pub fn takes_a_stretch(&self) -> bool {
-        let near = |end: &End| match end.unit {
-            EndUnit::Messages | EndUnit::Items => true,
-            EndUnit::Tokens => end.of != EndOf::Usage,
-            _ => false,
-        };
-        let counted = |end: &End| matches!(end.unit, EndUnit::Messages | EndUnit::Items);
-        self.kind.is_empty()
-            && self.protect.is_empty()
-            && self.looks_at_all()
-            && self.all_kept == AllKept::Nothing
-            && matches!(self.take, Take::All | Take::UntilRequest(_))
-            && self.order == Order::Oldest
-            && self.head.iter().all(counted)
-            && self.tail.iter().all(near)
+        let oldest = matches!(self.take, Take::All | Take::UntilRequest(_)) && self.order == Order::Oldest;
+        oldest && self.kind.is_empty() && self.protect.is_empty() && self.looks_at_all()
     }
 }
 
@@ -139,6 +127,21 @@ impl Conversation {
 
     fn sums(&self, place: usize) -> Before {
         self.before.get(place).copied().unwrap_or(self.all)
+    }
+
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.before.len()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.before.is_empty()
+    }
+
+    /// The messages from a place on.
+    pub fn messages(&self, from: usize) -> &[Seen] {
+        self.range.looked_at.get(from..).unwrap_or(&[])
     }
 
     /// The ids of messages by their places.

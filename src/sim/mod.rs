@@ -16,6 +16,7 @@ mod conditions;
 mod drift;
 mod edit;
 mod event;
+mod follow;
 mod guard;
 pub mod hindsight;
 mod inputs;

@@ -147,24 +147,28 @@ impl Work {
     }
 }
 
-/// Is the summariser refused whatever there is to replace? Where it reads the whole context, there is no need to list what would go. A
-/// session that has outgrown its window asks this at every call.
+/// Is the summariser refused whatever there is to replace? Where it reads the whole context, or all of its head, there is no need to list what
+/// would go. A session that has outgrown its window asks this at every call.
 fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) -> bool {
-    let whole = summarise.input == Input::Context && summarise.on_overflow == SummariserOverflow::Fail;
-    whole
-        && rule.no_inflate == Switch::Off
-        && state.window.stretch(rule, state.belief.incoming).is_some_and(|taken| permitted(rule, taken))
-        && summariser_input(state, summarise, &Selection::default()).is_none()
+    if summarise.on_overflow != SummariserOverflow::Fail || rule.no_inflate == Switch::On {
+        return false;
+    }
+    let Some(taken) = state.window.stretch(rule, state.belief.incoming).filter(|taken| permitted(rule, *taken)) else { return false };
+    let text = match summarise.input {
+        Input::Context => state.window.actual(),
+        Input::Head => state.window.actual().saturating_sub(state.window.spoken_behind(taken)),
+        Input::Selection | Input::Prose => return false,
+    };
+    accepted(state, summarise, &Selection::default(), text).is_none()
 }
 
 /// Tokens that the summariser reads; `None` where its request is refused.
 fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Selection) -> Option<u64> {
-    let State { inputs, window, belief, ledger, .. } = state;
-    let limit = inputs.conditions.prompt_limit;
+    let State { inputs, window, .. } = state;
     let text = match summarise.input {
         Input::Context => window.actual(),
         Input::Head => {
-            // All but the system's messages and those that go: sums, for whoever is refused asks again at the next call.
+            // All but the system's messages and those that go.
             let context = &window.context;
             let spoken = |entry: &&Entry| entry.role != Role::System;
             let of = |entry: &Entry| -> u64 { items_in(context, entry).map(|item| item.actual).sum() };
@@ -175,6 +179,13 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
         Input::Selection => read_by_summariser(inputs, &window.context, &selection.gone, summarise.tool_cap_utf16, |_| true),
         Input::Prose => read_by_summariser(inputs, &window.context, &selection.gone, 0, is_prose),
     };
+    accepted(state, summarise, selection, text)
+}
+
+/// The summariser is asked with a text of so many tokens: what its request comes to, or `None` where it is refused.
+fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection, text: u64) -> Option<u64> {
+    let State { inputs, window, belief, ledger, .. } = state;
+    let limit = inputs.conditions.prompt_limit;
     let input = text + summarise.prompt_tokens;
     let largest = match summarise.per {
         Per::All => input,

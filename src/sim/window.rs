@@ -50,6 +50,8 @@ pub(super) struct Window<'a> {
     pub(super) uncut: Vec<Uncut<'a>>,
     /// The messages of the stored history, where a rule selects some; and how often it had been edited.
     pub(super) conversation: Option<(u64, Conversation)>,
+    /// Sums of what its messages really cost, but for the system's: by message, itself included.
+    pub(super) spoken: Vec<u64>,
     /// Texts of items that a limit has cut, by item.
     pub cuts: BTreeMap<u32, Text>,
     /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.

@@ -306,18 +306,36 @@ fn together_as_alone_over_real_sessions() {
 }
 
 /// A view that is kept from call to call, and grows by what has come, is the one that a replay makes anew for each call: whatever its
-/// selection protects, and whatever happens between two of them.
+/// selection protects, and whatever happens between two of them. So is what a limit cuts that looks at what has come alone.
 #[test]
 fn kept_views_are_those_made_anew() {
-    const SELECTIONS: [&str; 8] = [
-        r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "user_messages" }, { n = "=tail", unit = "tokens", of = "selected", crossing = "select" }], stop_at = ["masked"]"#,
-        r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "turns" }, { n = "=tail", unit = "tokens", of = "selected", crossing = "keep" }], stop_at = ["summary"]"#,
-        r#"kind = ["tool_result", "tool_call"], tail = [{ n = "=turns", unit = "items", of = "selected" }], not_tools = ["read"]"#,
-        r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "messages" }], not_errors = true"#,
-        r#"kind = ["assistant", "user", "image"], tail = [{ n = "=tail", unit = "tokens", of = "selected", crossing = "select" }]"#,
-        r#"kind = ["tool_result"], tail = [{ n = "=tail", unit = "tokens" }]"#,
-        r#"kind = ["thinking", "tool_result"], tail = [{ n = "=turns", unit = "messages" }]"#,
-        r#"kind = ["tool_result"], superseded = true, tail = [{ n = "=turns", unit = "messages" }]"#,
+    const MASK: &str = "mode = \"view\"\nmask = { text = \"[gone]\" }";
+    const DROP: &str = "mode = \"view\"\ndrop = {}";
+    const MARK: &str = "mode = \"view\"\ndrop = { marker = \"[{dropped} older messages are left out]\", role = \"user\" }";
+    const CUT: &str = "truncate = { max = \"=tail / 10\", unit = \"chars\", head = 0.5, marker = \" [...] \" }";
+    const RULES: [(&str, &str); 16] = [
+        (
+            r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "user_messages" }, { n = "=tail", unit = "tokens", of = "selected", crossing = "select" }], stop_at = ["masked"]"#,
+            MASK,
+        ),
+        (
+            r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "turns" }, { n = "=tail", unit = "tokens", of = "selected", crossing = "keep" }], stop_at = ["summary"]"#,
+            MASK,
+        ),
+        (r#"kind = ["tool_result", "tool_call"], tail = [{ n = "=turns", unit = "items", of = "selected" }], not_tools = ["read"]"#, MASK),
+        (r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "messages" }], not_errors = true"#, MASK),
+        (r#"kind = ["assistant", "user", "image"], tail = [{ n = "=tail", unit = "tokens", of = "selected", crossing = "select" }]"#, MASK),
+        (r#"kind = ["tool_result"], tail = [{ n = "=tail", unit = "tokens" }]"#, MASK),
+        (r#"kind = ["thinking", "tool_result"], tail = [{ n = "=turns", unit = "messages" }]"#, MASK),
+        (r#"kind = ["tool_result"], superseded = true, tail = [{ n = "=turns", unit = "messages" }]"#, MASK),
+        (r#"head = [{ n = 1, unit = "messages" }], tail = [{ n = "=turns + 3", unit = "messages" }]"#, DROP),
+        (r#"tail = [{ n = "=turns + 3", unit = "messages" }], snap = { direction = "forward", to = ["user", "assistant"] }"#, MARK),
+        (r#"tail = [{ n = "=tail", unit = "tokens", crossing = "select" }], snap = { direction = "forward", to = ["user"] }"#, DROP),
+        (r#"head = [{ n = "=turns", unit = "messages" }], tail = [{ n = "=tail", unit = "tokens" }], pairs = "split""#, MARK),
+        (r#"take = { until_request = "=limit" }, pairs = "split""#, MARK),
+        (r#"head = [{ n = 2, unit = "messages" }], take = { until_request = "=limit" }"#, DROP),
+        (r#"kind = ["tool_result"]"#, CUT),
+        (r#"kind = ["tool_result"], tail = [{ n = "=tail", unit = "tokens", of = "selected", crossing = "select" }]"#, CUT),
     ];
     const AFTERWARDS: [&str; 4] = [
         "",
@@ -326,15 +344,16 @@ fn kept_views_are_those_made_anew() {
         "[[rule]]\nid = \"compact\"\nat = \"turn_end\"\nwhen.level = { of = \"est_request\", gt = \"=2 * limit\" }\nselect = { tail = [{ n = \"=turns\", unit = \"messages\" }] }\nsummarise = { place = \"head\", role = \"user\", input = \"context\" }\n",
     ];
     let mut random = Random(17);
-    for (place, select) in SELECTIONS.iter().enumerate() {
+    for (place, (select, action)) in RULES.iter().enumerate() {
         for hook in ["pre_call", "tool_result"] {
             let after = AFTERWARDS[(place + hook.len()) % AFTERWARDS.len()];
+            let guard = if *action == CUT { "" } else { "min_saving = { tokens = \"=least\", basis = \"net\", cmp = \"gt\" }" };
             let text = format!(
                 "[params]\nlimit = {{ value = 4_000, unit = \"tokens\", help = \"\" }}\ntail = {{ value = 2_000, unit = \"tokens\", help = \"\" }}\n\
                  turns = {{ value = 2, unit = \"\", help = \"\" }}\nleast = {{ value = 500, unit = \"tokens\", help = \"\" }}\n\
                  [reactive]\nretries = 2\n[estimator]\nunit = \"chars\"\nnumerator = 1\ndenominator = 4\nround_at = \"message\"\n\
-                 [[rule]]\nid = \"view\"\nat = \"{hook}\"\nmode = \"view\"\nwhen.level = {{ of = \"est_request\", gt = \"=limit\" }}\n\
-                 select = {{ {select} }}\nmask = {{ text = \"[gone]\" }}\nmin_saving = {{ tokens = \"=least\", basis = \"net\", cmp = \"gt\" }}\n{after}"
+                 [[rule]]\nid = \"view\"\nat = \"{hook}\"\nwhen.level = {{ of = \"est_request\", gt = \"=limit\" }}\n\
+                 select = {{ {select} }}\n{action}\n{guard}\n{after}"
             );
             let base = Policy::parse("view", &text).unwrap();
             let facts = Facts { window: Some(30_000), max_input: 0, max_output: 4_000, family: None };

@@ -1,0 +1,259 @@
+//! What is followed in the stored history from call to call: what masks could replace, what limits may cut, the messages that selections take,
+//! and the last view.
+
+use super::candidates::Candidates;
+use super::conditions::Refetching;
+use super::guard::{Chosen, permitted, selection};
+use super::inputs::Inputs;
+use super::kept_view::{KeptView, Shown};
+use super::uncut::Uncut;
+use super::window::{Stored, Views, Window, shown_again_by};
+use crate::context::{Context, Region, SeenItem};
+use crate::policy::{Conversation, Mask, Mode, Rule, Selection, Stretch, Switch};
+use crate::trace::Trace;
+use crate::transcript::Role;
+use std::collections::BTreeMap;
+
+/// So many selections that look at different items are followed at most: each holds a list of its own.
+const FOLLOWED: usize = 16;
+
+impl<'a> Window<'a> {
+    /// The place of what a mask could replace of the stored history as it stands; `None` where that is not followed.
+    pub fn find(&mut self, inputs: &Inputs<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
+        if self.views == Views::Anew || !self.shows_stored() || !rule.select.grows() {
+            return None;
+        }
+        let known = self.candidates.iter().position(|candidates| candidates.serves(index, &rule.select));
+        let place = known.unwrap_or(self.candidates.len());
+        if let Some(candidates) = self.candidates.get_mut(place) {
+            candidates.update(inputs, &self.context, index, rule, mask);
+        } else if place < FOLLOWED {
+            self.candidates.push(Candidates::new(inputs, &self.context, index, rule, mask));
+        } else {
+            return None;
+        }
+        Some(place)
+    }
+
+    /// What was found at a place.
+    pub fn candidates(&self, place: usize) -> Option<&Candidates<'a>> {
+        self.candidates.get(place)
+    }
+
+    /// Looks at the messages of the stored history that have come; hands them back, or `None` where they are not followed.
+    fn followed(&mut self) -> Option<&Conversation> {
+        if self.views == Views::Anew || !self.shows_stored() {
+            return None;
+        }
+        let edits = self.context.edits();
+        let (known, conversation) = self.conversation.get_or_insert_default();
+        if std::mem::replace(known, edits) != edits {
+            conversation.clear();
+            self.spoken.clear();
+        }
+        conversation.grow(self.context.view());
+        Some(conversation)
+    }
+
+    /// The messages that a rule takes, where they stand side by side; `None` where that is not followed. A message of so many estimated tokens
+    /// is about to enter.
+    pub fn stretch(&mut self, rule: &Rule, incoming: u64) -> Option<Stretch> {
+        let request = self.context.view().request() + incoming;
+        self.followed().filter(|_| rule.select.takes_a_stretch())?.stretch(&rule.select, request)
+    }
+
+    /// Actual tokens of the messages that stay where these go, but for the system's.
+    pub fn spoken_behind(&mut self, taken: Stretch) -> u64 {
+        let Some((_, conversation)) = &self.conversation else { return 0 };
+        let mut sum = self.spoken.last().copied().unwrap_or(0);
+        for message in conversation.messages(self.spoken.len()) {
+            sum += if message.role == Role::System { 0 } else { self.context.actual_of(message.id) };
+            self.spoken.push(sum);
+        }
+        let before = |place: usize| place.checked_sub(1).and_then(|last| self.spoken.get(last)).copied().unwrap_or(0);
+        sum - (before(taken.end) - before(taken.start))
+    }
+
+    /// The messages that a rule would remove or summarise; `None` where there are none, or a guard forbids it.
+    pub fn selection(&mut self, rule: &Rule, incoming: u64) -> Option<Selection> {
+        if !rule.select.looks_at_all() || self.followed().is_none() {
+            return selection(rule, &self.context, incoming);
+        }
+        let range = self.conversation.as_ref()?.1.range();
+        let chosen = Chosen::between(&rule.select, range, rule.select.bounds(range), &self.context, incoming);
+        chosen.permitted(rule).then_some(chosen.selection)
+    }
+
+    /// The items that a rule cuts, but for those that it has looked at before and left as they are; `None` where that is not followed.
+    pub fn uncut(&mut self, inputs: &Inputs<'_>, rule: &'a Rule) -> Option<Vec<SeenItem>> {
+        let follows = self.views == Views::Kept && self.shows_stored() && rule.mode == Mode::Commit;
+        if !follows || rule.min_saving.is_some() || !rule.select.grows() {
+            return None;
+        }
+        let edits = self.context.edits();
+        let mut uncut = match self.uncut.iter().position(|uncut| std::ptr::eq(uncut.rule, rule)) {
+            Some(place) => self.uncut.swap_remove(place),
+            None => Uncut::new(rule, edits),
+        };
+        if uncut.edits != edits {
+            uncut = Uncut::new(rule, edits);
+        }
+        let items = uncut.grow(self.context.view(), &inputs.trace.tools);
+        self.uncut.push(uncut);
+        Some(items)
+    }
+
+    /// A rule has cut some of what it looked at.
+    pub fn note_cuts(&mut self, rule: &Rule) {
+        let edits = self.context.edits();
+        self.uncut.iter_mut().filter(|uncut| std::ptr::eq(uncut.rule, rule)).for_each(|uncut| uncut.has_cut(edits));
+    }
+
+    /// Can a rule of this mode be shown by a view that is kept?
+    fn keeps_views(&self, inputs: &Inputs<'_>, rule: &Rule) -> bool {
+        rule.mode == Mode::View && self.keeps_cuts == Switch::Off && inputs.conditions.refetch == Refetching::Never
+    }
+
+    /// Shows a request the stored history with what a mask replaces of it, and hands back how many items that are; `None` where that view
+    /// is not one that can be kept.
+    pub fn mask_in_kept_view(&mut self, inputs: &Inputs<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
+        if !self.keeps_views(inputs, rule) {
+            return None;
+        }
+        let place = self.find(inputs, index, rule, mask)?;
+        let items = self.candidates.get(place)?.replaced_by(rule);
+        if items == 0 {
+            return Some(0);
+        }
+        let known = |shown| match shown {
+            Shown::Masked { candidates, replaced } if candidates == place && replaced <= items => Some(replaced),
+            _ => None,
+        };
+        let (mut view, replaced) = self.last_view(inputs.trace, index, known).unwrap_or_else(|| (self.context.clone(), 0));
+        view.edit_for(Some(index as u32));
+        for id in self.candidates.get(place)?.ids(replaced..items) {
+            if let Some(by) = inputs.masked(&self.context, index, rule, mask, *id) {
+                view.replace(*id, by);
+            }
+        }
+        self.show_view(index, view, Shown::Masked { candidates: place, replaced: items });
+        Some(items)
+    }
+
+    /// Shows a request the stored history without the messages that a rule drops, and hands back how many those are; `None` where that view
+    /// is not one that can be kept. A message of so many estimated tokens is about to enter.
+    pub fn drop_in_kept_view(&mut self, inputs: &Inputs<'_>, index: usize, rule: &Rule, incoming: u64) -> Option<usize> {
+        if !self.keeps_views(inputs, rule) || !rule.inject.is_empty() {
+            return None;
+        }
+        let taken = self.stretch(rule, incoming)?;
+        if !permitted(rule, taken) {
+            return Some(0);
+        }
+        let known = |shown| match shown {
+            Shown::Dropped { start, end, .. } if start == taken.start && end <= taken.end => Some(end),
+            _ => None,
+        };
+        let (mut view, dropped) = self.last_view(inputs.trace, index, known).unwrap_or_else(|| (self.context.clone(), taken.start));
+        view.edit_for(Some(index as u32));
+        let (_, conversation) = self.conversation.as_ref()?;
+        view.remove(&conversation.ids(dropped..taken.end).collect::<Vec<u32>>());
+        self.show_view(index, view, Shown::Dropped { start: taken.start, end: taken.end, marker: None });
+        Some(taken.end - taken.start)
+    }
+
+    /// A line has been put into the view for what was dropped: it leaves before the view is used again.
+    pub fn note_marker(&mut self) {
+        let edits = self.context.edits();
+        let newest = self.context.newest();
+        if let Some(kept) = self.kept_view.as_mut().filter(|kept| kept.view.is_none() && kept.view_edits != edits)
+            && let Shown::Dropped { marker, .. } = &mut kept.shown
+        {
+            (*marker, kept.view_edits) = (newest, edits);
+        }
+    }
+
+    /// A view of the stored history becomes what the request is shown.
+    fn show_view(&mut self, rule: usize, view: Context, shown: Shown) {
+        let (stored_edits, view_edits) = (self.context.edits(), view.edits());
+        self.kept_view = Some(KeptView { rule, shown, view: None, stored_edits, view_edits });
+        let stored = std::mem::replace(&mut self.context, view);
+        self.under_request = Some(Stored { context: stored, next_message: self.next_message, cuts: BTreeMap::new(), next_reading: 0 });
+    }
+
+    /// The last view with what has come since, and how far it has got; `None` where it is not the beginning of this one.
+    fn last_view(&mut self, trace: &Trace, rule: usize, known: impl Fn(Shown) -> Option<usize>) -> Option<(Context, usize)> {
+        self.update_kept_view(trace);
+        let kept = self.kept_view.take().filter(|kept| kept.rule == rule)?;
+        let known = known(kept.shown)?;
+        Some((kept.view?, known))
+    }
+
+    /// Adds to the last view what has come since, or drops it where the stored history has changed otherwise.
+    fn update_kept_view(&mut self, trace: &Trace) {
+        let Some(kept) = &mut self.kept_view else { return };
+        let Some(view) = kept.view.as_mut().filter(|_| kept.stored_edits == self.context.edits()) else {
+            self.kept_view = None;
+            return;
+        };
+        for id in view.keep_up(&self.context) {
+            let message = view.entry(id).and_then(|entry| entry.message);
+            let Some(row) = message.and_then(|message| trace.messages.get(message as usize)) else { continue };
+            shown_again_by(trace, row).for_each(|part| view.supersede(part));
+        }
+    }
+
+    /// The context of a request goes, as another one comes back: kept where it is the view that this request was shown.
+    pub fn keep_view(&mut self, gone: Context) {
+        if let Some(kept) = self.kept_view.as_mut().filter(|kept| kept.view.is_none()) {
+            match kept.settled(gone) {
+                Some(view) => kept.view = Some(view),
+                None => self.kept_view = None,
+            }
+        }
+    }
+
+    /// Reasoning leaves as a turn begins: from the stored history, and from the view that is kept of it.
+    pub fn expire(&mut self, trace: &Trace) {
+        if !self.shows_stored() {
+            self.context.expire();
+            return;
+        }
+        self.update_kept_view(trace);
+        let before = self.context.edits();
+        let expired = self.context.expire();
+        let edits = before..self.context.edits();
+        if expired.iter().any(|item| self.context.item(*item).is_some_and(|item| item.region != Region::Thinking)) {
+            self.forget_views();
+        }
+        if let Some((known, conversation)) = self.conversation.as_mut().filter(|(known, _)| *known == edits.start && !edits.is_empty()) {
+            *known = edits.end;
+            conversation.forget_newest_turn();
+            self.spoken.truncate(conversation.len());
+        }
+        self.candidates.iter_mut().for_each(|candidates| candidates.outlive(edits.clone()));
+        self.uncut.iter_mut().filter(|uncut| uncut.edits == edits.start).for_each(|uncut| uncut.edits = edits.end);
+        if let Some(kept) = &mut self.kept_view {
+            kept.stored_edits = edits.end;
+            if let Some(view) = &mut kept.view {
+                // Its newest turn may be another one: where it begins may have been dropped.
+                expired.iter().for_each(|item| view.remove_item(*item));
+            }
+        }
+    }
+
+    /// What is known of the stored history holds no more.
+    pub fn forget_views(&mut self) {
+        self.candidates.clear();
+        self.uncut.clear();
+        self.conversation = None;
+        self.kept_view = None;
+    }
+
+    /// What a request was shown becomes the stored history, or the start of it. The edits of a view are numbered by itself.
+    pub fn give_up_view(&mut self) {
+        if self.under_request.is_some() {
+            self.forget_views();
+        }
+    }
+}
