@@ -13,7 +13,7 @@ use crate::measure::{self, Content, Measure, SkimScale, TextScale};
 use crate::trace::Trace;
 use crate::transcript::{Loss, Transcript};
 use rayon::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Sessions of more messages than this together are packed, however few they are.
@@ -71,11 +71,13 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
     let (sessions, messages) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let exceeds = |count: &AtomicUsize, more: usize, most: usize| count.fetch_add(more, Ordering::Relaxed) + more > most;
+    // Each file has its place in the list: lists of one file each, put together in the end, would take more than the files.
     let mut results: Vec<(usize, FileResult)> = order
         .par_iter()
         .with_max_len(1)
-        .filter_map(|index| {
-            let mut result = read_file(files.get(*index)?, settings, counters, companions);
+        .map(|index| {
+            let read = |file: &PathBuf| read_file(file, settings, counters, companions);
+            let mut result = files.get(*index).map_or(FileResult::Companion, read);
             if let FileResult::Sessions { traces, .. } = &mut result {
                 let too_many = exceeds(&sessions, traces.len(), MANY);
                 let too_long = exceeds(&messages, traces.iter().map(|trace| trace.messages.len()).sum(), MANY_MESSAGES);
@@ -84,7 +86,7 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
                 }
             }
             settings.progress.file_done();
-            Some((*index, result))
+            (*index, result)
         })
         .collect();
     results.sort_by_key(|(index, _)| *index);
