@@ -4,7 +4,10 @@ use super::gathered::Corpus;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use std::io::{self, BufWriter, Read, Write};
+use postcard::Deserializer;
+use postcard::de_flavors::Flavor;
+use serde::Deserialize;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 /// First bytes of the file; the digit is the version of what follows.
 const MAGIC: &[u8] = b"ctxtrace/11\n";
@@ -62,10 +65,66 @@ pub fn read_traces_up_to(mut stream: impl Read, largest: u64) -> Result<Corpus, 
     if magic != MAGIC {
         return Err(TraceFileError::Foreign);
     }
-    let mut bytes = Vec::new();
-    GzDecoder::new(stream).take(largest.saturating_add(1)).read_to_end(&mut bytes).map_err(TraceFileError::Packed)?;
-    if bytes.len() as u64 > largest {
+    let bytes = BufReader::with_capacity(1 << 16, GzDecoder::new(stream).take(largest.saturating_add(1)));
+    let mut source = Deserializer::from_flavor(Unpacked { bytes, text: Vec::new(), failed: None });
+    let corpus = Corpus::deserialize(&mut source);
+    // A file that is damaged behind its sessions is damaged.
+    let Unpacked { mut bytes, failed, .. } = source.finalize()?;
+    failed.map_or_else(|| io::copy(&mut bytes, &mut io::sink()).map(drop), Err).map_err(TraceFileError::Packed)?;
+    if bytes.get_ref().limit() == 0 {
         return Err(TraceFileError::TooLarge(largest));
     }
-    Ok(postcard::from_bytes(&bytes)?)
+    Ok(corpus?)
+}
+
+/// What a file unpacks to, decoded while it comes: sessions are packed again one by one where there are many.
+struct Unpacked<R> {
+    bytes: R,
+    text: Vec<u8>,
+    /// Why nothing more comes.
+    failed: Option<io::Error>,
+}
+
+impl<R: BufRead> Unpacked<R> {
+    fn take<T>(&mut self, read: impl FnOnce(&mut R, &mut Vec<u8>) -> io::Result<Option<T>>) -> postcard::Result<T> {
+        let read = read(&mut self.bytes, &mut self.text).unwrap_or_else(|error| {
+            self.failed = Some(error);
+            None
+        });
+        read.ok_or(postcard::Error::DeserializeUnexpectedEnd)
+    }
+}
+
+impl<'de, R: BufRead + 'de> Flavor<'de> for Unpacked<R> {
+    type Remainder = Self;
+    type Source = Self;
+
+    fn pop(&mut self) -> postcard::Result<u8> {
+        self.take(|bytes, _| {
+            let first = bytes.fill_buf()?.first().copied();
+            bytes.consume(1);
+            Ok(first)
+        })
+    }
+
+    /// Nothing in a corpus borrows from its file.
+    fn try_take_n(&mut self, _: usize) -> postcard::Result<&'de [u8]> {
+        Err(postcard::Error::WontImplement)
+    }
+
+    fn try_take_n_temp<'a>(&'a mut self, count: usize) -> postcard::Result<&'a [u8]>
+    where
+        'de: 'a,
+    {
+        self.take(|bytes, text| {
+            text.clear();
+            let read = bytes.take(count as u64).read_to_end(text)?;
+            Ok((read == count).then_some(()))
+        })?;
+        Ok(&self.text)
+    }
+
+    fn finalize(self) -> postcard::Result<Self> {
+        Ok(self)
+    }
 }

@@ -6,10 +6,11 @@ mod bytes;
 use bytes::Bytes;
 pub use bytes::lost;
 use rayon::prelude::*;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -373,7 +374,22 @@ impl<T: Pack> Serialize for List<T> {
 
 impl<'de, T: Pack> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<List<T>, D::Error> {
-        Vec::deserialize(deserializer).map(List::from)
+        deserializer.deserialize_seq(Elements(PhantomData))
+    }
+}
+
+/// Elements that come one by one.
+struct Elements<T>(PhantomData<T>);
+
+impl<'de, T: Pack> Visitor<'de> for Elements<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<List<T>, A::Error> {
+        std::iter::from_fn(|| all.next_element().transpose()).collect()
     }
 }
 
@@ -410,6 +426,9 @@ mod tests {
         }
         let [one, other] = both(0..100);
         assert_eq!((&one, packed(&one)), (&other, packed(&other)));
+        let [many, few] = [MANY as u64 + 1, 5].map(|count| unpacked::<List<u64>>(&packed(&(0..count).collect::<List<u64>>())));
+        assert_eq!((many.len(), many.is_packed(), many.at(MANY).map(Cow::into_owned)), (MANY + 1, true, Some(MANY as u64)));
+        assert_eq!((few.len(), few.is_packed()), (5, false));
     }
 
     #[test]
