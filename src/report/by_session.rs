@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 /// So many policies are named in a sentence.
 const NAMED: usize = 4;
 
-/// Sessions and policies, the worst first: sessions that ended in a refusal, then by overflows, cut replies, calls over budget and size.
-pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Section {
+/// Sessions and policies, the worst first, so many rows at most: sessions that ended in a refusal, then by overflows, cut replies, calls over budget and size.
+pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind, most: usize) -> Section {
     let mut columns =
         vec![Column::name("session", "session"), Column::name("policy", "policy"), Column::name("agent", "agent"), sparkline::COLUMN];
     let figures = told(replays.iter().map(|replay| &replay.totals));
@@ -38,7 +38,7 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
     let mut all: Vec<_> = pairs(corpus, replays).enumerate().map(badness).collect();
     all.sort_unstable();
     let sessions = corpus.traces.len().max(1);
-    let rows = all.into_iter().filter_map(|(_, which)| {
+    let rows = all.into_iter().take(most).filter_map(|(_, which)| {
         let (trace, replay, outcome, bills) = pair(corpus, replays.get(which / sessions)?, which % sessions)?;
         let names =
             [Cell::Text(trace.id.clone()), Cell::Name(replay.policy.clone()), Cell::Text(trace.agent.clone()), sparkline::cell(&outcome)];

@@ -35,7 +35,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let mut sections = match asked.by {
         _ if !asked.parts.sections => Vec::new(),
         By::Policy => vec![by_policy(corpus, replays, baselines, asked)],
-        By::Session => vec![by_session::worst_first(corpus, replays, asked.cache)],
+        By::Session => vec![by_session::worst_first(corpus, replays, asked.cache, usize::MAX)],
         By::Tool => by_tool::sections(replays),
         By::Region => by_region::sections(replays),
         By::Reference => references::sections(corpus, replays, least.as_ref()),

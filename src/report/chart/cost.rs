@@ -168,8 +168,8 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
 
 /// What the recording comes to over the sessions that the own agents do not cover: with it their cost is that of all sessions.
 fn left_to_the_recording(material: &Material<'_>, own: &Replay) -> Beside {
-    let sessions = material.baselines.recording.map_or(&[][..], |recording| &recording.sessions);
-    let uncovered = sessions.iter().zip(own.outcomes.each()).filter(|(_, outcome)| outcome.calls.is_empty()).map(|(session, _)| session);
+    let sessions = material.baselines.recording.into_iter().flat_map(|recording| recording.sessions.each());
+    let uncovered = sessions.zip(own.outcomes.each()).filter(|(_, outcome)| outcome.calls.is_empty()).map(|(session, _)| session);
     uncovered.fold(Beside::default(), |sum, session| Beside {
         nano_usd: sum.nano_usd + session.nano_usd(),
         recorded_tokens: sum.recorded_tokens + session.totals.prompt_tokens,

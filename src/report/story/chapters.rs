@@ -135,17 +135,10 @@ fn trust(told: &Told<'_>) -> Chapter {
 }
 
 fn sessions(told: &Told<'_>) -> Chapter {
-    let mut section = by_session::worst_first(told.corpus, &told.composed.replays, told.cache);
-    let mut lead = Vec::new();
-    if let Body::Table(table) = &mut section.body {
-        let rest = table.rows.len().saturating_sub(SESSIONS) as u64;
-        *table = table.first(SESSIONS);
-        lead.extend(
-            (rest > 0).then(|| {
-                format!("{} left out of this table; sessions.csv has them all.", counted_as(rest, "more row is", "more rows are"))
-            }),
-        );
-    }
+    let section = by_session::worst_first(told.corpus, &told.composed.replays, told.cache, SESSIONS);
+    let rest = (told.corpus.traces.len() * told.composed.replays.len()).saturating_sub(SESSIONS) as u64;
+    let left_out = || format!("{} left out of this table; sessions.csv has them all.", counted_as(rest, "more row is", "more rows are"));
+    let lead = (rest > 0).then(left_out).into_iter().collect();
     let charts = drawn(&["context"], &told.material());
     Chapter { id: "sessions", title: "Session by session", lead, charts, sections: vec![section] }
 }
