@@ -127,5 +127,5 @@ fn sessions(others: &[&str]) -> Vec<String> {
     let logs = others.iter().filter(|word| Path::new(word).exists()).map(|word| (*word).to_owned()).collect();
     let logs = Logs { logs, quiet: true, ..Logs::default() };
     let read = Catalog::builtin().ok().and_then(|catalog| logs.read_in(&catalog, Vocabularies::None, Wanted::SIZES).ok());
-    read.map(|corpus| corpus.traces.into_iter().map(|trace| trace.id).collect()).unwrap_or_default()
+    read.map(|corpus| corpus.traces.each().map(|trace| trace.id.clone()).collect()).unwrap_or_default()
 }

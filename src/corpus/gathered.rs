@@ -122,22 +122,24 @@ impl CorpusFacts {
 impl Corpus {
     /// Gives each file the name that `named` makes of it, in whatever is said of it.
     pub fn rename_files(&mut self, named: &dyn Fn(&str) -> String) {
-        let sources = self.traces.iter_mut().map(|trace| &mut trace.source);
+        for place in 0..self.traces.len() {
+            self.traces.change(place, |trace| trace.source = named(&trace.source));
+        }
         let skipped = self.facts.skipped.iter_mut().flat_map(|skipped| [&mut skipped.path, &mut skipped.reason]);
         let losses = self.facts.losses.iter_mut().flat_map(|loss| [&mut loss.path, &mut loss.reason]);
-        sources.chain(skipped).chain(losses).for_each(|words| *words = named(words));
+        skipped.chain(losses).for_each(|words| *words = named(words));
     }
 
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
     pub fn forget_folders(&mut self) {
-        let sources = self.traces.iter_mut().map(|trace| &mut trace.source);
-        let skipped = self.facts.skipped.iter_mut().map(|skipped| &mut skipped.path);
-        let losses = self.facts.losses.iter_mut().map(|loss| &mut loss.path);
-        for path in sources.chain(skipped).chain(losses) {
+        fn forget(path: &mut String) {
             if let Some(name) = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned()) {
                 *path = name;
             }
         }
+        self.traces.change_each(|trace| forget(&mut trace.source));
+        self.facts.skipped.iter_mut().for_each(|skipped| forget(&mut skipped.path));
+        self.facts.losses.iter_mut().for_each(|loss| forget(&mut loss.path));
         self.facts.skipped.sort();
         self.facts.losses.sort();
     }

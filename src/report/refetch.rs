@@ -199,10 +199,12 @@ pub fn widen(table: &mut Table, replays: &[Replay]) {
         return;
     }
     table.columns.extend(CLOSED.iter().map(figures::column));
-    let closed = replays.iter().filter_map(|replay| replay.closed.as_deref()).flat_map(|replay| &replay.outcomes);
-    for (row, outcome) in table.rows.iter_mut().zip(closed) {
-        row.extend(figures::cells(CLOSED, &outcome.totals));
-    }
+    let mut closed = replays.iter().filter_map(|replay| replay.closed.as_deref()).flat_map(|replay| replay.outcomes.each());
+    let mut widened = |row: &[Cell]| {
+        let more = closed.next().map(|outcome| figures::cells(CLOSED, &outcome.totals).collect::<Vec<Cell>>());
+        row.iter().cloned().chain(more.into_iter().flatten()).collect()
+    };
+    table.rows = table.rows.each().map(|row| widened(&row)).collect();
 }
 
 /// One line on a single session.
