@@ -100,52 +100,50 @@ pub fn plan_for(
 /// A policy made ready for a corpus: the window of each session, and a plan for each kind of window.
 pub(super) struct Ready<'a> {
     policy: &'a Policy,
-    windows: Vec<Window>,
+    /// The windows, each with a model of summaries.
+    windows: Vec<(Window, Option<RecordedSummary>)>,
     /// The window of each session, by its number.
     of: Vec<u32>,
     plans: BTreeMap<Facts, Plan>,
     reserve: Option<u64>,
     summaries: RecordedSummaries,
-    /// The summary model of each session.
-    recorded: Vec<Option<RecordedSummary>>,
 }
 
 impl<'a> Ready<'a> {
     pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
         let default = policy.default_window();
         let summaries = settings.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(corpus.traces.each()));
-        // Sessions share few windows: each of them is held once.
-        let mut known: BTreeMap<Window, u32> = BTreeMap::new();
-        let (mut of, mut recorded) = (Vec::with_capacity(corpus.traces.len()), Vec::with_capacity(corpus.traces.len()));
+        // Sessions share few windows and models: each of them is held once.
+        let mut known: BTreeMap<(Window, Option<RecordedSummary>), u32> = BTreeMap::new();
+        let mut of = Vec::with_capacity(corpus.traces.len());
         for trace in corpus.traces.each() {
             let next = known.len() as u32;
-            of.push(*known.entry(window_of(&trace, default, settings)).or_insert(next));
-            recorded.push(summaries.model(&trace));
+            of.push(*known.entry((window_of(&trace, default, settings), summaries.model(&trace))).or_insert(next));
         }
-        let mut windows: Vec<(Window, u32)> = known.into_iter().collect();
+        let mut windows: Vec<_> = known.into_iter().collect();
         windows.sort_by_key(|(_, number)| *number);
-        let windows: Vec<Window> = windows.into_iter().map(|(window, _)| window).collect();
+        let windows: Vec<_> = windows.into_iter().map(|(window, _)| window).collect();
         let mut plans: BTreeMap<Facts, Plan> = BTreeMap::new();
-        for window in &windows {
+        for (window, _) in &windows {
             if let Entry::Vacant(place) = plans.entry(window.facts) {
                 place.insert(policy.plan(&window.facts)?);
             }
         }
-        Ok(Ready { policy, windows, of, plans, reserve: settings.reserve, summaries, recorded })
+        Ok(Ready { policy, windows, of, plans, reserve: settings.reserve, summaries })
     }
 
-    fn window(&self, place: usize) -> Option<&Window> {
+    fn window(&self, place: usize) -> Option<&(Window, Option<RecordedSummary>)> {
         self.windows.get(*self.of.get(place)? as usize)
     }
 
     /// The plan for the session at this place in the corpus, and what holds for it. Absent where there is no such session.
     pub fn session(&self, place: usize) -> Option<(&Plan, Conditions)> {
-        let window = self.window(place)?;
+        let (window, recorded_summary) = self.window(place)?;
         let conditions = Conditions {
             window: window.window,
             prompt_limit: window.prompt_limit,
             reserve: self.reserve,
-            recorded_summary: self.recorded.get(place).copied().flatten(),
+            recorded_summary: *recorded_summary,
             guesses: Guesses::Own,
             refetch: Refetching::Never,
         };
@@ -196,13 +194,13 @@ impl<'a> Ready<'a> {
             outcomes.change_each(|outcome| outcome.policy.clone_from(&self.policy.name));
         }
         let named = |from: WindowFrom| -> Vec<(String, u64)> {
-            let matching = self.windows.iter().filter(|window| window.from == from);
+            let matching = self.windows.iter().map(|(window, _)| window).filter(|window| window.from == from);
             matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
         };
         // What a program may do is known by what it has done.
         let summarises =
             |plan: &&Plan| plan.program.is_none() || totals.summariser_calls > 0 || plan.rule.iter().any(|rule| rule.summarise.is_some());
-        let own: BTreeSet<(String, u64, u64)> = self.windows.iter().filter_map(Window::instead_of_catalogue).collect();
+        let own: BTreeSet<(String, u64, u64)> = self.windows.iter().filter_map(|(window, _)| window.instead_of_catalogue()).collect();
         let params = self.policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
         Replay {
             policy: self.policy.name.clone(),
@@ -221,7 +219,7 @@ impl<'a> Ready<'a> {
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
             own_windows: own.into_iter().collect(),
-            windows: (0..self.of.len()).filter_map(|place| Some(self.window(place)?.from)).collect(),
+            windows: (0..self.of.len()).filter_map(|place| Some(self.window(place)?.0.from)).collect(),
             thresholds: (0..self.of.len()).map(|place| self.threshold(place)).collect(),
             imposed: BTreeMap::new(),
             closed: None,
