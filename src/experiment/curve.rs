@@ -1,8 +1,8 @@
 //! The reuse-distance curve: the share of references that a retention of the newest N would keep, from one pass over a corpus.
 
 use super::distance::Distance;
-use crate::corpus::Corpus;
 use crate::statistics::{RESAMPLES, Resamples, SEED};
+use crate::trace::Trace;
 use std::collections::BTreeMap;
 
 /// What a limit on retention counts.
@@ -212,7 +212,6 @@ pub fn to_results(distances: &[Distance], kind: crate::trace::Evidence) -> Vec<&
 }
 
 /// The name of the tool that a distance leads to; absent where it is not known.
-pub fn tool_of<'a>(corpus: &'a Corpus, distance: &Distance) -> Option<&'a str> {
-    let trace = corpus.traces.get(distance.session)?;
+pub fn tool_of<'a>(trace: &'a Trace, distance: &Distance) -> Option<&'a str> {
     trace.tools.get(distance.tool? as usize).map(String::as_str)
 }

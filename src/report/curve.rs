@@ -10,6 +10,7 @@ use crate::corpus::Corpus;
 use crate::experiment::{
     Axis, Curve, Distance, curve as curve_of, distances, kept_by, newest_limits, protections, quantile, to_results, tool_of,
 };
+use crate::trace::Trace;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -30,10 +31,10 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
         sections.push(Section { title, body: Body::Table(points(axis, &curves)) });
     }
     sections.push(Section { title: "Where the presets stand".to_owned(), body: Body::Table(presets(&by_kind, window)) });
-    let agent = |distance: &Distance| corpus.traces.get(distance.session).map(|trace| trace.agent.clone());
-    let tool = |distance: &Distance| tool_of(corpus, distance).map(str::to_owned);
-    sections.push(Section { title: "By agent".to_owned(), body: Body::Table(groups("agent", &by_kind, &agent)) });
-    sections.push(Section { title: "By tool".to_owned(), body: Body::Table(groups("tool", &by_kind, &tool)) });
+    let agent = |trace: &Trace, _: &Distance| Some(trace.agent.clone());
+    let tool = |trace: &Trace, distance: &Distance| tool_of(trace, distance).map(str::to_owned);
+    sections.push(Section { title: "By agent".to_owned(), body: Body::Table(groups(corpus, "agent", &by_kind, &agent)) });
+    sections.push(Section { title: "By tool".to_owned(), body: Body::Table(groups(corpus, "tool", &by_kind, &tool)) });
     let mut notes = notes::without_replay(corpus);
     notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
     let record = Record::Curve(Box::new(CurveRecord::new(&by_kind, window)));
@@ -166,7 +167,12 @@ fn presets(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Table {
 /// Limits of which the tables by agent and tool tell.
 const LIMITS: [u64; 4] = [10_000, 20_000, 40_000, 80_000];
 
-fn groups(name: &'static str, by_kind: &[(&str, Vec<&Distance>)], group: &dyn Fn(&Distance) -> Option<String>) -> Table {
+fn groups(
+    corpus: &Corpus,
+    name: &'static str,
+    by_kind: &[(&str, Vec<&Distance>)],
+    group: &dyn Fn(&Trace, &Distance) -> Option<String>,
+) -> Table {
     let tokens = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Tokens, Provenance::Estimated) };
     let columns = vec![
         Column::name(name, name),
@@ -182,8 +188,8 @@ fn groups(name: &'static str, by_kind: &[(&str, Vec<&Distance>)], group: &dyn Fn
     ];
     let mut found: BTreeMap<String, Vec<Vec<&Distance>>> = BTreeMap::new();
     for (place, (_, distances)) in by_kind.iter().enumerate() {
-        for distance in distances {
-            let lists = found.entry(group(distance).unwrap_or_default()).or_insert_with(|| vec![Vec::new(); by_kind.len()]);
+        for (trace, distance) in corpus.traces.beside(distances.iter().copied(), |distance| distance.session) {
+            let lists = found.entry(group(&trace, distance).unwrap_or_default()).or_insert_with(|| vec![Vec::new(); by_kind.len()]);
             if let Some(list) = lists.get_mut(place) {
                 list.push(distance);
             }
