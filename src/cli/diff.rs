@@ -68,7 +68,7 @@ impl Diff {
         let [one, other] = &diff.replays;
         let tokens =
             |replay: &experiment::Replay, place: usize| replay.outcomes.at(place).map_or(0, |outcome| outcome.totals.prompt_tokens);
-        let parted = diff.partings.iter().enumerate().filter(|(_, parting)| parting.is_some());
+        let parted = diff.partings.each().enumerate().filter(|(_, parting)| parting.is_some());
         let most = parted.max_by_key(|(place, _)| (tokens(one, *place).abs_diff(tokens(other, *place)), Reverse(*place)));
         let most = most.and_then(|(place, _)| corpus.traces.at(place));
         // What is set may be of the other policy alone.

@@ -2,9 +2,10 @@
 
 use crate::trace::PartKind;
 use crate::transcript::Role;
+use serde::{Deserialize, Serialize};
 
 /// What the window is filled with, for reports. The order is that of the regions in every report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Region {
     /// System messages.
     System,

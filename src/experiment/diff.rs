@@ -4,11 +4,13 @@ use super::replay::{Ready, Replay, ReplaySettings};
 use super::sweep::{Difference, Sampling, Sums};
 use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
+use crate::list::{List, Pack};
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Event, Outcome, in_hindsight, watch};
 use crate::statistics::{RESAMPLES, SEED};
 use crate::trace::Trace;
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Two policies over a corpus.
@@ -17,11 +19,11 @@ pub struct Diff {
     /// The replay of each.
     pub replays: [Replay; 2],
     /// Where they part, for each session in the corpus's order; `None` where they never do.
-    pub partings: Vec<Option<Parting>>,
+    pub partings: List<Option<Parting>>,
 }
 
 /// The first call at which two policies' contexts differ, in what stands there or in its size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parting {
     /// The call, from 0.
     pub call: u32,
@@ -33,7 +35,7 @@ pub struct Parting {
 }
 
 /// What one policy did between the last call that both made alike and the one at which they part.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     /// Its events, in order; empty where it did nothing.
     pub events: Vec<Event>,
@@ -46,7 +48,7 @@ pub struct Side {
 }
 
 /// Items that left the context or became smaller.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Dropped {
     /// How many.
     pub items: u64,
@@ -57,6 +59,9 @@ pub struct Dropped {
     /// The tokens of tool results by the name of their tool; results of unknown tools are left out.
     pub by_tool: BTreeMap<String, u64>,
 }
+
+impl Pack for Option<Parting> {}
+impl Pack for (Outcome, Option<Parting>) {}
 
 impl Diff {
     /// How the prompt tokens of the second policy differ from those of the first, over all sessions. Absent for too few of them.
@@ -75,25 +80,17 @@ impl Diff {
 pub fn diff(corpus: &Corpus, policies: [&Policy; 2], settings: &ReplaySettings<'_>) -> Result<Diff, PolicyError> {
     let [one, other] = policies;
     let ready = [Ready::new(corpus, one, settings)?, Ready::new(corpus, other, settings)?];
-    let compared: Vec<Compared> = corpus
-        .traces
-        .par_iter()
-        .enumerate()
-        .map(|(place, trace)| match (ready[0].session(place), ready[1].session(place)) {
-            (Some(one), Some(other)) => compare(trace, [one, other]),
-            _ => Compared::default(),
-        })
-        .collect();
-    let mut partings = Vec::with_capacity(compared.len());
-    let mut outcomes = [Vec::with_capacity(compared.len()), Vec::with_capacity(compared.len())];
-    for Compared { outcomes: [one, other], parting } in compared {
-        outcomes[0].push(one);
-        outcomes[1].push(other);
-        partings.push(parting);
-    }
+    let compared = |place: usize| {
+        let (Some(trace), Some(one), Some(other)) = (corpus.traces.at(place), ready[0].session(place), ready[1].session(place)) else {
+            return Default::default();
+        };
+        let Compared { outcomes: [one, other], parting } = compare(&trace, [one, other]);
+        (one, (other, parting))
+    };
+    let (ones, others) = List::made_in_pairs(&corpus.traces, compared);
+    let (others, partings) = List::made_in_pairs(&others, |place| others.at(place).map(Cow::into_owned).unwrap_or_default());
     let [one, other] = ready;
-    let [ones, others] = outcomes;
-    Ok(Diff { replays: [one.with(ones.into()), other.with(others.into())], partings })
+    Ok(Diff { replays: [one.with(ones), other.with(others)], partings })
 }
 
 #[derive(Default)]

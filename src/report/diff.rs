@@ -7,12 +7,14 @@ use super::record::diff::{DiffRecord, difference, later, median_call, overflows_
 use super::words::{counted, first_few, grouped, percent};
 use super::{explain, finding, notes};
 use crate::corpus::Corpus;
-use crate::experiment::{Diff, Direction, Dropped, Parting, Side, found};
+use crate::experiment::{Diff, Direction, Dropped, Parting, Replay, Side, found};
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::statistics::{Bars, FEWEST, Finding, WORTH};
 use crate::trace::Trace;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// So many things of a kind are named in a sentence; the others are counted.
 const NAMED: usize = 3;
@@ -20,68 +22,83 @@ const NAMED: usize = 3;
 /// The report on two policies.
 pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
     let notes = notes::notes(corpus, &diff.replays);
-    let parted = parted(corpus, diff);
+    let parted = parted(diff);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(corpus, diff, &parted)) }];
     if !parted.is_empty() {
-        sections.push(numbers().table(2, rows(&parted)).titled("Where they part, the largest difference first"));
-        sections.push(with_deeds(names()).table(2, rows(&parted)).titled("What each did there"));
+        let rows = || rows(corpus, diff, parted.iter().copied());
+        sections.push(numbers().table(2, rows()).titled("Where they part, the largest difference first"));
+        sections.push(with_deeds(names()).table(2, rows()).titled("What each did there"));
     }
     let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff)));
     let (facts, rows) = (&corpus.facts, flat(corpus, diff));
     Report::over(facts, command, sections, notes, rows, record)
 }
 
-/// A session in which they part.
-struct Parted<'a> {
-    trace: &'a Trace,
-    parting: &'a Parting,
-    outcomes: [&'a Outcome; 2],
+/// A session under both.
+struct Met<'a> {
+    trace: Cow<'a, Trace>,
+    parting: Cow<'a, Option<Parting>>,
+    outcomes: [Cow<'a, Outcome>; 2],
     names: [&'a str; 2],
 }
 
 /// A policy's half of it.
 struct Half<'a> {
-    name: &'a str,
     outcome: &'a Outcome,
     other: &'a Outcome,
     side: &'a Side,
 }
 
-impl<'a> Parted<'a> {
-    fn halves(&self) -> [Half<'a>; 2] {
-        let [one, other] = self.outcomes;
-        let [first, second] = self.names;
-        let [left, right] = &self.parting.sides;
-        [Half { name: first, outcome: one, other, side: left }, Half { name: second, outcome: other, other: one, side: right }]
+impl<'a> Met<'a> {
+    fn at(corpus: &'a Corpus, diff: &'a Diff, place: usize) -> Option<Met<'a>> {
+        let [one, other] = &diff.replays;
+        Some(Met {
+            trace: corpus.traces.at(place)?,
+            parting: diff.partings.at(place)?,
+            outcomes: [one.outcomes.at(place)?, other.outcomes.at(place)?],
+            names: [&one.policy, &other.policy],
+        })
     }
 
-    fn distance(&self) -> u64 {
-        let [one, other] = self.outcomes;
-        one.totals.prompt_tokens.abs_diff(other.totals.prompt_tokens)
+    /// The half of one of them, with where they part; `None` where they never do.
+    fn half(&self, which: Which) -> Option<(&Parting, Half<'_>)> {
+        let parting = self.parting.as_ref().as_ref()?;
+        let ([one, other], [left, right]) = (&self.outcomes, &parting.sides);
+        let half = match which {
+            Which::One => Half { outcome: one, other, side: left },
+            Which::Other => Half { outcome: other, other: one, side: right },
+        };
+        Some((parting, half))
+    }
+
+    fn name(&self, which: Which) -> &'a str {
+        let [one, other] = self.names;
+        if which == Which::One { one } else { other }
     }
 }
 
-fn sessions<'a>(corpus: &'a Corpus, diff: &'a Diff) -> impl Iterator<Item = (&'a Trace, Option<Parted<'a>>)> {
+/// One of the two policies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    One,
+    Other,
+}
+
+/// The places of the sessions in which they part, those with the largest difference in prompt tokens first.
+fn parted(diff: &Diff) -> Vec<usize> {
     let [one, other] = &diff.replays;
-    let outcomes = one.outcomes.iter().zip(&other.outcomes);
-    corpus.traces.iter().zip(&diff.partings).zip(outcomes).map(|((trace, parting), (first, second))| {
-        let names = [one.policy.as_str(), other.policy.as_str()];
-        (trace, parting.as_ref().map(|parting| Parted { trace, parting, outcomes: [first, second], names }))
-    })
-}
-
-/// The sessions in which they part, those with the largest difference in prompt tokens first.
-fn parted<'a>(corpus: &'a Corpus, diff: &'a Diff) -> Vec<Parted<'a>> {
-    let mut parted: Vec<Parted<'a>> = sessions(corpus, diff).filter_map(|(_, parted)| parted).collect();
+    let tokens = |replay: &Replay, place: usize| replay.outcomes.at(place).map_or(0, |outcome| outcome.totals.prompt_tokens);
+    let parted = diff.partings.each().enumerate().filter(|(_, parting)| parting.is_some()).map(|(place, _)| place);
+    let mut parted: Vec<(u64, usize)> = parted.map(|place| (tokens(one, place).abs_diff(tokens(other, place)), place)).collect();
     // The sort is stable: equals stay in the order of the corpus.
-    parted.sort_by_key(|parted| Reverse(parted.distance()));
-    parted
+    parted.sort_by_key(|(distance, _)| Reverse(*distance));
+    parted.into_iter().map(|(_, place)| place).collect()
 }
 
-fn summary(corpus: &Corpus, diff: &Diff, parted: &[Parted<'_>]) -> Vec<String> {
+fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let [one, other] = &diff.replays;
     let all = corpus.traces.len() as u64;
-    let alike = sessions(corpus, diff).filter(|(_, parted)| parted.is_none()).count() as u64;
+    let alike = all - parted.len() as u64;
     let Some(median) = median_call(diff) else {
         return vec![format!(
             "{} and {} never part: at every call of {} both have the same context.",
@@ -122,19 +139,21 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[Parted<'_>]) -> Vec<String> {
             format!("Which of them sends fewer on other sessions cannot be judged: it takes {FEWEST} sessions at the least.")
         }
     });
-    for (place, name) in [&one.policy, &other.policy].into_iter().enumerate() {
-        let halves = || parted.iter().filter_map(|parted| parted.halves().into_iter().nth(place).map(|half| (parted.parting.call, half)));
-        let overflowing: Vec<u64> =
-            halves().map(|(call, half)| overflows_from(half.outcome, call)).filter(|overflows| *overflows > 0).collect();
-        let overflows = match overflowing.iter().sum() {
-            0 => "no overflow from there on".to_owned(),
-            sum => format!("{} from there on, in {}", counted(sum, "overflow"), counted(overflowing.len() as u64, "session")),
-        };
+    for (which, name) in [(Which::One, &one.policy), (Which::Other, &other.policy)] {
+        let (mut overflows, mut overflowing) = (0, 0);
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
-        for (_, half) in halves() {
+        for met in parted.iter().filter_map(|place| Met::at(corpus, diff, *place)) {
+            let Some((parting, half)) = met.half(which) else { continue };
+            let from_there = overflows_from(half.outcome, parting.call);
+            overflows += from_there;
+            overflowing += u64::from(from_there > 0);
             let kind = half.side.events.iter().find(|event| event.before != event.after).map_or("nothing", |event| event.kind.name());
             *kinds.entry(kind).or_default() += 1;
         }
+        let overflows = match overflows {
+            0 => "no overflow from there on".to_owned(),
+            sum => format!("{} from there on, in {}", counted(sum, "overflow"), counted(overflowing, "session")),
+        };
         let mut kinds: Vec<(&str, u64)> = kinds.into_iter().collect();
         kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
         let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{} {count}", kind.replace('_', " "))).collect();
@@ -147,8 +166,8 @@ fn share(part: u64, whole: u64) -> String {
     percent(i64::try_from(part).unwrap_or(i64::MAX), whole)
 }
 
-/// A session in which they part, or not, and a policy's half of it.
-type Row<'a> = (&'a Trace, &'a str, Option<(&'a Parting, Half<'a>)>);
+/// A session, and whose row it is.
+type Row<'a> = (Rc<Met<'a>>, Which);
 
 const CALL: Column = Column {
     priority: 1,
@@ -160,15 +179,15 @@ const fn tokens(key: &'static str, header: &'static str, meaning: &'static str, 
 }
 
 /// What is told where they part.
-fn of<'a>(cell: impl Fn(u32, &Parting, &Half<'a>) -> Cell + 'a) -> impl Fn(&Row<'a>) -> Cell + 'a {
-    move |(.., parted)| parted.as_ref().map_or(Cell::Empty, |(parting, half)| cell(parting.call, parting, half))
+fn of<'a>(cell: impl Fn(u32, &Parting, &Half<'_>) -> Cell + 'a) -> impl Fn(&Row<'a>) -> Cell + 'a {
+    move |(met, which)| met.half(*which).map_or(Cell::Empty, |(parting, half)| cell(parting.call, parting, &half))
 }
 
 /// The session, the policy and the call.
 fn names<'a>() -> Fields<'a, Row<'a>> {
     Fields::<Row<'a>>::new()
-        .with(Column::name("session", "session"), |(trace, ..)| Cell::text(&trace.id))
-        .with(Column::name("policy", "policy"), |(_, name, _)| Cell::name(name))
+        .with(Column::name("session", "session"), |(met, _)| Cell::text(&met.trace.id))
+        .with(Column::name("policy", "policy"), |(met, which)| Cell::name(met.name(*which)))
         .with(CALL, of(|call, _, _| Cell::Count(u64::from(call) + 1)))
 }
 
@@ -212,8 +231,10 @@ fn with_deeds<'a>(fields: Fields<'a, Row<'a>>) -> Fields<'a, Row<'a>> {
     fields.with(Column::prose("what", "what it did"), of(|call, _, half| Cell::Text(story(half.side, call))))
 }
 
-fn rows<'a>(parted: &'a [Parted<'a>]) -> impl Iterator<Item = Row<'a>> {
-    parted.iter().flat_map(|parted| parted.halves().map(|half| (parted.trace, half.name, Some((parted.parting, half)))))
+/// Two rows for each of these sessions.
+fn rows<'a>(corpus: &'a Corpus, diff: &'a Diff, places: impl Iterator<Item = usize>) -> impl Iterator<Item = Row<'a>> {
+    let both = |met: Rc<Met<'a>>| [(Rc::clone(&met), Which::One), (met, Which::Other)];
+    places.filter_map(|place| Met::at(corpus, diff, place)).map(Rc::new).flat_map(both)
 }
 
 fn story(side: &Side, call: u32) -> String {
@@ -261,10 +282,5 @@ fn places(dropped: &Dropped) -> String {
 
 /// One row per session and policy, in the corpus's order; those that never part have no call.
 fn flat(corpus: &Corpus, diff: &Diff) -> Table {
-    let [one, other] = &diff.replays;
-    let rows = sessions(corpus, diff).flat_map(|(trace, parted)| match parted {
-        Some(parted) => parted.halves().map(|half| (trace, half.name, Some((parted.parting, half)))),
-        None => [(trace, one.policy.as_str(), None), (trace, other.policy.as_str(), None)],
-    });
-    with_deeds(numbers()).table(2, rows)
+    with_deeds(numbers()).table(2, rows(corpus, diff, 0..corpus.traces.len()))
 }

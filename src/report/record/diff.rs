@@ -4,11 +4,12 @@ use super::number::ShareRecord;
 use super::replay::PolicyRecord;
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Parting, Side};
+use crate::list::List;
 use crate::report::asked::Series;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::statistics::median;
 use crate::trace::Trace;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Schema `ctxsim.diff/2`.
@@ -20,7 +21,27 @@ pub struct DiffRecord {
     /// The prompt tokens of the second policy beside those of the first, as a share; absent for too few sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<ShareRecord>,
-    sessions: Vec<SessionRecord>,
+    sessions: SessionRecords,
+}
+
+/// A record for each session, made as it is written: all of them together would fill the memory.
+#[derive(Clone, Debug, PartialEq)]
+struct SessionRecords {
+    traces: List<Trace>,
+    partings: List<Option<Parting>>,
+    outcomes: [List<Outcome>; 2],
+    names: [String; 2],
+}
+
+impl Serialize for SessionRecords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let [ones, others] = &self.outcomes;
+        let names = self.names.each_ref().map(String::as_str);
+        let sessions = self.traces.each().zip(self.partings.each()).zip(ones.each().zip(others.each()));
+        serializer.collect_seq(
+            sessions.map(|((trace, parting), (one, other))| SessionRecord::new(&trace, parting.as_ref().as_ref(), names, [&one, &other])),
+        )
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,19 +79,18 @@ struct SideRecord {
 impl DiffRecord {
     /// The record of two policies.
     pub fn new(corpus: &Corpus, diff: &Diff) -> DiffRecord {
-        let [one, other] = &diff.replays;
-        let outcomes = one.outcomes.iter().zip(&other.outcomes);
-        let sessions = corpus.traces.iter().zip(&diff.partings).zip(outcomes);
-        let names = [one.policy.as_str(), other.policy.as_str()];
         DiffRecord {
             policies: diff.replays.iter().map(|replay| PolicyRecord::new(corpus, replay, Series::LeftOut)).collect(),
-            parted_sessions: diff.partings.iter().flatten().count() as u64,
+            parted_sessions: diff.partings.each().filter(|parting| parting.is_some()).count() as u64,
             // Calls are counted from 0 here, as everywhere in records.
             median_call: median_call(diff).map(|call| call.saturating_sub(1)),
             difference: ShareRecord::new(diff.difference(corpus)),
-            sessions: sessions
-                .map(|((trace, parting), (one, other))| SessionRecord::new(trace, parting.as_ref(), names, [one, other]))
-                .collect(),
+            sessions: SessionRecords {
+                traces: corpus.traces.clone(),
+                partings: diff.partings.clone(),
+                outcomes: diff.replays.each_ref().map(|replay| replay.outcomes.clone()),
+                names: diff.replays.each_ref().map(|replay| replay.policy.clone()),
+            },
         }
     }
 }
@@ -121,7 +141,7 @@ impl SideRecord {
 
 /// The median call, from 1, at which they part.
 pub fn median_call(diff: &Diff) -> Option<u64> {
-    median(diff.partings.iter().flatten().map(|parting| u64::from(parting.call) + 1).collect())
+    median(diff.partings.each().filter_map(|parting| Some(u64::from(parting.as_ref().as_ref()?.call) + 1)).collect())
 }
 
 /// Calls that the provider would have refused, from this one on.
