@@ -205,7 +205,7 @@ fn reasons(corpus: &Corpus, result: &Backtest) -> Option<Section> {
 /// The flat table: one row per event, with all that is known of it.
 fn flat(corpus: &Corpus, result: &Backtest) -> Table {
     let text = |session: &TestedSession, of: fn(&Trace) -> &String| {
-        corpus.traces.get(session.place).map_or(Cell::Empty, |trace| Cell::text(of(trace)))
+        corpus.traces.at(session.place).map_or(Cell::Empty, |trace| Cell::text(of(&trace)))
     };
     let simulated = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Simulated);
     fields(corpus)
@@ -224,7 +224,7 @@ fn all(result: &Backtest) -> impl Iterator<Item = (&TestedSession, &Tested)> {
 }
 
 fn id_of(corpus: &Corpus, session: &TestedSession) -> String {
-    corpus.traces.get(session.place).map(|trace| trace.id.clone()).unwrap_or_default()
+    corpus.traces.at(session.place).map(|trace| trace.id.clone()).unwrap_or_default()
 }
 
 fn count(value: Option<u64>) -> Cell {

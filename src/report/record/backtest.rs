@@ -10,6 +10,7 @@ use crate::report::verdict::{kind_name, named, scores, why};
 use crate::sim::RecordedSummary;
 use crate::trace::Trace;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Schema `ctxsim.backtest/1`.
@@ -119,8 +120,10 @@ impl BacktestRecord {
         for event in &all {
             *verdicts.entry(named(event.verdict)).or_default() += 1;
         }
-        let tested = || result.sessions.iter().filter_map(|session| Some((corpus.traces.get(session.place)?, session)));
-        let events = tested().flat_map(|(trace, session)| session.events.iter().map(move |event| EventRecord::new(trace, session, event)));
+        let tested = || result.sessions.iter().filter_map(|session| Some((corpus.traces.at(session.place)?, session)));
+        let of_session = |(trace, session): (Cow<'_, Trace>, &TestedSession)| -> Vec<EventRecord> {
+            session.events.iter().map(|event| EventRecord::new(&trace, session, event)).collect()
+        };
         let by_agent = result.summaries.by_agent().map(|(agent, fitted)| SummaryRecord::new(Some(agent), fitted));
         BacktestRecord {
             mode: if mode == Mode::Free { "free" } else { "conditioned" },
@@ -130,8 +133,8 @@ impl BacktestRecord {
             median_distance_calls: result.median_of_hits(|event| event.distance_calls().map(i64::unsigned_abs)),
             median_token_error: result.median_of_hits(Tested::token_error_millionths).map(|error| share(error as f64, 1_000_000)),
             verdicts,
-            events: events.collect(),
-            sessions: tested().map(|(trace, session)| SessionRecord::new(trace, session)).collect(),
+            events: tested().flat_map(of_session).collect(),
+            sessions: tested().map(|(trace, session)| SessionRecord::new(&trace, session)).collect(),
             groups,
             without_preset: result
                 .without_preset
