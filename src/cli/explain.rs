@@ -10,6 +10,7 @@ use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Replay;
+use ctxsim::list::List;
 use ctxsim::measure::Recall;
 use ctxsim::policy::suggestion;
 use ctxsim::report::{self, Subject, Telling, first_few};
@@ -142,7 +143,7 @@ fn narrow(replay: &mut Replay, place: usize, model: &str) {
 
 /// The place of the session that the user names: by its id, else as a table shortens it, else by the beginning of one id, else by the
 /// name of one file, else by any part of one id.
-pub fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
+pub fn find(traces: &List<Trace>, wanted: &str) -> Result<usize, Failure> {
     let named_so = |trace: &Trace| {
         let path = Path::new(&trace.source);
         trace.source == wanted || [path.file_name(), path.file_stem()].into_iter().flatten().any(|name| name.to_string_lossy() == wanted)
@@ -156,17 +157,18 @@ pub fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
             !wanted.is_empty() && trace.id.contains(wanted)
         }];
     for rule in rules {
-        let places: Vec<usize> = traces.iter().enumerate().filter(|(_, trace)| rule(trace)).map(|(place, _)| place).collect();
+        let places: Vec<usize> = traces.each().enumerate().filter(|(_, trace)| rule(trace)).map(|(place, _)| place).collect();
         match places.as_slice() {
             [] => {}
             [place] => return Ok(*place),
             several => {
-                let which = |place: &usize| traces.get(*place).map_or(String::new(), |trace| format!("{} in {}", trace.id, trace.source));
+                let which = |place: &usize| traces.at(*place).map_or(String::new(), |trace| format!("{} in {}", trace.id, trace.source));
                 let names: Vec<String> = several.iter().map(which).collect();
                 return Err(Failure::Usage(format!("`{wanted}` may be {} sessions: {}", several.len(), first_few(&names, 5))));
             }
         }
     }
-    let hint = suggestion(wanted, traces.iter().map(|trace| trace.id.as_str()));
+    let ids: Vec<String> = traces.each().map(|trace| trace.id.clone()).collect();
+    let hint = suggestion(wanted, ids.iter().map(String::as_str));
     Err(Failure::Usage(format!("no session `{wanted}` in these logs{hint} (`ctxsim replay --by session` with the same logs lists them)")))
 }

@@ -264,7 +264,7 @@ impl Merge {
         }
         self.logs.as_asked(catalog, Vocabularies::Public, Wanted::default(), |settings| {
             let corpus = settled(corpus, settings);
-            let context = Context { summaries: RecordedSummaries::fit(&corpus.traces), cache_tellers: corpus.cache_tellers() };
+            let context = Context { summaries: RecordedSummaries::fit(corpus.traces.each()), cache_tellers: corpus.cache_tellers() };
             let sessions = corpus.traces.len();
             for trace in corpus.traces {
                 let header = object!({ "session": trace.id, "source": trace.source, "agent": trace.agent, "calls": trace.calls.len() });
