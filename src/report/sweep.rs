@@ -313,7 +313,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     let yours = swept.bases.iter().zip(swept.yours).filter(|(_, words)| !words.is_empty());
     all.extend(yours.map(|(policy, words)| format!("Your own settings of {}: {words}.", policy.name)));
     if swept.bases.iter().any(Policy::takes_recorded_summaries) {
-        let recorded = RecordedSummaries::fit(&swept.corpus.traces).describe();
+        let recorded = RecordedSummaries::fit(swept.corpus.traces.each()).describe();
         all.extend(recorded.map(|words| format!("Sizes of summaries: {words}; `replay` takes the size that each preset assumes.")));
     }
     all.extend(notes::notes(swept.corpus, &[]));

@@ -4,6 +4,7 @@ use crate::cost::Tariff;
 use crate::experiment::error::SweepError;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::Unit;
+use crate::list::List;
 use crate::policy::number;
 use crate::trace::{CallRow, Trace};
 use std::cmp::Ordering;
@@ -34,12 +35,12 @@ impl Objective {
     }
 
     /// What is sought where nothing is asked for: the least cost net of what is read again, where any call has a price, else the fewest tokens.
-    pub fn usual(traces: &[Trace], tariff: &Tariff<'_>) -> Result<Objective, SweepError> {
+    pub fn usual(traces: &List<Trace>, tariff: &Tariff<'_>) -> Result<Objective, SweepError> {
         let is_priced = |trace: &Trace| {
             let models = tariff.models(trace);
             trace.calls.iter().any(|call| models.of(call, time_of(trace, call)).price.is_some())
         };
-        let words = if traces.iter().any(is_priced) { "net_cost" } else { "tokens" };
+        let words = if traces.each().any(|trace| is_priced(&trace)) { "net_cost" } else { "tokens" };
         Ok(Objective { direction: Direction::Minimise, measure: Measure::parse(words)? })
     }
 }

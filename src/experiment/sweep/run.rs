@@ -74,7 +74,7 @@ impl Sweep<'_> {
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
         let sampling = Sampling::new(&self.corpus.traces, self.resamples, self.seed);
-        let summaries = RecordedSummaries::fit(&self.corpus.traces);
+        let summaries = RecordedSummaries::fit(self.corpus.traces.each());
         let mut from = from;
         self.watch.settings(self.settings.len().saturating_sub(from), self.corpus.traces.len());
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
@@ -94,8 +94,8 @@ impl Sweep<'_> {
             let batch = BilledBatch::new(&plans, &conditions, &closed, self.billing);
             for chunk in sessions.chunks(BATCH) {
                 let simulate = |place: &usize| {
-                    self.corpus.traces.get(*place).map(|trace| {
-                        let (shared, charges) = batch.simulate(trace);
+                    self.corpus.traces.at(*place).map(|trace| {
+                        let (shared, charges) = batch.simulate(&trace);
                         (*place, shared, charges)
                     })
                 };
@@ -121,9 +121,9 @@ impl Sweep<'_> {
         defaults.sort_unstable();
         defaults.dedup();
         let mut by_windows: BTreeMap<Windows, Vec<usize>> = BTreeMap::new();
-        for (place, trace) in self.corpus.traces.iter().enumerate() {
+        for (place, trace) in self.corpus.traces.each().enumerate() {
             let key = |window: Window| (window.facts, window.window, window.prompt_limit);
-            let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
+            let windows = defaults.iter().map(|default| key(window_of(&trace, *default, self.replay))).collect();
             by_windows.entry(windows).or_default().push(place);
         }
         let mut alike: Vec<Alike> = Vec::new();
@@ -142,7 +142,8 @@ impl Sweep<'_> {
             let by_record = plans.iter().any(|plan| plan.summary.model == SummaryModel::Recorded);
             let mut by_summary: BTreeMap<Option<RecordedSummary>, Vec<usize>> = BTreeMap::new();
             for place in places {
-                let model = self.corpus.traces.get(place).filter(|_| by_record).and_then(|trace| summaries.model(trace));
+                let trace = by_record.then(|| self.corpus.traces.at(place)).flatten();
+                let model = trace.and_then(|trace| summaries.model(&trace));
                 by_summary.entry(model).or_default().push(place);
             }
             for (recorded_summary, places) in by_summary {

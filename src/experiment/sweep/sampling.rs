@@ -4,6 +4,7 @@ use super::goal::{Comparator, Constraint, Direction};
 use super::row::{PARTS, Row};
 use super::sums::Sums;
 use crate::experiment::origin::sample;
+use crate::list::List;
 use crate::statistics::{
     Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, effective, finding, keeping, quotient, ratio,
 };
@@ -88,8 +89,8 @@ impl Difference {
 
 impl Sampling {
     /// The sessions of a corpus, drawn so often.
-    pub fn new(traces: &[Trace], resamples: usize, seed: u64) -> Sampling {
-        Sampling::of(sample(traces), resamples, seed)
+    pub fn new(traces: &List<Trace>, resamples: usize, seed: u64) -> Sampling {
+        Sampling::of(sample(traces.each()), resamples, seed)
     }
 
     /// A sample, drawn so often.
