@@ -22,7 +22,7 @@ pub use discover::{Found, Home, discover, homes};
 pub use excerpt::{Excerpts, excerpts, words_in};
 pub use gathered::{Corpus, CorpusFacts, Duplicates, FileLoss, Mirrored, Skipped, UnseenFacts};
 pub use impose::impose;
-pub use overhead::{expected_overhead, version};
+pub use overhead::{KnownOverheads, version};
 pub use read::{Parts, joined, read, settled};
 pub use segment::{Bounds, Segment, prompt_of, segment};
 pub use selection::{ProjectPattern, Selected, Selection};

@@ -9,26 +9,44 @@ pub fn version(text: &str) -> Vec<u64> {
     numbers.map(|digits| digits.parse().unwrap_or(u64::MAX)).collect()
 }
 
-/// The overhead to expect of a version: the median of its own sessions; where there are none, that of the nearest older or newer version,
-/// whichever has more leading numbers in common with it, their mean where both have as many. Agents' prompts change from version to version.
-/// `None` where both versions are known and not even the first number is the same: another major version is another program.
-pub fn expected_overhead(known: &[(String, u64)], wanted: &str) -> Option<u64> {
-    let mut versions: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
-    for (name, tokens) in known {
-        versions.entry(version(name)).or_default().push(*tokens);
+/// Overheads that are known, by version.
+#[derive(Clone, Debug, Default)]
+pub struct KnownOverheads(BTreeMap<Vec<u64>, Vec<u64>>);
+
+impl KnownOverheads {
+    /// Takes in the overhead of a session of a version.
+    pub fn add(&mut self, name: &str, tokens: u64) {
+        self.0.entry(version(name)).or_default().push(tokens);
     }
-    let wanted = version(wanted);
-    if let Some(own) = versions.get(&wanted) {
-        return median(own.clone());
+
+    /// The medians, by version.
+    pub fn medians(self) -> ExpectedOverheads {
+        ExpectedOverheads(self.0.into_iter().filter_map(|(version, tokens)| Some((version, median(tokens)?))).collect())
     }
-    let shared = |other: &[u64]| other.iter().zip(&wanted).take_while(|(one, other)| one == other).count();
-    let of = |(version, tokens): (&Vec<u64>, &Vec<u64>)| median(tokens.clone()).map(|tokens| (shared(version), tokens));
-    let related = |(near, tokens): (usize, u64)| (near > 0 || wanted.is_empty()).then_some((near, tokens));
-    let older = versions.range(..wanted.clone()).next_back().and_then(of).and_then(related);
-    let newer = versions.range(wanted.clone()..).next().and_then(of).and_then(related);
-    match (older, newer) {
-        (Some((near, older)), Some((far, newer))) if near == far => Some((older + newer) / 2),
-        (Some(older), Some(newer)) => Some(older.max(newer).1),
-        (one, other) => one.or(other).map(|(_, tokens)| tokens),
+}
+
+/// The median of the overheads of each version.
+#[derive(Clone, Debug, Default)]
+pub struct ExpectedOverheads(BTreeMap<Vec<u64>, u64>);
+
+impl ExpectedOverheads {
+    /// The overhead to expect of a version: the median of its own sessions; where there are none, that of the nearest older or newer version,
+    /// whichever has more leading numbers in common with it, their mean where both have as many. Agents' prompts change from version to version.
+    /// `None` where both versions are known and not even the first number is the same: another major version is another program.
+    pub fn of(&self, wanted: &str) -> Option<u64> {
+        let wanted = version(wanted);
+        if let Some(own) = self.0.get(&wanted) {
+            return Some(*own);
+        }
+        let shared = |other: &[u64]| other.iter().zip(&wanted).take_while(|(one, other)| one == other).count();
+        let of = |(version, tokens): (&Vec<u64>, &u64)| (shared(version), *tokens);
+        let related = |(near, _): &(usize, u64)| *near > 0 || wanted.is_empty();
+        let older = self.0.range(..wanted.clone()).next_back().map(of).filter(related);
+        let newer = self.0.range(wanted.clone()..).next().map(of).filter(related);
+        match (older, newer) {
+            (Some((near, older)), Some((far, newer))) if near == far => Some((older + newer) / 2),
+            (Some(older), Some(newer)) => Some(older.max(newer).1),
+            (one, other) => one.or(other).map(|(_, tokens)| tokens),
+        }
     }
 }

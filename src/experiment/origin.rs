@@ -1,66 +1,68 @@
 //! Which sessions belong together: those of one project, and those that a session started.
 
+use crate::list::List;
 use crate::statistics::{Origin, Sample};
 use crate::trace::Trace;
+use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A family tree deeper than this is a ring.
 const DEEPEST: usize = 64;
 
 /// The clusters in which sessions are drawn.
 pub fn sample(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> Sample {
-    let kin = |trace: &Trace| Kin { id: trace.id.clone(), parent: trace.parent.clone(), project: trace.project };
-    let kin: Vec<Kin> = traces.into_iter().map(|trace| kin(trace.borrow())).collect();
-    Sample::new(among(&kin.iter().map(Kin::link).collect::<Vec<_>>()))
+    Sample::new(origins(traces.into_iter().map(|trace| Kin::of(trace.borrow()))))
 }
 
-/// What of a session is known among others.
-struct Kin {
-    id: String,
-    parent: Option<String>,
+/// What of a session is known among others. Ids are kept as hashes: there is one of each session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kin {
+    id: u64,
+    parent: Option<u64>,
     project: Option<u64>,
 }
 
-/// The same: id, the session that started it, project.
-type Link<'a> = (&'a str, Option<&'a str>, Option<u64>);
-
 impl Kin {
-    fn link(&self) -> Link<'_> {
-        (&self.id, self.parent.as_deref(), self.project)
+    pub fn of(trace: &Trace) -> Kin {
+        let hash = |id: &str| xxh3_64(id.as_bytes());
+        Kin { id: hash(&trace.id), parent: trace.parent.as_deref().map(hash), project: trace.project }
     }
 }
 
 /// Where each session belongs. A family is numbered by the rank of the session that started it.
-pub(super) fn origins(traces: &[&Trace]) -> Vec<Origin> {
-    among(&traces.iter().map(|trace| (trace.id.as_str(), trace.parent.as_deref(), trace.project)).collect::<Vec<_>>())
-}
-
-fn among<'a>(all: &[Link<'a>]) -> Vec<Origin> {
-    let parents: BTreeMap<&str, &str> = all.iter().filter_map(|(id, parent, _)| Some((*id, (*parent)?))).collect();
+pub(super) fn origins(kin: impl IntoIterator<Item = Kin>) -> Vec<Origin> {
+    let all: Vec<Kin> = kin.into_iter().collect();
+    let parents: BTreeMap<u64, u64> = all.iter().filter_map(|kin| Some((kin.id, kin.parent?))).collect();
+    let root = |kin: &Kin| root_of(kin.id, kin.parent, &parents);
+    let roots: BTreeSet<u64> = all.iter().filter(|kin| kin.parent.is_some()).map(root).collect();
     // Of several sessions of one id the first is taken for the one that started others.
-    let mut founders: BTreeMap<&str, usize> = all.iter().enumerate().rev().map(|(place, (id, ..))| (*id, place)).collect();
-    let family = |(place, (id, parent, project)): (usize, &Link<'a>)| match parent {
-        None => Origin { project: *project, family: place as u64 },
+    let numbered = all.iter().enumerate().rev().filter(|(_, kin)| roots.contains(&kin.id));
+    let mut founders: BTreeMap<u64, usize> = numbered.map(|(place, kin)| (kin.id, place)).collect();
+    let family = |(place, kin): (usize, &Kin)| match kin.parent {
+        None => Origin { project: kin.project, family: place as u64 },
         Some(_) => {
-            let founder = *founders.entry(root_of(id, *parent, &parents)).or_insert(place);
-            let project = all.get(founder).and_then(|(.., project)| *project).or(*project);
+            let founder = *founders.entry(root(kin)).or_insert(place);
+            let project = all.get(founder).and_then(|kin| kin.project).or(kin.project);
             Origin { project, family: founder as u64 }
         }
     };
     all.iter().enumerate().map(family).collect()
 }
 
-/// The id of the session that a session goes back to; its own where nothing started it.
-pub(super) fn root<'a>(trace: &'a Trace, parents: &BTreeMap<&'a str, &'a str>) -> &'a str {
-    root_of(&trace.id, trace.parent.as_deref(), parents)
+/// For each session the id of the one that it goes back to; its own where nothing started it.
+pub(super) fn roots(traces: &List<Trace>) -> Vec<String> {
+    let ids: Vec<(String, Option<String>)> = traces.each().map(|trace| (trace.id.clone(), trace.parent.clone())).collect();
+    let parents: BTreeMap<&str, &str> = ids.iter().filter_map(|(id, parent)| Some((id.as_str(), parent.as_deref()?))).collect();
+    ids.iter().map(|(id, parent)| root_of(id.as_str(), parent.as_deref(), &parents).to_owned()).collect()
 }
 
-fn root_of<'a>(id: &'a str, parent: Option<&'a str>, parents: &BTreeMap<&'a str, &'a str>) -> &'a str {
+fn root_of<I: Copy + Ord>(id: I, parent: Option<I>, parents: &BTreeMap<I, I>) -> I {
     let mut root = parent.unwrap_or(id);
     for _ in 0..DEEPEST {
-        let Some(parent) = parents.get(root) else { break };
-        root = parent;
+        let Some(parent) = parents.get(&root) else { break };
+        root = *parent;
     }
     root
 }

@@ -4,20 +4,21 @@ use super::charges::{Billing, Charges};
 use super::metric::Metric;
 use super::replay::{ReplaySettings, replay, replay_closed};
 use crate::corpus::Corpus;
+use crate::list::{List, Pack};
 use crate::policy::{Policy, PolicyError};
-use crate::sim::{Outcome, Refetching, Totals};
-use crate::trace::Trace;
-use rayon::prelude::*;
-use std::borrow::Cow;
+use crate::sim::{Refetching, Totals};
+use serde::{Deserialize, Serialize};
 
 /// The sums of one session.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionFigures {
     /// What the replay counts.
     pub totals: Totals,
     /// What it costs; 0 where no bill was asked for.
     pub charges: Charges,
 }
+
+impl Pack for SessionFigures {}
 
 impl SessionFigures {
     /// The value of a metric.
@@ -32,7 +33,7 @@ pub fn by_session(
     policy: &Policy,
     settings: &ReplaySettings<'_>,
     billing: Option<Billing<'_>>,
-) -> Result<Vec<SessionFigures>, PolicyError> {
+) -> Result<List<SessionFigures>, PolicyError> {
     let policies = std::slice::from_ref(policy);
     let refetch = billing.map_or(Refetching::Never, |billing| billing.refetch);
     let mut replayed = if refetch == Refetching::Never {
@@ -40,9 +41,10 @@ pub fn by_session(
     } else {
         replay_closed(corpus, policies, settings, refetch)?
     };
-    let Some(replayed) = replayed.pop() else { return Ok(Vec::new()) };
+    let Some(replayed) = replayed.pop() else { return Ok(List::default()) };
     let closed = |place: usize| replayed.closed.as_ref().and_then(|closed| closed.outcomes.at(place));
-    let figures = |(place, (trace, open)): (usize, (Cow<'_, Trace>, Cow<'_, Outcome>))| {
+    let figures = |place: usize| {
+        let (Some(trace), Some(open)) = (corpus.traces.at(place), replayed.outcomes.at(place)) else { return SessionFigures::default() };
         let charges = |by: Billing<'_>| {
             let calibration = by.calibration(&trace);
             let charges = Charges::open(&trace, &open, by, &calibration);
@@ -50,5 +52,5 @@ pub fn by_session(
         };
         SessionFigures { totals: open.totals.sums(), charges: billing.map(charges).unwrap_or_default() }
     };
-    Ok(corpus.traces.par_each().zip(replayed.outcomes.par_each()).enumerate().map(figures).collect())
+    Ok(List::made(&corpus.traces, figures))
 }

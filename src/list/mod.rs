@@ -225,6 +225,25 @@ impl<T: Pack> List<T> {
         }
     }
 
+    /// The elements at the places of which this is true, and the others.
+    pub fn parted(mut self, first: impl Fn(usize) -> bool) -> (List<T>, List<T>) {
+        fn parted<E>(all: &mut Vec<E>, first: impl Fn(usize) -> bool) -> (Vec<E>, Vec<E>) {
+            let (ones, others): (Vec<_>, Vec<_>) = all.drain(..).enumerate().partition(|(place, _)| first(*place));
+            let alone = |all: Vec<(usize, E)>| all.into_iter().map(|(_, element)| element).collect();
+            (alone(ones), alone(others))
+        }
+        match self.all() {
+            All::Plain(all) => {
+                let (ones, others) = parted(all, first);
+                (List::from(ones), List::from(others))
+            }
+            All::Packed(all) => {
+                let (ones, others) = parted(all, first);
+                (List::of_packed(ones), List::of_packed(others))
+            }
+        }
+    }
+
     /// Puts the elements into this order of their places.
     pub fn arrange(&mut self, order: &[usize]) {
         fn arranged<E>(all: &mut Vec<E>, order: &[usize]) {
@@ -421,6 +440,8 @@ mod tests {
                 list.beside([2, 2, 400, 0], |place| *place).map(|(element, place)| (**element, place)).collect();
             assert_eq!(beside, [(87, 2), (87, 2), (89, 0)]);
             assert_eq!((copy.len(), copy.at(7).map(Cow::into_owned)), (100, Some(7)), "a copy stays as it was");
+            let (even, odd) = list.clone().parted(|place| place % 2 == 0);
+            assert_eq!((even.len(), odd.len(), even.at(1).map(Cow::into_owned), odd.is_packed()), (45, 45, Some(87), list.is_packed()));
             list.edit(|all| all.truncate(1));
             assert_eq!(list, List::packed(vec![89]));
         }

@@ -23,7 +23,7 @@ pub fn harmless_json(plain: String) -> String {
     let mut bytes = Vec::with_capacity(plain.len());
     // Nothing can go wrong on the way into memory.
     let written = Harmless(&mut bytes).write_all(plain.as_bytes());
-    written.map_or(plain, |()| String::from_utf8_lossy(&bytes).into_owned())
+    written.ok().and_then(|()| String::from_utf8(bytes).ok()).unwrap_or(plain)
 }
 
 /// What writes a JSON document so. Each piece that it gets ends between two letters, and no command begins in one piece and ends in another.

@@ -176,9 +176,9 @@ pub fn ratio(parts: &Drawn, wholes: &Drawn) -> Option<Estimate> {
     Some(bounds(quotient(parts.whole(), wholes.whole()), drawn, &without))
 }
 
-/// The intervals of figures of whole numbers over sessions that have something to do with each other as the sample says; `figure` is told how often each session was drawn.
-pub fn intervals<const N: usize>(sample: &Sample, figure: impl Fn(&[u32]) -> [i64; N]) -> Option<[Interval<i64>; N]> {
-    let found = Resamples::of(sample).estimates(|times| figure(&sample.by_session(times)).map(|value| value as f64))?;
+/// The intervals of figures of whole numbers over sessions that have something to do with each other as the sample says; `figure` is told how often each cluster was drawn.
+pub fn intervals<const N: usize>(sample: &Sample, figure: impl Fn(&[u16]) -> [i64; N]) -> Option<[Interval<i64>; N]> {
+    let found = Resamples::of(sample).estimates(|times| figure(times).map(|value| value as f64))?;
     Some(found.map(|estimate| Interval { low: estimate.low.round() as i64, high: estimate.high.round() as i64 }))
 }
 
@@ -229,7 +229,7 @@ mod tests {
         let kinds = Resamples::within(&[3, 4], 50, 1);
         assert!(kinds.draws().all(|times| times[..3].iter().sum::<u16>() == 3 && times[3..].iter().sum::<u16>() == 4));
         assert_eq!(intervals(&Sample::apart(1), |_| [1]), None);
-        assert_eq!(intervals(&Sample::apart(9), |times| [i64::from(times.iter().sum::<u32>())]), Some([Interval { low: 9, high: 9 }]));
+        assert_eq!(intervals(&Sample::apart(9), |times| [i64::from(times.iter().sum::<u16>())]), Some([Interval { low: 9, high: 9 }]));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! An `[estimator]` table out of a corpus: what content costs and what is hidden, family by family.
 
-use super::fit::{from_growth, shipped, since_first};
+use super::fit::{from_growth, grown, shipped};
 use super::hidden::over_calls;
 use super::predict::{Method, Prediction, families};
 use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::{Catalog, Family};
 use crate::estimate::ContentKind;
+use crate::list::List;
 use crate::statistics::{median, quantile};
 use crate::units::counted;
 use std::fmt::Write;
@@ -29,14 +30,13 @@ pub struct Calibrated {
 }
 
 /// The coefficients of every family of which calls are compared.
-pub(super) fn calibrate(sessions: &[Session<'_>], predictions: &[Prediction], basis: Basis, catalog: &Catalog) -> Vec<Calibrated> {
+pub(super) fn calibrate(sessions: &List<Session>, predictions: &[Prediction], basis: Basis, catalog: &Catalog) -> Vec<Calibrated> {
     let method = if basis == Basis::Tokens { Method::Source } else { Method::SourceChars };
     let of = |family: Family| {
-        let growth: Vec<_> = sessions.iter().map(|session| since_first(session, family, basis)).collect();
-        let costs = from_growth(growth.iter(), &shipped(family, basis, catalog));
-        let mut overheads: Vec<u64> = sessions.iter().filter_map(|session| over_calls(session, family, &costs, basis)).collect();
+        let costs = from_growth(&grown(sessions.each(), family, basis), &shipped(family, basis, catalog));
+        let mut overheads: Vec<u64> = sessions.each().filter_map(|session| over_calls(&session, family, &costs, basis)).collect();
         overheads.sort_unstable();
-        let calls = sessions.iter().flat_map(Session::compared).filter(|observation| observation.family == family).count() as u64;
+        let calls = sessions.each().map(|session| session.compared_of(family).count() as u64).sum();
         let held_out = predictions.iter().filter(|prediction| prediction.family == family && prediction.method == method);
         Some(Calibrated {
             family,

@@ -42,7 +42,7 @@ pub struct Counts {
 /// Replays each policy with its own estimator and with a perfect one.
 pub(super) fn consequences(
     corpus: &Corpus,
-    sessions: &[Session<'_>],
+    sessions: &List<Session>,
     halves: &[Half],
     policies: &[Policy],
     settings: &ReplaySettings<'_>,
@@ -83,9 +83,9 @@ impl Counts {
 }
 
 /// Estimates at calls at which the policy changed nothing: an estimate made before a context shrank says nothing about what was left.
-fn beliefs(replay: &Replay, sessions: &[Session<'_>]) -> Vec<Pair> {
+fn beliefs(replay: &Replay, sessions: &List<Session>) -> Vec<Pair> {
     let mut pairs = Vec::new();
-    for (session, outcome) in sessions.iter().zip(replay.outcomes.each()) {
+    for (session, outcome) in sessions.each().zip(replay.outcomes.each()) {
         let mut events = outcome.events.iter().map(|event| event.call as usize).peekable();
         for observation in session.compared() {
             while events.next_if(|call| *call < observation.call).is_some() {}

@@ -2,13 +2,15 @@
 
 use super::sample::Session;
 use crate::estimate::{Counting, Estimator, Guess, Rounding, Unit};
+use crate::experiment::replay::Ready;
+use crate::list::Pack;
 use crate::policy::Plan;
 use crate::sim::{Conditions, simulate};
 use crate::trace::Trace;
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// What an estimator said about a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Estimates {
     /// The whole request, for each observation of the session.
     pub requests: Vec<u64>,
@@ -20,20 +22,14 @@ pub struct Estimates {
     pub per_message: u64,
 }
 
-/// An estimator over a corpus.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
-    /// Its name in reports.
-    pub name: String,
-    /// What it said, session by session.
-    pub sessions: Vec<Estimates>,
-}
+impl Pack for Estimates {}
 
 /// How an estimator works.
-#[derive(Clone, Debug, PartialEq)]
-enum Rule {
+pub(super) enum Rule<'a> {
     /// As a policy's.
     Arithmetic(Box<Estimator>),
+    /// As that of a policy, which depends on the model.
+    Own(&'a Ready<'a>),
     /// Four tokens for three words, once a message.
     Words,
     /// An exact count.
@@ -42,30 +38,31 @@ enum Rule {
     Cl100kBase,
 }
 
-/// The estimators that need no policy. Those that count in a public vocabulary are there where all texts of the corpus were counted in it.
-pub(super) fn built_in(sessions: &[Session<'_>], counted: bool) -> Vec<Compared> {
-    let units = [("chars/4", Unit::Chars), ("bytes/4", Unit::Bytes), ("UTF-16/4", Unit::Utf16)];
-    let roundings = [("floor", Rounding::Floor), ("ceil", Rounding::Ceil), ("round", Rounding::Round)];
-    let mut rules: Vec<(String, Rule)> = Vec::new();
-    for (name, unit) in units {
-        rules
-            .extend(roundings.map(|(how, rounding)| (format!("{name} {how}"), Rule::Arithmetic(Box::new(quotient(unit, 1, 4, rounding))))));
-    }
-    rules.push(("chars*2/5".to_owned(), Rule::Arithmetic(Box::new(quotient(Unit::Chars, 2, 5, Rounding::Floor)))));
-    rules.push(("words*4/3".to_owned(), Rule::Words));
+/// The estimators that need no policy, by their names in reports. Those that count in a public vocabulary are there where all texts of the corpus were counted in it.
+pub(super) fn built_in<'a>(counted: bool) -> Vec<(&'a str, Rule<'a>)> {
+    use Rounding::{Ceil, Floor, Round};
+    let arithmetic = |unit, numerator, denominator, rounding| Rule::Arithmetic(Box::new(quotient(unit, numerator, denominator, rounding)));
+    let mut rules = vec![
+        ("chars/4 floor", arithmetic(Unit::Chars, 1, 4, Floor)),
+        ("chars/4 ceil", arithmetic(Unit::Chars, 1, 4, Ceil)),
+        ("chars/4 round", arithmetic(Unit::Chars, 1, 4, Round)),
+        ("bytes/4 floor", arithmetic(Unit::Bytes, 1, 4, Floor)),
+        ("bytes/4 ceil", arithmetic(Unit::Bytes, 1, 4, Ceil)),
+        ("bytes/4 round", arithmetic(Unit::Bytes, 1, 4, Round)),
+        ("UTF-16/4 floor", arithmetic(Unit::Utf16, 1, 4, Floor)),
+        ("UTF-16/4 ceil", arithmetic(Unit::Utf16, 1, 4, Ceil)),
+        ("UTF-16/4 round", arithmetic(Unit::Utf16, 1, 4, Round)),
+        ("chars*2/5", arithmetic(Unit::Chars, 2, 5, Floor)),
+        ("words*4/3", Rule::Words),
+    ];
     if counted {
-        rules.extend([("o200k_base".to_owned(), Rule::O200kBase), ("cl100k_base".to_owned(), Rule::Cl100kBase)]);
+        rules.extend([(O200K_BASE, Rule::O200kBase), ("cl100k_base", Rule::Cl100kBase)]);
     }
-    let run = |(name, rule): (String, Rule)| Compared { name, sessions: sessions.iter().map(|session| rule.estimates(session)).collect() };
-    rules.into_par_iter().map(run).collect()
+    rules
 }
 
-/// A policy's own estimator, one for each session because it depends on the model.
-pub(super) fn own(name: &str, sessions: &[Session<'_>], estimators: Vec<Estimator>) -> Compared {
-    let estimates =
-        sessions.par_iter().zip(estimators).map(|(session, estimator)| Rule::Arithmetic(Box::new(estimator)).estimates(session));
-    Compared { name: name.to_owned(), sessions: estimates.collect() }
-}
+/// The name of the estimator that counts in that vocabulary.
+pub(super) const O200K_BASE: &str = "o200k_base";
 
 /// All that the log shows, its units divided, each text by itself.
 fn quotient(unit: Unit, numerator: u64, denominator: u64, rounding: Rounding) -> Estimator {
@@ -77,10 +74,15 @@ pub(super) fn is_counted(trace: &Trace) -> bool {
     trace.parts.iter().all(|part| part.text.counts.is_some() || part.text.length.bytes == 0)
 }
 
-impl Rule {
-    fn estimates(&self, session: &Session<'_>) -> Estimates {
+impl Rule<'_> {
+    /// What it says of a session.
+    pub fn estimates(&self, session: &Session, trace: &Trace) -> Estimates {
         match self {
-            Rule::Arithmetic(estimator) => arithmetic(session, estimator),
+            Rule::Arithmetic(estimator) => arithmetic(session, trace, estimator),
+            Rule::Own(ready) => {
+                let estimator = ready.session(session.place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default();
+                arithmetic(session, trace, &estimator)
+            }
             Rule::Words => sums(session, |content| content.words * 4 / 3),
             Rule::O200kBase => sums(session, |content| content.o200k_base),
             Rule::Cl100kBase => sums(session, |content| content.cl100k_base),
@@ -88,7 +90,7 @@ impl Rule {
     }
 }
 
-fn sums(session: &Session<'_>, tokens: impl Fn(&super::sample::Content) -> u64) -> Estimates {
+fn sums(session: &Session, tokens: impl Fn(&super::sample::Content) -> u64) -> Estimates {
     let observations = &session.observations;
     Estimates {
         requests: observations.iter().map(|observation| tokens(&observation.standing)).collect(),
@@ -97,8 +99,7 @@ fn sums(session: &Session<'_>, tokens: impl Fn(&super::sample::Content) -> u64) 
     }
 }
 
-fn arithmetic(session: &Session<'_>, estimator: &Estimator) -> Estimates {
-    let trace = session.trace;
+fn arithmetic(session: &Session, trace: &Trace, estimator: &Estimator) -> Estimates {
     let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
     let outcome = simulate(trace, &Plan { estimator: estimator.clone(), ..Plan::default() }, &endless);
     let request = |call: usize| outcome.calls.get(call).map_or(0, |row| row.estimated);

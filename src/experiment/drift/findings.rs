@@ -4,10 +4,10 @@ use super::along::{STRETCHES, Stretch};
 use super::buffer::{Buffer, buffers};
 use super::calibrate::{Calibrated, calibrate};
 use super::consequence::{Consequence, consequences};
-use super::estimators::{Compared, built_in, is_counted, own};
+use super::estimators::{Estimates, O200K_BASE, Rule, built_in, is_counted};
 use super::figures::{Figures, Pair, PairList, Recorded};
 use super::fit::{FamilyCosts, family_costs, shipped_for};
-use super::halves::{Half, deal};
+use super::halves::{Deal, Half, deal};
 use super::hidden::{Overhead, Spread, at_first, spreads};
 use super::predict::{Prediction, families, predictions};
 use super::regression::Basis;
@@ -17,6 +17,7 @@ use crate::catalog::{Catalog, Family};
 use crate::corpus::Corpus;
 use crate::experiment::origin::origins;
 use crate::experiment::replay::{Ready, ReplaySettings};
+use crate::list::List;
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::Origin;
 use crate::trace::Trace;
@@ -137,60 +138,58 @@ pub struct Pairs {
 }
 
 /// So many sessions are looked at together where no more is wanted of them than their pairs.
-const TOGETHER: usize = 4_096;
+const TOGETHER: usize = 512;
+
+/// A pair, with the family of its call.
+type Compared = (Pair, Family);
 
 /// The pairs that [`drift`] sums up, for charts.
 pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, PolicyError> {
     let own = own_estimators(corpus, settings)?;
-    let counted = counted(corpus);
-    let (mut left, mut cards) = (BTreeMap::new(), Vec::new());
+    let rules = estimators(&own, counted(corpus));
+    let (mut left, mut deal) = (BTreeMap::new(), Deal::default());
     // What was recorded, by use; and by estimator and use what was estimated.
     let mut recorded: [Vec<Recorded>; 2] = Default::default();
-    let mut estimated: Vec<(String, [Vec<u64>; 2])> = Vec::new();
+    let mut estimated: Vec<[Vec<u64>; 2]> = rules.iter().map(|_| Default::default()).collect();
     for first in (0..corpus.traces.len()).step_by(TOGETHER) {
         let traces: Vec<Cow<'_, Trace>> = (first..first + TOGETHER).map_while(|place| corpus.traces.at(place)).collect();
-        let sessions = observed(&traces, first, settings);
-        for (place, compared) in estimators(&own, &sessions, counted).iter().enumerate() {
-            if estimated.len() == place {
-                estimated.push((compared.name.clone(), Default::default()));
-            }
-            let Some((_, columns)) = estimated.get_mut(place) else { continue };
-            let uses = [requests(compared, &sessions), since_usage(compared, &sessions)];
-            for ((pairs, column), known) in uses.iter().zip(columns).zip(&mut recorded) {
+        let sessions: Vec<Session> = traces.par_iter().enumerate().map(|(place, trace)| settings.observe(trace, first + place)).collect();
+        let compared = |(_, rule): &(&str, Rule<'_>)| {
+            let estimates: Vec<Estimates> = sessions.iter().zip(&traces).map(|(session, trace)| rule.estimates(session, trace)).collect();
+            let both = || sessions.iter().zip(&estimates);
+            [requests(both()), since_usage(both())]
+        };
+        let found: Vec<[Vec<Compared>; 2]> = rules.par_iter().map(compared).collect();
+        for (place, (columns, uses)) in estimated.iter_mut().zip(found).enumerate() {
+            for ((column, pairs), recorded) in columns.iter_mut().zip(&uses).zip(&mut recorded) {
                 column.extend(pairs.iter().map(|(pair, _)| pair.estimated));
-                known.extend(pairs.iter().filter(|_| place == 0).map(|(pair, _)| pair.known()));
+                recorded.extend(pairs.iter().filter(|_| place == 0).map(|(pair, _)| pair.known()));
             }
         }
-        left_out(&sessions).into_iter().for_each(|(reason, calls)| *left.entry(reason).or_default() += calls);
-        cards.extend(sessions.iter().map(Session::card));
+        for session in &sessions {
+            session.left_out.iter().for_each(|(reason, calls)| *left.entry(*reason).or_default() += calls);
+            deal.add(session);
+        }
     }
-    let halves = deal(&cards);
+    let halves = deal.halves();
     let recorded = recorded.map(Arc::new);
-    let paired = |(estimator, columns): (String, [Vec<u64>; 2])| {
+    let paired = |((estimator, _), columns): (&(&str, Rule<'_>), [Vec<u64>; 2])| {
         let uses = [Use::Request, Use::SinceUsage].into_iter().zip(columns).zip(&recorded);
         let paired = |((used, estimated), recorded)| {
             let pairs = PairList::of(recorded, estimated);
-            Paired { estimator: estimator.clone(), used, buffers: buffers(pairs.iter(), &halves), pairs }
+            Paired { estimator: (*estimator).to_owned(), used, buffers: buffers(pairs.iter(), &halves), pairs }
         };
         uses.map(paired).collect::<Vec<_>>()
     };
-    Ok(Pairs { estimators: estimated.into_iter().flat_map(paired).collect(), left_out: left })
+    Ok(Pairs { estimators: rules.iter().zip(estimated).flat_map(paired).collect(), left_out: left })
 }
 
-/// Calls that are not compared, by reason.
-fn left_out(sessions: &[Session<'_>]) -> BTreeMap<LeftOut, u64> {
-    let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
-    for (reason, calls) in sessions.iter().flat_map(|session| &session.left_out) {
-        *left_out.entry(*reason).or_default() += calls;
+impl DriftSettings<'_> {
+    /// The recorded calls of the session at this place in the corpus.
+    fn observe(&self, trace: &Trace, place: usize) -> Session {
+        let catalog = self.replay.catalog;
+        observe(trace, place, catalog, self.replay.model.as_deref().and_then(|model| catalog.find(model)))
     }
-    left_out
-}
-
-/// The recorded calls of sessions, the first of which stands at this place in the corpus.
-fn observed<'a, T: Borrow<Trace> + Sync>(traces: &'a [T], first: usize, settings: &DriftSettings<'_>) -> Vec<Session<'a>> {
-    let catalog = settings.replay.catalog;
-    let model = settings.replay.model.as_deref().and_then(|model| catalog.find(model));
-    traces.par_iter().enumerate().map(|(place, trace)| observe(trace.borrow(), first + place, catalog, model)).collect()
 }
 
 /// Were all texts of a corpus counted in the public vocabularies?
@@ -206,70 +205,105 @@ fn own_estimators<'a>(corpus: &Corpus, settings: &'a DriftSettings<'_>) -> Resul
 }
 
 /// All estimators that are compared: those that need no policy, then the policies' own.
-fn estimators(policies: &Own<'_>, sessions: &[Session<'_>], counted: bool) -> Vec<Compared> {
-    let mut all = built_in(sessions, counted);
-    for (name, ready) in policies {
-        let estimator = |session: &Session<'_>| ready.session(session.place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default();
-        all.push(own(name, sessions, sessions.iter().map(estimator).collect()));
-    }
+fn estimators<'a>(policies: &'a Own<'_>, counted: bool) -> Vec<(&'a str, Rule<'a>)> {
+    let mut all = built_in(counted);
+    all.extend(policies.iter().map(|(name, ready)| (*name, Rule::Own(ready))));
     all
 }
 
 /// Asks everything.
 pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, PolicyError> {
     let catalog = settings.replay.catalog;
-    let sessions = observed(&corpus.traces, 0, settings);
-    let halves = deal(&sessions.iter().map(Session::card).collect::<Vec<_>>());
-    let all = estimators(&own_estimators(corpus, settings)?, &sessions, counted(corpus));
-    let counted = all.iter().any(|compared| compared.name == "o200k_base");
-    let costs: Vec<FamilyCosts> = [Basis::Tokens, Basis::Chars]
+    let sessions =
+        List::made(&corpus.traces, |place| corpus.traces.at(place).map(|trace| settings.observe(&trace, place)).unwrap_or_default());
+    let halves = deal(sessions.each());
+    let own = own_estimators(corpus, settings)?;
+    let rules = estimators(&own, counted(corpus));
+    let mut found = Findings { counted: rules.iter().any(|(name, _)| *name == O200K_BASE), ..Findings::default() };
+    for session in sessions.each() {
+        session.left_out.iter().for_each(|(reason, calls)| *found.left_out.entry(*reason).or_default() += calls);
+        let calls = session.compared().count() as u64;
+        found.compared.0 += calls;
+        found.compared.1 += u64::from(calls > 0);
+    }
+    found.costs = [Basis::Tokens, Basis::Chars]
         .into_iter()
         .flat_map(|basis| families(&sessions).into_iter().map(move |family| (family, basis)))
         .filter_map(|(family, basis)| family_costs(&sessions, family, basis, catalog))
         .collect();
-    let predictions = predictions(&sessions, catalog);
-    let overheads = overheads(&sessions, &costs, catalog);
-    Ok(Findings {
-        compared: (
-            sessions.iter().map(|session| session.compared().count() as u64).sum(),
-            sessions.iter().filter(|session| session.compared().next().is_some()).count() as u64,
-        ),
-        left_out: left_out(&sessions),
-        implausible: costs.iter().filter(|costs| costs.basis == Basis::Tokens).map(|costs| costs.implausible).sum(),
-        counted,
-        comparisons: all.par_iter().flat_map_iter(|compared| comparisons(compared, &sessions)).collect(),
-        along: all.par_iter().flat_map_iter(|compared| along(compared, &sessions)).collect(),
-        parts: parts(&all, &sessions, &overheads, &costs),
-        hidden: spreads(&overheads.iter().flatten().cloned().collect::<Vec<_>>()),
-        buffers: all.par_iter().flat_map_iter(|compared| buffers_of(compared, &sessions, &halves)).collect(),
-        consequences: consequences(corpus, &sessions, &halves, settings.replayed, &settings.replay)?,
-        calibrated: calibrate(&sessions, &predictions, settings.basis, catalog),
-        costs,
-        predictions,
-    })
+    found.implausible = found.costs.iter().filter(|costs| costs.basis == Basis::Tokens).map(|costs| costs.implausible).sum();
+    found.predictions = predictions(&sessions, catalog);
+    let overheads = overheads(&sessions, &found.costs, catalog);
+    found.hidden = spreads(overheads.iter().flatten());
+    found.consequences = consequences(corpus, &sessions, &halves, settings.replayed, &settings.replay)?;
+    found.calibrated = calibrate(&sessions, &found.predictions, settings.basis, catalog);
+    let sources = Sources::of(&sessions);
+    // What an estimator says of each session is held no longer than it is looked at.
+    let of_rule = |(name, rule): &(&str, Rule<'_>)| {
+        let estimates = |place: usize| Some(rule.estimates(&*sessions.at(place)?, &*corpus.traces.at(place)?));
+        let estimates = List::made(&sessions, |place| estimates(place).unwrap_or_default());
+        let requests = requests(sessions.each().zip(estimates.each()));
+        let rows =
+            buffers_of(name, [(Use::Request, &requests), (Use::SinceUsage, &since_usage(sessions.each().zip(estimates.each())))], &halves);
+        let parts = parts((name, &estimates), &sessions, &overheads, &found.costs);
+        (comparisons(name, &requests, &sources), along(name, &requests), parts, rows)
+    };
+    let all: Vec<_> = rules.par_iter().map(of_rule).collect();
+    for (comparisons, along, parts, buffers) in all {
+        found.comparisons.extend(comparisons);
+        found.along.extend(along);
+        found.parts.extend(parts);
+        found.buffers.extend(buffers);
+    }
+    Ok(found)
 }
 
 /// The hidden overhead of each session, at the first compared call and for that call's family.
-fn overheads(sessions: &[Session<'_>], costs: &[FamilyCosts], catalog: &Catalog) -> Vec<Option<Overhead>> {
-    let origins = origins(&sessions.iter().map(|session| session.trace).collect::<Vec<_>>());
-    let of = |(session, origin): (&Session<'_>, Origin)| {
+fn overheads(sessions: &List<Session>, costs: &[FamilyCosts], catalog: &Catalog) -> Vec<Option<Overhead>> {
+    let origins = origins(sessions.each().map(|session| session.kin));
+    let of = |(session, origin): (Cow<'_, Session>, Origin)| {
         let family = session.compared().next()?.family;
         let fitted = costs.iter().find(|costs| costs.family == family && costs.basis == Basis::Tokens).map(|costs| costs.costs);
-        let costs = fitted.unwrap_or_else(|| shipped_for(session, family, Basis::Tokens, catalog));
-        let tokens = at_first(session, &costs, Basis::Tokens)?;
-        Some(Overhead { source: session.source(), version: session.trace.version.clone(), family, tokens, origin })
+        let costs = fitted.unwrap_or_else(|| shipped_for(&session, family, Basis::Tokens, catalog));
+        let tokens = at_first(&session, &costs, Basis::Tokens)?;
+        Some(Overhead { source: session.source.clone(), version: session.version.clone(), family, tokens, origin })
     };
-    sessions.iter().zip(origins).map(of).collect()
+    sessions.each().zip(origins).map(of).collect()
 }
 
-/// The pairs of an estimator over whole requests, with their family and the session's source.
-fn requests<'a>(compared: &'a Compared, sessions: &'a [Session<'a>]) -> Vec<(Pair, Family)> {
+/// The sources of sessions, and the number of its own for each session.
+struct Sources {
+    names: Vec<String>,
+    of: Vec<u32>,
+}
+
+impl Sources {
+    fn of(sessions: &List<Session>) -> Sources {
+        let mut sources = Sources { names: Vec::new(), of: Vec::with_capacity(sessions.len()) };
+        for session in sessions.each() {
+            let known = sources.names.iter().position(|name| *name == session.source);
+            let number = known.unwrap_or_else(|| {
+                sources.names.push(session.source.clone());
+                sources.names.len() - 1
+            });
+            sources.of.push(number as u32);
+        }
+        sources
+    }
+
+    fn name(&self, session: usize) -> &str {
+        self.of.get(session).and_then(|number| self.names.get(*number as usize)).map_or("", String::as_str)
+    }
+}
+
+/// The pairs of an estimator over whole requests of sessions, each with what it says of it; with their family.
+fn requests<S: Borrow<Session>, E: Borrow<Estimates>>(told: impl Iterator<Item = (S, E)>) -> Vec<Compared> {
     let mut pairs = Vec::new();
-    for (session, estimates) in sessions.iter().zip(&compared.sessions) {
+    for (session, estimates) in told {
+        let (session, estimates): (&Session, &Estimates) = (session.borrow(), estimates.borrow());
         for (observation, estimated) in session.observations.iter().zip(&estimates.requests) {
             if observation.left_out.is_none() {
-                let pair = Pair { estimated: *estimated, recorded: observation.recorded, session: session.place, call: observation.call };
-                pairs.push((pair, observation.family));
+                pairs.push((observation.pair(session, *estimated), observation.family));
             }
         }
     }
@@ -277,9 +311,10 @@ fn requests<'a>(compared: &'a Compared, sessions: &'a [Session<'a>]) -> Vec<(Pai
 }
 
 /// The same where the agent knows the usage of the call before and estimates the rest.
-fn since_usage(compared: &Compared, sessions: &[Session<'_>]) -> Vec<(Pair, Family)> {
+fn since_usage<S: Borrow<Session>, E: Borrow<Estimates>>(told: impl Iterator<Item = (S, E)>) -> Vec<Compared> {
     let mut pairs = Vec::new();
-    for (session, estimates) in sessions.iter().zip(&compared.sessions) {
+    for (session, estimates) in told {
+        let (session, estimates): (&Session, &Estimates) = (session.borrow(), estimates.borrow());
         let calls: Vec<_> = session.observations.iter().zip(estimates.requests.iter().zip(&estimates.replies)).collect();
         for pair in calls.windows(2) {
             let [(before, (first, reply)), (after, (second, _))] = *pair else { continue };
@@ -289,64 +324,57 @@ fn since_usage(compared: &Compared, sessions: &[Session<'_>]) -> Vec<(Pair, Fami
             }
             let arrived = second.saturating_sub(first + reply);
             let estimated = before.recorded + before.output.unwrap_or(*reply) + arrived;
-            let pair = Pair { estimated, recorded: after.recorded, session: session.place, call: after.call };
-            pairs.push((pair, after.family));
+            pairs.push((after.pair(session, estimated), after.family));
         }
     }
     pairs
 }
 
-fn comparisons(compared: &Compared, sessions: &[Session<'_>]) -> Vec<Comparison> {
-    let pairs = requests(compared, sessions);
-    let row = |family, source, pairs: &[Pair]| Comparison { estimator: compared.name.clone(), family, source, figures: Figures::of(pairs) };
+fn comparisons(estimator: &str, pairs: &[Compared], of: &Sources) -> Vec<Comparison> {
+    let row = |family, source, pairs: &[Pair]| Comparison { estimator: estimator.to_owned(), family, source, figures: Figures::of(pairs) };
     let mut rows = vec![row(None, None, &pairs.iter().map(|(pair, _)| *pair).collect::<Vec<_>>())];
     for family in pairs.iter().map(|(_, family)| *family).collect::<BTreeSet<_>>() {
-        rows.push(row(Some(family), None, &of_family(&pairs, family)));
+        rows.push(row(Some(family), None, &of_family(pairs, family)));
     }
-    let mut sources: BTreeMap<String, Vec<Pair>> = BTreeMap::new();
-    for (pair, _) in &pairs {
-        let source = sessions.get(pair.session).map(Session::source).unwrap_or_default();
-        sources.entry(source).or_default().push(*pair);
+    let mut sources: BTreeMap<&str, Vec<Pair>> = BTreeMap::new();
+    for (pair, _) in pairs {
+        sources.entry(of.name(pair.session)).or_default().push(*pair);
     }
-    rows.extend(sources.into_iter().map(|(source, pairs)| row(None, Some(source), &pairs)));
+    rows.extend(sources.into_iter().map(|(source, pairs)| row(None, Some(source.to_owned()), &pairs)));
     rows.retain(|row| row.figures.calls > 0);
     rows
 }
 
-fn of_family(pairs: &[(Pair, Family)], wanted: Family) -> Vec<Pair> {
+fn of_family(pairs: &[Compared], wanted: Family) -> Vec<Pair> {
     pairs.iter().filter(|(_, family)| *family == wanted).map(|(pair, _)| *pair).collect()
 }
 
-fn along(compared: &Compared, sessions: &[Session<'_>]) -> Vec<Along> {
-    let pairs: Vec<Pair> = requests(compared, sessions).into_iter().map(|(pair, _)| pair).collect();
-    let of = |stretch: Stretch| Along { estimator: compared.name.clone(), stretch, figures: stretch.figures(&pairs) };
+fn along(estimator: &str, pairs: &[Compared]) -> Vec<Along> {
+    let pairs: Vec<Pair> = pairs.iter().map(|(pair, _)| *pair).collect();
+    let of = |stretch: Stretch| Along { estimator: estimator.to_owned(), stretch, figures: stretch.figures(&pairs) };
     STRETCHES.into_iter().map(of).filter(|along| along.figures.calls > 0).collect()
 }
 
-fn buffers_of(compared: &Compared, sessions: &[Session<'_>], halves: &[Half]) -> Vec<Buffers> {
+fn buffers_of(estimator: &str, uses: [(Use, &Vec<Compared>); 2], halves: &[Half]) -> Vec<Buffers> {
     let mut rows = Vec::new();
-    for (used, pairs) in [(Use::Request, requests(compared, sessions)), (Use::SinceUsage, since_usage(compared, sessions))] {
-        let everything: Vec<Pair> = pairs.iter().map(|(pair, _)| *pair).collect();
-        let row = |family, pairs: &[Pair]| Buffers {
-            estimator: compared.name.clone(),
-            used,
-            family,
-            buffers: buffers(pairs.iter().copied(), halves),
+    for (used, pairs) in uses {
+        let row = |family: Option<Family>| {
+            let pairs = pairs.iter().filter(|(_, of)| family.is_none_or(|wanted| *of == wanted)).map(|(pair, _)| *pair);
+            Buffers { estimator: estimator.to_owned(), used, family, buffers: buffers(pairs, halves) }
         };
-        rows.push(row(None, &everything));
-        for family in pairs.iter().map(|(_, family)| *family).collect::<BTreeSet<_>>() {
-            rows.push(row(Some(family), &of_family(&pairs, family)));
-        }
+        rows.push(row(None));
+        rows.extend(pairs.iter().map(|(_, family)| *family).collect::<BTreeSet<_>>().into_iter().map(|family| row(Some(family))));
     }
     rows.retain(|row| !row.buffers.is_empty());
     rows
 }
 
-fn parts(all: &[Compared], sessions: &[Session<'_>], overheads: &[Option<Overhead>], costs: &[FamilyCosts]) -> Vec<Separated> {
-    let hidden: Vec<Option<u64>> = overheads.iter().map(|overhead| overhead.as_ref().map(|overhead| overhead.tokens)).collect();
-    let families: Vec<&FamilyCosts> = costs.iter().filter(|costs| costs.basis == Basis::Tokens).collect();
-    let of = |compared: &Compared| -> Vec<Separated> {
-        families.iter().filter_map(|costs| separate(compared, sessions, costs.family, &hidden, &costs.costs)).collect()
-    };
-    all.par_iter().flat_map_iter(of).collect()
+fn parts(
+    estimator: (&str, &List<Estimates>),
+    sessions: &List<Session>,
+    overheads: &[Option<Overhead>],
+    costs: &[FamilyCosts],
+) -> Vec<Separated> {
+    let families = costs.iter().filter(|costs| costs.basis == Basis::Tokens);
+    families.filter_map(|costs| separate(estimator, sessions, costs.family, overheads, &costs.costs)).collect()
 }

@@ -4,10 +4,10 @@ use super::regression::{Basis, COSTS, Costs, Normal, row};
 use super::sample::{Growth, Observation, Session};
 use crate::catalog::{Catalog, ContentCosts, Family};
 use crate::estimate::ContentKind;
-use crate::experiment::origin::sample;
-use crate::measure::own_vocabulary;
-use crate::statistics::{Interval, intervals};
-use crate::trace::Trace;
+use crate::experiment::origin::origins;
+use crate::list::List;
+use crate::statistics::{Interval, Sample, intervals};
+use std::borrow::Borrow;
 
 /// A step whose growth is this many times what it is expected to be, or as small a part of it, holds something that the log does not show.
 const PLAUSIBLE: f64 = 3.0;
@@ -68,10 +68,9 @@ fn with_pictures(mut costs: Costs) -> Costs {
 }
 
 /// The shipped costs for a session: where it was measured in its model's own vocabulary, a token is a token.
-pub(super) fn shipped_for(session: &Session<'_>, family: Family, basis: Basis, catalog: &Catalog) -> Costs {
+pub(super) fn shipped_for(session: &Session, family: Family, basis: Basis, catalog: &Catalog) -> Costs {
     let shipped = shipped(family, basis, catalog);
-    let model = session.trace.main_model().and_then(|model| catalog.find(model));
-    let own = model.is_some_and(|model| model.family == family && own_vocabulary(model).is_some());
+    let own = session.counted_as == Some(family);
     if own && basis == Basis::Tokens && catalog.family(family).tokens.is_none() { Costs::flat(1000, shipped.message) } else { shipped }
 }
 
@@ -85,7 +84,7 @@ pub(super) struct Steps {
 }
 
 /// What the steps of a session say about one family's content. Replies count by their recorded output, where that can be trusted.
-pub(super) fn steps(session: &Session<'_>, family: Family, basis: Basis, shipped: &Costs) -> Steps {
+pub(super) fn steps(session: &Session, family: Family, basis: Basis, shipped: &Costs) -> Steps {
     let mut steps = Steps::default();
     let growths =
         session.observations.iter().filter(|observation| observation.family == family).filter_map(|observation| observation.growth);
@@ -107,47 +106,50 @@ pub(super) fn steps(session: &Session<'_>, family: Family, basis: Basis, shipped
     steps
 }
 
-/// The costs that some of the sessions' steps show together.
-pub(super) fn from_steps<'a>(steps: impl Iterator<Item = &'a Steps>, shipped: &Costs) -> Costs {
-    let mut all = Normal::default();
-    steps.for_each(|steps| all.plus(&steps.normal, 1.0));
-    all.solve(shipped, BELIEF)
+/// The costs that steps show together, drawn towards what ships.
+pub(super) fn from_steps(steps: &Normal, shipped: &Costs) -> Costs {
+    steps.solve(shipped, BELIEF)
 }
 
 /// A family's costs over all sessions, with how sure they are. Absent where no step shows anything.
-pub(super) fn family_costs(sessions: &[Session<'_>], family: Family, basis: Basis, catalog: &Catalog) -> Option<FamilyCosts> {
+pub(super) fn family_costs(sessions: &List<Session>, family: Family, basis: Basis, catalog: &Catalog) -> Option<FamilyCosts> {
     let shipped = shipped(family, basis, catalog);
-    let all: Vec<Steps> =
-        sessions.iter().map(|session| steps(session, family, basis, &shipped_for(session, family, basis, catalog))).collect();
-    let (traces, all): (Vec<&Trace>, Vec<Steps>) =
-        sessions.iter().map(|session| session.trace).zip(all).filter(|(_, steps)| steps.steps + steps.implausible > 0).unzip();
-    let sum = |of: fn(&Steps) -> u64| all.iter().map(of).sum::<u64>();
-    let mut evidence = [0; ContentKind::ALL.len()];
-    for steps in &all {
+    let of = |session: &Session| steps(session, family, basis, &shipped_for(session, family, basis, catalog));
+    let tells = |steps: &Steps| steps.steps + steps.implausible > 0;
+    let sample = Sample::new(origins(sessions.each().filter(|session| tells(&of(session))).map(|session| session.kin)));
+    let mut by_cluster = vec![Normal::default(); sample.clusters()];
+    let mut all = Steps::default();
+    let (mut told, mut evidence) = (0, [0; ContentKind::ALL.len()]);
+    for steps in sessions.each().map(|session| of(&session)).filter(tells) {
+        by_cluster.iter_mut().skip(sample.of(told)).take(1).for_each(|cluster| cluster.plus(&steps.normal, 1.0));
+        all.normal.plus(&steps.normal, 1.0);
+        all.steps += steps.steps;
+        all.implausible += steps.implausible;
         evidence.iter_mut().zip(steps.evidence).for_each(|(sum, tokens)| *sum += tokens);
+        told += 1;
     }
-    let intervals = intervals(&sample(traces), |times| {
+    let intervals = intervals(&sample, |times| {
         let mut normal = Normal::default();
-        all.iter().zip(times).for_each(|(steps, times)| normal.plus(&steps.normal, f64::from(*times)));
+        by_cluster.iter().zip(times).for_each(|(cluster, times)| normal.plus(cluster, f64::from(*times)));
         let costs = normal.solve(&shipped, BELIEF);
         let mut figures = [costs.message as i64; COSTS];
         figures.iter_mut().zip(costs.kinds).for_each(|(figure, cost)| *figure = cost as i64);
         figures
     });
-    (sum(|steps| steps.steps) > 0).then(|| FamilyCosts {
+    (all.steps > 0).then(|| FamilyCosts {
         family,
         basis,
-        costs: from_steps(all.iter(), &shipped),
+        costs: from_steps(&all.normal, &shipped),
         intervals,
         evidence,
-        sessions: all.len() as u64,
-        steps: sum(|steps| steps.steps),
-        implausible: sum(|steps| steps.implausible),
+        sessions: told as u64,
+        steps: all.steps,
+        implausible: all.implausible,
     })
 }
 
 /// How a session grew since its first compared call, for a fit of slopes that leaves its hidden overhead out.
-pub(super) fn since_first(session: &Session<'_>, family: Family, basis: Basis) -> Normal {
+fn since_first(session: &Session, family: Family, basis: Basis) -> Normal {
     let mut normal = Normal::default();
     let observations: Vec<&Observation> = session.compared().filter(|observation| observation.family == family).collect();
     let Some((first, later)) = observations.split_first() else { return normal };
@@ -161,8 +163,14 @@ pub(super) fn since_first(session: &Session<'_>, family: Family, basis: Basis) -
 }
 
 /// The slopes that the growth of some sessions shows together.
-pub(super) fn from_growth<'a>(growth: impl Iterator<Item = &'a Normal>, believed: &Costs) -> Costs {
-    let mut all = Normal::default();
-    growth.for_each(|normal| all.plus(normal, 1.0));
-    all.solve(believed, BELIEF / 10.0)
+pub(super) fn from_growth(growth: &Normal, believed: &Costs) -> Costs {
+    growth.solve(believed, BELIEF / 10.0)
+}
+
+/// The growth of sessions together.
+pub(super) fn grown(sessions: impl Iterator<Item = impl Borrow<Session>>, family: Family, basis: Basis) -> Normal {
+    sessions.fold(Normal::default(), |mut all, session| {
+        all.plus(&since_first(session.borrow(), family, basis), 1.0);
+        all
+    })
 }

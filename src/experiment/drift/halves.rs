@@ -2,6 +2,8 @@
 
 use super::sample::Session;
 use crate::corpus::version;
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
 
 /// One half of the sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,26 +27,42 @@ impl Half {
     }
 }
 
-/// What sessions are dealt out by: agent, its version, and a hash of agent and id.
-pub(super) type Card = (String, Vec<u64>, (u64, usize));
+/// What a session is ordered by among others that are alike, and its number.
+type Card = ((u64, usize), usize);
 
-impl Session<'_> {
-    /// What it is dealt out by.
-    pub(super) fn card(&self) -> Card {
-        (self.source(), version(&self.trace.version), self.order())
+/// Sessions to be dealt out: by source and version what each of them is ordered by, with its number. So both halves hold the same mixture of agents and versions,
+/// and neither the order of files nor their names decide anything.
+#[derive(Default)]
+pub(super) struct Deal {
+    alike: BTreeMap<(String, Vec<u64>), Vec<Card>>,
+    sessions: usize,
+}
+
+impl Deal {
+    /// One more session.
+    pub fn add(&mut self, session: &Session) {
+        let alike = self.alike.entry((session.source.clone(), version(&session.version))).or_default();
+        alike.push((session.order(), self.sessions));
+        self.sessions += 1;
+    }
+
+    /// The half of each session, in the order in which they came: dealt out in turn.
+    pub fn halves(mut self) -> Vec<Half> {
+        self.alike.values_mut().for_each(|alike| alike.sort_unstable());
+        let order = self.alike.values().flatten().map(|(_, number)| *number);
+        let mut halves = vec![Half::First; self.sessions];
+        for number in order.skip(1).step_by(2) {
+            if let Some(half) = halves.get_mut(number) {
+                *half = Half::Second;
+            }
+        }
+        halves
     }
 }
 
-/// The half of each session, in their order: dealt out in turn. So both halves hold the same mixture of agents and versions, and neither the order of files
-/// nor their names decide anything.
-pub(super) fn deal(cards: &[Card]) -> Vec<Half> {
-    let mut order: Vec<usize> = (0..cards.len()).collect();
-    order.sort_by_key(|place| cards.get(*place));
-    let mut halves = vec![Half::First; cards.len()];
-    for place in order.into_iter().skip(1).step_by(2) {
-        if let Some(half) = halves.get_mut(place) {
-            *half = Half::Second;
-        }
-    }
-    halves
+/// The half of each of these sessions.
+pub(super) fn deal(sessions: impl Iterator<Item = impl Borrow<Session>>) -> Vec<Half> {
+    let mut deal = Deal::default();
+    sessions.for_each(|session| deal.add(session.borrow()));
+    deal.halves()
 }

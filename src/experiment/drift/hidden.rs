@@ -4,7 +4,7 @@ use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::Family;
 use crate::corpus::version;
-use crate::statistics::{Interval, Origin, Sample, intervals, median, quantile};
+use crate::statistics::{Interval, Origin, Sample, intervals, median, quantile, rank};
 use std::collections::BTreeMap;
 
 /// The hidden overhead of one session.
@@ -44,18 +44,22 @@ pub struct Spread {
 }
 
 /// What the first compared call carried beside what it shows, by these costs; absent where nothing of the session is compared.
-pub(super) fn at_first(session: &Session<'_>, costs: &Costs, basis: Basis) -> Option<u64> {
+pub(super) fn at_first(session: &Session, costs: &Costs, basis: Basis) -> Option<u64> {
     session.compared().next().map(|first| first.recorded.saturating_sub(costs.tokens(&first.standing, basis)))
 }
 
 /// What the session's calls carried beside what they show: the median over its calls.
-pub(super) fn over_calls(session: &Session<'_>, family: Family, costs: &Costs, basis: Basis) -> Option<u64> {
-    let calls = session.compared().filter(|observation| observation.family == family);
-    median(calls.map(|observation| observation.recorded.saturating_sub(costs.tokens(&observation.standing, basis))).collect())
+pub(super) fn over_calls(session: &Session, family: Family, costs: &Costs, basis: Basis) -> Option<u64> {
+    median(
+        session
+            .compared_of(family)
+            .map(|observation| observation.recorded.saturating_sub(costs.tokens(&observation.standing, basis)))
+            .collect(),
+    )
 }
 
 /// Spreads by source and family, then by version where there are several.
-pub(super) fn spreads(overheads: &[Overhead]) -> Vec<Spread> {
+pub(super) fn spreads<'a>(overheads: impl Iterator<Item = &'a Overhead>) -> Vec<Spread> {
     let mut sources: BTreeMap<(&str, Family), Vec<&Overhead>> = BTreeMap::new();
     for overhead in overheads {
         sources.entry((&overhead.source, overhead.family)).or_default().push(overhead);
@@ -78,9 +82,18 @@ fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
     let first = overheads.first()?;
     let mut tokens: Vec<u64> = overheads.iter().map(|overhead| overhead.tokens).collect();
     tokens.sort_unstable();
-    let interval = intervals(&Sample::new(overheads.iter().map(|overhead| overhead.origin)), |times| {
-        let drawn = overheads.iter().zip(times).flat_map(|(one, times)| std::iter::repeat_n(one.tokens, *times as usize)).collect();
-        [median(drawn).and_then(|median| i64::try_from(median).ok()).unwrap_or_default()]
+    let sample = Sample::new(overheads.iter().map(|overhead| overhead.origin));
+    let mut clusters: Vec<(u64, usize)> = overheads.iter().enumerate().map(|(place, one)| (one.tokens, sample.of(place))).collect();
+    clusters.sort_unstable();
+    let interval = intervals(&sample, |times| {
+        let times = |cluster: usize| times.get(cluster).copied().map_or(0, u64::from);
+        let middle = rank(clusters.iter().map(|(_, cluster)| times(*cluster)).sum(), 500);
+        let mut below = 0;
+        let median = clusters.iter().find(|(_, cluster)| {
+            below += times(*cluster);
+            below >= middle
+        });
+        [median.and_then(|(tokens, _)| i64::try_from(*tokens).ok()).unwrap_or_default()]
     });
     Some(Spread {
         source: first.source.clone(),

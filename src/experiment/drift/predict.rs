@@ -1,13 +1,15 @@
 //! How well recorded prompts can be predicted: from the call before, from the first call on, and from other sessions alone.
 
 use super::figures::{Figures, Pair};
-use super::fit::{Steps, from_growth, from_steps, shipped_for, since_first, steps};
+use super::fit::{from_growth, from_steps, grown, shipped_for, steps};
 use super::halves::{Half, deal};
 use super::hidden::over_calls;
 use super::regression::{Basis, Costs, Normal};
-use super::sample::{Growth, Session};
+use super::sample::{Growth, Observation, Session};
 use crate::catalog::{Catalog, Family};
-use crate::corpus::expected_overhead;
+use crate::corpus::KnownOverheads;
+use crate::list::List;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A way to predict.
@@ -54,25 +56,51 @@ pub struct Prediction {
 /// Sources of fewer sessions are not halved.
 const FEWEST: usize = 4;
 
+/// Sessions of a corpus, by their places in the list of all.
+#[derive(Clone, Copy)]
+struct Chosen<'a> {
+    all: &'a List<Session>,
+    places: &'a [usize],
+}
+
+impl<'a> Chosen<'a> {
+    fn each(self) -> impl Iterator<Item = Cow<'a, Session>> {
+        self.places.iter().filter_map(move |place| self.all.at(*place))
+    }
+
+    /// Those of one half.
+    fn of(self, half: Half, halves: &'a [Half]) -> impl Iterator<Item = Cow<'a, Session>> {
+        let in_half = self.places.iter().zip(halves).filter(move |(_, of)| **of == half);
+        in_half.filter_map(move |(place, _)| self.all.at(*place))
+    }
+}
+
 /// All predictions, family by family.
-pub(super) fn predictions(sessions: &[Session<'_>], catalog: &Catalog) -> Vec<Prediction> {
+pub(super) fn predictions(sessions: &List<Session>, catalog: &Catalog) -> Vec<Prediction> {
     let mut predictions = Vec::new();
     for family in families(sessions) {
-        let all: Vec<&Session<'_>> = sessions.iter().filter(|session| of_family(session, family)).collect();
-        let row = |method, pairs: &[Pair]| Prediction { method, family, source: None, figures: Figures::of(pairs) };
-        let previous: Vec<Pair> = all.iter().flat_map(|session| from_previous(session, family)).collect();
-        predictions.push(row(Method::Previous, &previous));
-        let costs = |session: &Session<'_>| shipped_for(session, family, Basis::Tokens, catalog);
-        let shipped: Vec<Pair> = all.iter().flat_map(|session| from_first(session, family, &costs(session))).collect();
-        predictions.push(row(Method::Shipped, &shipped));
-        if all.len() >= FEWEST {
-            predictions.push(row(Method::Fitted, &fitted(&all, family, catalog)));
+        let mut sources: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (place, session) in sessions.each().enumerate().filter(|(_, session)| session.compared_of(family).next().is_some()) {
+            match sources.get_mut(&session.source) {
+                Some(places) => places.push(place),
+                None => drop(sources.insert(session.source.clone(), vec![place])),
+            }
         }
-        let mut sources: BTreeMap<String, Vec<&Session<'_>>> = BTreeMap::new();
-        all.iter().for_each(|session| sources.entry(session.source()).or_default().push(session));
-        for (source, of_source) in sources.into_iter().filter(|(_, sessions)| sessions.len() >= FEWEST) {
+        let mut places: Vec<usize> = sources.values().flatten().copied().collect();
+        places.sort_unstable();
+        let all = Chosen { all: sessions, places: &places };
+        let row = |method, pairs: &[Pair]| Prediction { method, family, source: None, figures: Figures::of(pairs) };
+        let previous: Vec<Pair> = all.each().flat_map(|session| from_previous(&session, family)).collect();
+        predictions.push(row(Method::Previous, &previous));
+        let costs = |session: &Session| shipped_for(session, family, Basis::Tokens, catalog);
+        let shipped: Vec<Pair> = all.each().flat_map(|session| from_first(&session, family, &costs(&session))).collect();
+        predictions.push(row(Method::Shipped, &shipped));
+        if places.len() >= FEWEST {
+            predictions.push(row(Method::Fitted, &fitted(all, family, catalog)));
+        }
+        for (source, places) in sources.iter().filter(|(_, places)| places.len() >= FEWEST) {
             for (method, basis) in [(Method::Source, Basis::Tokens), (Method::SourceChars, Basis::Chars)] {
-                let figures = Figures::of(&calibrated(&of_source, family, basis, catalog));
+                let figures = Figures::of(&calibrated(Chosen { all: sessions, places }, family, basis, catalog));
                 predictions.push(Prediction { method, family, source: Some(source.clone()), figures });
             }
         }
@@ -82,21 +110,18 @@ pub(super) fn predictions(sessions: &[Session<'_>], catalog: &Catalog) -> Vec<Pr
 }
 
 /// The families of which calls are compared.
-pub(super) fn families(sessions: &[Session<'_>]) -> BTreeSet<Family> {
-    sessions.iter().flat_map(Session::compared).map(|observation| observation.family).collect()
+pub(super) fn families(sessions: &List<Session>) -> BTreeSet<Family> {
+    let of = |session: Cow<'_, Session>| session.compared().map(|observation| observation.family).collect::<BTreeSet<Family>>();
+    sessions.each().flat_map(of).collect()
 }
 
-fn of_family(session: &Session<'_>, family: Family) -> bool {
-    session.compared().any(|observation| observation.family == family)
-}
-
-fn from_previous(session: &Session<'_>, family: Family) -> Vec<Pair> {
+fn from_previous(session: &Session, family: Family) -> Vec<Pair> {
     let mut before: Option<u64> = None;
     let mut pairs = Vec::new();
-    for observation in session.compared().filter(|observation| observation.family == family) {
-        let grown = session.trace.calls.get(observation.call).and_then(|call| call.predicted_growth);
+    for observation in session.compared_of(family) {
+        let grown = observation.predicted_growth;
         if let (Some(before), Some(grown), Some(_)) = (before, grown, observation.growth) {
-            pairs.push(Pair { estimated: before + grown, recorded: observation.recorded, session: session.place, call: observation.call });
+            pairs.push(observation.pair(session, before + grown));
         }
         before = Some(observation.recorded);
     }
@@ -104,8 +129,8 @@ fn from_previous(session: &Session<'_>, family: Family) -> Vec<Pair> {
 }
 
 /// Goes on from the first call's recorded prompt until the chain breaks.
-fn from_first(session: &Session<'_>, family: Family, costs: &Costs) -> Vec<Pair> {
-    let mut observations = session.compared().filter(|observation| observation.family == family);
+fn from_first(session: &Session, family: Family, costs: &Costs) -> Vec<Pair> {
+    let mut observations = session.compared_of(family);
     let Some(first) = observations.next() else { return Vec::new() };
     let mut predicted = first.recorded;
     let mut pairs = Vec::new();
@@ -113,45 +138,42 @@ fn from_first(session: &Session<'_>, family: Family, costs: &Costs) -> Vec<Pair>
         let Some(Growth { reply, sent, arrived, expired, .. }) = observation.growth else { break };
         let reply = sent.unwrap_or_else(|| costs.tokens(&reply, Basis::Tokens));
         predicted = (predicted + reply + costs.tokens(&arrived, Basis::Tokens)).saturating_sub(expired);
-        pairs.push(Pair { estimated: predicted, recorded: observation.recorded, session: session.place, call: observation.call });
+        pairs.push(observation.pair(session, predicted));
     }
     pairs
 }
 
-fn fitted(sessions: &[&Session<'_>], family: Family, catalog: &Catalog) -> Vec<Pair> {
-    let halves = deal(&sessions.iter().map(|session| session.card()).collect::<Vec<_>>());
-    let costs: Vec<Costs> = sessions.iter().map(|session| shipped_for(session, family, Basis::Tokens, catalog)).collect();
-    let all: Vec<Steps> = sessions.iter().zip(&costs).map(|(session, costs)| steps(session, family, Basis::Tokens, costs)).collect();
+fn fitted(sessions: Chosen<'_>, family: Family, catalog: &Catalog) -> Vec<Pair> {
+    let halves = deal(sessions.each());
+    let costs = |session: &Session| shipped_for(session, family, Basis::Tokens, catalog);
     let mut pairs = Vec::new();
     for half in Half::ALL {
-        let others = all.iter().zip(&halves).filter(|(_, of)| **of == half.other()).map(|(steps, _)| steps);
-        let Some(believed) = costs.first() else { break };
-        let fitted = from_steps(others, believed);
-        for (session, _) in sessions.iter().zip(&halves).filter(|(_, of)| **of == half) {
-            pairs.extend(from_first(session, family, &fitted));
+        let Some(believed) = sessions.each().next().map(|first| costs(&first)) else { break };
+        let mut others = Normal::default();
+        for session in sessions.of(half.other(), &halves) {
+            others.plus(&steps(&session, family, Basis::Tokens, &costs(&session)).normal, 1.0);
         }
+        let fitted = from_steps(&others, &believed);
+        pairs.extend(sessions.of(half, &halves).flat_map(|session| from_first(&session, family, &fitted)));
     }
     pairs
 }
 
-fn calibrated(sessions: &[&Session<'_>], family: Family, basis: Basis, catalog: &Catalog) -> Vec<Pair> {
-    let halves = deal(&sessions.iter().map(|session| session.card()).collect::<Vec<_>>());
-    let growth: Vec<Normal> = sessions.iter().map(|session| since_first(session, family, basis)).collect();
+fn calibrated(sessions: Chosen<'_>, family: Family, basis: Basis, catalog: &Catalog) -> Vec<Pair> {
+    let halves = deal(sessions.each());
     let mut pairs = Vec::new();
     for half in Half::ALL {
-        let in_half = |wanted: Half| sessions.iter().zip(&halves).filter(move |(_, of)| **of == wanted).map(|(session, _)| *session);
-        let Some(believed) = sessions.first().map(|session| shipped_for(session, family, basis, catalog)) else { break };
-        let others = growth.iter().zip(&halves).filter(|(_, of)| **of == half.other()).map(|(normal, _)| normal);
-        let costs = from_growth(others, &believed);
-        let known: Vec<(String, u64)> = in_half(half.other())
-            .filter_map(|session| Some((session.trace.version.clone(), over_calls(session, family, &costs, basis)?)))
-            .collect();
-        for session in in_half(half) {
-            let Some(overhead) = expected_overhead(&known, &session.trace.version) else { continue };
-            for observation in session.compared().filter(|observation| observation.family == family) {
-                let estimated = overhead + costs.tokens(&observation.standing, basis);
-                pairs.push(Pair { estimated, recorded: observation.recorded, session: session.place, call: observation.call });
-            }
+        let Some(believed) = sessions.each().next().map(|first| shipped_for(&first, family, basis, catalog)) else { break };
+        let costs = from_growth(&grown(sessions.of(half.other(), &halves), family, basis), &believed);
+        let mut known = KnownOverheads::default();
+        for session in sessions.of(half.other(), &halves) {
+            over_calls(&session, family, &costs, basis).into_iter().for_each(|tokens| known.add(&session.version, tokens));
+        }
+        let expected = known.medians();
+        for session in sessions.of(half, &halves) {
+            let Some(overhead) = expected.of(&session.version) else { continue };
+            let estimated = |observation: &Observation| overhead + costs.tokens(&observation.standing, basis);
+            pairs.extend(session.compared_of(family).map(|observation| observation.pair(&session, estimated(observation))));
         }
     }
     pairs

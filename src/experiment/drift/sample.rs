@@ -1,10 +1,14 @@
 //! Which recorded calls are compared, and what stood in the context of each of them.
 
+use super::figures::Pair;
 use crate::catalog::{Catalog, Family, Model, Thinking};
 use crate::estimate::ContentKind;
+use crate::experiment::origin::Kin;
+use crate::list::Pack;
+use crate::measure::own_vocabulary;
 use crate::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use crate::transcript::{CompactionKind, Length, Trust, Usage};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -26,7 +30,7 @@ const UNEXPLAINED_TOKENS: u64 = 5_000;
 const SHOWN_AT_LEAST: u64 = 200;
 
 /// Sizes of one kind of content.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
     /// Tokens of the vocabulary that the session was measured in; for pictures those of the catalogue's rule.
     pub tokens: u64,
@@ -35,7 +39,7 @@ pub struct Amount {
 }
 
 /// What stands in a context, or arrives in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     /// Messages.
     pub messages: u64,
@@ -54,7 +58,7 @@ pub struct Content {
 }
 
 /// Why a recorded call is not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
     /// Its usage is not the provider's.
@@ -74,7 +78,7 @@ pub enum LeftOut {
 }
 
 /// What came between two calls that follow each other without a break.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Growth {
     /// The later prompt less the earlier one.
     pub recorded: u64,
@@ -89,7 +93,7 @@ pub struct Growth {
 }
 
 /// One recorded call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// Which call of its session, from 0.
     pub call: usize,
@@ -105,22 +109,34 @@ pub struct Observation {
     pub reply: Content,
     /// What came since the call before; absent at the first call and after a break.
     pub growth: Option<Growth>,
+    /// What the session's own calibration predicted to come since the call before; absent where the chain is broken.
+    pub predicted_growth: Option<u64>,
     /// Why it is left out of comparisons; its growth may serve all the same.
     pub left_out: Option<LeftOut>,
 }
 
 /// The recorded calls of one session.
-#[derive(Clone, Debug)]
-pub struct Session<'a> {
-    /// The session.
-    pub trace: &'a Trace,
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Session {
     /// Its place in the corpus.
     pub place: usize,
+    /// Where it comes from: sessions of one source carry much the same hidden overhead.
+    pub source: String,
+    /// The agent's version; empty where unknown.
+    pub version: String,
+    /// The family of its model, where that counts in a public vocabulary.
+    pub counted_as: Option<Family>,
+    /// What is known of it among others.
+    pub(in crate::experiment) kin: Kin,
+    /// A hash of agent and id.
+    hash: u64,
     /// Every call with usage from the provider, in order.
     pub observations: Vec<Observation>,
     /// Calls that are not compared, by reason.
     pub left_out: BTreeMap<LeftOut, u64>,
 }
+
+impl Pack for Session {}
 
 impl LeftOut {
     /// A phrase that follows a number of calls.
@@ -137,16 +153,25 @@ impl LeftOut {
     }
 }
 
-impl Session<'_> {
-    /// Where the session comes from: sessions of one source carry much the same hidden overhead.
-    pub fn source(&self) -> String {
-        let agent = if self.trace.agent.is_empty() { "unknown agent" } else { &self.trace.agent };
-        if self.trace.parent.is_some() { format!("{agent}, sub-agents") } else { agent.to_owned() }
+impl Session {
+    /// A session of which nothing was looked at yet.
+    fn new(trace: &Trace, place: usize, catalog: &Catalog) -> Session {
+        let agent = if trace.agent.is_empty() { "unknown agent" } else { &trace.agent };
+        let model = trace.main_model().and_then(|model| catalog.find(model));
+        Session {
+            place,
+            source: if trace.parent.is_some() { format!("{agent}, sub-agents") } else { agent.to_owned() },
+            version: trace.version.clone(),
+            counted_as: model.filter(|model| own_vocabulary(model).is_some()).map(|model| model.family),
+            kin: Kin::of(trace),
+            hash: xxh3_64(format!("{}\0{}", trace.agent, trace.id).as_bytes()),
+            ..Session::default()
+        }
     }
 
     /// The order in which sessions are dealt out: the same whatever files they stand in.
     pub fn order(&self) -> (u64, usize) {
-        (xxh3_64(format!("{}\0{}", self.trace.agent, self.trace.id).as_bytes()), self.place)
+        (self.hash, self.place)
     }
 
     /// A prompt that is smaller than what it shows was made up, or what the log shows was never sent: nothing of the session is compared.
@@ -174,6 +199,11 @@ impl Session<'_> {
     /// The calls that are compared.
     pub fn compared(&self) -> impl Iterator<Item = &Observation> {
         self.observations.iter().filter(|observation| observation.left_out.is_none())
+    }
+
+    /// The same of a family.
+    pub fn compared_of(&self, family: Family) -> impl Iterator<Item = &Observation> {
+        self.compared().filter(move |observation| observation.family == family)
     }
 
     fn grew_unseen(&self) -> bool {
@@ -223,10 +253,17 @@ impl Content {
     }
 }
 
+impl Observation {
+    /// The call of this session beside an estimate.
+    pub(super) fn pair(&self, session: &Session, estimated: u64) -> Pair {
+        Pair { estimated, recorded: self.recorded, session: session.place, call: self.call }
+    }
+}
+
 /// Looks at every recorded call of a session.
-pub fn observe<'a>(trace: &'a Trace, place: usize, catalog: &Catalog, model: Option<&Model>) -> Session<'a> {
+pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Model>) -> Session {
     let mut walk = Walk { trace, catalog, model, standing: Content::default(), live: Vec::new(), next: 0, pictures: 0 };
-    let mut session = Session { trace, place, observations: Vec::new(), left_out: BTreeMap::new() };
+    let mut session = Session::new(trace, place, catalog);
     let mut events = trace.compactions.iter().map(|event| (event.before, event.kind)).peekable();
     let mut broken = (trace.unseen_tokens() > 0).then_some(LeftOut::Unseen);
     let mut last: Option<(&CallRow, Usage, Content)> = None;
@@ -277,6 +314,7 @@ pub fn observe<'a>(trace: &'a Trace, place: usize, catalog: &Catalog, model: Opt
             standing: walk.standing,
             reply: walk.message(call.message),
             growth,
+            predicted_growth: call.predicted_growth,
             left_out,
         });
         last = Some((call, usage, walk.standing));

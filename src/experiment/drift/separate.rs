@@ -1,12 +1,14 @@
 //! What is hidden, apart from what is misjudged: an estimator's bias in three parts that add up to it.
 
-use super::estimators::Compared;
+use super::estimators::Estimates;
 use super::figures::signed;
+use super::hidden::Overhead;
 use super::regression::Costs;
 use super::sample::Session;
 use crate::catalog::Family;
-use crate::experiment::origin::sample;
-use crate::statistics::{Interval, intervals};
+use crate::experiment::origin::origins;
+use crate::list::List;
+use crate::statistics::{Interval, Sample, intervals};
 
 /// An estimator's bias on a family's calls, in millionths of the recorded tokens: below zero where it says too little.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,15 +43,15 @@ struct Sums {
 
 /// Takes an estimator's bias apart. `overheads` has the hidden overhead of each session, `costs` the family's.
 pub(super) fn separate(
-    compared: &Compared,
-    sessions: &[Session<'_>],
+    (estimator, estimates): (&str, &List<Estimates>),
+    sessions: &List<Session>,
     family: Family,
-    overheads: &[Option<u64>],
+    overheads: &[Option<Overhead>],
     costs: &Costs,
 ) -> Option<Separated> {
-    let (mut all, mut traces) = (Vec::new(), Vec::new());
-    for ((session, estimates), overhead) in sessions.iter().zip(&compared.sessions).zip(overheads) {
-        let Some(overhead) = overhead else { continue };
+    let (mut all, mut kin) = (Vec::new(), Vec::new());
+    for ((session, estimates), overhead) in sessions.each().zip(estimates.each()).zip(overheads) {
+        let Some(Overhead { tokens: overhead, .. }) = overhead else { continue };
         let mut sums = Sums { calls: 0, recorded: 0, estimated: 0, hidden: 0, messages: 0 };
         for (observation, estimated) in session.observations.iter().zip(&estimates.requests) {
             if observation.left_out.is_some() || observation.family != family {
@@ -64,20 +66,22 @@ pub(super) fn separate(
         }
         if sums.calls > 0 {
             all.push(sums);
-            traces.push(session.trace);
+            kin.push(session.kin);
         }
     }
-    let shares = |times: &[u32]| {
-        let sum =
-            |of: fn(&Sums) -> i64| -> i128 { all.iter().zip(times).map(|(sums, times)| i128::from(of(sums)) * i128::from(*times)).sum() };
-        let recorded = sum(|sums| sums.recorded).max(1);
-        let share = |part: i128| i64::try_from(part * 1_000_000 / recorded).unwrap_or(i64::MAX);
-        let bias = share(sum(|sums| sums.estimated) - sum(|sums| sums.recorded));
-        let (hidden, messages) = (share(sum(|sums| sums.hidden)), share(sum(|sums| sums.messages)));
+    let sample = Sample::new(origins(kin));
+    let figures: [fn(&Sums) -> i64; 4] = [|sums| sums.recorded, |sums| sums.estimated, |sums| sums.hidden, |sums| sums.messages];
+    let clusters = figures.map(|of| sample.sums(all.iter().map(of)));
+    let shares = |times: &[u16]| {
+        let drawn = |sums: &Vec<i64>| -> i128 { sums.iter().zip(times).map(|(sum, times)| i128::from(*sum) * i128::from(*times)).sum() };
+        let [recorded, estimated, hidden, messages] = clusters.each_ref().map(drawn);
+        let share = |part: i128| i64::try_from(part * 1_000_000 / recorded.max(1)).unwrap_or(i64::MAX);
+        let bias = share(estimated - recorded);
+        let (hidden, messages) = (share(hidden), share(messages));
         [bias, hidden, messages, bias - hidden - messages]
     };
     let calls = all.iter().map(|sums| sums.calls).sum();
-    let [bias, hidden, messages, texts] = shares(&vec![1; all.len()]);
-    let parts = Parts { estimator: compared.name.clone(), family, calls, bias, hidden, messages, texts };
-    (calls > 0).then(|| (parts, intervals(&sample(traces), shares)))
+    let [bias, hidden, messages, texts] = shares(&vec![1; sample.clusters()]);
+    let parts = Parts { estimator: estimator.to_owned(), family, calls, bias, hidden, messages, texts };
+    (calls > 0).then(|| (parts, intervals(&sample, shares)))
 }

@@ -4,7 +4,7 @@ use crate::corpus::Corpus;
 use crate::experiment::charges::Billing;
 use crate::experiment::measure::{Measure, Value, key_of};
 use crate::experiment::metric::{Metric, OverSessions, judged_by};
-use crate::experiment::origin::origins;
+use crate::experiment::origin::{Kin, origins};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
 use crate::policy::{Policy, PolicyError};
@@ -72,13 +72,13 @@ impl Baseline {
         let values = |figures: &SessionFigures| judged_by().iter().map(|metric| figures.value(metric)).collect::<Vec<i64>>();
         let mut sessions: Vec<BaselineSession> = corpus
             .traces
-            .iter()
-            .zip(&figures)
-            .zip(origins(&corpus.traces.iter().collect::<Vec<_>>()))
+            .each()
+            .zip(figures.each())
+            .zip(origins(corpus.traces.each().map(|trace| Kin::of(&trace))))
             .map(|((trace, figures), origin)| BaselineSession {
-                session: name(trace),
-                digest: digest(trace),
-                values: values(figures),
+                session: name(&trace),
+                digest: digest(&trace),
+                values: values(&figures),
                 origin,
             })
             .collect();
@@ -128,14 +128,25 @@ impl Baseline {
 
     /// The file: one line per session, so that a change of one is one line of a diff.
     pub fn to_text(&self) -> Result<String, serde_json::Error> {
-        let head = Baseline { sessions: Vec::new(), ..self.clone() };
+        let head = Baseline {
+            schema: self.schema.clone(),
+            version: self.version.clone(),
+            policy: self.policy.clone(),
+            policy_digest: self.policy_digest.clone(),
+            conditions: self.conditions.clone(),
+            metrics: self.metrics.clone(),
+            totals: self.totals.clone(),
+            sessions: Vec::new(),
+        };
         let head = serde_json::to_string_pretty(&head)?;
-        let sessions = self.sessions.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-        let head = head.strip_suffix("\"sessions\": []\n}").unwrap_or(&head);
-        if sessions.is_empty() {
-            return Ok(format!("{head}\"sessions\": []\n}}\n"));
+        let mut text = head.strip_suffix("\"sessions\": []\n}").unwrap_or(&head).to_owned();
+        text += "\"sessions\": [";
+        for (place, session) in self.sessions.iter().enumerate() {
+            text += if place > 0 { ",\n    " } else { "\n    " };
+            text += &serde_json::to_string(session)?;
         }
-        Ok(format!("{head}\"sessions\": [\n    {}\n  ]\n}}\n", sessions.join(",\n    ")))
+        text += if self.sessions.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" };
+        Ok(text)
     }
 }
 

@@ -61,6 +61,6 @@ impl Tune<'_> {
     fn values(&self, corpus: &Corpus, setting: &Setting, tuned: &Tuned) -> Result<Vec<i64>, SweepError> {
         let policy = setting.policy(std::slice::from_ref(self.policy))?;
         let sessions = by_session(corpus, &policy, self.replay, Some(self.billing))?;
-        Ok(sessions.iter().map(|figures| figures.value(tuned.objective.measure.part)).collect())
+        Ok(sessions.each().map(|figures| figures.value(tuned.objective.measure.part)).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Which sessions a setting is sought on, and which it is judged on.
 
 use crate::corpus::{Corpus, CorpusFacts};
-use crate::experiment::origin::root;
+use crate::experiment::origin::roots;
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -25,14 +25,12 @@ pub struct Split {
 /// their ids, and so many of a hundred are held out at even distances: every agent has its share of both in both parts, and the order of files decides
 /// nothing. A session stays with those that it started.
 pub fn split(corpus: Corpus, near: &[bool], percent: u8, seed: u64) -> Split {
-    let parents: BTreeMap<&str, &str> =
-        corpus.traces.iter().filter_map(|trace| Some((trace.id.as_str(), trace.parent.as_deref()?))).collect();
-    let roots: Vec<&str> = corpus.traces.iter().map(|trace| root(trace, &parents)).collect();
+    let roots: Vec<String> = roots(&corpus.traces);
     // A family comes near where any of its sessions does.
-    let nearing: BTreeSet<&str> = roots.iter().zip(near).filter(|(_, near)| **near).map(|(root, _)| *root).collect();
-    let mut groups: BTreeMap<(&str, bool, u64, &str), Vec<usize>> = BTreeMap::new();
-    for ((place, trace), root) in corpus.traces.iter().enumerate().zip(roots) {
-        let stratum = (trace.agent.as_str(), nearing.contains(root), xxh3_64_with_seed(root.as_bytes(), seed), root);
+    let nearing: BTreeSet<&str> = roots.iter().zip(near).filter(|(_, near)| **near).map(|(root, _)| root.as_str()).collect();
+    let mut groups: BTreeMap<(String, bool, u64, &str), Vec<usize>> = BTreeMap::new();
+    for ((place, trace), root) in corpus.traces.each().enumerate().zip(&roots) {
+        let stratum = (trace.agent.clone(), nearing.contains(root.as_str()), xxh3_64_with_seed(root.as_bytes(), seed), root.as_str());
         groups.entry(stratum).or_default().push(place);
     }
     let mut is_held_out = vec![false; corpus.traces.len()];
@@ -47,9 +45,6 @@ pub fn split(corpus: Corpus, near: &[bool], percent: u8, seed: u64) -> Split {
         }
     }
     let mut split = Split { facts: corpus.facts, percent, ..Split::default() };
-    for (trace, held_out) in corpus.traces.into_iter().zip(is_held_out) {
-        let part = if held_out { &mut split.held_out } else { &mut split.training };
-        part.traces.edit(|traces| traces.push(trace));
-    }
+    (split.held_out.traces, split.training.traces) = corpus.traces.parted(|place| is_held_out.get(place).copied().unwrap_or_default());
     split
 }

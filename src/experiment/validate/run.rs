@@ -3,7 +3,7 @@
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Tariff};
 use crate::experiment::charges::Charges;
-use crate::experiment::origin::root;
+use crate::experiment::origin::roots;
 use crate::experiment::price::price;
 use crate::experiment::recording::{RecordedSession, recording};
 use crate::experiment::replay::{ReplaySettings, replay};
@@ -11,6 +11,7 @@ use crate::experiment::sessions::SessionFigures;
 use crate::policy::{Policy, PolicyError};
 use crate::sim::EventKind;
 use crate::trace::Trace;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -55,12 +56,10 @@ pub struct Run {
 
 /// Where the sessions of logs belong: a run is a session with those that it started.
 pub fn labels(corpus: &Corpus, pair_by: Option<PairBy>) -> Vec<Label> {
-    let traces = &corpus.traces;
-    let parents: BTreeMap<&str, &str> = traces.iter().filter_map(|trace| Some((trace.id.as_str(), trace.parent.as_deref()?))).collect();
-    let by_id: BTreeMap<&str, &Trace> = traces.iter().map(|trace| (trace.id.as_str(), trace)).collect();
-    let label = |trace: &Trace| {
-        let id = root(trace, &parents);
-        let path = Path::new(&by_id.get(id).unwrap_or(&trace).source);
+    let files: Vec<(String, String)> = corpus.traces.each().map(|trace| (trace.id.clone(), trace.source.clone())).collect();
+    let by_id: BTreeMap<&str, &str> = files.iter().map(|(id, source)| (id.as_str(), source.as_str())).collect();
+    let label = |id: &str, source: &String| {
+        let path = Path::new(by_id.get(id).copied().unwrap_or(source));
         let named = |path: Option<&std::ffi::OsStr>| path.map(|name| name.to_string_lossy().into_owned());
         match pair_by? {
             PairBy::Id => Some(id.to_owned()),
@@ -69,23 +68,21 @@ pub fn labels(corpus: &Corpus, pair_by: Option<PairBy>) -> Vec<Label> {
             PairBy::Folder => named(path.parent().and_then(Path::file_name)),
         }
     };
-    traces.iter().map(|trace| Label { run: root(trace, &parents).to_owned(), task: label(trace), compactions: None }).collect()
+    let runs = roots(&corpus.traces).into_iter().zip(&files);
+    runs.map(|(run, (_, source))| Label { task: label(&run, source), run, compactions: None }).collect()
 }
 
 /// The runs as recorded, in the order of their first sessions. `labels` has one for each session.
 pub fn recorded(corpus: &Corpus, tariff: &Tariff<'_>, labels: &[Label]) -> Vec<Run> {
     let recording = recording(corpus, tariff);
-    let of = |(place, trace): (usize, &Trace)| {
-        let session = recording.sessions.get(place).cloned().unwrap_or_default();
-        Run {
-            is_priced: session.unpriced_calls == 0,
-            tells_of_cache: trace.tells_of_cache(),
-            is_failed: false,
-            figures: figures_of(&session),
-            ..Run::default()
-        }
+    let of = |(session, trace): (Cow<'_, RecordedSession>, Cow<'_, Trace>)| Run {
+        is_priced: session.unpriced_calls == 0,
+        tells_of_cache: trace.tells_of_cache(),
+        is_failed: false,
+        figures: figures_of(&session),
+        ..Run::default()
     };
-    let mut runs = together(corpus.traces.iter().enumerate().map(of), labels);
+    let mut runs = together(recording.sessions.each().zip(corpus.traces.each()).map(of), labels);
     for (run, counted) in &mut runs {
         let logged = run.figures.totals.events_of(EventKind::Compact);
         counted.filter(|_| logged == 0).map(|counted| run.figures.totals.events.insert(EventKind::Compact, counted));
@@ -118,7 +115,7 @@ pub fn predicted(
     let mut replays = replay(corpus, std::slice::from_ref(policy), settings)?;
     price(corpus, &mut replays, tariff);
     let Some(replay) = replays.pop() else { return Ok(Vec::new()) };
-    let sessions = corpus.traces.iter().zip(&replay.outcomes).zip(&replay.bills).map(|((trace, outcome), bills)| {
+    let sessions = corpus.traces.each().zip(replay.outcomes.each()).zip(replay.bills.each()).map(|((trace, outcome), bills)| {
         let bill = bills.with(if trace.tells_of_cache() { cache } else { CacheKind::None });
         let charges = Charges {
             nano_usd: bill.nano_usd() - bill.summariser.nano_usd,
