@@ -24,6 +24,12 @@ COMMANDS = {
     "cache": ["cache"],
     "idle": ["idle"],
     "report": ["report", "--policy", "opencode", "--force", "-o"],
+    "drift": ["drift"],
+    "sweep": ["sweep", "--policy", "opencode", "--vary", "preserve_recent_tokens=1k..10k:1k", "--minimise", "tokens"],
+    "tune": ["tune", "--policy", "opencode", "--settings", "20"],
+    "diff": ["diff", "--policy", "opencode", "--policy", "codex"],
+    "backtest": ["backtest"],
+    "gate": ["gate", "--policy", "opencode", "--update-baseline", "--baseline"],
 }
 
 
@@ -86,7 +92,7 @@ def main():
         print(f"{'command':16} {'MiB, half':>10} {'MiB, all':>10} {'KB a session':>13} {'seconds':>9}")
         for name, command in COMMANDS.items():
             for program in chosen.programs if name.startswith(chosen.only) else []:
-                page = [f"{scratch}/page/"] if name == "report" else []
+                page = {"report": [f"{scratch}/page/"], "gate": [f"{scratch}/baseline.json"]}.get(name, [])
                 (_, small), (seconds, large) = (measure([program, *command, *page, *map(str, logs)]) for logs in (halves[:1], halves))
                 each = (large - small) * 1024 / (chosen.sessions / 2)
                 print(f"{name:16} {small:10.0f} {large:10.0f} {each:13.2f} {seconds:9.2f}  {program}", flush=True)
