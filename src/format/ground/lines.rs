@@ -1,10 +1,21 @@
 //! Lines of a stream, one at a time, in bounded memory.
 
+use memchr::memmem::Finder;
 use std::borrow::Cow;
-use std::io::{self, BufRead, BufReader, Read};
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::sync::LazyLock;
 
-/// A line buffer larger than this is given back after its line.
-const KEPT_BUFFER: usize = 8 * 1024 * 1024;
+/// So much is read at once.
+const CHUNK: usize = 256 * 1024;
+
+/// What a longer line takes beyond this is given back behind it.
+const KEPT: usize = 1024 * 1024;
+
+thread_local! {
+    // Memory that one file's lines stood in serves those of the next: fresh memory costs a page fault for each of its pages.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// One line of a file.
 pub struct Line<'a> {
@@ -20,8 +31,11 @@ pub struct Line<'a> {
 
 /// Hands out the non-blank lines of a stream.
 pub struct Lines {
-    stream: BufReader<Box<dyn Read + Send>>,
+    stream: Box<dyn Read + Send>,
+    /// What was read and not handed out yet stands from `from` to `until`.
     buffer: Vec<u8>,
+    from: usize,
+    until: usize,
     number: u64,
     /// A longer line is passed over and counted: it bounds what one thread can be made to hold.
     longest: usize,
@@ -37,55 +51,71 @@ pub const HALF_CHARACTER: &str = "half of a surrogate pair (replaced)";
 impl Lines {
     /// Lines of this stream, of so many bytes at most.
     pub fn new(stream: Box<dyn Read + Send>, longest: usize) -> Lines {
-        Lines { stream: BufReader::with_capacity(256 * 1024, stream), buffer: Vec::new(), number: 0, longest }
+        Lines { stream, buffer: SPARE.take(), from: 0, until: 0, number: 0, longest }
     }
 
     /// The next line that is not blank; `None` at the end. A line with damage [`TOO_LONG`] has an empty text.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
-        loop {
-            self.buffer.clear();
-            // A buffer that one long line has grown is not kept for the many short ones.
-            self.buffer.shrink_to(KEPT_BUFFER);
-            self.fill()?;
-            if self.buffer.is_empty() {
+        let (from, to, terminated) = loop {
+            let end = self.line_end()?;
+            let (from, to) = (self.from, end.unwrap_or(self.until));
+            if from == to {
                 return Ok(None);
             }
+            self.from = to;
             self.number += 1;
-            let terminated = self.buffer.last() == Some(&b'\n');
-            if !terminated && self.buffer.len() > self.longest {
-                self.buffer = Vec::new();
-                self.skip_to_line_end()?;
+            if to - from > self.longest + usize::from(end.is_some()) {
+                if end.is_none() {
+                    self.skip_to_line_end()?;
+                }
                 return Ok(Some(Line { number: self.number, text: Cow::Borrowed(""), damage: Some(TOO_LONG), last_unterminated: false }));
             }
-            if self.buffer.iter().all(u8::is_ascii_whitespace) {
-                continue;
+            if !self.buffer.get(from..to).unwrap_or_default().iter().all(u8::is_ascii_whitespace) {
+                break (from, to, end.is_some());
             }
-            break Ok(Some(self.decode(terminated)));
-        }
+        };
+        Ok(Some(self.decode(self.buffer.get(from..to).unwrap_or_default(), terminated)))
     }
 
-    /// Reads up to the end of a line, or as far as is needed to know that it is too long.
-    fn fill(&mut self) -> io::Result<()> {
+    /// Where the line ends that begins at `from`, its newline included; `None` where the stream ends before that, or the line is too long to be held.
+    fn line_end(&mut self) -> io::Result<Option<usize>> {
+        let mut searched = self.from;
         loop {
-            let available = match self.stream.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                available => available?,
-            };
-            let end = memchr::memchr(b'\n', available).map(|end| end + 1);
-            let wanted = end.unwrap_or(available.len()).min((self.longest + 1).saturating_sub(self.buffer.len()));
-            self.buffer.extend_from_slice(available.get(..wanted).unwrap_or_default());
-            self.stream.consume(wanted);
-            if wanted == 0 || Some(wanted) == end || self.buffer.len() > self.longest {
-                return Ok(());
+            if let Some(newline) = memchr::memchr(b'\n', self.buffer.get(searched..self.until).unwrap_or_default()) {
+                return Ok(Some(searched + newline + 1));
             }
+            let begun = self.until - self.from;
+            if begun > self.longest || self.read()? == 0 {
+                return Ok(None);
+            }
+            searched = self.from + begun;
         }
     }
 
-    fn decode(&self, terminated: bool) -> Line<'_> {
-        let mut bytes = self.buffer.as_slice();
-        if self.number == 1 {
-            bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    /// Reads more behind what is not handed out yet, which goes to the front.
+    fn read(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.from..self.until, 0);
+        (self.from, self.until) = (0, self.until - self.from);
+        if self.until < CHUNK && self.buffer.len() > KEPT {
+            self.buffer.truncate(KEPT);
+            self.buffer.shrink_to_fit();
         }
+        if self.buffer.len() < self.until + CHUNK / 2 {
+            let more = self.buffer.len() + CHUNK.max(self.buffer.len() / 2);
+            self.buffer.resize(more.min(self.longest.saturating_add(CHUNK)), 0);
+        }
+        let read = loop {
+            match self.stream.read(self.buffer.get_mut(self.until..).unwrap_or_default()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        self.until += read;
+        Ok(read)
+    }
+
+    fn decode<'l>(&self, line: &'l [u8], terminated: bool) -> Line<'l> {
+        let bytes = if self.number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         // Checking a whole line is several times as fast as looking for its broken pieces.
@@ -100,29 +130,33 @@ impl Lines {
 
     fn skip_to_line_end(&mut self) -> io::Result<()> {
         loop {
-            let available = self.stream.fill_buf()?;
-            if available.is_empty() {
+            self.from = self.until;
+            if self.read()? == 0 {
                 return Ok(());
             }
-            match memchr::memchr(b'\n', available) {
-                Some(end) => {
-                    self.stream.consume(end + 1);
-                    return Ok(());
-                }
-                None => {
-                    let all = available.len();
-                    self.stream.consume(all);
-                }
+            if let Some(newline) = memchr::memchr(b'\n', self.buffer.get(..self.until).unwrap_or_default()) {
+                self.from = newline + 1;
+                return Ok(());
             }
         }
     }
 }
 
+impl Drop for Lines {
+    fn drop(&mut self) {
+        if self.buffer.len() <= KEPT {
+            SPARE.set(std::mem::take(&mut self.buffer));
+        }
+    }
+}
+
+static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
+
 /// JSON cannot say half of a character: a `\u` escape of a surrogate without its partner makes the whole value unreadable. The text
 /// with each such escape replaced by that of U+FFFD; `None` where there is none.
 pub fn whole_characters(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    memchr::memmem::find_iter(bytes, b"\\u").find(|at| matches!(bytes.get(at + 2), Some(b'd' | b'D')))?;
+    ESCAPE.find_iter(bytes).find(|at| matches!(bytes.get(at + 2), Some(b'd' | b'D')))?;
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
         u16::from_str_radix(digits, 16).ok()
