@@ -6,10 +6,11 @@ use super::attachment;
 use super::conversation::{Conversation, is_prompt};
 use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
-use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece};
+use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, without};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::Claim;
 use crate::transcript::{Scale, Transcript, project};
+use memchr::memmem::Finder;
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -88,7 +89,13 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         went_on: HashMap::new(),
         latest: [None; 2],
     };
+    // What a tool returned stands in a result once more, in a shape for the screen: nearly half of a log's bytes.
+    let (shown, mut held) = (Finder::new("\"toolUseResult\":"), String::new());
+    let (progress, content, mut mirrored) = (Finder::new("\"type\":\"progress\""), Finder::new("\"content\":"), String::new());
     let mut take = |source: &mut Source, text: &str, number: u64, at_end: bool| {
+        let text = without(text, &shown, 1, &mut held);
+        // Of the messages that mirror those of a sub-agent only the usage is taken.
+        let text = if says(text, &progress) { without(text, &content, usize::MAX, &mut mirrored) } else { text };
         source.values_of(text, number, at_end, |record: Record, lose| file.record(&record, lose));
     };
     if is_list(source) {
