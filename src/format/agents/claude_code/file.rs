@@ -23,7 +23,9 @@ pub(super) fn claims(source: &Source) -> Claim {
         return Claim::when(streamed && own);
     }
     let mut best = Claim::No;
-    for line in source.head_text().lines().filter(|line| !line.trim().is_empty()) {
+    // Lines without any of these say nothing here, and need not be decoded.
+    let telling = ["sessionId", "session_id", "leafUuid", "isSnapshotUpdate", "usageMetadata", "systemPayload", "parts\":["];
+    for line in source.head_text().lines().filter(|line| telling.iter().any(|key| line.contains(key))) {
         best = best.max(match serde_json::from_str::<Record>(line) {
             Ok(record) if is_foreign(&record, line) => return Claim::No,
             Ok(record) => claim(&record, line),

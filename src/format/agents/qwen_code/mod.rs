@@ -21,6 +21,10 @@ pub const READER: Reader = Reader { name: AGENT, about: "Qwen Code chats (~/.qwe
 /// A record of the kinds that only this agent has, or whose message has Google's parts.
 fn claims(source: &Source) -> Claim {
     let known = source.head_text().lines().any(|line| {
+        // Logs of Claude Code come here first: most of their lines are told apart without being decoded.
+        if ["\"systemPayload\"", "\"parts\""].iter().all(|mark| !line.contains(mark)) {
+            return false;
+        }
         let Ok(record) = serde_json::from_str::<Record>(line) else { return is_cut_record(line) };
         let linked = !record.uuid.is_empty() && !record.session_id.is_empty() && line.contains("\"parentUuid\"");
         let own = record.system_payload.is_some() || record.message.is_some_and(|message| message.parts.is_some());
