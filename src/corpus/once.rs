@@ -4,9 +4,10 @@ use super::gathered::Corpus;
 use crate::list::List;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Takes copied calls out of all sessions but one, and sessions out of which nothing is left.
@@ -70,12 +71,12 @@ fn sources(corpus: &Corpus) -> u64 {
 
 #[derive(Default)]
 struct Seen {
-    calls: HashSet<u128>,
-    messages: HashSet<u128>,
+    calls: FxHashSet<u128>,
+    messages: FxHashSet<u128>,
     /// Recorded compactions and prunings, by the call that they followed.
-    events: HashSet<(u128, CompactionKind)>,
+    events: FxHashSet<(u128, CompactionKind)>,
     /// Conversations of sessions without ids, up to each of their messages, with the first file that holds them.
-    conversations: HashMap<u64, String>,
+    conversations: FxHashMap<u64, String>,
 }
 
 impl Seen {
@@ -91,7 +92,7 @@ impl Seen {
             }
         }
         let had_calls = !trace.calls.is_empty();
-        let copied = |keys: &HashSet<u128>, key: Option<u128>| key.is_some_and(|key| keys.contains(&key));
+        let copied = |keys: &FxHashSet<u128>, key: Option<u128>| key.is_some_and(|key| keys.contains(&key));
         // A copied event still decides what stands in the context, but counts where its session is.
         let events: Vec<Option<(u128, CompactionKind)>> = trace.compactions.iter().map(|event| behind(trace, event)).collect();
         for (compaction, behind) in trace.compactions.iter_mut().zip(&events) {

@@ -2,12 +2,12 @@
 
 use super::ground::{Source, compact, text_or_json};
 use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Text, Transcript, Usage};
+use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 /// Names of tools by the ids of their calls: most results name their call alone.
 #[derive(Default)]
-pub struct Tools(HashMap<String, String>);
+pub struct Tools(FxHashMap<String, String>);
 
 impl Tools {
     /// Remembers whose the call of this id is.

@@ -5,7 +5,7 @@ use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{BaseFrom, CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace, Unseen};
 use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// What measuring needs to know beside the transcript.
@@ -91,10 +91,10 @@ struct Builder {
     /// Which messages are second showings of earlier ones.
     copies: Vec<bool>,
     /// Where the calls stand, by their ids.
-    calls: HashMap<String, u32>,
+    calls: FxHashMap<String, u32>,
     /// The numbers of tools and models.
-    tools: HashMap<String, u32>,
-    models: HashMap<String, u32>,
+    tools: FxHashMap<String, u32>,
+    models: FxHashMap<String, u32>,
 }
 
 impl Builder {
@@ -203,7 +203,7 @@ fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str)
 }
 
 /// The number of a name; a new one gets the next.
-fn index_of(known: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
+fn index_of(known: &mut FxHashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
     if let Some(index) = known.get(name) {
         return *index;
     }
@@ -223,7 +223,7 @@ fn length(text: &str) -> Length {
 }
 
 fn key(agent: &str, id: &str) -> Option<u128> {
-    (!id.is_empty()).then(|| xxh3_128(format!("{agent}\0{id}").as_bytes()))
+    (!id.is_empty()).then(|| xxh3_128([agent, "\0", id].concat().as_bytes()))
 }
 
 /// The public vocabulary of a model, where it has one that can be counted in.

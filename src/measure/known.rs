@@ -1,7 +1,7 @@
 //! Remembers what texts came to: agents send the same instructions in every session, read the same files, and copy old messages into new logs.
 
 use crate::transcript::Text;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::mem;
 
 /// A shorter text is measured as fast as it is looked up.
@@ -16,8 +16,8 @@ const EACH: usize = 256;
 /// Measured texts, by hashes of the words and of the way in which they were measured. What has not been met for long is forgotten.
 #[derive(Default)]
 pub struct Known {
-    recent: HashMap<u128, Text>,
-    older: HashMap<u128, Text>,
+    recent: FxHashMap<u128, Text>,
+    older: FxHashMap<u128, Text>,
     /// Bytes held by `recent`.
     held: usize,
 }

@@ -9,8 +9,9 @@ use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, visible_text};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
-use std::collections::{HashMap, HashSet};
-use xxhash_rust::xxh3::Xxh3;
+use rustc_hash::FxHashMap;
+use std::collections::HashSet;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Versions that record usage at the start of the stream write a handful of tokens there. A count above this that also covers the
 /// visible text is taken for the real one.
@@ -26,7 +27,7 @@ pub(super) struct Conversation<'s> {
     pub mirror: Mirror,
     /// What people say during a turn.
     pub queue: Queue,
-    replies: HashMap<String, Reply>,
+    replies: FxHashMap<String, Reply>,
     /// The compaction whose summary has not come yet.
     unsummarised: Option<usize>,
     /// Where the next message goes back to.
@@ -40,7 +41,7 @@ struct Reply {
     lowest_output: u64,
     settled: bool,
     /// Hashes of its content blocks: some resumed sessions write a reply anew.
-    blocks: Vec<u128>,
+    blocks: Vec<u64>,
 }
 
 impl<'s> Conversation<'s> {
@@ -51,7 +52,7 @@ impl<'s> Conversation<'s> {
             tree: Tree::default(),
             mirror: Mirror::default(),
             queue: Queue::default(),
-            replies: HashMap::new(),
+            replies: FxHashMap::default(),
             unsummarised: None,
             rewind: None,
         }
@@ -92,7 +93,7 @@ impl<'s> Conversation<'s> {
         let carried_on = self.replies.get(&key).filter(|reply| reply.request == request || reply.request.is_empty() || request.is_empty());
         let index = carried_on.filter(|_| !key.is_empty()).map(|reply| reply.message);
         let seen = index.and_then(|_| self.replies.get(&key)).map(|reply| reply.blocks.as_slice()).unwrap_or_default();
-        let blocks: Vec<u128> = wire.content.0.iter().map(block_hash).collect();
+        let blocks: Vec<u64> = wire.content.0.iter().map(block_hash).collect();
         let mut messages = if blocks.iter().any(|block| seen.contains(block)) {
             lose("repeated content block");
             self.made.anthropic().messages(Role::Assistant, &unseen(&wire.content, seen), lose)
@@ -282,22 +283,20 @@ fn is_settled(wire: &Wire<'_>) -> bool {
 }
 
 /// What tells a block of a reply from the others.
-fn block_hash(block: &Block<'_, Piece<'_>>) -> u128 {
-    let mut hash = Xxh3::new();
+fn block_hash(block: &Block<'_, Piece<'_>>) -> u64 {
+    let with = |hash: u64, text: &str| xxh3_64_with_seed(text.as_bytes(), hash);
     match block {
-        Block::Text(text) => hash.update(text.as_bytes()),
+        Block::Text(text) => with(1, text),
         Block::Object(Piece { kind, id, text, thinking, signature, data, .. }) => {
-            for text in [kind, id, text, thinking, signature, data] {
-                hash.update(text.as_bytes());
-                hash.update(&[0]);
-            }
+            // Most of these fields are empty in each block.
+            let fields = (2..).zip([kind, id, text, thinking, signature, data]).filter(|(_, text)| !text.is_empty());
+            fields.fold(0, |hash, (place, text)| with(hash ^ place, text))
         }
-        Block::Other => {}
+        Block::Other => 0,
     }
-    hash.digest128()
 }
 
-fn unseen<'a>(content: &Content<'a>, seen: &[u128]) -> Content<'a> {
+fn unseen<'a>(content: &Content<'a>, seen: &[u64]) -> Content<'a> {
     Blocks(content.0.iter().filter(|block| !seen.contains(&block_hash(block))).cloned().collect())
 }
 

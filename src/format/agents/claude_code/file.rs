@@ -11,7 +11,7 @@ use crate::format::marks::{Mark, Marked};
 use crate::format::reader::Claim;
 use crate::transcript::{Scale, Transcript, project};
 use memchr::memmem::Finder;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Claims files whose records have Claude Code's ids.
@@ -86,9 +86,9 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     let mut file = File {
         scale,
         conversations: Vec::new(),
-        sessions: HashMap::new(),
-        nodes: HashMap::new(),
-        went_on: HashMap::new(),
+        sessions: FxHashMap::default(),
+        nodes: FxHashMap::default(),
+        went_on: FxHashMap::default(),
         latest: [None; 2],
     };
     // What a tool returned stands in a result once more, in a shape for the screen: nearly half of a log's bytes.
@@ -131,11 +131,11 @@ struct File<'s> {
     scale: &'s dyn Scale,
     conversations: Vec<Conversation<'s>>,
     /// Conversations by session or sub-agent id.
-    sessions: HashMap<IdHash, usize>,
+    sessions: FxHashMap<IdHash, usize>,
     /// Conversation and node of each record.
-    nodes: HashMap<IdHash, (usize, usize)>,
+    nodes: FxHashMap<IdHash, (usize, usize)>,
     /// What the first record of a conversation goes on from, where that was not known yet.
-    went_on: HashMap<usize, IdHash>,
+    went_on: FxHashMap<usize, IdHash>,
     /// The conversation spoken of last: a main one, a sub-agent's.
     latest: [Option<usize>; 2],
 }
