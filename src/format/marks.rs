@@ -1,6 +1,7 @@
 //! Marks of truncation: what an agent writes into a result that it cuts. The limits of that agent have had their say about such a result.
 
 use crate::transcript::{Scale, Text};
+use memchr::memmem::Finder;
 
 /// A mark, by where it stands in the result. `#` in it stands for a number.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +19,19 @@ pub enum Mark {
 /// A scale that knows the marks of one agent.
 pub struct Marked<'s> {
     scale: &'s dyn Scale,
-    marks: &'static [Mark],
+    marks: Vec<Wanted>,
+}
+
+/// A mark, and what finds its head.
+struct Wanted {
+    mark: Mark,
+    head: Finder<'static>,
 }
 
 impl<'s> Marked<'s> {
     /// Weighs as `scale` does, and notes which results bear one of the marks.
     pub fn new(marks: &'static [Mark], scale: &'s dyn Scale) -> Marked<'s> {
-        Marked { scale, marks }
+        Marked { scale, marks: marks.iter().map(|mark| mark.wanted()).collect() }
     }
 }
 
@@ -43,15 +50,22 @@ impl Scale for Marked<'_> {
 }
 
 impl Mark {
-    fn is_in(self, text: &str) -> bool {
+    fn wanted(self) -> Wanted {
+        let (Mark::Start(words) | Mark::Line(words) | Mark::Inside(words) | Mark::End(words)) = self;
+        Wanted { mark: self, head: Finder::new(words.split('#').next().unwrap_or(words)) }
+    }
+}
+
+impl Wanted {
+    fn is_in(&self, text: &str) -> bool {
         let found = |mark: &'static str, fits: fn(&str) -> bool| {
-            let head = mark.split('#').next().unwrap_or(mark);
             // Whole letters stand on both sides of what is found: the head is whole letters itself.
-            memchr::memmem::find_iter(text.as_bytes(), head)
+            self.head
+                .find_iter(text.as_bytes())
                 .filter_map(|at| text.split_at_checked(at))
                 .any(|(before, rest)| fits(before) && begins(rest, mark))
         };
-        match self {
+        match self.mark {
             Mark::Start(mark) => begins(text, mark),
             Mark::Line(mark) => found(mark, |before| before.is_empty() || before.ends_with('\n')),
             Mark::Inside(mark) => found(mark, |_| true),
@@ -82,18 +96,20 @@ mod tests {
 
     #[test]
     fn a_mark_is_known_where_it_stands_and_a_quotation_is_none() {
-        let line = Mark::Line("... [# lines truncated] ...");
+        let line = Mark::Line("... [# lines truncated] ...").wanted();
         assert!(line.is_in("a\n\n... [269 lines truncated] ...\nShell cwd was reset"));
         assert!(!line.is_in("log: ... [269 lines truncated] ..."));
         assert!(!line.is_in("a\n... [many lines truncated] ..."));
-        let inside = Mark::Inside("…# tokens truncated…");
+        let inside = Mark::Inside("…# tokens truncated…").wanted();
         assert!(inside.is_in("head…12 tokens truncated…tail"));
         assert!(inside.is_in("one … two…12 tokens truncated…tail"));
         assert!(!inside.is_in("…{} tokens truncated…"));
         assert!(
-            Mark::Start("Output too large to read at once (# KB)").is_in("Output too large to read at once (28.7 KB). Saved to: /tmp/x")
+            Mark::Start("Output too large to read at once (# KB)")
+                .wanted()
+                .is_in("Output too large to read at once (28.7 KB). Saved to: /tmp/x")
         );
-        assert!(Mark::End("...(truncated)").is_in("text...(truncated)\n"));
-        assert!(!Mark::End("...(truncated)").is_in("text...(truncated) and more"));
+        assert!(Mark::End("...(truncated)").wanted().is_in("text...(truncated)\n"));
+        assert!(!Mark::End("...(truncated)").wanted().is_in("text...(truncated) and more"));
     }
 }
