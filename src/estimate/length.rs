@@ -99,8 +99,12 @@ impl Text {
     }
 }
 
-/// How many bytes satisfy a condition. Counting in bytes, 255 at a time, lets the compiler test 32 and more at once.
+/// So many bytes at a time can be counted in a byte, and are a whole number of steps of all widths in which processors compare bytes.
+pub const BLOCK: usize = 192;
+
+/// How many bytes satisfy a condition. Counting in bytes, a block at a time, lets the compiler test 16 and more at once.
 pub fn tally(bytes: &[u8], condition: impl Fn(u8) -> bool) -> u32 {
-    let counts = bytes.chunks(255).map(|block| block.iter().map(|&byte| u8::from(condition(byte))).sum::<u8>());
-    counts.fold(0, |sum: u32, count| sum.saturating_add(u32::from(count)))
+    let count = |block: &[u8]| u32::from(block.iter().map(|&byte| u8::from(condition(byte))).sum::<u8>());
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    blocks.iter().fold(count(rest), |sum, block| sum.saturating_add(count(block)))
 }

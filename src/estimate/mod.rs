@@ -21,6 +21,6 @@ pub use clean::cleaned;
 pub use content::ContentKind;
 pub use counter::{Counter, CounterError, Engine};
 pub use estimator::{Counting, Estimator, Guess, NonAscii, RoundAt};
-pub use length::{Rounding, Unit, tally};
+pub use length::{BLOCK, Rounding, Unit, tally};
 pub use shape::Extent;
 pub use vocabulary::Vocabulary;

@@ -41,5 +41,10 @@ fn in_brackets(text: &str) -> bool {
 
 /// ASCII punctuation without what prose has as well: quotes, commas, stops, dashes, colons, question and exclamation marks.
 fn is_symbol(byte: u8) -> bool {
-    matches!(byte, b'#'..=b'&' | b'('..=b'+' | b'/' | b';'..=b'>' | b'@' | b'['..=b'`' | b'{'..=b'~')
+    // Without a branch or a table, so that many bytes are looked at in one step.
+    let among = |byte: u8, first: u8, last: u8| byte.wrapping_sub(first) <= last - first;
+    // `@` and the backtick, brackets and braces differ in this bit alone.
+    let upper = byte & 0xdf;
+    let brackets = (upper == b'@') | among(upper, b'[', b'^') | (byte == b'_');
+    brackets | among(byte, b'#', b'&') | among(byte, b'(', b'+') | (byte == b'/') | among(byte, b';', b'>')
 }

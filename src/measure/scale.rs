@@ -4,7 +4,7 @@ use super::evidence::{Definition, Recognise, UNITS_PER_LEVEL, evidence};
 use super::kind::kind;
 use super::known::{self, Known};
 use super::wanted::{Kinds, Wanted};
-use crate::estimate::{Counter, Vocabulary, cleaned, tally};
+use crate::estimate::{BLOCK, Counter, Vocabulary, cleaned, tally};
 use crate::transcript::{Counts, LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text, TextKind};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -240,15 +240,15 @@ fn words(text: &str, length: Length) -> u32 {
         return u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
     }
     let space = |byte: u8| matches!(byte, b' ' | 0x09..=0x0d);
-    let Some((&first, rest)) = text.as_bytes().split_first() else {
-        return 0;
-    };
+    let bytes = text.as_bytes();
+    let (Some((&first, after)), Some((_, before))) = (bytes.split_first(), bytes.split_last()) else { return 0 };
     // A word begins wherever no space follows a space; counted in blocks, as in `tally`.
-    let blocks = text.as_bytes().chunks(255).zip(rest.chunks(255));
-    blocks.fold(u32::from(!space(first)), |words, (before, after)| {
-        let begun: u8 = before.iter().zip(after).map(|(&before, &after)| u8::from(space(before) & !space(after))).sum();
-        words.saturating_add(u32::from(begun))
-    })
+    let begun = |before: &[u8], after: &[u8]| {
+        u32::from(before.iter().zip(after).map(|(&before, &after)| u8::from(space(before) & !space(after))).sum::<u8>())
+    };
+    let ((before, last_before), (after, last_after)) = (before.as_chunks::<BLOCK>(), after.as_chunks::<BLOCK>());
+    let words = u32::from(!space(first)) + begun(last_before, last_after);
+    before.iter().zip(after).fold(words, |words, (before, after)| words.saturating_add(begun(before, after)))
 }
 
 /// Is there whitespace beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000? All places are
@@ -268,7 +268,10 @@ fn has_wide_space(text: &str) -> bool {
 
 /// Code points of each line longer than [`LONG_LINE`].
 fn long_lines(text: &str) -> Box<[u32]> {
-    text.split('\n')
+    let mut from = 0;
+    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    lines
+        .filter_map(|end| text.get(std::mem::replace(&mut from, end + 1)..end))
         .filter(|line| line.len() > LONG_LINE as usize)
         .map(|line| Length::of(line).chars)
         .filter(|&chars| chars > LONG_LINE)
