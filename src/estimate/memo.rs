@@ -3,6 +3,7 @@
 
 use super::ranks;
 use super::vocabulary::Vocabulary;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// A power of two; two slots of sixteen bytes each.
 const PLACES: usize = 1 << 15;
@@ -13,8 +14,8 @@ const COUNT: u128 = 0xf << COUNT_SHIFT;
 const LENGTH_SHIFT: u32 = 120;
 const LONGEST: usize = 15;
 
-/// Longer pieces of one and the same byte (indentation, rules) are known by that byte, their length, and the length field zero.
-const LONGEST_UNIFORM: usize = 255;
+/// Longer pieces (names, indentation, rules) are known by a hash and the length field zero; those above this length are not remembered.
+const LONGEST_HASHED: usize = 255;
 
 /// Counts of the pieces of one vocabulary. Of two pieces that share a place the one seen again stands first; a new one takes the
 /// second slot, so that the many pieces that are met only once do not drive out the others.
@@ -63,7 +64,7 @@ impl Memo {
 fn key(bytes: &[u8], at: usize, end: usize) -> Option<u128> {
     let length = end - at;
     if length > LONGEST {
-        return uniform_key(bytes.get(at..end)?);
+        return long_key(bytes.get(at..end)?);
     }
     let content = match bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
         Some(block) => u128::from_le_bytes(*block) & ((1 << (8 * length)) - 1),
@@ -76,10 +77,8 @@ fn key(bytes: &[u8], at: usize, end: usize) -> Option<u128> {
     Some(content | (length as u128) << LENGTH_SHIFT)
 }
 
-fn uniform_key(piece: &[u8]) -> Option<u128> {
-    let (&first, rest) = piece.split_first()?;
-    let uniform = piece.len() <= LONGEST_UNIFORM && rest.iter().all(|&byte| byte == first);
-    uniform.then_some(u128::from(first) | (piece.len() as u128) << 8)
+fn long_key(piece: &[u8]) -> Option<u128> {
+    (piece.len() <= LONGEST_HASHED).then(|| xxh3_128(piece) >> (u128::BITS - LENGTH_SHIFT))
 }
 
 #[inline]
