@@ -134,7 +134,8 @@ impl Finder {
 
     /// Each piece once; where there are too many, half of them go.
     fn settle(&mut self) {
-        self.units.sort_unstable();
+        // One number for both: compared without a branch.
+        self.units.sort_unstable_by_key(|unit| u128::from(unit.hash) << 32 | u128::from(unit.at));
         self.units.dedup_by_key(|unit| unit.hash);
         while self.units.len() > MOST_UNITS {
             self.mask = self.mask << 1 | 1;
@@ -169,12 +170,15 @@ impl Finder {
             }
             Definition::Refined => {
                 let line = without_mark(line);
-                if line.len() <= LONG_LINE && (line.is_ascii() || !line.contains(ends_phrase)) {
+                let long = line.len() > LONG_LINE;
+                if !long && (line.is_ascii() || !line.contains(ends_phrase)) {
                     return self.piece(line, at);
                 }
-                let long = line.len() > LONG_LINE;
                 let mut start = 0;
-                for (place, mark) in line.char_indices().filter(|(_, mark)| ends_phrase(*mark) || long) {
+                // The first bytes of the marks: of those that end a phrase, and others too.
+                let marks = line.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'.' | b';' | b'{' | b'}' | 0xe3 | 0xef));
+                let marks = marks.filter_map(|(place, _)| Some((place, line.get(place..)?.chars().next()?)));
+                for (place, mark) in marks.filter(|(_, mark)| long || !mark.is_ascii()) {
                     let after = place + mark.len_utf8();
                     let sentence = mark == '.' && line.as_bytes().get(after) == Some(&b' ');
                     if ends_phrase(mark) || sentence || matches!(mark, ';' | '{' | '}') {
@@ -196,20 +200,19 @@ impl Finder {
 
     fn identifiers(&mut self, text: &str, base: usize) {
         let bytes = text.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            // A run of ten or more covers every tenth byte: where that one is no part of a run, nine bytes need no look.
-            let Some(probe) = bytes.get(at + SHORTEST_IDENTIFIER - 1) else { return };
-            if !in_identifier(*probe) {
-                at += SHORTEST_IDENTIFIER;
+        // No long run begins before `start`, and from there to `known` all bytes are of one.
+        let (mut start, mut known) = (0, 0);
+        while let Some(next) = bytes.get(known..start + SHORTEST_IDENTIFIER) {
+            // From back to front: what stands before the last gap needs no look.
+            if let Some(gap) = next.iter().rposition(|byte| !in_identifier(*byte)) {
+                (start, known) = (known + gap + 1, start + SHORTEST_IDENTIFIER);
                 continue;
             }
-            let before = bytes.get(at..at + SHORTEST_IDENTIFIER - 1).unwrap_or_default();
-            let start = before.iter().rposition(|byte| !in_identifier(*byte)).map_or(at, |gap| at + gap + 1);
-            let rest = bytes.get(start..).unwrap_or_default();
-            let end = start + rest.iter().position(|byte| !in_identifier(*byte)).unwrap_or(rest.len());
+            let rest = bytes.get(start + SHORTEST_IDENTIFIER..).unwrap_or_default();
+            let more = rest.iter().position(|byte| !in_identifier(*byte)).unwrap_or(rest.len());
+            let end = start + SHORTEST_IDENTIFIER + more;
             self.identifier(bytes.get(start..end).unwrap_or_default(), base + start);
-            at = end + 1;
+            (start, known) = (end + 1, end + 1);
         }
     }
 
@@ -246,8 +249,20 @@ fn ends_phrase(mark: char) -> bool {
     matches!(mark, '。' | '！' | '？' | '；' | '，' | '：')
 }
 
+#[expect(clippy::indexing_slicing, reason = "a constant: the compiler looks")]
+const IN_IDENTIFIER: [bool; 256] = {
+    let mut inside = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        inside[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
+        byte += 1;
+    }
+    inside
+};
+
+#[expect(clippy::indexing_slicing, reason = "every byte has a place")]
 fn in_identifier(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-')
+    IN_IDENTIFIER[usize::from(byte)]
 }
 
 fn trimmed(run: &[u8]) -> &[u8] {
@@ -259,8 +274,7 @@ fn trimmed(run: &[u8]) -> &[u8] {
 
 /// A long word is no name; one with a slash, a stop, an underscore, a digit or a capital within is.
 fn looks_like_a_name(run: &[u8]) -> bool {
-    let letter = run.iter().any(u8::is_ascii_alphabetic);
-    let joint = run.iter().any(|byte| matches!(byte, b'/' | b'.' | b'_') || byte.is_ascii_digit());
-    let hump = run.windows(2).any(|pair| matches!(pair, [before, after] if before.is_ascii_lowercase() && after.is_ascii_uppercase()));
-    letter && (joint || hump)
+    let joint = |byte: &u8| matches!(byte, b'/' | b'.' | b'_') || byte.is_ascii_digit();
+    let hump = |pair: &[u8]| matches!(pair, [before, after] if before.is_ascii_lowercase() && after.is_ascii_uppercase());
+    run.iter().any(u8::is_ascii_alphabetic) && (run.iter().any(joint) || run.windows(2).any(hump))
 }
