@@ -56,8 +56,10 @@ enum Tail {
 /// Who splits what is not ASCII?
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wide {
-    /// [`wide`].
-    Own,
+    /// [`wide::piece_end`].
+    Cased,
+    /// [`wide::caseless_piece_end`].
+    Caseless,
     /// The vocabulary's own program.
     Engine,
 }
@@ -138,7 +140,11 @@ impl Pattern {
             Vocabulary::Qwen2 => (Contraction::Apart, Case::Ignored, 1, Tail::Lines),
             Vocabulary::DeepseekV3 => return Pattern::DeepSeek,
         };
-        let wide = if vocabulary == Vocabulary::O200kBase { Wide::Own } else { Wide::Engine };
+        let wide = match vocabulary {
+            Vocabulary::O200kBase => Wide::Cased,
+            _ if case == Case::Ignored => Wide::Caseless,
+            _ => Wide::Engine,
+        };
         Pattern::Common(Common { contraction, case, digits, tail, wide })
     }
 
@@ -148,7 +154,11 @@ impl Pattern {
         match self {
             Pattern::Common(pattern) => {
                 let end = pattern.piece_end(text.as_bytes(), at);
-                if end.is_none() && pattern.wide == Wide::Own { Some(wide::piece_end(text, at)) } else { end }
+                end.or_else(|| match pattern.wide {
+                    Wide::Cased => Some(wide::piece_end(text, at)),
+                    Wide::Caseless => Some(wide::caseless_piece_end(text, at, pattern.digits)),
+                    Wide::Engine => None,
+                })
             }
             Pattern::DeepSeek => Some(deepseek::piece_end(text, at)),
         }

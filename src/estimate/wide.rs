@@ -1,9 +1,12 @@
-//! Splits any text into the pieces of `o200k_base`, character by character. ASCII, which is most of all text, is split by `pieces`, several times as fast.
+//! Splits any text into the pieces of `o200k_base` and of `cl100k_base`, character by character. ASCII, which is most of all text, is split by `pieces`,
+//! several times as fast.
 //!
-//! The pattern, tried in this order at each place, the first that matches taken as far as it goes (`U`: upper, uncased, marks; `L`: lower,
+//! The pattern of `o200k_base`, tried in this order at each place, the first that matches taken as far as it goes (`U`: upper, uncased, marks; `L`: lower,
 //! uncased, marks; `X`: no letter, number or line end; `C`: `'s`, `'ll` and the like):
 //! `X?U*L+C?`, `X?U+L*C?`, up to three numbers, ` ?` and symbols and marks and then line ends and slashes, whitespace up to its last line end, whitespace less its
 //! last character if something follows, whitespace.
+//!
+//! That of `cl100k_base` and its kin: `C`, `X?L+` with any letters and no marks, a few numbers, the others as above without slashes.
 
 use super::letters::{Kind, contraction_end, kind};
 
@@ -11,9 +14,32 @@ use super::letters::{Kind, contraction_end, kind};
 pub fn piece_end(text: &str, at: usize) -> usize {
     let Some((first, after)) = next(text, at) else { return at };
     word_end(text, at, first, after)
-        .or_else(|| number_end(text, at))
-        .or_else(|| symbols_end(text, at))
+        .or_else(|| number_end(text, at, 3))
+        .or_else(|| symbols_end(text, at, |letter| matches!(letter, '\r' | '\n' | '/')))
         .unwrap_or_else(|| space_end(text, at, |_| true))
+}
+
+/// The same for `cl100k_base` and its kin, which differ in how many numbers a piece holds at most.
+pub fn caseless_piece_end(text: &str, at: usize, numbers: usize) -> usize {
+    let Some((first, after)) = next(text, at) else { return at };
+    let letters_end = |from| Some(run_end(text, from, is_letter)).filter(|end| *end > from);
+    let leads = !matches!(kind(first), Kind::Number) && !matches!(first, '\r' | '\n');
+    contraction(text, at)
+        .or_else(|| letters_end(at))
+        .or_else(|| letters_end(after).filter(|_| leads))
+        .or_else(|| number_end(text, at, numbers))
+        .or_else(|| symbols_end(text, at, |letter| matches!(letter, '\r' | '\n')))
+        .unwrap_or_else(|| space_end(text, at, |_| true))
+}
+
+fn is_letter(letter: char) -> bool {
+    matches!(kind(letter), Kind::Upper | Kind::Lower | Kind::Uncased)
+}
+
+/// The end of the contraction that begins here, if one does. A long s counts as an s.
+fn contraction(text: &str, at: usize) -> Option<usize> {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    if rest.starts_with("'ſ".as_bytes()) { Some(at + "'ſ".len()) } else { contraction_end(text.as_bytes(), at) }
 }
 
 /// A character and where the next one begins.
@@ -45,9 +71,7 @@ fn word_end(text: &str, at: usize, first: char, after: usize) -> Option<usize> {
     let led = leads.then_some(after);
     let cased = led.and_then(|at| cased_end(text, at)).or_else(|| cased_end(text, at));
     let end = cased.or_else(|| led.and_then(|at| capitals_end(text, at))).or_else(|| capitals_end(text, at))?;
-    let rest = text.as_bytes().get(end..).unwrap_or_default();
-    // A long s counts as an s.
-    Some(if rest.starts_with("'ſ".as_bytes()) { end + "'ſ".len() } else { contraction_end(text.as_bytes(), end).unwrap_or(end) })
+    Some(contraction(text, end).unwrap_or(end))
 }
 
 /// `U*L+`: what begins a word gives back its last character that may end one, where nothing else does.
@@ -70,16 +94,16 @@ fn capitals_end(text: &str, at: usize) -> Option<usize> {
     (begun > at).then(|| run_end(text, begun, ends_word))
 }
 
-fn number_end(text: &str, at: usize) -> Option<usize> {
+fn number_end(text: &str, at: usize, most: usize) -> Option<usize> {
     let one = |at: usize| next(text, at).filter(|(letter, _)| kind(*letter) == Kind::Number).map(|(_, after)| after);
     let first = one(at)?;
-    Some(one(first).map_or(first, |second| one(second).unwrap_or(second)))
+    Some((1..most).fold(first, |end, _| one(end).unwrap_or(end)))
 }
 
-fn symbols_end(text: &str, at: usize) -> Option<usize> {
+fn symbols_end(text: &str, at: usize, trails: impl Fn(char) -> bool) -> Option<usize> {
     let from = if text.as_bytes().get(at) == Some(&b' ') { at + 1 } else { at };
     let end = run_end(text, from, |letter| matches!(kind(letter), Kind::Symbol | Kind::Other | Kind::Mark));
-    (end > from).then(|| run_end(text, end, |letter| matches!(letter, '\r' | '\n' | '/')))
+    (end > from).then(|| run_end(text, end, trails))
 }
 
 /// The end of a piece of whitespace: behind its last line end or, where it has none, before its last character if that is left to lead what follows.
