@@ -5,6 +5,8 @@
 //! made, are needed for the rarest pieces alone.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The longest piece that [`Ranks::count`] encodes, and the longest token that is packed into a number.
@@ -42,6 +44,16 @@ struct Longer {
     /// The upper half of its hash.
     hash: u32,
     length: u32,
+}
+
+/// A token of a piece that is being encoded.
+#[derive(Clone, Copy)]
+struct Joint {
+    end: usize,
+    /// Where the token before it begins.
+    before: usize,
+    /// The rank of it and the next one as one token.
+    join: u32,
 }
 
 impl Ranks {
@@ -166,32 +178,43 @@ impl Ranks {
         if self.rank_of(piece) != ABSENT {
             return 1;
         }
-        // As in `count`: the tokens so far lie between neighbouring bounds.
-        let mut tokens = piece.len();
-        let mut bounds: Vec<usize> = (0..=tokens).collect();
-        let mut joins = vec![ABSENT; tokens + 1];
-        let join = |bounds: &[usize], tokens: usize, first: usize| match (bounds.get(first), bounds.get(first + 2)) {
-            (Some(&from), Some(&to)) if first + 2 <= tokens => self.rank_of(piece.get(from..to).unwrap_or_default()),
-            _ => ABSENT,
-        };
-        for (first, rank) in joins.iter_mut().enumerate().take(tokens) {
-            *rank = join(&bounds, tokens, first);
+        // A token is known by its first byte. Which two are joined next is asked of a queue: long pieces hold many.
+        let mut tokens: Vec<Joint> = (0..piece.len()).map(|at| Joint { end: at + 1, before: at.wrapping_sub(1), join: ABSENT }).collect();
+        let mut queue = BinaryHeap::with_capacity(piece.len());
+        (0..piece.len()).for_each(|at| self.join(piece, &mut tokens, at, &mut queue));
+        let mut count = piece.len() as u64;
+        while let Some(Reverse((rank, at))) = queue.pop() {
+            // What was queued before one of the two changed is not true any more.
+            let Some(Joint { end: second, before, .. }) = tokens.get(at).copied().filter(|token| token.join == rank) else { continue };
+            let Some(end) = tokens.get_mut(second).map(|gone| {
+                gone.join = ABSENT;
+                gone.end
+            }) else {
+                continue;
+            };
+            count -= 1;
+            if let Some(token) = tokens.get_mut(at) {
+                token.end = end;
+            }
+            if let Some(next) = tokens.get_mut(end) {
+                next.before = at;
+            }
+            self.join(piece, &mut tokens, at, &mut queue);
+            self.join(piece, &mut tokens, before, &mut queue);
         }
-        while let Some((first, &rank)) = joins.iter().enumerate().take(tokens).min_by_key(|(_, rank)| **rank) {
-            if rank == ABSENT {
-                break;
-            }
-            bounds.copy_within(first + 2..=tokens, first + 1);
-            joins.copy_within(first + 2..=tokens, first + 1);
-            tokens -= 1;
-            if let Some(rank) = joins.get_mut(first) {
-                *rank = join(&bounds, tokens, first);
-            }
-            if let Some(rank) = first.checked_sub(1).and_then(|before| joins.get_mut(before)) {
-                *rank = join(&bounds, tokens, first - 1);
-            }
+        count
+    }
+
+    /// Finds the rank of a token and the next one as one token, and queues it where it has one.
+    fn join(&self, piece: &[u8], tokens: &mut [Joint], at: usize, queue: &mut BinaryHeap<Reverse<(u32, usize)>>) {
+        let end = tokens.get(at).and_then(|token| tokens.get(token.end)).map(|next| next.end);
+        let join = end.and_then(|end| piece.get(at..end)).map_or(ABSENT, |both| self.rank_of(both));
+        if let Some(token) = tokens.get_mut(at) {
+            token.join = join;
         }
-        tokens as u64
+        if join != ABSENT {
+            queue.push(Reverse((join, at)));
+        }
     }
 
     /// The number of tokens of a piece of one to seven bytes, which stand in `block`, the first one lowest.
