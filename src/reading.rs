@@ -180,24 +180,29 @@ pub fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
 }
 
-/// The text of a small file: settings, prices, a policy, a baseline.
+/// The text of a small file: settings, prices, a policy.
 pub fn text(path: &Path) -> io::Result<String> {
+    text_within(path, LARGEST_TEXT)
+}
+
+/// The text of a file of so many bytes at most.
+pub fn text_within(path: &Path, most: u64) -> io::Result<String> {
     match named(path)? {
-        Named::File(file) => whole(file),
-        Named::Stream(stream) => whole(stream),
+        Named::File(file) => whole(file, most),
+        Named::Stream(stream) => whole(stream, most),
     }
 }
 
 /// The text of such a file that another one names, or that is looked for: a stream is none.
 pub fn regular_text(path: &Path) -> io::Result<String> {
-    whole(regular(path)?)
+    whole(regular(path)?, LARGEST_TEXT)
 }
 
-fn whole(stream: impl Read) -> io::Result<String> {
+fn whole(stream: impl Read, most: u64) -> io::Result<String> {
     let mut text = String::new();
-    stream.take(LARGEST_TEXT + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST_TEXT {
-        return Err(io::Error::other(format!("is larger than {}, which is the most that such a file may be", size(LARGEST_TEXT))));
+    stream.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > most {
+        return Err(io::Error::other(format!("is larger than {}, which is the most that such a file may be", size(most))));
     }
     Ok(text)
 }

@@ -175,9 +175,12 @@ impl Gate {
     }
 }
 
+/// A baseline has a row for each session.
+const LARGEST_BASELINE: u64 = 1 << 30;
+
 fn read(path: &Path) -> Result<Baseline, Failure> {
     let named = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
-    let text =
-        ctxsim::reading::text(path).map_err(|error| named(format!("cannot be read: {error} (--update-baseline writes a baseline)")))?;
+    let text = ctxsim::reading::text_within(path, LARGEST_BASELINE)
+        .map_err(|error| named(format!("cannot be read: {error} (--update-baseline writes a baseline)")))?;
     serde_json::from_str(&text).map_err(|error| named(format!("is no baseline of this version: {error} (--update-baseline writes one)")))
 }
