@@ -33,8 +33,9 @@ pub fn store_of(place: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Opti
     })
 }
 
-/// A session that an agent keeps directly in this folder, and the agent; `None` where there is none, and for the root of a project.
-pub fn session_in(folder: &Path) -> Option<(&'static str, PathBuf)> {
+/// A session that an agent keeps directly in this folder, and the agent; `None` where there is none, and for the root of a project. What is `ours` is
+/// no agent's.
+pub fn session_in(folder: &Path, ours: &dyn Fn(&Path) -> bool) -> Option<(&'static str, PathBuf)> {
     if ROOTS.iter().any(|name| folder.join(name).exists()) {
         return None;
     }
@@ -46,7 +47,7 @@ pub fn session_in(folder: &Path) -> Option<(&'static str, PathBuf)> {
     files.into_iter().take(LOOKED_AT).find_map(|file| {
         let name = sniff(&Source::open(&file).ok()?)?.0.name;
         let is_agent = WITHOUT_HOME.contains(&name) || agents.iter().any(|home| home.agent == name);
-        is_agent.then_some((name, file))
+        (is_agent && !ours(&file)).then_some((name, file))
     })
 }
 

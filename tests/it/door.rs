@@ -338,6 +338,10 @@ fn nothing_is_written_over_what_is_there() {
         let is_ours = matches!(writer.wrote, Wrote::Folder(_)) && writer.command != "demo" || writer.command == "gate";
         assert_eq!(again.status.code() != Some(2), is_ours, "{}: {}", writer.name(), String::from_utf8_lossy(&again.stderr));
         if let Wrote::Folder(_) = writer.wrote {
+            // What a run has left half written is ours, and sessions of ours are no agent's.
+            fs::remove_file(&file).unwrap();
+            let whole = run(&root, &forced(writer.words(&log, &place)));
+            assert!(matches!(whole.status.code(), Some(0 | 1)), "{}: {}", writer.name(), String::from_utf8_lossy(&whole.stderr));
             fs::write(&file, "changed by hand").unwrap();
             assert_refused(&writer.name(), &root, &writer.words(&log, &place));
         }

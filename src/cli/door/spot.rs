@@ -1,5 +1,6 @@
 //! Where a path leads that something is to be written to.
 
+use super::manifest::Manifest;
 use crate::cli::failure::Failure;
 use ctxsim::corpus::{session_in, store_of};
 use std::fs::{self, Metadata};
@@ -216,7 +217,12 @@ fn check_place(named: &Path, place: &Path, above: &Path) -> Result<(), Failure> 
         return Err(refused(named, &format!("lies among the logs of {}, where nothing is ever written", store.agent)));
     }
     let nearest = above.ancestors().find(|folder| folder.is_dir());
-    match nearest.and_then(session_in) {
+    let session = |folder: &Path| {
+        let list = Manifest::of(folder);
+        let name = |file: &Path| file.file_name().map(|name| name.to_string_lossy().into_owned());
+        session_in(folder, &|file| list.as_ref().zip(name(file)).is_some_and(|(list, name)| list.holds(&name, file)))
+    };
+    match nearest.and_then(session) {
         None => Ok(()),
         Some((agent, session)) => {
             let session = session.file_name().unwrap_or_default().to_string_lossy().into_owned();
