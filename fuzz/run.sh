@@ -2,6 +2,7 @@
 # Fuzzes all targets in slices, the one with the least time first, and goes on where it was stopped. Needs a Rust toolchain and a C++ compiler, no cargo-fuzz.
 #   fuzz/run.sh [MINUTES=10] [SECONDS=120] [JOBS=1]   so many minutes in all, in slices of so many seconds, so many at a time
 #   fuzz/run.sh report                                what was run so far, one line per target
+# An input may take 10 seconds by the clock, or CTXSIM_FUZZ_TIMEOUT where other work takes the processor.
 # What counts is the processor time of a slice. fuzz/progress.tsv keeps a line a target, fuzz/corpus the inputs, fuzz/artifacts what was found.
 # It ends with 1 at the first finding.
 set -euo pipefail

@@ -12,7 +12,6 @@ use crate::statistics::Origin;
 use crate::trace::Trace;
 use crate::transcript::{Text, TextKind};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -84,11 +83,8 @@ impl Baseline {
             .collect();
         sessions.sort_by(|one, other| (&one.session, &one.digest).cmp(&(&other.session, &other.digest)));
         // Two sessions of one name are told apart by a number.
-        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        for session in &mut sessions {
-            let count = seen.entry(session.session.clone()).or_default();
-            *count += 1;
-            if *count > 1 {
+        for alike in sessions.chunk_by_mut(|one, other| one.session == other.session) {
+            for (session, count) in alike.iter_mut().zip(1..).skip(1) {
                 session.session = format!("{} #{count}", session.session);
             }
         }
