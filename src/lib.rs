@@ -27,7 +27,7 @@
 //! ```
 //!
 //! On no road of their own: [`context`] (what stands in a window), [`estimate`] (what texts cost by the agents' estimates), [`statistics`] (how sure a
-//! figure is), [`mod@catalog`] (models, prices, windows), [`reading`] (the one door to files), [`units`].
+//! figure is), [`mod@catalog`] (models, prices, windows), [`reading`] (the one door to files), [`decode`] (documents to records), [`units`].
 //!
 //! The library prints nothing, asks no environment and opens no file for writing. The architecture, its floors and its invariants stand in `ARCHITECTURE.md`.
 
@@ -39,6 +39,7 @@ pub mod catalog;
 pub mod context;
 pub mod corpus;
 pub mod cost;
+pub mod decode;
 pub mod estimate;
 pub mod experiment;
 pub mod format;

@@ -1,5 +1,6 @@
 //! Parameters that decide nothing as a policy stands: whatever they are set to, the plan is the same.
 
+use crate::list::Arrange;
 use crate::policy::{Facts, Parameter, Plan, Policy, figure};
 
 /// A parameter without effect.
@@ -31,7 +32,7 @@ impl Policy {
             // Switches first: they turn whole rules off.
             let mut others: Vec<(&String, &Parameter)> =
                 self.params.iter().filter(|(other, _)| *other != name && !idle.contains(other)).collect();
-            others.sort_by_key(|(_, parameter)| !parameter.is_switch());
+            others.arrange_by_key(|(_, parameter)| !parameter.is_switch());
             let frees =
                 |other: &str| self.turned(other).any(|policy| policy.plan(facts).is_ok_and(|plan| policy.decides(name, &plan, facts)));
             let (other, parameter) = others.into_iter().find(|(other, _)| frees(other))?;

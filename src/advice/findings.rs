@@ -2,6 +2,7 @@
 //! protected ends that leave nothing to take, fallbacks that cannot shrink. Each finding names its keys and its arithmetic.
 
 use crate::estimate::Unit;
+use crate::list::Arrange;
 use crate::policy::{
     AllKept, Comparison, Crossing, EndOf, EndUnit, Expression, FALLBACK_WINDOW, Facts, Hook, Input, Level, Measure, Parameter, Plan,
     Policy, Rule, Scope, Select, SummariserOverflow, SummaryModel, Tails, Trigger,
@@ -82,7 +83,7 @@ fn impossible(policy: &Policy, scope: &Scope, error: &str) -> Vec<Finding> {
             }
         }
     }
-    findings.sort_by(|one, other| one.keys.cmp(&other.keys));
+    findings.arrange_by(|one, other| one.keys.cmp(&other.keys));
     findings.push(Finding { gravity: Gravity::Defect, keys: Vec::new(), sentence: error.to_owned() });
     findings
 }

@@ -2,6 +2,7 @@
 
 use super::model::Model;
 use super::table::CatalogError;
+use crate::decode;
 use serde::Deserialize;
 
 const CACHES: &str = include_str!("../../catalog/caches.toml");
@@ -128,7 +129,7 @@ impl CacheRules {
 
     /// Rules from the text of a table like `catalog/caches.toml`.
     pub fn parse(text: &str) -> Result<CacheRules, CatalogError> {
-        let table: Table = toml::from_str(text).map_err(CatalogError::Caches)?;
+        let table: Table = decode::from_toml(text).map_err(CatalogError::Caches)?;
         match table.caches.iter().find(|rule| rule.step == 0) {
             Some(rule) => Err(CatalogError::CacheStep { provider: rule.provider.clone() }),
             None => Ok(CacheRules { rows: table.caches, head_changes: table.head_changes }),

@@ -2,6 +2,7 @@
 
 use super::name::Name;
 use super::price::{Price, Rate, Rates};
+use crate::list::Arrange;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -124,12 +125,12 @@ fn litellm(row: &Map<String, Value>) -> Option<Price> {
     };
     let list = row.get("tiered_pricing").and_then(Value::as_array);
     let mut tiers: Vec<(u64, Rates)> = list.into_iter().flatten().filter_map(listed).collect();
-    tiers.sort_by_key(|(above, _)| *above);
+    tiers.arrange_by_key(|(above, _)| *above);
     if let Some((_, lowest)) = tiers.first().copied() {
         return Some(always(lowest, tiers.split_off(1)));
     }
     let mut tiers: Vec<(u64, Rates)> = row.keys().filter_map(above).collect();
-    tiers.sort_by_key(|(above, _)| *above);
+    tiers.arrange_by_key(|(above, _)| *above);
     Some(always(at(row, "")?, tiers))
 }
 
@@ -146,6 +147,6 @@ fn models_dev(cost: &Map<String, Value>) -> Option<Price> {
     let listed = cost.get("tiers").and_then(Value::as_array).map(|tiers| tiers.iter().filter_map(tier).collect());
     let older = || cost.get("context_over_200k").and_then(Value::as_object).and_then(at).map(|rates| vec![(200_000, rates)]);
     let mut tiers: Vec<(u64, Rates)> = listed.or_else(older).unwrap_or_default();
-    tiers.sort_by_key(|(above, _)| *above);
+    tiers.arrange_by_key(|(above, _)| *above);
     Some(always(at(cost)?, tiers))
 }

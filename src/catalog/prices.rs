@@ -4,6 +4,8 @@ use super::model::Model;
 use super::price::{Price, Rate, Rates};
 use super::price_file::PriceFile;
 use super::table::CatalogError;
+use crate::decode;
+use crate::list::Arrange;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -28,7 +30,7 @@ impl Prices {
 
     /// Prices from the text of a table like `catalog/prices.toml`.
     pub fn parse(text: &str) -> Result<Prices, CatalogError> {
-        let table: Table = toml::from_str(text).map_err(CatalogError::Prices)?;
+        let table: Table = decode::from_toml(text).map_err(CatalogError::Prices)?;
         let as_of = millis(&table.as_of).ok_or(CatalogError::PriceDay)?;
         let mut by_id: BTreeMap<String, Vec<Price>> = BTreeMap::new();
         for row in table.prices {
@@ -37,7 +39,7 @@ impl Prices {
             by_id.entry(row.model).or_default().push(price);
         }
         // What holds at some hours alone comes behind what holds for the rest of the same days.
-        by_id.values_mut().for_each(|rows| rows.sort_by_key(|price| (price.from, !price.hours.is_empty())));
+        by_id.values_mut().for_each(|rows| rows.arrange_by_key(|price| (price.from, !price.hours.is_empty())));
         Ok(Prices { by_id, as_of, own: None })
     }
 
@@ -108,7 +110,7 @@ impl Row {
         let rates = rates(&self.input, [&self.cache_read, &self.cache_write, &self.cache_write_1h], &self.output)?;
         let tier = |tier: &Tier| Some((tier.above, rates_of_tier(tier)?));
         let mut tiers = self.tiers.iter().map(tier).collect::<Option<Vec<_>>>()?;
-        tiers.sort_by_key(|(above, _)| *above);
+        tiers.arrange_by_key(|(above, _)| *above);
         Some(Price { from, hours: self.hours.clone(), rates, tiers })
     }
 }

@@ -1,6 +1,7 @@
 //! How much longer runs got under another policy, in experiments that were recorded: what no replay knows.
 
 use super::table::CatalogError;
+use crate::decode;
 use serde::Deserialize;
 
 const RUN_LENGTH: &str = include_str!("../../catalog/run_length.toml");
@@ -50,6 +51,6 @@ struct Scenarios {
 impl Scenario {
     /// `catalog/run_length.toml`, in its order.
     pub fn builtin() -> Result<Vec<Scenario>, CatalogError> {
-        toml::from_str(RUN_LENGTH).map(|scenarios: Scenarios| scenarios.scenario).map_err(CatalogError::RunLength)
+        decode::from_toml(RUN_LENGTH).map(|scenarios: Scenarios| scenarios.scenario).map_err(CatalogError::RunLength)
     }
 }

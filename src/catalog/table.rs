@@ -5,6 +5,7 @@ use super::host::{HostLimits, Hosts};
 use super::image::ImageRule;
 use super::model::{Model, Thinking};
 use super::name::{Name, names_another_version};
+use crate::decode::{self, Mistake};
 use crate::units::Tokens;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -19,22 +20,22 @@ const FAMILIES: &str = include_str!("../../catalog/families.toml");
 pub enum CatalogError {
     /// The table of models is not what it should be.
     #[error("the table of models cannot be read: {0}")]
-    Models(toml::de::Error),
+    Models(Mistake),
     /// The table of families is not what it should be.
     #[error("the table of families cannot be read: {0}")]
-    Families(toml::de::Error),
+    Families(Mistake),
     /// The table of overheads is not what it should be.
     #[error("the table of overheads cannot be read: {0}")]
-    Overheads(toml::de::Error),
+    Overheads(Mistake),
     /// The table of hosts is not what it should be.
     #[error("the table of hosts cannot be read: {0}")]
-    Hosts(toml::de::Error),
+    Hosts(Mistake),
     /// The table of run lengths is not what it should be.
     #[error("the table of run lengths cannot be read: {0}")]
-    RunLength(toml::de::Error),
+    RunLength(Mistake),
     /// The table of prices is not what it should be.
     #[error("the table of prices cannot be read: {0}")]
-    Prices(toml::de::Error),
+    Prices(Mistake),
     /// A price is no decimal number.
     #[error("a price of {model} is no decimal number, or its first day is no date")]
     Price {
@@ -49,7 +50,7 @@ pub enum CatalogError {
     PriceFile,
     /// The table of caches is not what it should be.
     #[error("the table of caches cannot be read: {0}")]
-    Caches(toml::de::Error),
+    Caches(Mistake),
     /// Hits cannot come in steps of nothing.
     #[error("a cache of {provider} has hits in steps of 0 tokens")]
     CacheStep {
@@ -97,15 +98,15 @@ struct Entry {
 impl Catalog {
     /// The catalogue that ships with the program.
     pub fn builtin() -> Result<Catalog, CatalogError> {
-        let hosts = toml::from_str(HOSTS).map_err(CatalogError::Hosts)?;
-        let Overheads { overheads } = toml::from_str(OVERHEADS).map_err(CatalogError::Overheads)?;
+        let hosts = decode::from_toml(HOSTS).map_err(CatalogError::Hosts)?;
+        let Overheads { overheads } = decode::from_toml(OVERHEADS).map_err(CatalogError::Overheads)?;
         Ok(Catalog { hosts, overheads, ..Catalog::parse(MODELS, FAMILIES)? })
     }
 
     /// A catalogue from the text of its two tables, as in `catalog/models.toml` and `catalog/families.toml`.
     pub fn parse(models: &str, families: &str) -> Result<Catalog, CatalogError> {
-        let table: Table = toml::from_str(models).map_err(CatalogError::Models)?;
-        let families = toml::from_str(families).map_err(CatalogError::Families)?;
+        let table: Table = decode::from_toml(models).map_err(CatalogError::Models)?;
+        let families = decode::from_toml(families).map_err(CatalogError::Families)?;
         let mut catalog = Catalog {
             families,
             hosts: Hosts::default(),

@@ -12,6 +12,7 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, Tuned, split};
 use ctxsim::experiment::{Billing, Objective, SweepError, near, thresholds};
+use ctxsim::list::Arrange;
 use ctxsim::policy::Policy;
 use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
@@ -148,7 +149,7 @@ impl Tune {
         } else {
             self.params.iter().map(|text| Axis::parse(text, policy)).collect::<Result<Vec<Axis>, SweepError>>()?
         };
-        axes.sort_by(|one, other| one.param.cmp(&other.param));
+        axes.arrange_by(|one, other| one.param.cmp(&other.param));
         axes.dedup_by(|one, other| one.param == other.param);
         if axes.is_empty() {
             let names: Vec<&str> = policy.params.keys().map(String::as_str).collect();

@@ -12,6 +12,7 @@ use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, CorpusFacts, Parts, Skipped, Vocabularies, joined, read_traces, settled, write_traces};
 use ctxsim::experiment::{RecordedSummaries, ReplaySettings, price, replay};
+use ctxsim::list::Arrange;
 use ctxsim::measure::Wanted;
 use ctxsim::render::json;
 use ctxsim::report::{self, Asked, Baselines};
@@ -257,7 +258,7 @@ impl Merge {
         }
         if !self.sessions {
             // In whatever order parts came, the same bytes go out.
-            corpus.traces.sort_by(|one, other| one.by_identity(other));
+            corpus.traces.arrange_by(|one, other| one.by_identity(other));
             corpus.facts.skipped.sort();
             corpus.facts.losses.sort();
             return put(&object!({ "sessions": corpus.traces.len() }), &written(&corpus).map_err(Failure::Usage)?);

@@ -1,6 +1,7 @@
 //! What a call was the first to carry: the reply before it and what followed, by what it was.
 
 use crate::context::Region;
+use crate::list::Arrange;
 use crate::trace::{PartKind, Trace};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -51,6 +52,6 @@ pub fn arrivals(trace: &Trace, call: usize) -> Vec<Arrival> {
         tokens,
     };
     let mut found: Vec<Arrival> = found.into_iter().map(arrival).collect();
-    found.sort_by_key(|arrival| Reverse(arrival.tokens));
+    found.arrange_by_key(|arrival| Reverse(arrival.tokens));
     found
 }

@@ -7,6 +7,7 @@ use super::summaries::{RecordedSummaries, summary_of};
 pub use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use super::window::window_of;
 use crate::corpus::{Bounds, Corpus, prompt_of, segment};
+use crate::list::Arrange;
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
 use crate::statistics::median;
@@ -230,7 +231,7 @@ impl<'a> Session<'a> {
                 }
                 None => here.extend(first.map(|event| self.false_alarm(event, &case(CompactionKind::Compact, None)))),
             }
-            here.sort_by_key(order);
+            here.arrange_by_key(order);
             tested.extend(here);
         }
         tested
@@ -250,7 +251,7 @@ impl<'a> Session<'a> {
             let of_kind = predicted.iter().filter(|event| event.kind == kind && wanted).copied().collect();
             tested.extend(self.paired(&noted, of_kind, &case));
         }
-        tested.sort_by_key(order);
+        tested.arrange_by_key(order);
         tested
     }
 

@@ -2,6 +2,7 @@
 
 use super::read_again::withdrawn;
 use crate::corpus::Corpus;
+use crate::list::Arrange;
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -31,7 +32,7 @@ pub struct FileReadings {
 pub fn files(corpus: &Corpus) -> Vec<FileReadings> {
     let of = |(session, trace): (usize, Cow<'_, Trace>)| of_session(session, &trace);
     let mut all: Vec<FileReadings> = corpus.traces.par_each().enumerate().flat_map_iter(of).collect();
-    all.sort_by_key(|file| Reverse((file.readings, file.tokens)));
+    all.arrange_by_key(|file| Reverse((file.readings, file.tokens)));
     all
 }
 

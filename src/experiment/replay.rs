@@ -5,6 +5,7 @@ use super::summaries::RecordedSummaries;
 use super::window::{Window, WindowFrom, window_of};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
+use crate::list::Arrange;
 use crate::list::List;
 use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, Rule};
 use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
@@ -121,7 +122,7 @@ impl<'a> Ready<'a> {
             of.push(*known.entry((window_of(&trace, default, settings), summaries.model(&trace))).or_insert(next));
         }
         let mut windows: Vec<_> = known.into_iter().collect();
-        windows.sort_by_key(|(_, number)| *number);
+        windows.arrange_by_key(|(_, number)| *number);
         let windows: Vec<_> = windows.into_iter().map(|(window, _)| window).collect();
         let mut plans: BTreeMap<Facts, Plan> = BTreeMap::new();
         for (window, _) in &windows {

@@ -1,8 +1,10 @@
 //! Lists with an element for each session: as they are, or packed where there are so many that they would fill the memory. What is packed stands in memory
 //! up to a bound, and beyond it in a temporary file.
 
+mod arrange;
 mod bytes;
 
+pub use arrange::Arrange;
 use bytes::Bytes;
 pub use bytes::lost;
 use rayon::prelude::*;
@@ -59,6 +61,13 @@ impl<T> List<T> {
     }
 }
 
+/// What is made of so many places, on all cores, in their order: compiled once for each kind of element, whoever makes it.
+pub fn on_all_cores<T: Send>(count: usize, make: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    let mut made = Vec::new();
+    (0..count).into_par_iter().map(make).collect_into_vec(&mut made);
+    made
+}
+
 impl<T> Default for List<T> {
     fn default() -> List<T> {
         List::from(Vec::new())
@@ -93,25 +102,23 @@ impl<T: Pack> List<T> {
 
     /// What is made of the places of another list, on all cores, in their order; packed where that one is.
     pub fn made<L: Pack>(like: &List<L>, make: impl Fn(usize) -> T + Sync + Send) -> List<T> {
-        let places = (0..like.len()).into_par_iter();
         if !like.is_packed() {
-            return List::from(places.map(make).collect::<Vec<T>>());
+            return List::from(on_all_cores(like.len(), &make));
         }
-        List::of_packed(places.map(|place| stored(&make(place))).collect())
+        List::of_packed(on_all_cores(like.len(), &|place| stored(&make(place))))
     }
 
     /// Two lists at once, of both things that are made of a place.
     pub fn made_in_pairs<L: Pack, U: Pack>(like: &List<L>, make: impl Fn(usize) -> (T, U) + Sync + Send) -> (List<T>, List<U>) {
-        let places = (0..like.len()).into_par_iter();
         if !like.is_packed() {
-            let (ones, others): (Vec<T>, Vec<U>) = places.map(make).unzip();
+            let (ones, others): (Vec<T>, Vec<U>) = on_all_cores(like.len(), &make).into_iter().unzip();
             return (List::from(ones), List::from(others));
         }
         let both = |place| {
             let (one, other) = make(place);
             (stored(&one), stored(&other))
         };
-        let (ones, others) = places.map(both).unzip();
+        let (ones, others) = on_all_cores(like.len(), &both).into_iter().unzip();
         (List::of_packed(ones), List::of_packed(others))
     }
 
@@ -122,12 +129,11 @@ impl<T: Pack> List<T> {
             rows.into_iter().for_each(|row| row.into_iter().zip(&mut lists).for_each(|(element, list)| list.push(element)));
             lists.into_iter()
         }
-        let places = (0..like.len()).into_par_iter();
         if !like.is_packed() {
-            return apart(places.map(make).collect(), width).map(List::from).collect();
+            return apart(on_all_cores(like.len(), &make), width).map(List::from).collect();
         }
         let row = |place| make(place).iter().map(stored).collect::<Vec<Bytes>>();
-        apart(places.map(row).collect(), width).map(List::of_packed).collect()
+        apart(on_all_cores(like.len(), &row), width).map(List::of_packed).collect()
     }
 
     /// Packs it where it has many elements.

@@ -7,7 +7,7 @@ use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
 use super::inherit::{check_shape, inherit};
 use super::mirrored::Mirrored;
-use super::mistake::{no_such, position};
+use super::mistake::no_such;
 use super::parameter::{Parameter, as_number};
 use super::plan::Plan;
 use super::preset::{preset_names, presets};
@@ -16,8 +16,8 @@ use super::recorded_by::{RecordedBy, Recorder};
 use super::size::open_formulas;
 use super::suggestion::suggestion;
 use crate::catalog::Family;
+use crate::decode::{self, position};
 use crate::reading;
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -95,8 +95,8 @@ impl Policy {
         body.remove("name");
         own_agents(&mut body);
         body.remove("mirrored");
-        let recorded_by = own.get("recorded_by").cloned().and_then(|value| value.try_into().ok()).unwrap_or_default();
-        let mirrored = own.get("mirrored").cloned().and_then(|value| value.try_into().ok()).unwrap_or_default();
+        let recorded_by = own.get("recorded_by").cloned().and_then(|value| decode::from_value(value).ok()).unwrap_or_default();
+        let mirrored = own.get("mirrored").cloned().and_then(|value| decode::from_value(value).ok()).unwrap_or_default();
         let name = own_name.unwrap_or_else(|| default_name.to_owned());
         let about = text_of(&mut body, "about");
         let mirrors = text_of(&mut body, "mirrors");
@@ -117,7 +117,7 @@ impl Policy {
             parameter.check_written().map_err(refused)?;
         }
         let configuration: Vec<ConfigurationFile> =
-            body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
+            body.remove("configuration").and_then(|files| decode::from_value(files).ok()).unwrap_or_default();
         body.get_mut("rule").map_or(Ok(()), open_formulas).map_err(|error| misspelt(origin, text, &error))?;
         let (configuration, body) = (configuration.into(), Arc::new(body));
         let policy = Policy { name, about, mirrors, mirrored, not_modelled, recorded_by, params, configuration, body, decider: None };
@@ -200,7 +200,7 @@ impl Policy {
         let mut body = self.worked_out(&self.scope(facts)?)?;
         family::choose(&mut body, facts.family);
         let wrong = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason };
-        let mut plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
+        let mut plan: Plan = decode::from_value(Value::Table(body)).map_err(|mistake| wrong(mistake.message))?;
         if let Some(program) = &mut plan.program {
             program.params = self.scope(facts)?;
             program.decider.clone_from(&self.decider);
@@ -210,7 +210,7 @@ impl Policy {
 
     /// The program that its rules ask, with the command as it is written; `None` where none does.
     pub fn program(&self) -> Option<Program> {
-        self.body.get("program").and_then(|program| program.clone().try_into().ok())
+        self.body.get("program").and_then(|program| decode::from_value(program.clone()).ok())
     }
 
     /// The same policy, whose rules ask this one.

@@ -10,9 +10,7 @@ use super::family;
 use super::parameter::as_number;
 use super::plan::{Plan, Rule};
 use crate::catalog::Family;
-use serde::de::value::{Error, MapAccessDeserializer, MapDeserializer, SeqDeserializer};
-use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
-use serde::forward_to_deserialize_any;
+use crate::decode::{Content, Node};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,7 +31,7 @@ pub struct Drafts<'p> {
 /// A document for one family, with its formulas resolved.
 struct Draft {
     /// The document without its rules.
-    frame: Leaf,
+    frame: Node<'static>,
     rules: Vec<RuleDraft>,
     formulas: Vec<Resolved>,
     /// By fact: does one of them ask for it?
@@ -42,20 +40,11 @@ struct Draft {
 
 /// A rule of the document: settings that come to the same numbers in it have one rule.
 struct RuleDraft {
-    leaf: Leaf,
+    node: Node<'static>,
     /// The places of its formulas.
     formulas: Range<usize>,
     /// By what they come to.
     known: BTreeMap<Vec<u64>, Arc<Rule>>,
-}
-
-/// A value of the document.
-enum Leaf {
-    Plain(Value),
-    /// The formula at this place.
-    Formula(usize),
-    Array(Vec<Leaf>),
-    Table(Vec<(String, Leaf)>),
 }
 
 /// A setting of the base policy: its parameters, ready for any model.
@@ -159,30 +148,25 @@ impl<'p> Drafts<'p> {
             Some(_) => return None,
         };
         let mut formulas = Vec::new();
-        let frame = self.leaf(Value::Table(body), &mut formulas)?;
+        let frame = self.node(Value::Table(body), &mut formulas)?;
         let rule = |rule| {
             let first = formulas.len();
-            let leaf = self.leaf(rule, &mut formulas)?;
-            Some(RuleDraft { leaf, formulas: first..formulas.len(), known: BTreeMap::new() })
+            let node = self.node(rule, &mut formulas)?;
+            Some(RuleDraft { node, formulas: first..formulas.len(), known: BTreeMap::new() })
         };
         let rules = rules.into_iter().map(rule).collect::<Option<_>>()?;
         let asks = std::array::from_fn(|fact| formulas.iter().any(|formula: &Resolved| formula.asks(fact)));
         Some(Draft { frame, rules, formulas, asks })
     }
 
-    fn leaf(&self, value: Value, formulas: &mut Vec<Resolved>) -> Option<Leaf> {
-        Some(match value {
-            Value::String(text) if text.starts_with('=') => {
-                formulas.push(self.resolve(text.strip_prefix('=')?)?);
-                Leaf::Formula(formulas.len() - 1)
+    /// The value with a place for what each of its formulas comes to.
+    fn node(&self, value: Value, formulas: &mut Vec<Resolved>) -> Option<Node<'static>> {
+        Node::of(value, &mut |text| match text.strip_prefix('=') {
+            Some(formula) => {
+                formulas.push(self.resolve(formula)?);
+                Some(Content::Number(formulas.len() - 1))
             }
-            Value::Array(values) => Leaf::Array(values.into_iter().map(|value| self.leaf(value, formulas)).collect::<Option<_>>()?),
-            Value::Table(table) => {
-                let entries = table.into_iter().map(|(key, value)| Some((key, self.leaf(value, formulas)?)));
-                Leaf::Table(entries.collect::<Option<_>>()?)
-            }
-            Value::Datetime(_) => return None,
-            value => Leaf::Plain(value),
+            None => Some(Content::Text(text.into())),
         })
     }
 }
@@ -213,7 +197,7 @@ impl Draft {
     }
 
     fn plan(&mut self, values: &[f64]) -> Option<Plan> {
-        let mut plan = Plan::deserialize(At { leaf: &self.frame, values }).ok()?;
+        let mut plan: Plan = self.frame.decode(values).ok()?;
         plan.rule = self.rules.iter_mut().map(|rule| rule.at(values)).collect::<Option<_>>()?;
         plan.ready().ok()
     }
@@ -226,7 +210,7 @@ impl RuleDraft {
         if let Some(rule) = self.known.get(&key) {
             return Some(Arc::clone(rule));
         }
-        let rule = Arc::new(Rule::deserialize(At { leaf: &self.leaf, values }).ok()?);
+        let rule = Arc::new(self.node.decode::<Rule>(values).ok()?);
         self.known.insert(key, Arc::clone(&rule));
         Some(rule)
     }
@@ -235,67 +219,4 @@ impl RuleDraft {
 /// The facts of a model, in the order of [`FACTS`].
 fn numbers_of(dialled: &Dialled<'_>, facts: &Facts) -> [u64; FACTS.len()] {
     [window_of(dialled.policy, facts), facts.max_input, facts.max_output]
-}
-
-/// A value of the document, with all formulas worked out.
-#[derive(Clone, Copy)]
-struct At<'de> {
-    leaf: &'de Leaf,
-    values: &'de [f64],
-}
-
-impl<'de> IntoDeserializer<'de, Error> for At<'de> {
-    type Deserializer = At<'de>;
-
-    fn into_deserializer(self) -> At<'de> {
-        self
-    }
-}
-
-impl<'de> At<'de> {
-    fn entries(self, table: &'de [(String, Leaf)]) -> MapDeserializer<'de, impl Iterator<Item = (&'de str, At<'de>)>, Error> {
-        MapDeserializer::new(table.iter().map(move |(key, leaf)| (key.as_str(), At { leaf, ..self })))
-    }
-}
-
-impl<'de> Deserializer<'de> for At<'de> {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.leaf {
-            Leaf::Plain(Value::String(text)) => visitor.visit_borrowed_str(text),
-            Leaf::Plain(Value::Integer(number)) => visitor.visit_i64(*number),
-            Leaf::Plain(Value::Float(number)) => visitor.visit_f64(*number),
-            Leaf::Plain(Value::Boolean(yes)) => visitor.visit_bool(*yes),
-            Leaf::Plain(_) => Err(Error::custom("not in a draft")),
-            Leaf::Formula(place) => match self.values.get(*place).copied().unwrap_or(f64::NAN) {
-                // As a document is worked out: whole numbers are integers.
-                whole if whole.fract() == 0.0 && whole.abs() < 9e15 => visitor.visit_i64(whole as i64),
-                number => visitor.visit_f64(number),
-            },
-            Leaf::Array(leaves) => visitor.visit_seq(SeqDeserializer::new(leaves.iter().map(|leaf| At { leaf, ..self }))),
-            Leaf::Table(table) => visitor.visit_map(self.entries(table)),
-        }
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(self, _: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
-        match self.leaf {
-            Leaf::Plain(Value::String(text)) => visitor.visit_enum(text.as_str().into_deserializer()),
-            Leaf::Table(table) if table.len() == 1 => visitor.visit_enum(MapAccessDeserializer::new(self.entries(table))),
-            _ => Err(Error::custom("no word of a policy")),
-        }
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
-        identifier ignored_any
-    }
 }

@@ -10,6 +10,7 @@ use super::preset::{preset_names, presets};
 use super::program::Program;
 use super::recorded_by::RecordedBy;
 use super::suggestion::suggestion;
+use crate::decode::{self, Mistake};
 use crate::estimate::Estimator;
 use crate::reading;
 use serde::Deserialize;
@@ -50,7 +51,7 @@ pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, P
     if depth > LONGEST_CHAIN {
         return Err(PolicyError::Ring(origin.to_owned()));
     }
-    let mut own: Table = text.parse().map_err(|error| invalid(origin, text, &error))?;
+    let mut own: Table = text.parse().map_err(|error| invalid(origin, &Mistake::syntax(&error, text)))?;
     let without: Vec<String> = match own.remove("without") {
         Some(Value::Array(ids)) => ids.into_iter().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
         _ => Vec::new(),
@@ -160,7 +161,7 @@ pub(super) fn overlay(base: &mut Table, own: Table) {
 
 /// Reads the text for unknown words and wrong types alone.
 pub(super) fn check_shape(origin: &str, text: &str) -> Result<(), PolicyError> {
-    toml::from_str::<Written>(&plain_numbers(text)).map(drop).map_err(|error| invalid(origin, text, &error))
+    decode::from_toml::<Written>(&plain_numbers(text)).map(drop).map_err(|error| invalid(origin, &error))
 }
 
 /// Formulas stand where numbers are expected: each becomes the number 1 at the same place, so that positions stay true.

@@ -86,6 +86,7 @@ fn day<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Date>, D::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode;
 
     #[test]
     fn versions_compare_as_versions_and_days_are_counted() {
@@ -95,10 +96,10 @@ mod tests {
         assert!(!newer("2.1.29", "2.1.3") && !newer("1.18.0", "1.18") && !newer("1.18", "1.18.9") && !newer("0.142.0", "0.142.0-alpha.3"));
         assert!(!newer("18565d94", "9.9.9") && !newer("1.0.0", "") && !newer("1.0.0", "20260101") && !newer("1.0.0", "local"));
         assert!(!Mirrored::default().is_older_than("9.9"));
-        let dated = toml::from_str::<Mirrored>("date = \"2026-02-27\"").unwrap();
+        let dated = decode::from_toml::<Mirrored>("date = \"2026-02-27\"").unwrap();
         let on = |day: &str| dated.age_days(day.parse().unwrap());
         assert_eq!([on("2026-02-27"), on("2026-03-01"), on("2027-02-27"), on("2026-02-26")], [Some(0), Some(2), Some(365), None]);
-        let wrong = toml::from_str::<Mirrored>("read = \"2026-02-30\"").unwrap_err();
-        assert!(wrong.message().contains("`2026-02-30` is no day"), "{wrong}");
+        let wrong = decode::from_toml::<Mirrored>("read = \"2026-02-30\"").unwrap_err();
+        assert!(wrong.message.contains("`2026-02-30` is no day"), "{wrong}");
     }
 }

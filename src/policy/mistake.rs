@@ -2,6 +2,7 @@
 
 use super::error::PolicyError;
 use super::suggestion::suggestion;
+use crate::decode::{Mistake, position};
 
 /// A mistake at the place where this word is written.
 pub(super) fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> PolicyError {
@@ -19,9 +20,9 @@ const RENAMED: [(&str, &str); 4] = [
 ];
 
 /// A mistake that the decoder has found.
-pub(super) fn invalid(origin: &str, text: &str, error: &toml::de::Error) -> PolicyError {
-    let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-    let message = error.message();
+pub(super) fn invalid(origin: &str, mistake: &Mistake) -> PolicyError {
+    let (line, column) = mistake.place.unwrap_or((1, 1));
+    let message = mistake.message.as_str();
     // "unknown field `x`, expected one of `a`, `b`": the nearest of the expected words is worth more than their list.
     let mut quoted = message.split('`').skip(1).step_by(2);
     let hint = match quoted.next() {
@@ -33,11 +34,4 @@ pub(super) fn invalid(origin: &str, text: &str, error: &toml::de::Error) -> Poli
         _ => String::new(),
     };
     PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: format!("{message}{hint}") }
-}
-
-/// Line and column, from 1, of a byte offset.
-pub(super) fn position(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |index| index + 1);
-    (before.matches('\n').count() + 1, before.get(line_start..).unwrap_or("").chars().count() + 1)
 }

@@ -3,6 +3,7 @@
 use super::mirrored::Mirrored;
 use super::preset::{Preset, presets};
 use super::switch::Switch;
+use crate::decode;
 use serde::Deserialize;
 use std::cmp::Ordering;
 use std::sync::LazyLock;
@@ -87,7 +88,7 @@ impl RecordedBy {
 
 /// What the presets say of logs, in their order. It never changes, and a corpus asks for it once a session and policy.
 static OF_PRESETS: LazyLock<Vec<Head>> = LazyLock::new(|| {
-    let head = |preset: &Preset| Some(Head { name: preset.name, ..toml::from_str(preset.text).ok()? });
+    let head = |preset: &Preset| Some(Head { name: preset.name, ..decode::from_toml(preset.text).ok()? });
     presets().iter().filter_map(head).collect()
 });
 

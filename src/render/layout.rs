@@ -1,5 +1,6 @@
 //! How a table comes onto a page: which columns stand side by side, how wide they are, where words break.
 
+use crate::list::Arrange;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A page is never laid out for fewer columns than this.
@@ -43,7 +44,7 @@ pub(super) fn blocks(columns: &[Measured], page: usize) -> Vec<Block> {
     let places = |label: bool| (0..columns.len()).filter(move |place| columns.get(*place).is_some_and(|column| column.label == label));
     let labels: Vec<usize> = places(true).collect();
     let mut waiting: Vec<usize> = places(false).collect();
-    waiting.sort_by_key(|place| columns.get(*place).map(|column| column.priority));
+    waiting.arrange_by_key(|place| columns.get(*place).map(|column| column.priority));
     let mut blocks: Vec<Block> = Vec::new();
     let mut here: Vec<usize> = labels.clone();
     for place in waiting {

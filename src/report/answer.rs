@@ -16,6 +16,7 @@ use crate::corpus::Corpus;
 use crate::cost::OwnError;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, Replay, advised, best_of, sample};
+use crate::list::Arrange;
 use crate::statistics::{Bars, Finding, WORTH, Within};
 use std::collections::BTreeSet;
 
@@ -125,7 +126,7 @@ fn signed(cell: Cell) -> Cell {
 /// The two warnings that hold for the most sessions.
 fn warned<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
     let mut found: Vec<causes::Warned<'_>> = replays.filter(|replay| !replay.is_none()).flat_map(causes::warned).collect();
-    found.sort_by_key(|warned| std::cmp::Reverse(warned.sessions));
+    found.arrange_by_key(|warned| std::cmp::Reverse(warned.sessions));
     let line = |warned: &causes::Warned<'_>| format!("! {}: {} ({})", warned.policy, warned.sentence, counted(warned.sessions, "session"));
     (!found.is_empty()).then(|| Section::lines(found.iter().take(WARNED).map(line).collect()))
 }

@@ -11,6 +11,7 @@ use super::words::{counted, grouped, percent};
 use super::{notes, read_again};
 use crate::corpus::Corpus;
 use crate::experiment::{self, Backtest, Mode, TOLERANCE, Tested, TestedSession, Verdict};
+use crate::list::Arrange;
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
 
@@ -57,7 +58,7 @@ fn screen(corpus: &Corpus, result: &Backtest) -> Screen {
     let nothing = || "Nothing to test: no session holds a compaction of an agent with a preset.".to_owned();
     let lines = [in_short(&events, scores(&events), error).unwrap_or_else(nothing)].into_iter().chain(aside(result));
     let mut rows: Vec<Row<'_>> = all(result).collect();
-    rows.sort_by_key(|(_, event)| event.verdict == Verdict::Hit);
+    rows.arrange_by_key(|(_, event)| event.verdict == Verdict::Hit);
     let events = fields(corpus).table(3, rows).told("Events, simulated beside recorded; those that were not predicted first");
     Screen { sections: [Section::lines(lines.collect())].into_iter().chain(events).collect(), ..Screen::default() }
 }

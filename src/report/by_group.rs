@@ -6,6 +6,7 @@ use super::finding;
 use super::recording::RECORDED;
 use super::words::{counted, percent, short_dollars, three_digits};
 use crate::experiment::{CallGroup, GroupBy, Grouped};
+use crate::list::Arrange;
 
 /// What a group is called.
 fn header(by: GroupBy) -> &'static str {
@@ -25,7 +26,7 @@ const fn recorded(key: &'static str, header: &'static str, unit: Unit) -> Column
 pub fn section(grouped: &Grouped) -> Section {
     let mut all: Vec<&CallGroup> = grouped.groups.iter().rev().collect();
     if matches!(grouped.by, GroupBy::Project | GroupBy::Agent) {
-        all.sort_by_key(|group| std::cmp::Reverse(group.prompt_tokens));
+        all.arrange_by_key(|group| std::cmp::Reverse(group.prompt_tokens));
     }
     let minutes = |group: &&CallGroup| match group.compacting_ms {
         Some(took) => Cell::Name(format!("{}.{}", took / 60_000, took % 60_000 / 6_000)),

@@ -13,6 +13,7 @@ use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind};
 use crate::experiment::metric::in_spreadsheets;
 use crate::experiment::{Recording, Replay};
+use crate::list::Arrange;
 use crate::list::List;
 use crate::sim::{Outcome, Totals};
 use crate::trace::Trace;
@@ -71,7 +72,7 @@ pub fn screen(corpus: &Corpus, replays: &[Replay]) -> Screen {
     let differ = || met.iter().filter(|met| met.spread() > 0);
     differ().filter_map(|met| met.end(0)).for_each(|(replay, _)| *fewest.entry(&replay.policy).or_default() += 1);
     let mut fewest: Vec<(&str, u64)> = fewest.into_iter().collect();
-    fewest.sort_by_key(|(_, sessions)| Reverse(*sessions));
+    fewest.arrange_by_key(|(_, sessions)| Reverse(*sessions));
     let told: Vec<String> = fewest.iter().map(|(policy, sessions)| format!("{policy} in {}", counted(*sessions, "session"))).collect();
     let (all, alike) = (met.len() as u64, met.iter().filter(|met| met.ends.is_some() && met.spread() == 0).count() as u64);
     let answer = match told.as_slice() {
@@ -96,7 +97,7 @@ fn named(replays: &[Replay]) -> Vec<&Replay> {
 fn met<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
     let mut met: Vec<Met<'_>> = (0..corpus.traces.len()).map(|place| Met::of(place, named)).collect();
     // The sort is stable: equals stay in the order of the corpus.
-    met.sort_by_key(|met| Reverse((met.failed, met.overflows, met.spread())));
+    met.arrange_by_key(|met| Reverse((met.failed, met.overflows, met.spread())));
     met
 }
 

@@ -11,6 +11,7 @@ use super::title::short_title;
 use super::words::{counted, grouped, percent, short_dollars, three_digits};
 use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Reads};
+use crate::list::Arrange;
 use crate::trace::Trace;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -167,7 +168,7 @@ fn rows(corpus: &Corpus, found: &CacheReads, by: BreaksBy) -> Vec<(Cell, Reads)>
     }
     let mut rows: Vec<(String, Reads)> = sums.into_iter().collect();
     if by != BreaksBy::Day {
-        rows.sort_by_key(|(_, reads)| Reverse((reads.nano_usd, reads.breaks)));
+        rows.arrange_by_key(|(_, reads)| Reverse((reads.nano_usd, reads.breaks)));
     }
     let cell = |name: String| if by == BreaksBy::Cause || by == BreaksBy::Day { Cell::Name(name) } else { Cell::Text(name) };
     rows.into_iter().map(|(name, reads)| (cell(name), reads)).collect()
@@ -251,10 +252,10 @@ fn listed(corpus: &Corpus, found: &CacheReads) -> Table {
     let of_sessions = found.breaks.chunk_by(|one, next| one.session == next.session);
     let mut sessions: Vec<(&Reads, &[CacheBreak])> =
         of_sessions.filter_map(|breaks| Some((found.sessions.get(breaks.first()?.session)?, breaks))).collect();
-    sessions.sort_by_key(|(reads, _)| Reverse(reads.nano_usd));
+    sessions.arrange_by_key(|(reads, _)| Reverse(reads.nano_usd));
     let rows = sessions.into_iter().flat_map(|(reads, breaks)| {
         let mut breaks: Vec<&CacheBreak> = breaks.iter().collect();
-        breaks.sort_by_key(|one| (Reverse(one.nano_usd), one.place));
+        breaks.arrange_by_key(|one| (Reverse(one.nano_usd), one.place));
         let trace = breaks.first().and_then(|one| corpus.traces.at(one.session));
         let id = trace.as_deref().map_or("", |trace| &trace.id);
         let session = format!("session {id}: {}, {}", counted(reads.breaks, "break"), money(reads.nano_usd));

@@ -4,6 +4,7 @@ use super::document::{Cell, Column, Provenance, Section, Unit};
 use super::field::Fields;
 use super::words::{counted, three_digits};
 use crate::experiment::{NeverReached, Replay};
+use crate::list::Arrange;
 use crate::sim::{Cause, Warning};
 use std::cmp::Reverse;
 
@@ -15,7 +16,7 @@ const fn simulated(key: &'static str, header: &'static str, unit: Unit) -> Colum
 pub fn causes(replays: &[Replay]) -> Option<Section> {
     let rows = replays.iter().flat_map(|replay| {
         let mut causes: Vec<(&Replay, Cause, u64)> = replay.totals.causes.iter().map(|(cause, count)| (replay, *cause, *count)).collect();
-        causes.sort_by_key(|(_, cause, count)| (Reverse(*count), *cause));
+        causes.arrange_by_key(|(_, cause, count)| (Reverse(*count), *cause));
         causes
     });
     let table = Fields::<(&Replay, Cause, u64)>::new()

@@ -10,6 +10,7 @@ use crate::corpus::Corpus;
 use crate::experiment::{
     Axis, Curve, Distance, curve as curve_of, distances, kept_by, newest_limits, protections, quantile, to_results, tool_of,
 };
+use crate::list::Arrange;
 use crate::trace::Trace;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ fn reach(name: &str, distances: &[&Distance], curve: &Curve) -> String {
 fn of_presets(lines: &[&Distance], window: u64) -> Option<String> {
     let limits = newest_limits(window).into_iter().filter(|((axis, _), _)| matches!(axis, Axis::Tokens | Axis::OutputTokens));
     let mut limits: Vec<_> = limits.map(|((axis, limit), systems)| (kept_by(lines, axis, limit), axis, limit, systems)).collect();
-    limits.sort_by_key(|((kept, _), _, limit, _)| Reverse((*kept, *limit)));
+    limits.arrange_by_key(|((kept, _), _, limit, _)| Reverse((*kept, *limit)));
     let told = |((kept, of), axis, limit, systems): &((u64, u64), Axis, u64, Vec<&str>)| {
         let of_what = if *axis == Axis::Tokens { "" } else { " of tool output" };
         format!("{} {}{of_what} {}", first_few(systems, NAMED), three_digits(*limit), percent(*kept as i64, *of))
@@ -196,7 +197,7 @@ fn groups(
         }
     }
     let mut found: Vec<(String, Vec<Vec<&Distance>>)> = found.into_iter().collect();
-    found.sort_by_key(|(_, lists)| Reverse(lists.iter().map(Vec::len).sum::<usize>()));
+    found.arrange_by_key(|(_, lists)| Reverse(lists.iter().map(Vec::len).sum::<usize>()));
     let rows = found.iter().flat_map(|(group, lists)| {
         let filled = by_kind.iter().zip(lists).filter(|(_, list)| !list.is_empty());
         filled.map(move |((evidence, _), list)| {

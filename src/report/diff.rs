@@ -8,6 +8,7 @@ use super::words::{counted, first_few, grouped, percent};
 use super::{explain, finding, notes};
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Direction, Dropped, Parting, Replay, Side, found};
+use crate::list::Arrange;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::statistics::{Bars, FEWEST, Finding, WORTH};
 use crate::trace::Trace;
@@ -91,7 +92,7 @@ fn parted(diff: &Diff) -> Vec<usize> {
     let parted = diff.partings.each().enumerate().filter(|(_, parting)| parting.is_some()).map(|(place, _)| place);
     let mut parted: Vec<(u64, usize)> = parted.map(|place| (tokens(one, place).abs_diff(tokens(other, place)), place)).collect();
     // The sort is stable: equals stay in the order of the corpus.
-    parted.sort_by_key(|(distance, _)| Reverse(*distance));
+    parted.arrange_by_key(|(distance, _)| Reverse(*distance));
     parted.into_iter().map(|(_, place)| place).collect()
 }
 
@@ -155,7 +156,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
             sum => format!("{} from there on, in {}", counted(sum, "overflow"), counted(overflowing, "session")),
         };
         let mut kinds: Vec<(&str, u64)> = kinds.into_iter().collect();
-        kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
+        kinds.arrange_by_key(|(kind, count)| (Reverse(*count), *kind));
         let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{} {count}", kind.replace('_', " "))).collect();
         lines.push(format!("What {name} did first where they part: {}; {overflows}.", first_few(&kinds, kinds.len())));
     }
@@ -272,10 +273,10 @@ fn places(dropped: &Dropped) -> String {
         first_few(&places.iter().map(|(name, tokens)| format!("{name} {}", grouped(*tokens))).collect::<Vec<_>>(), NAMED)
     };
     let mut tools: Vec<(String, u64)> = dropped.by_tool.iter().map(|(tool, tokens)| (tool.clone(), *tokens)).collect();
-    tools.sort_by_key(largest_first);
+    tools.arrange_by_key(largest_first);
     let mut regions: Vec<(String, u64)> =
         dropped.by_region.iter().map(|(region, tokens)| (region.name().replace('_', " "), *tokens)).collect();
-    regions.sort_by_key(largest_first);
+    regions.arrange_by_key(largest_first);
     let tools = if tools.is_empty() { String::new() } else { format!(" (of {})", named(&tools)) };
     named(&regions) + &tools
 }

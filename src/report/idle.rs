@@ -12,6 +12,7 @@ use super::title::short_title;
 use super::words::{counted, grouped, three_digits};
 use crate::corpus::Corpus;
 use crate::experiment::idle::{Best, BreakEven, Class, Idle, OfSession, Remedy};
+use crate::list::Arrange;
 use std::cmp::Reverse;
 
 const REMEDIES: &str = "A ping reads the whole prompt when nine tenths of the lifetime are over, and again after as long; a compaction takes place once at that time. Costs are \
@@ -190,7 +191,7 @@ fn by_session(corpus: &Corpus, found: &Idle) -> Table {
     let name = |place: usize| corpus.traces.at(place).map_or(Cell::Empty, |trace| Cell::text(&trace.id));
     let mut dearest: Vec<(Reverse<u64>, OfSession<'_>)> =
         found.sessions().map(|of| (Reverse(found.class(of).cost(Remedy::Nothing, true)), of)).collect();
-    dearest.sort_by_key(|(cost, _)| *cost);
+    dearest.arrange_by_key(|(cost, _)| *cost);
     let rows = dearest.into_iter().map(|(_, of)| (of.place(), found.class(of)));
     let fields = Fields::<Row>::new()
         .with(Column::name("session", "session"), move |(place, _)| name(*place))

@@ -11,6 +11,7 @@ use super::words::{counted, grouped, percent, three_digits};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, by_agent, by_model, usage_outliers};
+use crate::list::Arrange;
 use crate::trace::{Outputs, Trace};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -61,7 +62,7 @@ fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[usiz
         let mut table = agent_table(agents);
         let tokens =
             |row: &Vec<Cell>| agents.iter().find(|(name, _)| row.first() == Some(&Cell::text(name))).map(|(_, of)| of.prompt_tokens);
-        table.rows.sort_by_key(|row| Reverse(tokens(row)));
+        table.rows.arrange_by_key(|row| Reverse(tokens(row)));
         let shown = ["sessions", "calls", "prompt_tokens", "largest_prompt_tokens", "overhead_tokens", "compactions", "prunings"];
         table.with_columns(&names(&shown)).titled("Agents, the largest first; recorded, the overhead estimated")
     } else {
@@ -275,7 +276,7 @@ fn message_table(agents: &BTreeMap<String, Contents>) -> Table {
 
 fn model_table(models: &BTreeMap<String, ModelShare>) -> Table {
     let mut all: Vec<(&String, &ModelShare)> = models.iter().collect();
-    all.sort_by_key(|(name, share)| (Reverse(share.calls), *name));
+    all.arrange_by_key(|(name, share)| (Reverse(share.calls), *name));
     let window = tokens("window_tokens", "window", "by the catalogue; empty where it does not know the model");
     Fields::<(&String, &ModelShare)>::new()
         .with(Column::name("model", "model"), |(name, _)| if name.is_empty() { Cell::name("(not named)") } else { Cell::text(name) })

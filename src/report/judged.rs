@@ -3,6 +3,7 @@
 use super::asked::Swept;
 use super::words::counted;
 use crate::experiment::{Constraint, Direction, Judgement, Judging, Row, Setting, Standing, judgements};
+use crate::list::Arrange;
 
 /// One setting with all that is said of it.
 pub struct Judged<'a> {
@@ -43,7 +44,7 @@ pub fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
     let mut judged: Vec<Judged<'a>> = rows.collect();
     let objective = swept.objective;
     let worth = |judged: &Judged<'_>| judged.row.value(&objective.measure);
-    judged.sort_by(|one, other| {
+    judged.arrange_by(|one, other| {
         let breaks = |judged: &Judged<'_>| match judged.verdict.standing {
             Standing::Breaks => 2,
             Standing::CannotTell => 1,

@@ -6,6 +6,7 @@ use super::field::Fields;
 use super::words::{counted, counted_as, evidence_name, grouped};
 use crate::corpus::Corpus;
 use crate::experiment::{LeastBudget, PERCENT, Replay};
+use crate::list::Arrange;
 use crate::sim::{Broken, Category, Fates, Outcome};
 use crate::trace::Evidence;
 use std::cmp::Reverse;
@@ -121,7 +122,7 @@ fn worst(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
     for replay in replays {
         for (place, outcome) in replay.outcomes.each().enumerate() {
             heaviest.extend(outcome.broken.iter().map(|broken| (replay.policy.as_str(), place, broken.clone())));
-            heaviest.sort_by_key(|(.., broken)| (broken.kind, Reverse(broken.weight)));
+            heaviest.arrange_by_key(|(.., broken)| (broken.kind, Reverse(broken.weight)));
             heaviest.truncate(NAMED);
         }
     }

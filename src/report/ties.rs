@@ -4,6 +4,7 @@ use super::asked::Swept;
 use super::judged::Judged;
 use super::words::{counted, first_few};
 use crate::experiment::{Setting, Standing};
+use crate::list::Arrange;
 use crate::policy::number;
 
 /// So many settings or values are named, the others counted.
@@ -61,7 +62,7 @@ fn values<'a>(settings: &[&'a Setting], param: &str) -> Vec<&'a str> {
     let pairs = settings.iter().flat_map(|setting| &setting.values);
     let mut values: Vec<&str> = pairs.filter(|(name, _)| name == param).map(|(_, value)| value.as_str()).collect();
     let size = |value: &str| number(value).unwrap_or(f64::MAX);
-    values.sort_by(|one, other| size(one).total_cmp(&size(other)).then(one.cmp(other)));
+    values.arrange_by(|one, other| size(one).total_cmp(&size(other)).then(one.cmp(other)));
     values.dedup();
     values
 }

@@ -6,6 +6,7 @@ use crate::cli::logs::Logs;
 use crate::cli::program::{Errors, Programs};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Replay, ReplaySettings, replay};
+use ctxsim::list::Arrange;
 use ctxsim::policy::Policy;
 use ctxsim::report::counted;
 use ctxsim::sim::Warning;
@@ -71,7 +72,7 @@ pub fn trial(policy: &Policy, name: &str, door: &Door) -> Result<(String, Vec<St
     let catalog = Catalog::builtin()?;
     let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
     let mut corpus = logs.read(&catalog)?;
-    corpus.traces.sort_by(|one, other| one.id.cmp(&other.id));
+    corpus.traces.arrange_by(|one, other| one.id.cmp(&other.id));
     let settings = ReplaySettings::new(&catalog);
     let mut tries: Vec<Replay> = Vec::new();
     for _ in 0..2 {

@@ -7,6 +7,7 @@ use crate::experiment::metric::{Metric, OverSessions, judged_by};
 use crate::experiment::origin::{Kin, origins};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
+use crate::list::Arrange;
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::Origin;
 use crate::trace::Trace;
@@ -81,7 +82,7 @@ impl Baseline {
                 origin,
             })
             .collect();
-        sessions.sort_by(|one, other| (&one.session, &one.digest).cmp(&(&other.session, &other.digest)));
+        sessions.arrange_by(|one, other| (&one.session, &one.digest).cmp(&(&other.session, &other.digest)));
         // Two sessions of one name are told apart by a number.
         for alike in sessions.chunk_by_mut(|one, other| one.session == other.session) {
             for (session, count) in alike.iter_mut().zip(1..).skip(1) {

@@ -5,6 +5,7 @@ use super::baseline::{Baseline, BaselineSession, READ, SCHEMA};
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::{Metric, OverSessions, judged_by};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
+use crate::list::Arrange;
 use crate::statistics::{RESAMPLES, SEED, Sample};
 use std::collections::BTreeMap;
 
@@ -218,6 +219,6 @@ fn sessions(baseline: &Baseline, now: &Baseline, measure: &Measure) -> Vec<Moved
         let part = |value: Value| i128::from(value.part) * 1_000_000 / i128::from(value.whole.max(1));
         std::cmp::Reverse((part(session.now) - part(session.baseline)).unsigned_abs())
     };
-    moved.sort_by(|one, other| weight(one).cmp(&weight(other)).then(one.session.cmp(&other.session)));
+    moved.arrange_by(|one, other| weight(one).cmp(&weight(other)).then(one.session.cmp(&other.session)));
     moved
 }

@@ -4,6 +4,7 @@ use super::pause::{Pause, Rest};
 use super::remedy::interval;
 use crate::catalog::Rates;
 use crate::experiment::cache::Step;
+use crate::list::Arrange;
 use std::collections::BTreeMap;
 
 /// Where remedies begin to pay for a model and a lifetime.
@@ -65,7 +66,7 @@ impl BreakEvens {
         let points = self.0.iter().filter(|(_, (pauses, ..))| *pauses > 0);
         let mut found: Vec<BreakEven> =
             points.map(|((model, lifetime), (pauses, _, pause))| BreakEven::of(model, *lifetime, *pauses, pause)).collect();
-        found.sort_by_key(|one| std::cmp::Reverse(one.pauses));
+        found.arrange_by_key(|one| std::cmp::Reverse(one.pauses));
         found
     }
 }

@@ -8,6 +8,7 @@ use super::row::Of::Difference;
 use super::row::Provenance::{Estimated, Recorded};
 use super::row::Stands::{Always, Spreadsheets, WhereItTells};
 use super::row::{KnownFrom, Metric, Part, Unit, charge, count, metric, share, signed, tokens};
+use crate::list::Arrange;
 use crate::sim::{EventKind, Fates, Totals};
 use crate::trace::Evidence;
 use std::sync::LazyLock;
@@ -202,7 +203,7 @@ const FURTHER: [&str; 17] = [
 pub fn judged_by() -> &'static [&'static Metric] {
     static JUDGED_BY: LazyLock<Vec<&Metric>> = LazyLock::new(|| {
         let mut named: Vec<&Metric> = METRICS.iter().filter(|metric| metric.judged).collect();
-        named.sort_by_key(|metric| place(&NAMES, metric.key));
+        named.arrange_by_key(|metric| place(&NAMES, metric.key));
         named
     });
     &JUDGED_BY
@@ -227,7 +228,7 @@ pub fn in_tables() -> impl Iterator<Item = &'static Metric> + Clone {
 /// What stands in spreadsheets: the same, and what else is told.
 pub fn in_spreadsheets() -> impl Iterator<Item = &'static Metric> + Clone {
     let mut further: Vec<&Metric> = METRICS.iter().filter(|metric| metric.stands == Spreadsheets).collect();
-    further.sort_by_key(|metric| place(&FURTHER, metric.key));
+    further.arrange_by_key(|metric| place(&FURTHER, metric.key));
     in_tables().chain(further)
 }
 

@@ -6,6 +6,7 @@ use super::verdict::Tuned;
 use crate::corpus::Corpus;
 use crate::experiment::sessions::by_session;
 use crate::experiment::sweep::{Setting, SweepError};
+use crate::list::Arrange;
 
 /// Which part of a corpus a session belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +52,7 @@ impl Tune<'_> {
             }));
         }
         let weight = |session: &Decided| std::cmp::Reverse(session.best.abs_diff(session.default));
-        decided.sort_by(|one, other| {
+        decided.arrange_by(|one, other| {
             let by_name = (&one.source, &one.session).cmp(&(&other.source, &other.session));
             weight(one).cmp(&weight(other)).then(one.part.cmp(&other.part)).then(by_name)
         });

@@ -1,5 +1,6 @@
 //! A table of runs: which file is of which task, and of which arm of the experiment.
 
+use crate::list::Arrange;
 use crate::policy::suggestion;
 use std::collections::BTreeMap;
 
@@ -56,7 +57,7 @@ impl Index {
     pub fn values(&self, column: &str) -> Vec<String> {
         let number = |text: &str| text.parse::<f64>().map_or((true, 0.0), |number| (false, number));
         let mut values: Vec<String> = self.rows.iter().map(|row| row.cell(column).to_owned()).collect();
-        values.sort_by(|one, other| {
+        values.arrange_by(|one, other| {
             let ((word, first), (other_word, second)) = (number(one), number(other));
             word.cmp(&other_word).then(first.total_cmp(&second)).then_with(|| one.cmp(other))
         });

@@ -9,6 +9,7 @@ use crate::format::exchange::{Exchange, Sessions};
 use crate::format::ground::{Count, Dollars, ReadError, Source, fault, millis, string, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::ChatMessage;
+use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -60,7 +61,7 @@ fn calls_beside(source: &Source) -> Vec<PathBuf> {
             (other == model).then(|| Some((seconds, path.with_file_name(entry.file_name()?))))?
         })
         .collect();
-    calls.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1)));
+    calls.arrange_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1)));
     calls.into_iter().map(|(_, path)| path).collect()
 }
 

@@ -1,5 +1,6 @@
 //! What a program may answer: edits in the words of a policy's actions, and what it looked at.
 
+use crate::decode;
 use crate::policy::action::{Drop, Inject, Mask, Summarise, Truncate};
 use crate::policy::trigger::Trigger;
 
@@ -53,7 +54,7 @@ impl Answer {
             return Err(format!("it holds a number beyond {LARGEST_NUMBER:e}"));
         }
         let answer: Answer =
-            serde_json::from_value(value).map_err(|_| "it has a word or a value that the protocol does not know".to_owned())?;
+            decode::from_value(value).map_err(|_| "it has a word or a value that the protocol does not know".to_owned())?;
         answer.when.as_ref().map_or(Ok(()), Trigger::check_answered)?;
         match answer.edits.iter().find_map(Edit::why_not) {
             Some(why) => Err(why.to_owned()),

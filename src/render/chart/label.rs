@@ -2,6 +2,7 @@
 
 use super::frame::Measures;
 use super::picture::{Area, Picture, Point};
+use crate::list::Arrange;
 use crate::report::chart::Hue;
 use plotters::style::text_anchor::HPos;
 
@@ -19,7 +20,7 @@ pub struct Beside<'a> {
 pub fn beside(picture: &mut Picture, measures: &Measures, plane: Area, names: Vec<Beside<'_>>, right: f64) {
     // The count below must live as long as the names do.
     let mut names = names;
-    names.sort_by(|one, other| one.at.1.total_cmp(&other.at.1));
+    names.arrange_by(|one, other| one.at.1.total_cmp(&other.at.1));
     let pitch = measures.small * 1.25;
     let (top, bottom) = (plane.top + pitch * 0.3, plane.bottom - pitch * 0.2);
     // More names than there is room for are counted in the last row.

@@ -7,6 +7,7 @@ use super::picture::{Area, Picture, Point};
 use super::plane::{Grid, Plane, Plotted, plane};
 use super::ruler::Ruler;
 use super::theme::{Theme, dash, symbol};
+use crate::list::Arrange;
 use crate::report::chart::{Chart, Form, Hue, Limit, Marks, Named, Place, Plot, Series};
 use plotters::coord::ranged1d::Ranged;
 use plotters::element::Polygon;
@@ -37,7 +38,7 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, plot: &Pl
     let about = (area.left + measures.letters * 3.0, area.right - right);
     let places = |at: &dyn Fn(f64) -> f64| {
         let mut places: Vec<(f64, &str)> = across.iter().filter_map(|limit| Some((at(place_of(limit)?), limit.name.as_str()))).collect();
-        places.sort_by(|one, other| other.0.total_cmp(&one.0));
+        places.arrange_by(|one, other| other.0.total_cmp(&one.0));
         places
     };
     let pitch = measures.small * 1.25;

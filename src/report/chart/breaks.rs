@@ -3,6 +3,7 @@
 use super::document::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::cache::{CacheBreak, Cause, Reads};
+use crate::list::Arrange;
 use crate::report::cache::{cause_name, day, money};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::field::Fields;
@@ -40,7 +41,7 @@ fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         *causes.entry(one.cause).or_default() += one.nano_usd.unwrap_or(0);
     }
     let mut dearest: Vec<(Cause, u64)> = causes.into_iter().filter(|(_, nano_usd)| *nano_usd > 0).collect();
-    dearest.sort_by_key(|(_, nano_usd)| Reverse(*nano_usd));
+    dearest.arrange_by_key(|(_, nano_usd)| Reverse(*nano_usd));
     let Some((first, most)) = dearest.first().copied() else {
         return Err(NothingToDraw("no break of the cache has a time and a price".to_owned()));
     };
@@ -56,7 +57,7 @@ fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             .map(|((_, cause), reads)| Piece { name: String::new(), hue: hue(*cause), length: reads.nano_usd as f64 })
             .filter(|piece| piece.length > 0.0)
             .collect();
-        pieces.sort_by_key(|piece| piece.hue);
+        pieces.arrange_by_key(|piece| piece.hue);
         let (count, cost) = here().fold((0, 0), |(count, cost), (_, reads)| (count + reads.breaks, cost + reads.nano_usd));
         BarRow { name: period.to_owned(), bar: Bar::Stack(pieces), value: format!("{}, {}", counted(count, "break"), money(cost)) }
     };

@@ -6,6 +6,7 @@ use super::few::{LINES, few};
 use super::kind::{Kind, Material, Need};
 use crate::cost::CacheKind;
 use crate::experiment::{Beside, Replay};
+use crate::list::Arrange;
 use crate::report::answer::verdict;
 use crate::report::asked::Asked;
 use crate::report::cost_figures;
@@ -69,7 +70,7 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let recorded = baselines.recording.map(|recording| &recording.sum).filter(|sum| sum.is_priced() && !points.is_empty());
     let on_front = |point: &Point<'_>| !points.iter().any(|other| point.beaten_by(other));
     let mut front: Vec<&Point<'_>> = points.iter().filter(|point| on_front(point)).collect();
-    front.sort_by_key(|point| (point.cost, point.saved));
+    front.arrange_by_key(|point| (point.cost, point.saved));
     let cheapest = front.first().ok_or(NothingToDraw("no call of these sessions has a known price".to_owned()))?;
     let most = front.iter().max_by_key(|point| point.saved);
     let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).unwrap_or_else(|| {

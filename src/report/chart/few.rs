@@ -2,6 +2,7 @@
 
 use super::document::Hue;
 use crate::experiment::Replay;
+use crate::list::Arrange;
 use crate::report::asked::Baselines;
 use std::cmp::Reverse;
 
@@ -26,10 +27,10 @@ pub fn few<K: Ord>(count: usize, most: usize, rank: impl Fn(usize) -> K) -> Few 
         return Few { places: (0..count).collect(), count };
     }
     let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by_key(|place| rank(*place));
+    order.arrange_by_key(|place| rank(*place));
     let mut places: Vec<usize> = order.iter().copied().take(most / 2).collect();
     order.retain(|place| !places.contains(place));
-    order.sort_by_key(|place| (Reverse(rank(*place)), *place));
+    order.arrange_by_key(|place| (Reverse(rank(*place)), *place));
     places.extend(order.into_iter().take(most - most / 2));
     places.sort_unstable();
     Few { places, count }

@@ -3,6 +3,7 @@
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::idle::{Pause, Remedy};
+use crate::list::Arrange;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::span::{lifetime, span};
@@ -27,7 +28,7 @@ fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let idle = material.idle.ok_or_else(nothing)?;
     let point = idle.break_even.first().ok_or_else(nothing)?;
     let mut here: Vec<&Pause> = idle.pauses.iter().filter(|pause| pause.lifetime == point.lifetime).collect();
-    here.sort_by_key(|pause| (pause.tokens, pause.session, pause.place));
+    here.arrange_by_key(|pause| (pause.tokens, pause.session, pause.place));
     let typical = here.get(here.len() / 2).copied().ok_or_else(nothing)?;
     let reach = point.gap.unwrap_or(0).max(4 * typical.lifetime).saturating_mul(2);
     // Costs change right behind the moment at which a ping is due, and behind the end of the lifetime.

@@ -3,6 +3,7 @@
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Series};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::validate::{Arm, Found, Validation};
+use crate::list::Arrange;
 use crate::report::document::Provenance;
 use crate::report::title::short_title as of_what;
 use crate::report::validate::{FIRST, rows};
@@ -48,7 +49,7 @@ fn predicted(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         Some(line(Form::Line, hue(point), vec![(point.at.0, known.low), (point.at.0, known.high)]))
     };
     // A name stands where there is room: arms whose prediction missed come first.
-    points.sort_by_key(|point| point.found.agreement != Some(Agreement::Off));
+    points.arrange_by_key(|point| point.found.agreement != Some(Agreement::Off));
     let dot =
         |point: &Point<'_>| Series { name: point.arm.to_owned(), named: Named::Beside, ..line(Form::Dots, hue(point), vec![point.at]) };
     let limit = |name: &str, hue: Hue, place: Place| Limit { name: name.to_owned(), hue, place };

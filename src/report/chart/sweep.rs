@@ -5,6 +5,7 @@ use super::document::{
 };
 use super::kind::{Kind, Material, Need};
 use crate::experiment::{Charges, Direction, Judgement, Measure, Row, Setting, Standing};
+use crate::list::Arrange;
 use crate::policy::number;
 use crate::report::asked::Swept;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
@@ -82,7 +83,7 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let all = lines.len();
     let mut lines: Vec<_> = lines.into_iter().collect();
     // Values as numbers, not as words: 10k comes behind 8k.
-    lines.sort_by(|((one, a), _), ((other, b), _)| one.cmp(other).then_with(|| last_number(a).total_cmp(&last_number(b))));
+    lines.arrange_by(|((one, a), _), ((other, b), _)| one.cmp(other).then_with(|| last_number(a).total_cmp(&last_number(b))));
     let verdicts = swept.judgements();
     let own_value = |row: &Row| {
         let base = swept.settings.get(row.setting)?.base;
@@ -94,7 +95,7 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let fewest = fewest_failed(swept);
     let mut gone: Vec<Series> = Vec::new();
     let series = lines.into_iter().take(LINES).enumerate().flat_map(|(place, ((base, others), mut points))| {
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        points.arrange_by(|one, other| one.0.total_cmp(&other.0));
         let policy = swept.bases.get(base).map_or("", |policy| policy.name.as_str());
         let name = match (several || others.is_empty(), others.is_empty()) {
             (true, false) => format!("{policy}, {others}"),
@@ -277,7 +278,7 @@ fn ties(swept: &Swept<'_>) -> Option<String> {
 /// Each value once, as numbers where they are.
 fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut all: Vec<String> = values.cloned().collect();
-    all.sort_by(|one, other| {
+    all.arrange_by(|one, other| {
         let as_number = |text: &str| number(text).unwrap_or(f64::MAX);
         as_number(one).total_cmp(&as_number(other)).then_with(|| one.cmp(other))
     });

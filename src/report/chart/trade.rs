@@ -4,6 +4,7 @@ use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plo
 use super::kind::{Kind, Material, Need};
 use super::sweep::{GONE, Swung, best_title, fewest_failed, marked, quantity, settings, value};
 use crate::experiment::{Direction, Row, Setting};
+use crate::list::Arrange;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::words::capital;
 use crate::statistics::front;
@@ -42,7 +43,7 @@ fn trade(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         vec![sought, share(other).total_cmp(&share(one))]
     });
     let mut edge: Vec<(f64, f64)> = rows.iter().zip(&on_front).filter(|(_, on)| **on).map(|(row, _)| place(row)).collect();
-    edge.sort_by(|one, other| one.0.total_cmp(&other.0));
+    edge.arrange_by(|one, other| one.0.total_cmp(&other.0));
     let line = Series {
         name: "the front: no setting is better in both".to_owned(),
         hue: Hue::Limit,

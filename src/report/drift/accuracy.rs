@@ -2,6 +2,7 @@
 
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Along, Comparison, Figures, Findings};
+use crate::list::Arrange;
 use crate::report::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use crate::report::record::drift::stretch_name;
 
@@ -83,7 +84,7 @@ pub(super) fn by_family(corpus: &Corpus, findings: &Findings) -> Option<Section>
     let columns =
         [vec![Column::name("family", "family"), Column::name("estimator", "estimator")], figure_columns(), worst_columns()].concat();
     let mut shown: Vec<&Comparison> = findings.comparisons.iter().filter(|row| row.family.is_some() && is_shown(&row.estimator)).collect();
-    shown.sort_by_key(|row| row.family);
+    shown.arrange_by_key(|row| row.family);
     let row = |row: &&Comparison| {
         let family = row.family.map_or("all", |family| family.name());
         [vec![name(family), name(&row.estimator)], figure_cells(&row.figures), worst_cells(corpus, &row.figures)].concat()
@@ -95,7 +96,7 @@ pub(super) fn by_family(corpus: &Corpus, findings: &Findings) -> Option<Section>
 pub(super) fn by_source(_: &Corpus, findings: &Findings) -> Option<Section> {
     let columns = [vec![Column::name("agent", "agent"), Column::name("estimator", "estimator")], figure_columns()].concat();
     let mut shown: Vec<&Comparison> = findings.comparisons.iter().filter(|row| row.source.is_some() && is_shown(&row.estimator)).collect();
-    shown.sort_by(|one, other| one.source.cmp(&other.source));
+    shown.arrange_by(|one, other| one.source.cmp(&other.source));
     let row = |row: &&Comparison| {
         let source = Cell::Text(row.source.clone().unwrap_or_default());
         [vec![source, name(&row.estimator)], figure_cells(&row.figures)].concat()

@@ -3,6 +3,7 @@
 use super::accuracy::{is_shown, name, number, ratio, section};
 use crate::estimate::ContentKind;
 use crate::experiment::drift::{Basis, EVIDENCE, FamilyCosts, Findings, Interval, Parts};
+use crate::list::Arrange;
 use crate::report::document::{Cell, Column, Section, Unit};
 use crate::report::field::Fields;
 use crate::report::words::{FEWEST, grouped};
@@ -25,7 +26,7 @@ pub(super) fn parts(findings: &Findings) -> Option<Section> {
         bounds("texts_interval", ""),
     ];
     let mut shown: Vec<_> = findings.parts.iter().filter(|(parts, _)| is_shown(&parts.estimator)).collect();
-    shown.sort_by_key(|(parts, _)| parts.family);
+    shown.arrange_by_key(|(parts, _)| parts.family);
     let rows = shown.into_iter().map(|(parts, intervals)| {
         let share = |millionths| Cell::Share { part: millionths, whole: 1_000_000 };
         let interval = |place: usize| intervals.as_ref().and_then(|intervals| intervals.get(place)).map_or(Cell::Empty, percents);
@@ -54,7 +55,7 @@ pub(super) fn in_parts(findings: &Findings, named: &dyn Fn(&str) -> bool) -> Opt
     let mut shown: Vec<&Parts> = findings.parts.iter().map(|(parts, _)| parts).filter(|parts| named(&parts.estimator)).collect();
     // The sort is stable: equals stay in the order of families.
     // A few calls say little, however far they are off.
-    shown.sort_by_key(|parts| (parts.calls < FEWEST, Reverse(parts.bias.abs())));
+    shown.arrange_by_key(|parts| (parts.calls < FEWEST, Reverse(parts.bias.abs())));
     let mut fields = Fields::<&Parts>::new()
         .with(Column::name("family", "family"), |parts| name(parts.family.name()))
         .with(Column::name("estimator", "estimator"), |parts| name(&parts.estimator))

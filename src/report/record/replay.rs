@@ -7,6 +7,7 @@ use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind, Check};
 use crate::experiment::{CallGroup, FileReadings, Grouped, JUMP_QUANTILES, Jumps, LeastBudget, Replay, WindowFrom};
+use crate::list::Arrange;
 use crate::list::List;
 use crate::report::asked::{Baselines, Series};
 use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch, Totals};
@@ -365,6 +366,6 @@ impl SessionRecord {
 /// Tools by the tokens carried for them, then by name.
 pub fn ranked(totals: &Totals) -> Vec<(&String, &Carried)> {
     let mut tools: Vec<_> = totals.tools.iter().collect();
-    tools.sort_by_key(|(name, carried)| (Reverse(carried.carried), *name));
+    tools.arrange_by_key(|(name, carried)| (Reverse(carried.carried), *name));
     tools
 }

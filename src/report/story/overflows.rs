@@ -2,6 +2,7 @@
 
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
+use crate::list::Arrange;
 use crate::report::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use crate::report::words::counted_as;
 use crate::sim::{EventKind, Outcome};
@@ -35,7 +36,7 @@ pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option
         }
     }
     // The sort is stable: equals stay in the order of policies and corpus.
-    found.sort_by_key(|(.., badness)| *badness);
+    found.arrange_by_key(|(.., badness)| *badness);
     let left_out = found.len().saturating_sub(SHOWN) as u64;
     let row = |(replay, place, _): &Found<'_>| {
         let (trace, outcome) = (corpus.traces.at(*place)?, replay.outcomes.at(*place)?);

@@ -7,6 +7,7 @@ use crate::format::ground::{ReadError, Source, Take, each_piece, fault};
 use crate::format::recorder::{Chain, Tools, thinking};
 use crate::format::wire::anthropic::Weigher;
 use crate::format::wire::blocks::Block;
+use crate::list::Arrange;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Usage};
 
 /// A task of which there is the screen's list alone.
@@ -198,7 +199,7 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], mod
             Kind::Said { .. } | Kind::Tool { .. } => {}
         }
     }
-    transcript.compactions.sort_by_key(|compaction| compaction.before);
+    transcript.compactions.arrange_by_key(|compaction| compaction.before);
     let mut calls = Chain::default();
     let mut compacted = transcript.compactions.iter().map(|compaction| compaction.before).peekable();
     for (index, (one, request)) in listed.iter().zip(requests).enumerate() {

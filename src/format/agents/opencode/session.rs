@@ -4,6 +4,7 @@ use super::history::{End, Entry, EntryKind, Request, in_context, latest};
 use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, millis, sealed_bytes};
 use crate::format::ground::{Dollars, Lose, compact, image};
 use crate::format::recorder::Recorder;
+use crate::list::Arrange;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent, project};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -448,7 +449,7 @@ impl<'s> Session<'s> {
             ..Compaction::default()
         });
         self.made.transcript.compactions.extend(prunings);
-        self.made.transcript.compactions.sort_by_key(|compaction| (compaction.before, compaction.time));
+        self.made.transcript.compactions.arrange_by_key(|compaction| (compaction.before, compaction.time));
         let main = self.made.transcript.main_model().unwrap_or_default();
         let hosts = self.hosts.iter().filter(|(model, _)| model == main).map(|(_, host)| host.as_str());
         self.made.transcript.host = most_frequent(hosts).map(str::to_owned);

@@ -7,6 +7,7 @@ use super::record::{MessageInfo, SessionInfo, millis};
 use super::session::Session;
 use crate::format::ground::{ReadError, Source};
 use crate::format::recorder::end;
+use crate::list::Arrange;
 use crate::reading::{self, Bounds};
 use crate::transcript::{Scale, Transcript};
 use std::io;
@@ -81,7 +82,7 @@ fn messages(folder: &Path, source: &mut Source) -> Vec<MessageFile> {
             MessageFile { path, name, created: info.and_then(|info| millis(info.time.created)) }
         })
         .collect();
-    files.sort_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
+    files.arrange_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
     files
 }
 

@@ -12,6 +12,7 @@ use crate::format::ground::{Outline, ReadError, Source, fault, values};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
+use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
 use record::Output;
 use sdk_record::Saved;
@@ -60,7 +61,7 @@ impl Kept {
         };
         let mut events: Vec<PathBuf> = crate::reading::entries(&folder).ok()?.into_iter().filter(|path| is_event(path)).collect();
         // Numbers have five digits or more.
-        events.sort_by(|one, other| (number(one), one).cmp(&(number(other), other)));
+        events.arrange_by(|one, other| (number(one), one).cmp(&(number(other), other)));
         let state = folder.parent().map(|folder| folder.join(STATE)).filter(|state| crate::reading::is_beside(state));
         let main = state.clone().or_else(|| events.first().cloned())?;
         Some(Kept { main, state, events })

@@ -2,6 +2,7 @@
 
 use super::messages;
 use crate::format::exchange::{Exchange, Sessions, Turn};
+use crate::list::Arrange;
 use crate::transcript::{Call, Message, Part, Role, Transcript, Usage};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +39,7 @@ const MOST_BYTES_PER_TOKEN: u64 = 12;
 
 /// Makes sessions of the spans of a file. Spans around calls repeat the figures of what they hold: the innermost ones count alone.
 pub fn join(mut spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut(&str), hand_over: &mut dyn FnMut(Transcript)) {
-    spans.sort_by(|one, other| (one.time, &one.trace, &one.id).cmp(&(other.time, &other.trace, &other.id)));
+    spans.arrange_by(|one, other| (one.time, &one.trace, &one.id).cmp(&(other.time, &other.trace, &other.id)));
     let around = around(&spans);
     for span in spans {
         if !span.called {
