@@ -1,7 +1,7 @@
 //! The one decoder of documents: TOML texts, and values of TOML and JSON that were put together. What derives `Deserialize` for a document is compiled
 //! for this decoder alone, and a mistake bears its place in the text.
 
-use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::value::{MapAccessDeserializer, SeqDeserializer};
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 use std::borrow::Cow;
@@ -32,6 +32,8 @@ pub enum Content<'t> {
     Boolean(bool),
     /// A date of TOML. No record has one.
     Date,
+    /// A whole number of more digits than can be counted in.
+    TooLarge,
     /// A number that stands at this place in what [`Node::decode`] is given.
     Number(usize),
     /// A list.
@@ -68,6 +70,49 @@ pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, Mistake> {
 /// The first mistake, without a place.
 pub fn from_value<T: DeserializeOwned>(value: impl Into<Node<'static>>) -> Result<T, Mistake> {
     value.into().decode(&[])
+}
+
+/// Line and column of what a TOML text says of a name: the parameter that has it, else a text that is it, else a key, else a text with it. Of a formula, the
+/// text that is it stands first. Comments and headings say nothing. `None` where it is nowhere.
+pub fn place_of(text: &str, word: &str, is_formula: bool) -> Option<(usize, usize)> {
+    fn look(table: &DeTable<'_>, word: &str, in_params: bool, found: &mut [Option<usize>; 4]) {
+        let mut note = |rank: usize, at: usize| {
+            if let Some(first) = found.get_mut(rank) {
+                *first = Some(first.map_or(at, |first| first.min(at)));
+            }
+        };
+        for (key, value) in table {
+            if key.get_ref() == word {
+                note(if in_params { 0 } else { 2 }, key.span().start);
+            }
+            let mut waiting = vec![value];
+            while let Some(value) = waiting.pop() {
+                match value.get_ref() {
+                    DeValue::String(text) if text == word => note(1, value.span().start + 1),
+                    DeValue::String(text) if text.strip_prefix('=') == Some(word) => note(1, value.span().start + 2),
+                    DeValue::String(text) if text.contains(word) => note(3, value.span().start),
+                    DeValue::Array(values) => waiting.extend(values),
+                    _ => {}
+                }
+            }
+        }
+        for (key, value) in table {
+            let mut waiting = vec![value];
+            while let Some(value) = waiting.pop() {
+                match value.get_ref() {
+                    DeValue::Table(table) => look(table, word, key.get_ref() == "params", found),
+                    DeValue::Array(values) => waiting.extend(values),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let mut found = [None; 4];
+    look(DeTable::parse(text).ok()?.get_ref(), word, false, &mut found);
+    if is_formula {
+        found.swap(0, 1);
+    }
+    found.into_iter().flatten().next().map(|at| position(text, at))
 }
 
 /// Line and column, from 1, of a byte offset.
@@ -137,11 +182,7 @@ fn spanned(value: Spanned<DeValue<'_>>) -> Node<'_> {
     let at = Some(value.span().start);
     let content = match value.into_inner() {
         DeValue::String(text) => Content::Text(text),
-        // Too large for a whole number: a field of whole numbers says so of the other kind.
-        DeValue::Integer(digits) => {
-            let float = || Content::Float(digits.as_str().parse().unwrap_or(f64::INFINITY));
-            i64::from_str_radix(digits.as_str(), digits.radix()).map_or_else(|_| float(), Content::Integer)
-        }
+        DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix()).map_or(Content::TooLarge, Content::Integer),
         DeValue::Float(digits) => Content::Float(digits.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(yes) => Content::Boolean(yes),
         DeValue::Datetime(_) => Content::Date,
@@ -185,6 +226,45 @@ impl de::Error for Mistake {
     fn custom<T: fmt::Display>(message: T) -> Mistake {
         Mistake { message: message.to_string(), place: None, at: None }
     }
+
+    fn invalid_type(found: Unexpected<'_>, wanted: &dyn de::Expected) -> Mistake {
+        Mistake::custom(format!("{} does not fit: {} is expected", in_words(found), wanted_in_words(&wanted.to_string())))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, wanted: &dyn de::Expected) -> Mistake {
+        Mistake::invalid_type(found, wanted)
+    }
+}
+
+fn in_words(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Bool(yes) => format!("`{yes}`"),
+        Unexpected::Unsigned(number) => format!("`{number}`"),
+        Unexpected::Signed(number) => format!("`{number}`"),
+        Unexpected::Float(number) => format!("`{number}`"),
+        Unexpected::Str(text) => format!("the text `{text}`"),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map => "a table".to_owned(),
+        Unexpected::Other(other) => format!("a {other}"),
+        other => other.to_string(),
+    }
+}
+
+/// What a record of Rust expects, in words of the document.
+fn wanted_in_words(wanted: &str) -> &str {
+    match wanted {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a string" | "a borrowed string" => "a text",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        "any valid TOML value" => "a number, a text, a list or a table",
+        record if record.starts_with("struct ") => "a table",
+        choice if choice.starts_with("enum ") => "a word",
+        other => other,
+    }
 }
 
 /// A node that is being decoded.
@@ -203,11 +283,8 @@ impl<'de> IntoDeserializer<'de, Mistake> for Decoder<'de> {
 }
 
 impl<'de> Decoder<'de> {
-    fn entries(
-        self,
-        table: &'de [(Node<'de>, Node<'de>)],
-    ) -> MapDeserializer<'de, impl Iterator<Item = (Decoder<'de>, Decoder<'de>)>, Mistake> {
-        MapDeserializer::new(table.iter().map(move |(key, value)| (Decoder { node: key, ..self }, Decoder { node: value, ..self })))
+    fn entries(self, table: &'de [(Node<'de>, Node<'de>)]) -> Entries<'de> {
+        Entries { rest: table, numbers: self.numbers }
     }
 
     /// The innermost node that is wrong is where the mistake stands.
@@ -222,6 +299,7 @@ impl<'de> Decoder<'de> {
             Content::Integer(number) => visitor.visit_i64(*number),
             Content::Float(number) => visitor.visit_f64(*number),
             Content::Boolean(yes) => visitor.visit_bool(*yes),
+            Content::TooLarge => Err(de::Error::custom("a number that is too large")),
             Content::Date => Err(de::Error::invalid_type(Unexpected::Other("date"), &visitor)),
             Content::Number(place) => match self.numbers.get(*place).copied().unwrap_or(f64::NAN) {
                 // As a document is worked out: whole numbers are integers.
@@ -248,6 +326,14 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
         }
     }
 
+    /// A list is no table, though it could be taken for the values of one in their order.
+    fn deserialize_struct<V: Visitor<'de>>(self, _: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, Mistake> {
+        match self.node.content {
+            Content::List(_) => self.placed(Err(de::Error::invalid_type(Unexpected::Seq, &visitor))),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mistake> {
         visitor.visit_newtype_struct(self)
     }
@@ -264,7 +350,30 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map
         identifier ignored_any
+    }
+}
+
+/// The entries of a table that are still to come.
+struct Entries<'de> {
+    rest: &'de [(Node<'de>, Node<'de>)],
+    numbers: &'de [f64],
+}
+
+impl<'de> de::MapAccess<'de> for Entries<'de> {
+    type Error = Mistake;
+
+    fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Mistake> {
+        let Some((key, _)) = self.rest.first() else { return Ok(None) };
+        let key = Decoder { node: key, numbers: self.numbers };
+        key.placed(seed.deserialize(key)).map(Some)
+    }
+
+    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
+        let Some(((_, value), rest)) = self.rest.split_first() else { return Err(de::Error::custom("a key has no value")) };
+        self.rest = rest;
+        let value = Decoder { node: value, numbers: self.numbers };
+        value.placed(seed.deserialize(value))
     }
 }

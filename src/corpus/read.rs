@@ -16,8 +16,8 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Sessions of more messages than this together are packed, however few they are.
-const MANY_MESSAGES: usize = 400_000;
+/// Sessions whose rows take more bytes than this together are packed, however few they are: with what hangs on the rows, a session takes twice as much.
+const MANY_BYTES: usize = 32 << 20;
 
 /// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).
 pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, CounterError> {
@@ -69,7 +69,7 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| files.get(*index).and_then(|file| std::fs::metadata(file).ok()).map_or(0, |metadata| metadata.len());
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
-    let (sessions, messages) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (sessions, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let exceeds = |count: &AtomicUsize, more: usize, most: usize| count.fetch_add(more, Ordering::Relaxed) + more > most;
     // Each file has its place in the list: lists of one file each, put together in the end, would take more than the files.
     let mut results: Vec<(usize, FileResult)> = order
@@ -80,7 +80,7 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
             let mut result = files.get(*index).map_or(FileResult::Companion, read);
             if let FileResult::Sessions { traces, .. } = &mut result {
                 let too_many = exceeds(&sessions, traces.len(), MANY);
-                let too_long = exceeds(&messages, traces.iter().map(|trace| trace.messages.len()).sum(), MANY_MESSAGES);
+                let too_long = exceeds(&bytes, traces.iter().map(Trace::row_bytes).sum(), MANY_BYTES);
                 if files.len() > MANY || too_many || too_long {
                     traces.pack();
                 }

@@ -5,7 +5,8 @@ use super::length::{Rounding, Unit};
 use crate::catalog::{ContentCosts, Family};
 use crate::trace::{PartKind, PartRow};
 use crate::transcript::{Image, Role, Text, TextKind};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
 /// Where rounding happens.
@@ -63,6 +64,13 @@ pub struct NonAscii {
     pub tools: Counting,
 }
 
+fn divisor<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    match u64::deserialize(from)? {
+        0 => Err(D::Error::custom("0 cannot divide: a whole number from 1 on is expected")),
+        divisor => Ok(divisor),
+    }
+}
+
 fn counted() -> Counting {
     Counting::Counted
 }
@@ -84,6 +92,7 @@ pub struct Estimator {
     /// Tokens = units x `numerator` / `denominator`.
     pub numerator: u64,
     /// See `numerator`; `chars / 4` has 1 and 4.
+    #[serde(deserialize_with = "divisor")]
     pub denominator: u64,
     /// Units of each kind of content count so many times, before the division. Absent: once, whatever it is.
     pub weights: Option<ContentCosts>,

@@ -16,7 +16,7 @@ use super::recorded_by::{RecordedBy, Recorder};
 use super::size::open_formulas;
 use super::suggestion::suggestion;
 use crate::catalog::Family;
-use crate::decode::{self, position};
+use crate::decode::{self, place_of};
 use crate::reading;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -104,7 +104,10 @@ impl Policy {
             Some(Value::Array(lines)) => lines.into_iter().filter_map(|line| line.as_str().map(str::to_owned)).collect(),
             _ => Vec::new(),
         };
-        let parameter = |(param, value): (String, Value)| Ok((param.clone(), Parameter::from_value(&name, &param, value)?));
+        let parameter = |(param, value): (String, Value)| {
+            let wrong = |reason| no_such(origin, text, (param.clone(), format!("`{param}`: {reason}")));
+            Ok((param.clone(), Parameter::from_value(value).map_err(wrong)?))
+        };
         let mut params: BTreeMap<String, Parameter> = match body.remove("params") {
             Some(Value::Table(table)) => table.into_iter().map(parameter).collect::<Result<_, _>>()?,
             _ => BTreeMap::new(),
@@ -322,7 +325,7 @@ fn misspelt(origin: &str, text: &str, error: &ExpressionError) -> PolicyError {
         ExpressionError::UnknownName { text, .. } | ExpressionError::Syntax { text, .. } | ExpressionError::NotFinite { text } => text,
         ExpressionError::Circular { name } => name,
     };
-    let (line, column) = position(text, text.find(culprit.as_str()).unwrap_or(0));
+    let (line, column) = place_of(text, culprit, !matches!(error, ExpressionError::Circular { .. })).unwrap_or((1, 1));
     PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: error.to_string() }
 }
 

@@ -2,12 +2,11 @@
 
 use super::error::PolicyError;
 use super::suggestion::suggestion;
-use crate::decode::{Mistake, position};
+use crate::decode::{Mistake, place_of};
 
 /// A mistake at the place where this word is written.
 pub(super) fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> PolicyError {
-    let quoted = text.find(&format!("\"{word}\"")).map(|quote| quote + 1);
-    let (line, column) = position(text, quoted.or_else(|| text.find(&word)).unwrap_or(0));
+    let (line, column) = place_of(text, &word, false).unwrap_or((1, 1));
     PolicyError::Invalid { origin: origin.to_owned(), line, column, reason }
 }
 
@@ -23,15 +22,19 @@ const RENAMED: [(&str, &str); 4] = [
 pub(super) fn invalid(origin: &str, mistake: &Mistake) -> PolicyError {
     let (line, column) = mistake.place.unwrap_or((1, 1));
     let message = mistake.message.as_str();
-    // "unknown field `x`, expected one of `a`, `b`": the nearest of the expected words is worth more than their list.
+    let renamed = message.split('`').nth(1).and_then(|old| RENAMED.iter().find(|(name, _)| *name == old));
+    let reason = match renamed {
+        Some((old, now)) => format!("`{old}` is now {now}"),
+        None => format!("{message}{}", unknown_word(message)),
+    };
+    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason }
+}
+
+/// "unknown field `x`, expected one of `a`, `b`": the nearest of the expected words is worth more than their list.
+pub(super) fn unknown_word(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
-    let hint = match quoted.next() {
-        Some(old) if RENAMED.iter().any(|(name, _)| *name == old) => {
-            let now = RENAMED.iter().find(|(name, _)| *name == old).map_or("", |(_, now)| now);
-            return PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: format!("`{old}` is now {now}") };
-        }
+    match quoted.next() {
         Some(unknown) if message.starts_with("unknown") => suggestion(unknown, quoted),
         _ => String::new(),
-    };
-    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: format!("{message}{hint}") }
+    }
 }

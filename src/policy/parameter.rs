@@ -1,8 +1,10 @@
 //! One parameter of a policy: its value, and its description.
 
-use super::error::PolicyError;
 use super::expression::number;
 use super::figure::figure;
+use super::mistake::unknown_word;
+use crate::decode;
+use serde::Deserialize;
 use toml::Value;
 
 /// One parameter.
@@ -30,6 +32,18 @@ pub struct SearchRange {
     pub to: f64,
 }
 
+/// A parameter with what is said of it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Described {
+    value: Value,
+    #[serde(default)]
+    unit: String,
+    #[serde(default)]
+    help: String,
+    range: Option<Value>,
+}
+
 /// How a switch may be typed.
 const SWITCHES: [(&str, f64); 6] = [("yes", 1.0), ("no", 0.0), ("on", 1.0), ("off", 0.0), ("true", 1.0), ("false", 0.0)];
 
@@ -40,19 +54,21 @@ const MOST: f64 = 9e15;
 pub const SWITCH: &str = "0 or 1";
 
 impl Parameter {
-    pub(super) fn from_value(policy: &str, name: &str, value: Value) -> Result<Parameter, PolicyError> {
-        match value {
-            Value::Table(mut table) if table.contains_key("value") => {
-                let mut text = |key: &str| table.remove(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-                let (unit, help) = (text("unit"), text("help"));
-                let range =
-                    table.remove("range").map(|range| SearchRange::from_value(&range).ok_or_else(|| wrong(policy, name))).transpose()?;
-                let value = table.remove("value").unwrap_or(Value::Integer(0));
-                let value = if unit == SWITCH { switched(value) } else { value };
-                Ok(Parameter { value, unit, help, range, replaced: false })
-            }
-            value => Ok(Parameter { value, unit: String::new(), help: String::new(), range: None, replaced: false }),
-        }
+    /// The parameter that a document describes; `Err` says why it is none.
+    pub(super) fn from_value(value: Value) -> Result<Parameter, String> {
+        let table = match value {
+            Value::Table(table) => table,
+            value => return Ok(Parameter { value, unit: String::new(), help: String::new(), range: None, replaced: false }),
+        };
+        let described: Described = decode::from_value(Value::Table(table)).map_err(|mistake| {
+            let hint = unknown_word(&mistake.message);
+            format!("{}{hint}", mistake.message)
+        })?;
+        let Described { value, unit, help, range } = described;
+        let written = || "its range is written [least, most], two numbers in that order".to_owned();
+        let range = range.map(|range| SearchRange::from_value(&range).ok_or_else(written)).transpose()?;
+        let value = if unit == SWITCH { switched(value) } else { value };
+        Ok(Parameter { value, unit, help, range, replaced: false })
     }
 
     /// Its value, where that is a number and no formula.
@@ -102,6 +118,8 @@ impl Parameter {
     /// Is what the document says a value that the parameter can have: a number, a formula, or for a switch true or false?
     pub(super) fn check_written(&self) -> Result<(), String> {
         match &self.value {
+            Value::Array(_) => Err("a list: it takes a number, or a formula behind `=`".to_owned()),
+            Value::Datetime(_) => Err("a date: it takes a number, or a formula behind `=`".to_owned()),
             Value::String(text) if !text.starts_with('=') => Err(format!("`{text}` is a text: it takes a number, or a formula behind `=`")),
             Value::Boolean(on) if !["", SWITCH].contains(&self.unit.as_str()) => {
                 Err(format!("`{on}` is for a switch; it counts {}", self.unit))
@@ -149,11 +167,6 @@ fn switched(value: Value) -> Value {
 /// A number as it would be typed.
 fn plain(number: f64) -> String {
     ((number * 1e9).round() / 1e9).to_string()
-}
-
-fn wrong(policy: &str, name: &str) -> PolicyError {
-    let reason = format!("the range of `{name}` is written [least, most], two numbers in that order");
-    PolicyError::Plan { policy: policy.to_owned(), reason }
 }
 
 impl SearchRange {

@@ -2,7 +2,7 @@
 //! the rest is.
 
 use super::escape::escape;
-use super::layout::{NARROWEST, wrap};
+use super::layout::NARROWEST;
 use super::text::{Figures, Page, is_number, paragraph, section};
 use crate::report::{Body, Depth, Provenance, Record, Report, Section, counted, grouped};
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,9 +169,48 @@ fn next(steps: &[(String, String)], page: Page) -> String {
         if command.width() + blank + shows.width() <= room {
             out += &format!("{command}{}{shows}", " ".repeat(blank));
         } else {
-            out += &wrap(command, room - GAP).join(" \\\n         ");
+            out += &folded(command, room - GAP).join(" \\\n         ");
         }
         out.push('\n');
     }
     out
+}
+
+/// A command in lines of this width, broken between its words alone: what stands in quotes is one word, and a word that is wider has a line of its own.
+fn folded(command: &str, width: usize) -> Vec<String> {
+    let (mut quote, mut escaped) = (None, false);
+    let words = command.split(|letter: char| {
+        if std::mem::take(&mut escaped) {
+            return false;
+        }
+        escaped = letter == '\\' && quote != Some('\'');
+        match quote {
+            Some(open) if open == letter => quote = None,
+            None if matches!(letter, '\'' | '"') => quote = Some(letter),
+            _ => {}
+        }
+        quote.is_none() && letter == ' '
+    });
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => *line += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_broken_between_its_words_alone() {
+        let broken = |command: &str| folded(command, 12).join("|");
+        assert_eq!(broken("ctxsim replay a b"), "ctxsim|replay a b");
+        assert_eq!(broken("explain 'log#2025-06-02 14:2' --at 3"), "explain|'log#2025-06-02 14:2'|--at 3");
+        assert_eq!(broken(r"x 'it'\''s one word' two\ one y"), r"x|'it'\''s one word'|two\ one y");
+        assert_eq!(broken("/a/path/that/is/long b"), "/a/path/that/is/long|b");
+    }
 }

@@ -181,7 +181,7 @@ pub(super) fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<
     } else {
         let (kept, mine) = (share(best.kept.0), share(best.kept.1));
         format!(
-            "No policy is cheaper and keeps as much. {name} is cheaper than your own agent, {by}, but keeps {kept} of the reused text instead of {mine}."
+            "No policy is cheaper, fails no more sessions and keeps as much. {name} is cheaper than your own agent, {by}, but keeps {kept} of the reused text instead of {mine}."
         )
     })
 }

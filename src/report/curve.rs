@@ -63,7 +63,10 @@ fn reach(name: &str, distances: &[&Distance], curve: &Curve) -> String {
     if curve.is_of_few(FEWEST) {
         return match curve.references {
             0 => format!("No reply repeats {name} of a tool result."),
-            _ => format!("{results} references to {name} of tool results in {sessions}: too few to say where a limit should stand."),
+            references => format!(
+                "{} to {name} of tool results in {sessions}: too few to say where a limit should stand.",
+                counted(references, "reference")
+            ),
         };
     }
     let within = |percent| quantile(distances, Axis::Tokens, percent).map(three_digits).unwrap_or_default();

@@ -53,7 +53,11 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
 
 /// The best setting beside the own one of its policy.
 fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
-    let best = judged.iter().find(|judged| judged.verdict.standing == Standing::Best)?;
+    let breaking = judged.iter().filter(|judged| judged.verdict.standing == Standing::Breaks).count();
+    let Some(best) = judged.iter().find(|judged| judged.verdict.standing == Standing::Best) else {
+        let none = "Nothing is recommended: no setting that was looked at keeps all constraints.";
+        return (breaking > 0).then(|| none.to_owned());
+    };
     let own = swept.own.get(best.setting.base)?;
     let own = judged.iter().find(|judged| judged.row.setting == *own)?;
     let measure = swept.objective.measure;
@@ -201,9 +205,14 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
         let Some(metric) = metric_of(key).filter(|metric| !(tells && none(metric))) else { continue };
         fields = fields.with(Column { header, priority: 1, ..column(metric) }, |(judged, _)| figure_cell(metric, &judged.row.totals));
     }
+    // What the goal asks for stands above the table: a row that does not keep it says so, whatever else has no room.
+    let asked = |judged: &Judged<'_>| matches!(judged.verdict.standing, Standing::Breaks | Standing::CannotTell);
+    let priority = if swept.constraints.len() == 1 && rows.iter().any(|(judged, _)| asked(judged)) { 0 } else { 1 };
     fields
-        .with(Column { priority: 1, ..Column::name("verdict", "verdict") }, |(judged, _)| {
-            Cell::Name(words(&judged.verdict, swept.constraints))
+        .with(Column { priority, ..Column::name("verdict", "verdict") }, move |(judged, _)| {
+            let words = words(&judged.verdict, swept.constraints);
+            let short = words.split(' ').next().filter(|_| priority == 0 && judged.verdict.standing == Standing::Breaks);
+            Cell::Name(short.map_or(words.clone(), |breaks| format!("{breaks} it")))
         })
         .table(if swept.bases.len() > 1 { 2 } else { 1 }, rows)
 }

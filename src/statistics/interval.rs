@@ -171,8 +171,8 @@ pub fn ratio(parts: &Drawn, wholes: &Drawn) -> Option<Estimate> {
     if parts.values.iter().all(|part| *part == 0) {
         return Some(Estimate::default());
     }
-    let drawn = parts.sums.iter().zip(&wholes.sums).map(|(part, whole)| quotient(*part, *whole)).collect();
-    let without: Vec<f64> = parts.without().zip(wholes.without()).map(|(part, whole)| quotient(part, whole)).collect();
+    let drawn = parts.sums.iter().zip(&wholes.sums).map(|(part, whole)| share(*part, *whole)).collect();
+    let without: Vec<f64> = parts.without().zip(wholes.without()).map(|(part, whole)| share(part, whole)).collect();
     Some(bounds(quotient(parts.whole(), wholes.whole()), drawn, &without))
 }
 
@@ -187,15 +187,26 @@ pub fn quotient(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
-/// A figure with its interval, from what it is in each draw, and without each cluster.
+/// A quotient as [`bounds`] takes it: that of nothing is no number, for such a draw says nothing of it.
+pub fn share(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { f64::NAN } else { part / whole }
+}
+
+/// A figure with its interval, from what it is in each draw, and without each cluster. Draws in which it is no number are left out. Where more than those
+/// beyond a bound are, it rests on three clusters or so, and the interval reaches to nothing: what stands in so few decides nothing.
 pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
+    let all = drawn.len();
+    drawn.retain(|figure| figure.is_finite());
+    let few = (all - drawn.len()) as u64 * 200 > all as u64 * (100 - LEVEL);
+    let end = if few { 0.0 } else { value };
+    let without: Vec<f64> = without.iter().map(|left| if left.is_finite() { *left } else { value }).collect();
     let count = without.len() as f64;
     let mean = without.iter().sum::<f64>() / count;
     let sum = |power: i32| -> f64 { without.iter().map(|left| (mean - left).powi(power)).sum() };
     let (squares, fourths) = (sum(2), sum(4));
     // What no cluster moves is the same in each draw.
-    if squares <= f64::MIN_POSITIVE || fourths <= 0.0 {
-        return Estimate { value, low: value, high: value };
+    if drawn.is_empty() || squares <= f64::MIN_POSITIVE || fourths <= 0.0 {
+        return Estimate { value, low: value.min(end), high: value.max(end) };
     }
     let acceleration = sum(3) / (6.0 * squares.powf(1.5));
     // From few clusters the degrees come out too many.
@@ -213,7 +224,7 @@ pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
         let rank = usize::try_from(rank(drawn.len() as u64, thousandths)).unwrap_or(1);
         drawn.get(rank - 1).copied().unwrap_or(value)
     };
-    Estimate { value, low: at(-reach).min(value), high: at(reach).max(value) }
+    Estimate { value, low: at(-reach).min(value).min(end), high: at(reach).max(value).max(end) }
 }
 
 #[cfg(test)]
@@ -243,6 +254,22 @@ mod tests {
         let narrower = (few.high - few.low) / (many.high - many.low);
         assert!((3.4..5.0).contains(&narrower), "{narrower}");
         assert_eq!(Resamples::new(4, 20, 1).ratio(&[1, 2, 3, 4], &[0; 4]), None);
+    }
+
+    #[test]
+    fn a_draw_without_anything_to_divide_by_says_nothing_and_few_clusters_decide_nothing() {
+        // So many of thirteen clusters have something to divide by, and more than double.
+        let of = |count: i64| {
+            let wholes: Vec<i64> = (0..13).map(|place| if place < count { 10 + place } else { 0 }).collect();
+            let parts: Vec<i64> = wholes.iter().zip(0..).map(|(whole, place)| whole * (12 + place) / 10).collect();
+            Resamples::new(13, RESAMPLES, SEED).ratio(&parts, &wholes).unwrap()
+        };
+        assert!(of(5).low > 1.0, "{:?}", of(5));
+        assert!((1..3).all(|count| of(count).low == 0.0), "{:?}", of(1));
+    }
+
+    #[test]
+    fn what_all_clusters_have_in_the_same_share_has_no_width() {
         let same = Resamples::new(4, 20, 1).ratio(&[1, 2, 3, 4], &[10, 20, 30, 40]).unwrap();
         assert!((same.low, same.high) == (same.value, same.value), "{same:?}");
     }

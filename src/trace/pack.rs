@@ -7,6 +7,13 @@ use std::collections::BTreeMap;
 /// What of a session is never written down, and is held with it all the same.
 type Beside = (Option<String>, bool, Option<SentPrompts>, Vec<u32>, BTreeMap<u32, String>);
 
+impl Trace {
+    /// Bytes that its rows take in memory, without what hangs on them.
+    pub fn row_bytes(&self) -> usize {
+        size_of_val(&*self.messages) + size_of_val(&*self.parts) + size_of_val(&*self.calls) + size_of_val(&*self.references)
+    }
+}
+
 impl Pack for Trace {
     fn pack(&self) -> Box<[u8]> {
         packed(&(self, (&self.folder, self.reports_cache, self.sent, &self.imposed, &self.paths)))

@@ -275,3 +275,14 @@ fn names_of_an_earlier_baseline_are_known() {
     let worse = Baseline { totals: vec![101], ..now };
     assert!(compare(&was, &worse, &limit).unwrap().fails());
 }
+
+/// What is nothing in most sessions and more in all others is more: draws without any of it say nothing, and are no sign of no change.
+#[test]
+fn what_rises_wherever_it_is_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let baseline = folder.path().join("pi.json").to_string_lossy().into_owned();
+    assert!(gate(&["transcripts", "-p", "pi", "--baseline", &baseline, "--update-baseline"]).status.success());
+    let ran = gate(&["transcripts", "-p", "picoclaw", "--baseline", &baseline]);
+    assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stdout));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("exceeds lost_lines"));
+}

@@ -174,3 +174,45 @@ fn a_formula_is_held_to_the_models_of_the_logs() {
     let plan = |window| written.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None });
     assert!(plan(1_000_000).is_ok() && plan(200_000).is_err());
 }
+
+/// What is no parameter, no table and no divisor is refused where it stands, in words of the document; comments and headings with the same letters are passed over.
+#[test]
+fn mistakes_stand_where_they_are_written() {
+    let of_pi = [
+        (
+            "[params]\nreserveTokens = { valeu = 1 }",
+            "3:1: `reserveTokens`: unknown field `valeu`, expected one of `value`, `unit`, `help`, `range`; did you mean `value`?",
+        ),
+        ("[params]\nreserveTokens = { help = \"less\" }", "3:1: `reserveTokens`: missing field `value`"),
+        ("[params]\nreserveTokens = [5]", "3:1: `reserveTokens`: a list: it takes a number, or a formula behind `=`"),
+        (
+            "[params]\nreserveTokens = { value = 5, range = [9, 1] }",
+            "3:1: `reserveTokens`: its range is written [least, most], two numbers in that order",
+        ),
+        ("[params]\nreserveTokens = 99999999999999999999", "3:17: a number that is too large"),
+        ("[estimator]\ndenominator = 0", "3:15: 0 cannot divide: a whole number from 1 on is expected"),
+        ("estimator = []", "2:13: a list does not fit: a table is expected"),
+        ("window = [200_000]", "2:10: a list does not fit: a table is expected"),
+        ("window.reserve = \"lots\"", "2:18: the text `lots` does not fit: a whole number from 0 on is expected"),
+        ("window.reserve = 2026-01-01", "2:18: a date does not fit: a whole number from 0 on is expected"),
+        ("mirrored = { version = \"1\", date = \"2026-13-45\" }", "2:36: `2026-13-45` is no day; it is written 2026-03-15"),
+        (
+            "about = \"keepRecentTokns\"\n[params]\n# keepRecentTokns\nkeepRecentTokns = 5",
+            "5:1: `pi` has no parameter `keepRecentTokns`; did you mean `keepRecentTokens`?; a new one must be used by a formula of this document",
+        ),
+    ];
+    for (text, expected) in of_pi {
+        let error = Policy::parse("mine.toml", &format!("extends = \"pi\"\n{text}\n")).unwrap_err().to_string();
+        assert_eq!(error, format!("mine.toml:{expected}"), "{text}");
+    }
+    let alone = [
+        ("[params]\na = \"=b * 2\"\nb = \"=a * 2\"", "2:1: parameter `a` refers to itself"),
+        (
+            "# =b\n[params]\na = 5\n[window]\nreserve = \"=b\"",
+            "5:13: `b` names `b`, which is neither a parameter nor a fact of the model; did you mean `a`?",
+        ),
+    ];
+    for (text, expected) in alone {
+        assert_eq!(Policy::parse("mine.toml", text).unwrap_err().to_string(), format!("mine.toml:{expected}"), "{text}");
+    }
+}

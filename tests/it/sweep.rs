@@ -170,3 +170,16 @@ fn best_front_and_what_cannot_be_told() {
     assert_eq!((with_own(&mut both, &bases), both.len(), both[1].words()), (vec![1], 2, String::new()));
     assert!(Constraint::parse("overflow <= 2").is_ok() && Constraint::parse("overflws <= 2").is_err());
 }
+
+/// Where no setting keeps what is asked for, the first screen says so, and which settings break it.
+#[test]
+fn settings_that_break_what_is_asked_for_say_so() {
+    let shown = |limit: &str| {
+        let vary = ["--vary", "keepRecentTokens=10k,20k", "--window", "100k", "--subject-to", limit];
+        String::from_utf8_lossy(&sweep(&[&[LOGS, "-q", "-p", "pi"][..], &vary].concat()).stdout).into_owned()
+    };
+    let (never, always) = (shown("compactions <= 0"), shown("compactions <= 99"));
+    let none = "Nothing is recommended: no setting that was looked at keeps all constraints.";
+    assert!(never.contains(none) && never.matches("breaks it").count() == 2, "{never}");
+    assert!(!always.contains(none) && !always.contains("breaks it"), "{always}");
+}

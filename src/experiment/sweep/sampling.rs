@@ -6,7 +6,7 @@ use super::sums::Sums;
 use crate::experiment::origin::sample;
 use crate::list::List;
 use crate::statistics::{
-    Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, effective, finding, keeping, quotient, ratio,
+    Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, effective, finding, keeping, quotient, ratio, share,
 };
 use crate::trace::Trace;
 
@@ -40,12 +40,12 @@ impl DrawnSums {
             if !sums.is_quotient() {
                 return parts;
             }
-            parts.into_iter().zip(of(&sums.wholes)).map(|(part, whole)| quotient(part, whole)).collect()
+            parts.into_iter().zip(of(&sums.wholes)).map(|(part, whole)| share(part, whole)).collect()
         }
         let compare = |of: &dyn Fn(&Drawn) -> Vec<f64>| -> Vec<f64> {
             all(self, of).into_iter().zip(all(other, of)).map(|(one, other)| figure(one, other)).collect()
         };
-        let whole = compare(&|drawn| vec![drawn.whole()]).first().copied().unwrap_or_default();
+        let whole = compare(&|drawn| vec![drawn.whole()]).first().copied().filter(|figure| figure.is_finite()).unwrap_or_default();
         (whole, compare(&|drawn| drawn.sums.clone()), compare(&|drawn| drawn.without().collect()))
     }
 }
@@ -150,7 +150,7 @@ impl Sampling {
         let scale = if is_quotient { PARTS as f64 } else { 1.0 };
         let estimate = |(value, drawn, without): (f64, Vec<f64>, Vec<f64>)| (!drawn.is_empty()).then(|| bounds(value, drawn, &without));
         let (share, whole) = if base != 0.0 {
-            let share = estimate(one.figures(other, |one, other| quotient(one - other, other.abs())))?;
+            let share = estimate(one.figures(other, |one, other| share(one - other, other.abs())))?;
             (share, Some(base.abs() * scale))
         } else if is_quotient {
             (estimate(one.figures(other, |one, other| (one - other) * scale))?, None)
