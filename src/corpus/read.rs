@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Sessions whose rows take more bytes than this together are packed, however few they are: with what hangs on the rows, a session takes twice as much.
-const MANY_BYTES: usize = 32 << 20;
+const MANY_BYTES: usize = 64 << 20;
 
 /// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).
 pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, CounterError> {
