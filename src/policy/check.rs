@@ -6,6 +6,7 @@ use super::selector::{Select, Take};
 use super::suggestion::suggestion;
 use super::switch::Switch;
 use super::trigger::{Count, Level, Trigger};
+use crate::list::Arrange;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -31,6 +32,17 @@ pub(super) fn within_bounds(body: &Table) -> Result<(), (String, String)> {
     let estimator = body.get("estimator").and_then(Value::as_table);
     match estimator.and_then(|estimator| estimator.iter().find(|(_, value)| absurd(value))) {
         Some((key, value)) => Err((key.clone(), format!("`{key}` is {value}: the numbers of an estimator lie between 0 and {LARGEST}"))),
+        None => Ok(()),
+    }
+}
+
+/// Which rule has the id of another one, and the sentence that says so.
+pub(super) fn unlike_ids(body: &Table) -> Result<(), (String, String)> {
+    let rules = body.get("rule").and_then(Value::as_array).into_iter().flatten();
+    let mut ids: Vec<&str> = rules.filter_map(|rule| rule.get("id")?.as_str()).collect();
+    ids.arrange_by_key(|id| *id);
+    match ids.array_windows().find(|[one, other]| one == other) {
+        Some([id, _]) => Err(((*id).to_owned(), format!("two rules have the id `{id}`"))),
         None => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
 
-use super::check::within_bounds;
+use super::check::{unlike_ids, within_bounds};
 use super::configuration::ConfigurationFile;
 use super::error::PolicyError;
 use super::expression::{Expression, ExpressionError, Scope};
@@ -121,6 +121,18 @@ impl Policy {
         }
         let configuration: Vec<ConfigurationFile> =
             body.remove("configuration").and_then(|files| decode::from_value(files).ok()).unwrap_or_default();
+        // What is inherited may name a parameter that `without` takes out.
+        let files = own.get("configuration").and_then(Value::as_array).into_iter().flatten();
+        let mut keys = files.filter_map(|file| file.get("keys")?.as_table()).flat_map(Table::keys);
+        if let Some(stray) = keys.find(|name| !params.contains_key(*name)) {
+            let hint = suggestion(stray, params.keys().map(String::as_str));
+            return Err(no_such(
+                origin,
+                text,
+                (stray.clone(), format!("`keys` names `{stray}`, which is no parameter of the policy{hint}")),
+            ));
+        }
+        unlike_ids(&body).map_err(|reason| no_such(origin, text, reason))?;
         body.get_mut("rule").map_or(Ok(()), open_formulas).map_err(|error| misspelt(origin, text, &error))?;
         let (configuration, body) = (configuration.into(), Arc::new(body));
         let policy = Policy { name, about, mirrors, mirrored, not_modelled, recorded_by, params, configuration, body, decider: None };

@@ -140,14 +140,11 @@ pub(super) fn overlay(base: &mut Table, own: Table) {
             }
             (Some(Value::Table(old)), Value::Table(mine)) if key == "params" => {
                 for (name, value) in mine {
-                    // A plain value changes an inherited parameter and leaves its unit and help.
-                    match old.get_mut(&name).and_then(Value::as_table_mut) {
-                        Some(described) if !value.is_table() => {
-                            described.insert("value".to_owned(), value);
-                        }
-                        _ => {
-                            old.insert(name, value);
-                        }
+                    // What names no unit changes an inherited parameter, and leaves of it what it does not name.
+                    match (old.get_mut(&name).and_then(Value::as_table_mut), value) {
+                        (Some(described), Value::Table(mine)) if !mine.contains_key("unit") => described.extend(mine),
+                        (Some(described), value) if !value.is_table() => drop(described.insert("value".to_owned(), value)),
+                        (_, value) => drop(old.insert(name, value)),
                     }
                 }
             }

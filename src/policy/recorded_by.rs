@@ -4,7 +4,8 @@ use super::mirrored::Mirrored;
 use super::preset::{Preset, presets};
 use super::switch::Switch;
 use crate::decode;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
@@ -15,10 +16,10 @@ pub struct RecordedBy {
     /// The agent, as its reader names it.
     pub agent: String,
     /// The first version; a day (`2026-03-15`) for an agent whose logs name no version. Absent: from its beginning.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "version_or_day")]
     pub from: Option<String>,
     /// The first version, or day, that no longer is. Absent: up to now.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "version_or_day")]
     pub before: Option<String>,
     /// The least window. Absent: any.
     #[serde(default)]
@@ -56,6 +57,13 @@ impl ImpliedWindow {
 
 fn whole() -> u64 {
     100
+}
+
+/// A version has a number in it, and a day is one of the calendar.
+fn version_or_day<'de, D: Deserializer<'de>>(decoder: D) -> Result<Option<String>, D::Error> {
+    let bound = String::deserialize(decoder)?;
+    let is_known = if is_day(&bound) { bound.parse::<jiff::civil::Date>().is_ok() } else { numbers(&bound).next().is_some() };
+    if is_known { Ok(Some(bound)) } else { Err(D::Error::custom(format!("`{bound}` is neither a version nor a day such as `2026-03-15`"))) }
 }
 
 /// What a log says of its writer.

@@ -104,6 +104,14 @@ fn a_number_that_cannot_be_is_refused_wherever_it_is_written() {
         assert_eq!(parsed, format!("mine.toml:3:1: {reason}"));
     }
     assert!(written("prune_protect = 0").is_ok() && written("prune = 1").is_ok());
+    // What is described without a unit keeps the inherited one, with all else that it does not name.
+    let described = written("prune_protect = { value = -5 }").unwrap_err().to_string();
+    assert_eq!(described, "mine.toml:3:1: `prune_protect`: `-5` is less than nothing; it counts tokens");
+    let kept = Policy::parse("mine.toml", "extends = \"opencode\"\n[params]\nprune_protect = { range = [10, 20] }\n").unwrap();
+    let before = Policy::load("opencode").unwrap();
+    let shown = |policy: &Policy| (policy.params["prune_protect"].number(), policy.params["prune_protect"].help.clone());
+    assert_eq!(shown(&kept), shown(&before));
+    assert_ne!(kept.params["prune_protect"].range, before.params["prune_protect"].range);
     // A description of its own is held to its own unit.
     let own = Policy::parse("own.toml", "[params]\nn = { value = -1, unit = \"messages\" }\n").unwrap_err().to_string();
     assert_eq!(own, "own.toml:2:1: `n`: `-1` is less than nothing; it counts messages");
@@ -183,7 +191,16 @@ fn mistakes_stand_where_they_are_written() {
             "[params]\nreserveTokens = { valeu = 1 }",
             "3:1: `reserveTokens`: unknown field `valeu`, expected one of `value`, `unit`, `help`, `range`; did you mean `value`?",
         ),
-        ("[params]\nreserveTokens = { help = \"less\" }", "3:1: `reserveTokens`: missing field `value`"),
+        ("[params]\nreserveTokens = { unit = \"tokens\" }", "3:1: `reserveTokens`: missing field `value`"),
+        (
+            "[[configuration]]\nfile = \"a.json\"\nsyntax = \"json\"\nkeys = { reserveTokns = \"reserve\" }",
+            "5:10: `keys` names `reserveTokns`, which is no parameter of the policy; did you mean `reserveTokens`?",
+        ),
+        ("[[recorded_by]]\nagent = \"pi\"\nfrom = \"yesterday\"", "4:8: `yesterday` is neither a version nor a day such as `2026-03-15`"),
+        (
+            "[[recorded_by]]\nagent = \"pi\"\nbefore = \"2026-13-45\"",
+            "4:10: `2026-13-45` is neither a version nor a day such as `2026-03-15`",
+        ),
         ("[params]\nreserveTokens = [5]", "3:1: `reserveTokens`: a list: it takes a number, or a formula behind `=`"),
         (
             "[params]\nreserveTokens = { value = 5, range = [9, 1] }",
@@ -210,6 +227,10 @@ fn mistakes_stand_where_they_are_written() {
         (
             "# =b\n[params]\na = 5\n[window]\nreserve = \"=b\"",
             "5:13: `b` names `b`, which is neither a parameter nor a fact of the model; did you mean `a`?",
+        ),
+        (
+            "[[rule]]\nid = \"a\"\nat = \"pre_call\"\ndrop = {}\n[[rule]]\nid = \"a\"\nat = \"pre_call\"\ndrop = {}",
+            "2:7: two rules have the id `a`",
         ),
     ];
     for (text, expected) in alone {
