@@ -25,6 +25,8 @@ use ctxsim::corpus::{discover, is_log};
 use manifest::Manifest;
 use spool::{Spool, Waiting};
 use spot::{Identity, Spot, There, Way};
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +74,10 @@ pub enum Place {
 
 /// The file that was there before is of our own kind, and may be written over.
 pub type Own<'a> = &'a dyn Fn(&Path) -> bool;
+
+/// All files that this run reads, found when the first place is looked at where something is already.
+#[derive(Default)]
+struct Inputs(OnceCell<HashSet<Identity>>);
 
 /// No file is.
 pub const NONE_IS_OWN: Own<'static> = &|_| false;
@@ -141,7 +147,7 @@ impl Door {
             Way::Nowhere => return Ok(Place::Nowhere),
             Way::Spot(spot) => spot,
         };
-        self.admit(&spot, &|| own(&spot.real))?;
+        self.admit(&spot, &Inputs::default(), &|| own(&spot.real))?;
         Ok(Place::File(spot))
     }
 
@@ -174,14 +180,15 @@ impl Door {
             return Err(Failure::Usage(format!("{named} {complaint}: name another folder with -o, or write among them with --force")));
         }
         let mut spots = Vec::new();
+        let (inputs, mut seen) = (Inputs::default(), real.clone());
         for name in names {
             // What is shown is the path as it was typed; what is looked at is where that leads.
-            let spot = spot::inside(folder, &real, name)?;
-            self.admit(&spot, &|| manifest.as_ref().is_some_and(|manifest| manifest.holds(name, &spot.real)))?;
+            let spot = spot::inside(folder, &real, name, &mut seen)?;
+            self.admit(&spot, &inputs, &|| manifest.as_ref().is_some_and(|manifest| manifest.holds(name, &spot.real)))?;
             spots.push(spot);
         }
-        let list = spot::inside(folder, &real, manifest::NAME)?;
-        self.admit(&list, &|| manifest.is_some())?;
+        let list = spot::inside(folder, &real, manifest::NAME, &mut seen)?;
+        self.admit(&list, &inputs, &|| manifest.is_some())?;
         spots.push(list);
         Ok(Some(spots))
     }
@@ -240,7 +247,7 @@ impl Door {
             )));
         }
         if resume && spot.there == There::File {
-            self.admit(&spot, &|| true)?;
+            self.admit(&spot, &Inputs::default(), &|| true)?;
             return rows::there(&spot).map_err(|error| Failure::writing(path, &error));
         }
         if spot.there == There::File && !self.force {
@@ -249,7 +256,7 @@ impl Door {
                 "{named} is there already: --resume goes on with it, another name begins a new one, --force begins it anew"
             )));
         }
-        self.admit(&spot, &|| false)?;
+        self.admit(&spot, &Inputs::default(), &|| false)?;
         rows::new(&spot).map_err(|error| Failure::writing(path, &error))
     }
 
@@ -270,7 +277,7 @@ impl Door {
     }
 
     /// Is the place free, or may what is there be written over?
-    fn admit(&self, spot: &Spot, own: &dyn Fn() -> bool) -> Result<(), Failure> {
+    fn admit(&self, spot: &Spot, inputs: &Inputs, own: &dyn Fn() -> bool) -> Result<(), Failure> {
         let named = spot.named.display();
         let refused = |why: &str| Err(Failure::Usage(format!("{named} {why}")));
         if let Some(part_of) = self.part_of(spot) {
@@ -279,7 +286,9 @@ impl Door {
         match spot.there {
             There::Nothing => Ok(()),
             There::Folder => refused("is a folder: name a file"),
-            There::File | There::Link if self.is_read(spot) => refused("is read by this run, and never written over: name another file"),
+            There::File | There::Link if self.is_read(spot, inputs) => {
+                refused("is read by this run, and never written over: name another file")
+            }
             There::File if !own() && self.is_beside(spot) => refused("is a log beside one that this run reads: name another file"),
             There::File | There::Link if self.force || own() => Ok(()),
             There::File => refused("is there already: name another file, or write over it with --force"),
@@ -303,10 +312,10 @@ impl Door {
     }
 
     /// Does this run read what is there? Files are told apart by device and number, whatever they are called.
-    fn is_read(&self, spot: &Spot) -> bool {
-        let Some(identity) = Identity::of(&spot.real) else { return false };
-        let is_same = |file: &Path| Identity::of(if is_stdin(file) { Path::new("/dev/stdin") } else { file }).as_ref() == Some(&identity);
-        self.read.iter().any(|file| is_same(file)) || discover(&self.logs).files.iter().any(|file| is_same(file))
+    fn is_read(&self, spot: &Spot, inputs: &Inputs) -> bool {
+        let identity = |file: &PathBuf| Identity::of(if is_stdin(file) { Path::new("/dev/stdin") } else { file });
+        let read = || self.read.iter().chain(&discover(&self.logs).files).filter_map(identity).collect();
+        Identity::of(&spot.real).is_some_and(|spot| inputs.0.get_or_init(read).contains(&spot))
     }
 
     /// Is what is there a log beside one that is read, and so perhaps a part of it?

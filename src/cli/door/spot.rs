@@ -48,7 +48,7 @@ pub enum There {
 }
 
 /// What makes a file the same under any name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
 
 impl Identity {
@@ -97,16 +97,18 @@ pub fn file(path: &Path) -> Result<Way, Failure> {
     Ok(Way::Spot(Spot { named: path.to_owned(), real: place, there }))
 }
 
-/// The place of a file in a folder that was looked at. What is shown is the path as it was typed.
-pub fn inside(named: &Path, folder: &Path, name: &str) -> Result<Spot, Failure> {
+/// The place of a file in a folder that was looked at. What is shown is the path as it was typed. `seen` is the folder below it that was looked at last:
+/// neighbours share that.
+pub fn inside(named: &Path, folder: &Path, name: &str, seen: &mut PathBuf) -> Result<Spot, Failure> {
     let (named, place) = (named.join(name), folder.join(name));
     let above = place.parent().unwrap_or(folder);
-    if above != folder {
+    if above != folder && above != seen {
         let real = real(above).map_err(|why| refused(&named, &why))?;
         if real != above {
             return Err(refused(&named, "goes through a link, and is not written through it"));
         }
         check_place(&named, &place, above)?;
+        above.clone_into(seen);
     }
     if fs::metadata(&place).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Err(refused(&named, "is a device, pipe or socket, and not replaced"));
