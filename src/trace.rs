@@ -1,9 +1,10 @@
 //! A measured session: numbers only, no content. Measured once, simulated thousands of times.
 
 mod dates;
+mod model;
 mod pack;
 
-use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage, most_frequent};
+use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -471,12 +472,6 @@ impl Trace {
     /// Does the log tell what the prompt cache did? Then a call without a count read nothing.
     pub fn tells_of_cache(&self) -> bool {
         self.reports_cache || self.usages().any(|usage| usage.cache_read + usage.cache_write > 0)
-    }
-
-    /// The model that made most of the session's calls; the earlier one at a tie. Without any call the first model that is named at all.
-    pub fn main_model(&self) -> Option<&str> {
-        let calls = self.calls.iter().filter_map(|call| self.models.get(call.model? as usize));
-        most_frequent(calls.map(String::as_str)).or_else(|| self.models.first().map(String::as_str))
     }
 
     /// Tokens of the conversation before the log begins; 0 where the log holds it, or nothing tells them.

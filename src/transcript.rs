@@ -53,7 +53,7 @@ pub struct Text {
 pub struct Counts {
     /// GPT-4o and later.
     pub o200k_base: u32,
-    /// GPT-4 and GPT-3.5.
+    /// GPT-4 and GPT-3.5. 0 where it was not asked for.
     pub cl100k_base: u32,
 }
 

@@ -118,9 +118,14 @@ fn named(word: &str, agents: &BTreeSet<&str>) -> Result<OwnSettings, Failure> {
 /// The settings that stand beside the agents' own folders of sessions, where sessions of the corpus lie in them; no other file is opened.
 /// What cannot be read is as if it were not there.
 fn beside_sessions(corpus: &Corpus) -> Vec<OwnSettings> {
-    let homes = homes(&|name| std::env::var(name).ok());
-    let is_read = |home: &Home| corpus.traces.each().any(|trace| trace.agent == home.agent && lies_below(&trace.source, &home.path));
-    let settings = homes.into_iter().filter(|home| !home.settings.is_empty() && is_read(home)).filter_map(|home| {
+    let homes = homes(&|name| std::env::var(name).ok()).into_iter().filter(|home| !home.settings.is_empty());
+    let mut homes: Vec<(Home, bool)> = homes.map(|home| (home, false)).collect();
+    for trace in corpus.traces.each() {
+        for (home, is_read) in homes.iter_mut().filter(|(home, is_read)| !is_read && trace.agent == home.agent) {
+            *is_read = lies_below(&trace.source, &home.path);
+        }
+    }
+    let settings = homes.into_iter().filter(|(_, is_read)| *is_read).filter_map(|(home, _)| {
         let (file, text) = home.settings.iter().find_map(|file| Some((file.clone(), read(file).ok()?)))?;
         Some(OwnSettings { agent: home.agent.to_owned(), sessions: Some(home.path), file, text })
     });

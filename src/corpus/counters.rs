@@ -31,8 +31,9 @@ impl<'a> Counters<'a> {
         };
         let public = match settings.vocabularies {
             Vocabularies::Own | Vocabularies::None => None,
+            Vocabularies::O200kBase => Some(PublicCounters { o200k_base: counter(Vocabulary::O200kBase)?, cl100k_base: None }),
             Vocabularies::Public => {
-                Some(PublicCounters { o200k_base: counter(Vocabulary::O200kBase)?, cl100k_base: counter(Vocabulary::Cl100kBase)? })
+                Some(PublicCounters { o200k_base: counter(Vocabulary::O200kBase)?, cl100k_base: Some(counter(Vocabulary::Cl100kBase)?) })
             }
         };
         Ok(Counters { catalog: settings.catalog, model: settings.model.as_deref(), forced: settings.vocabulary, counters, public })

@@ -16,7 +16,8 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Sessions whose rows take more bytes than this together are packed, however few they are: with what hangs on the rows, a session takes twice as much.
+/// Sessions whose rows take more bytes than this beside those of the longest are packed, however few they are: with what hangs on the rows, a session
+/// takes twice as much. The longest is unpacked whenever it is looked at, so that nothing would be won by packing it alone.
 const MANY_BYTES: usize = 64 << 20;
 
 /// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).
@@ -69,8 +70,8 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| files.get(*index).and_then(|file| std::fs::metadata(file).ok()).map_or(0, |metadata| metadata.len());
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
-    let (sessions, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let exceeds = |count: &AtomicUsize, more: usize, most: usize| count.fetch_add(more, Ordering::Relaxed) + more > most;
+    let [sessions, bytes, longest] = [const { AtomicUsize::new(0) }; 3];
+    let added = |count: &AtomicUsize, more: usize| count.fetch_add(more, Ordering::Relaxed) + more;
     // Each file has its place in the list: lists of one file each, put together in the end, would take more than the files.
     let mut results: Vec<(usize, FileResult)> = order
         .par_iter()
@@ -79,8 +80,10 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
             let read = |file: &PathBuf| read_file(file, settings, counters, companions);
             let mut result = files.get(*index).map_or(FileResult::Companion, read);
             if let FileResult::Sessions { traces, .. } = &mut result {
-                let too_many = exceeds(&sessions, traces.len(), MANY);
-                let too_long = exceeds(&bytes, traces.iter().map(Trace::row_bytes).sum(), MANY_BYTES);
+                let rows = || traces.iter().map(Trace::row_bytes);
+                let too_many = added(&sessions, traces.len()) > MANY;
+                let longest = rows().max().map_or(0, |rows| longest.fetch_max(rows, Ordering::Relaxed).max(rows));
+                let too_long = added(&bytes, rows().sum()).saturating_sub(longest) > MANY_BYTES;
                 if files.len() > MANY || too_many || too_long {
                     traces.pack();
                 }

@@ -55,6 +55,8 @@ pub enum Vocabularies {
     /// In their session's own alone.
     #[default]
     Own,
+    /// In `o200k_base` too, which most sessions' own is.
+    O200kBase,
     /// In `o200k_base` and `cl100k_base` too, which takes about as long again.
     Public,
     /// In none: tokens are estimated from lengths, which is enough to say what was recorded.

@@ -1,12 +1,11 @@
-//! What stood in the context of each call, by kind and age: the replay of a corpus with an observer of every request.
+//! What stood in the context of each call, by kind and age.
 
-use super::replay::{Ready, Replay, ReplaySettings};
+use super::replay::{Ready, ReplaySettings, ready};
 use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
-use crate::list::{List, Pack};
 use crate::measure::largest_remainder;
 use crate::policy::{Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Outcome, in_hindsight, watch};
+use crate::sim::{Conditions, watch};
 use crate::trace::Trace;
 
 /// A result that so many calls have carried, or fewer, is recent.
@@ -87,43 +86,33 @@ impl Content {
 /// a recorded prompt lacked for reasons that the log does not tell is taken off what is visible, in proportion.
 pub type Composition = [u64; 10];
 
-impl Pack for Vec<Composition> {}
-
-/// Replays, and what stood in the context of each call.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Composed {
-    /// One replay per policy.
-    pub replays: Vec<Replay>,
-    /// By policy, session and call.
-    pub compositions: Vec<List<Vec<Composition>>>,
+/// What stands in the contexts of sessions under some policies: worked out for a session when it is asked for.
+pub struct Composer<'a> {
+    ready: Vec<Ready<'a>>,
 }
 
-/// Replays a corpus through policies and looks at each context.
-pub fn compose(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Composed, PolicyError> {
-    let mut composed = Composed::default();
-    for policy in policies {
-        let ready = Ready::new(corpus, policy, settings)?;
-        let session = |place: usize| -> (Outcome, Vec<Composition>) {
-            let (Some((plan, conditions)), Some(trace)) = (ready.session(place), corpus.traces.at(place)) else {
-                return Default::default();
-            };
-            let trace = &*trace;
-            let mut seen = Vec::with_capacity(trace.calls.len());
-            let outcome = in_hindsight(trace, plan, &conditions, &mut |context, _| seen.push(composition(trace, seen.len(), context)));
-            (outcome, seen)
-        };
-        let (outcomes, compositions) = List::made_in_pairs(&corpus.traces, session);
-        composed.replays.push(ready.with(outcomes));
-        composed.compositions.push(compositions);
+impl<'a> Composer<'a> {
+    /// For these policies over a corpus.
+    pub fn new(corpus: &Corpus, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Result<Composer<'a>, PolicyError> {
+        Ok(Composer { ready: ready(corpus, policies, settings)? })
     }
-    Ok(composed)
+
+    /// By policy and call what stands in the context of the session at this place in the corpus.
+    pub fn session(&self, place: usize, trace: &Trace) -> Vec<Vec<Composition>> {
+        let under = |(plan, conditions): (&Plan, Conditions)| compositions(trace, plan, &conditions);
+        self.ready.iter().map(|policy| policy.session(place).map(under).unwrap_or_default()).collect()
+    }
 }
 
 /// What stood in the context of each call of a session that is never shortened.
 pub fn whole(trace: &Trace) -> Vec<Composition> {
     let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    compositions(trace, &Plan::default(), &unlimited)
+}
+
+fn compositions(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Vec<Composition> {
     let mut seen = Vec::with_capacity(trace.calls.len());
-    watch(trace, &Plan::default(), &unlimited, &mut |context| seen.push(composition(trace, seen.len(), context)));
+    watch(trace, plan, conditions, &mut |context| seen.push(composition(trace, seen.len(), context)));
     seen
 }
 

@@ -79,7 +79,7 @@ impl Diff {
 /// Replays a corpus through two policies and finds where they part.
 pub fn diff(corpus: &Corpus, policies: [&Policy; 2], settings: &ReplaySettings<'_>) -> Result<Diff, PolicyError> {
     let [one, other] = policies;
-    let ready = [Ready::new(corpus, one, settings)?, Ready::new(corpus, other, settings)?];
+    let ready = [Ready::alone(corpus, one, settings)?, Ready::alone(corpus, other, settings)?];
     let compared = |place: usize| {
         let (Some(trace), Some(one), Some(other)) = (corpus.traces.at(place), ready[0].session(place), ready[1].session(place)) else {
             return Default::default();

@@ -45,7 +45,7 @@ pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERA
 pub use break_even::{BreakEven, break_even};
 pub use charges::{Billing, Charges};
 pub use choice::{Choice, choose};
-pub use composition::{Composed, Composition, Content, compose, whole};
+pub use composition::{Composer, Composition, Content, whole};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, newest_limits, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};

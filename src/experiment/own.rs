@@ -1,6 +1,6 @@
 //! The user's own agents: which preset a session was recorded under, by agent, version and date, and what these presets make of a corpus.
 
-use super::replay::{Ready, Replay, ReplaySettings};
+use super::replay::{Replay, ReplaySettings, ready};
 use super::window::window_of;
 use crate::corpus::{Corpus, impose};
 use crate::list::List;
@@ -174,7 +174,7 @@ pub fn own_agents(
     }
     own.refused.sort();
     own.refused.dedup();
-    let ready = policies.iter().map(|policy| Ready::new(corpus, policy, settings)).collect::<Result<Vec<Ready<'_>>, PolicyError>>()?;
+    let ready = ready(corpus, &policies, settings)?;
     let through = |place: usize| {
         let policy = chosen.get(place).copied().flatten().and_then(|policy| ready.get(policy))?;
         let trace = imposed.get(&place).map(Cow::Borrowed).or_else(|| corpus.traces.at(place))?;

@@ -21,7 +21,7 @@ pub(super) fn acts(totals: &Totals) -> bool {
 
 /// By session: does the policy act in it, or does it come near the lowest of its limits?
 pub fn near(corpus: &Corpus, policy: &Policy, replay: &ReplaySettings<'_>) -> Result<Vec<bool>, PolicyError> {
-    let ready = Ready::new(corpus, policy, replay)?;
+    let ready = Ready::alone(corpus, policy, replay)?;
     let is_near = |(place, trace): (usize, Cow<'_, Trace>)| {
         let Some(limit) = ready.session(place).map(|(plan, conditions)| plan.lowest_limit().unwrap_or(conditions.prompt_limit)) else {
             return false;
@@ -34,7 +34,7 @@ pub fn near(corpus: &Corpus, policy: &Policy, replay: &ReplaySettings<'_>) -> Re
 
 /// By session the lowest size at which a rule of the policy looks at the context; `None` where none looks at a size.
 pub fn thresholds(corpus: &Corpus, policy: &Policy, settings: &ReplaySettings<'_>) -> Result<Vec<Option<u64>>, PolicyError> {
-    let ready = Ready::new(corpus, policy, settings)?;
+    let ready = Ready::alone(corpus, policy, settings)?;
     Ok((0..corpus.traces.len()).map(|place| ready.threshold(place)).collect())
 }
 

@@ -68,8 +68,20 @@ pub fn replay_closed(
     Ok(both.map(|(open, closed)| Replay { closed: Some(Box::new(closed)), ..open }).collect())
 }
 
-fn ready<'a>(corpus: &Corpus, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Ready<'a>>, PolicyError> {
-    policies.iter().map(|policy| Ready::new(corpus, policy, settings)).collect()
+/// Policies made ready for a corpus. What does not depend on the policy is looked at once for all of them.
+pub(super) fn ready<'a>(corpus: &Corpus, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Ready<'a>>, PolicyError> {
+    let summaries = settings.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(corpus.traces.each()));
+    // By the window that a policy takes for an unknown model.
+    let mut windows: BTreeMap<Option<u64>, Windows> = policies.iter().map(|policy| (policy.default_window(), Windows::default())).collect();
+    for trace in corpus.traces.each() {
+        let summary = summaries.model(&trace);
+        windows.iter_mut().for_each(|(default, windows)| windows.add(window_of(&trace, *default, settings), summary));
+    }
+    let ready = |policy: &'a Policy| {
+        let windows = windows.get(&policy.default_window()).cloned().unwrap_or_default();
+        Ready::new(policy, windows, settings.reserve, summaries.clone())
+    };
+    policies.iter().map(ready).collect()
 }
 
 /// Each session through all policies in turn: what their replays have in common is worked out once.
@@ -94,7 +106,7 @@ pub fn plan_for(
     settings: &ReplaySettings<'_>,
     place: usize,
 ) -> Result<Option<(Plan, Conditions)>, PolicyError> {
-    let ready = Ready::new(corpus, policy, settings)?;
+    let ready = Ready::alone(corpus, policy, settings)?;
     Ok(ready.session(place).map(|(plan, conditions)| (plan.clone(), conditions)))
 }
 
@@ -110,17 +122,29 @@ pub(super) struct Ready<'a> {
     summaries: RecordedSummaries,
 }
 
+/// The windows of sessions, each with a model of summaries. Sessions share few of them: each is held once.
+#[derive(Clone, Default)]
+struct Windows {
+    known: BTreeMap<(Window, Option<RecordedSummary>), u32>,
+    of: Vec<u32>,
+}
+
+impl Windows {
+    fn add(&mut self, window: Window, summary: Option<RecordedSummary>) {
+        let next = self.known.len() as u32;
+        self.of.push(*self.known.entry((window, summary)).or_insert(next));
+    }
+}
+
 impl<'a> Ready<'a> {
-    pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
-        let default = policy.default_window();
-        let summaries = settings.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(corpus.traces.each()));
-        // Sessions share few windows and models: each of them is held once.
-        let mut known: BTreeMap<(Window, Option<RecordedSummary>), u32> = BTreeMap::new();
-        let mut of = Vec::with_capacity(corpus.traces.len());
-        for trace in corpus.traces.each() {
-            let next = known.len() as u32;
-            of.push(*known.entry((window_of(&trace, default, settings), summaries.model(&trace))).or_insert(next));
-        }
+    /// One policy by itself.
+    pub fn alone(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
+        let mut alone = ready(corpus, std::slice::from_ref(policy), settings)?;
+        alone.pop().ok_or_else(|| PolicyError::Unknown { name: policy.name.clone(), hint: String::new() })
+    }
+
+    fn new(policy: &'a Policy, windows: Windows, reserve: Option<u64>, summaries: RecordedSummaries) -> Result<Ready<'a>, PolicyError> {
+        let Windows { known, of } = windows;
         let mut windows: Vec<_> = known.into_iter().collect();
         windows.arrange_by_key(|(_, number)| *number);
         let windows: Vec<_> = windows.into_iter().map(|(window, _)| window).collect();
@@ -130,7 +154,7 @@ impl<'a> Ready<'a> {
                 place.insert(policy.plan(&window.facts)?);
             }
         }
-        Ok(Ready { policy, windows, of, plans, reserve: settings.reserve, summaries })
+        Ok(Ready { policy, windows, of, plans, reserve, summaries })
     }
 
     fn window(&self, place: usize) -> Option<&(Window, Option<RecordedSummary>)> {

@@ -4,6 +4,7 @@ use super::summaries::RecordedSummaries;
 use crate::catalog::Catalog;
 
 /// What holds for all policies of a run.
+#[derive(Clone)]
 pub struct ReplaySettings<'a> {
     /// The models.
     pub catalog: &'a Catalog,

@@ -30,7 +30,7 @@ pub enum WindowFrom {
 }
 
 /// The window that a session is replayed in.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Window {
     /// What policies reckon with.
     pub facts: Facts,

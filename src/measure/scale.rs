@@ -48,8 +48,8 @@ enum Taking {
 pub struct PublicCounters {
     /// Counts in `o200k_base`.
     pub o200k_base: Arc<Counter>,
-    /// Counts in `cl100k_base`.
-    pub cl100k_base: Arc<Counter>,
+    /// Counts in `cl100k_base`; 0 tokens without one.
+    pub cl100k_base: Option<Arc<Counter>>,
 }
 
 /// A result of more bytes than this has a [`Shape`].
@@ -94,7 +94,7 @@ impl TextScale {
         let count = |vocabulary, counter: &Counter| if own == vocabulary { tokens } else { size(counter.count(text)) };
         Some(Counts {
             o200k_base: count(Vocabulary::O200kBase, &public.o200k_base),
-            cl100k_base: count(Vocabulary::Cl100kBase, &public.cl100k_base),
+            cl100k_base: public.cl100k_base.as_ref().map_or(0, |counter| count(Vocabulary::Cl100kBase, counter)),
         })
     }
 

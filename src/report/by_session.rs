@@ -31,12 +31,12 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind, most: 
     let figures = told(replays.iter().map(|replay| &replay.totals));
     columns.extend(figures.iter().map(|figure| column(figure)));
     columns.extend(cost_figures::COLUMNS);
-    let badness = |(which, (_, _, outcome, _)): (usize, Pair<'_>)| {
+    let badness = |(which, outcome): (usize, Cow<'_, Outcome>)| {
         let totals = &outcome.totals;
         (Reverse((totals.failed_sessions, totals.overflows, totals.reply_cut, totals.over_budget, totals.peak_tokens)), which)
     };
     // Equals stay in the order of policies and corpus.
-    let mut all: Vec<_> = pairs(corpus, replays).enumerate().map(badness).collect();
+    let mut all: Vec<_> = replays.iter().flat_map(|replay| replay.outcomes.each()).enumerate().map(badness).collect();
     all.sort_unstable();
     let sessions = corpus.traces.len().max(1);
     let rows = all.into_iter().take(most).filter_map(|(_, which)| {
@@ -184,7 +184,7 @@ pub fn flat(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, cache
 
 /// The rows of one policy, in the order of the corpus.
 fn rows_of<'a>(corpus: &'a Corpus, replay: &'a Replay, baselines: Baselines<'a>, cache: CacheKind) -> impl Iterator<Item = Vec<Cell>> + 'a {
-    let sessions = pairs(corpus, std::slice::from_ref(replay)).enumerate();
+    let sessions = (0..corpus.traces.len()).filter_map(move |place| Some((place, pair(corpus, replay, place)?)));
     let row = move |(place, (trace, replay, outcome, bills)): (usize, Pair<'_>)| {
         let names = names(&replay.policy, &trace, Cell::Tokens(outcome.window));
         let beside = |recording: &Recording| {
@@ -223,10 +223,6 @@ pub fn put_before(table: &mut Table, corpus: &Corpus, baselines: Baselines<'_>, 
 
 /// A session and what a policy comes to in it.
 type Pair<'a> = (Cow<'a, Trace>, &'a Replay, Cow<'a, Outcome>, Option<Cow<'a, Bills>>);
-
-fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = Pair<'a>> {
-    replays.iter().flat_map(move |replay| (0..corpus.traces.len()).filter_map(move |place| pair(corpus, replay, place)))
-}
 
 fn pair<'a>(corpus: &'a Corpus, replay: &'a Replay, place: usize) -> Option<Pair<'a>> {
     Some((corpus.traces.at(place)?, replay, replay.outcomes.at(place)?, replay.bills.at(place)))

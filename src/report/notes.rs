@@ -324,7 +324,6 @@ fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what}: {}.", first_few(&names, NAMED)))
 }
 
-/// What a policy's failed sessions still hold in the logs.
 /// What a policy that acts in pauses comes to where the program was closed in each of them.
 fn in_pauses(replay: &Replay) -> Option<String> {
     let closed = replay.closed_in_pauses.as_deref()?;
@@ -340,6 +339,7 @@ fn in_pauses(replay: &Replay) -> Option<String> {
     ))
 }
 
+/// What a policy's failed sessions still hold in the logs.
 fn after_end(replays: &[Replay]) -> Option<String> {
     let failed = replays.iter().filter(|replay| replay.totals.failed_sessions > 0).map(|replay| {
         let totals = &replay.totals;
@@ -356,12 +356,13 @@ fn too_small(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
     let mut sessions = BTreeSet::new();
     let mut largest = 0;
     let mut windows = BTreeSet::new();
+    let hidden: Vec<u64> = corpus.traces.each().map(|trace| trace.calls.iter().map(|call| call.hidden).max().unwrap_or(0)).collect();
     for replay in replays {
-        for (place, (trace, outcome)) in corpus.traces.each().zip(replay.outcomes.each()).enumerate() {
-            if let Some(hidden) = trace.calls.iter().map(|call| call.hidden).max().filter(|hidden| *hidden > outcome.window) {
+        for (place, (hidden, outcome)) in hidden.iter().zip(replay.outcomes.each()).enumerate() {
+            if *hidden > outcome.window {
                 sessions.insert(place);
                 windows.insert(outcome.window);
-                largest = largest.max(hidden);
+                largest = largest.max(*hidden);
             }
         }
     }

@@ -19,17 +19,11 @@ use crate::trace::Trace;
 
 /// The report on a replay, beside the recording and the user's own agents.
 pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Report {
-    let mut notes = notes::notes(corpus, replays);
-    notes.extend(notes::newer_than_presets(corpus));
-    if matches!(asked.by, By::Policy | By::Session) {
-        notes.extend(baselines.notes(corpus));
-    }
-    notes.extend(scenario::note(asked.scenarios));
-    notes.extend(cost_figures::unpriced(replays.iter()));
-    notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, asked.cache)));
     let grouped =
         if let By::Group(by) = asked.by { Some(Grouped::new(corpus, baselines.recording, baselines.with_own(replays), by)) } else { None };
-    notes.extend(grouped.as_ref().and_then(by_group::note));
+    // A flat table alone has none.
+    let has_notes = asked.parts.sections || asked.parts.record;
+    let notes = if has_notes { notes_of(corpus, replays, baselines, asked, grouped.as_ref()) } else { Vec::new() };
     let files = if asked.by == By::File { files(corpus) } else { Vec::new() };
     let least = (asked.by == By::Reference && (asked.parts.sections || asked.parts.record)).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
@@ -55,20 +49,6 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     }
     if let (By::Policy, Some(predicted)) = (asked.by, asked.predicted) {
         sections.insert(0, Section::lines(vec![calibration(&corpus.facts, asked.checks, asked.cache, Some(predicted))]));
-    }
-    if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
-        notes.insert(0, by_region::MISSING.to_owned());
-    }
-    if asked.by == By::Policy && asked.oracle == Oracle::Beside {
-        notes.insert(0, references::ORACLE.to_owned());
-    }
-    if replays.iter().any(|replay| replay.closed.is_some()) {
-        notes.insert(0, refetch::NOTE.to_owned());
-    }
-    if matches!(asked.by, By::Reference | By::Rule) {
-        notes.splice(0..0, references::notes(corpus));
-    } else {
-        notes.extend(references::left_out(corpus));
     }
     if asked.by == By::Policy && asked.parts.sections {
         sections.extend(guesses::guesses(replays));
@@ -115,6 +95,27 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     };
     sections.truncate(if chosen { 1 } else { usize::MAX });
     Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
+}
+
+/// What stands below it.
+fn notes_of(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, grouped: Option<&Grouped>) -> Vec<String> {
+    let by_reference = matches!(asked.by, By::Reference | By::Rule);
+    let mut notes = if by_reference { references::notes(corpus) } else { Vec::new() };
+    notes.extend(replays.iter().any(|replay| replay.closed.is_some()).then(|| refetch::NOTE.to_owned()));
+    notes.extend((asked.by == By::Policy && asked.oracle == Oracle::Beside).then(|| references::ORACLE.to_owned()));
+    let is_missing = replays.iter().any(|replay| replay.totals.missing_tokens > 0);
+    notes.extend((asked.by == By::Region && is_missing).then(|| by_region::MISSING.to_owned()));
+    notes.extend(notes::notes(corpus, replays));
+    notes.extend(notes::newer_than_presets(corpus));
+    if matches!(asked.by, By::Policy | By::Session) {
+        notes.extend(baselines.notes(corpus));
+    }
+    notes.extend(scenario::note(asked.scenarios));
+    notes.extend(cost_figures::unpriced(replays.iter()));
+    notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, asked.cache)));
+    notes.extend(grouped.and_then(by_group::note));
+    notes.extend(if by_reference { None } else { references::left_out(corpus) });
+    notes
 }
 
 /// One row per policy, below those of the recording and the user's own agents.

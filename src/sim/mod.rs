@@ -15,6 +15,7 @@ mod checkpoint;
 mod conditions;
 mod drift;
 mod edit;
+mod estimates;
 mod event;
 mod follow;
 mod guard;
@@ -47,6 +48,7 @@ mod window;
 
 pub use conditions::{Conditions, Guesses, Refetching};
 pub use drift::{Drift, LARGEST_RATIO};
+pub use estimates::estimate_requests;
 pub use event::{Cause, Event, EventKind, Lasts, Warning};
 pub use hindsight::in_hindsight;
 pub use many::{Batch, BatchOutcome, SharedSession};

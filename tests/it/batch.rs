@@ -7,7 +7,7 @@ use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
-use ctxsim::sim::{Batch, CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, simulate, watch, watch_anew};
+use ctxsim::sim::{Batch, CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, estimate_requests, simulate, watch, watch_anew};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
 
@@ -307,6 +307,31 @@ fn together_as_alone_over_real_sessions() {
 
 /// A view that is kept from call to call, and grows by what has come, is the one that a replay makes anew for each call: whatever its
 /// selection protects, and whatever happens between two of them. So is what a limit cuts that looks at what has come alone.
+/// Estimators that share one walk through a session say what each says by itself; messages without any part come and go as well.
+#[test]
+fn estimators_together_as_alone() {
+    let facts = Facts { window: Some(200_000), max_input: 0, max_output: 8_000, family: Some(Family::ClaudeNew) };
+    let plans: Vec<Plan> = presets().iter().filter_map(|preset| Policy::load(preset.name).unwrap().plan(&facts).ok()).collect();
+    let estimators: Vec<_> = plans.iter().map(|plan| &plan.estimator).collect();
+    let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    let (mut random, mut calls) = (Random(11), 0);
+    for _ in 0..40 {
+        let mut trace = session(&mut random);
+        for row in &mut trace.messages {
+            row.part_count *= u32::from(!random.one_in(7));
+        }
+        let together = estimate_requests(&trace, &estimators);
+        assert_eq!(together.len(), estimators.len());
+        for (estimator, together) in estimators.iter().zip(together) {
+            let plan = Plan { estimator: (*estimator).clone(), ..Plan::default() };
+            let alone: Vec<u64> = simulate(&trace, &plan, &endless).calls.iter().map(|row| row.estimated).collect();
+            assert_eq!(together, alone);
+            calls += alone.iter().filter(|estimated| **estimated > 0).count();
+        }
+    }
+    assert!(calls > 10_000, "{calls}");
+}
+
 #[test]
 fn kept_views_are_those_made_anew() {
     const MASK: &str = "mode = \"view\"\nmask = { text = \"[gone]\" }";

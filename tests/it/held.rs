@@ -4,7 +4,7 @@ use crate::support::shared;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::Tariff;
-use ctxsim::experiment::{Replay, ReplaySettings, compose, price, recording, replay_closed};
+use ctxsim::experiment::{Replay, ReplaySettings, price, recording, replay_closed};
 use ctxsim::list::{List, Pack};
 use ctxsim::policy::Policy;
 use ctxsim::sim::Refetching;
@@ -39,7 +39,6 @@ fn what_is_held_packed_comes_back_as_it_was() {
         }
         comes_back("sessions", &corpus.traces);
         comes_back("recordings", &recording(&corpus, &tariff).sessions);
-        comes_back("compositions", compose(&corpus, &policies[1..2], &settings).unwrap().compositions.first().unwrap());
         corpus.traces.pack();
         assert!(replays(&corpus) == plain, "replays of packed sessions");
         // With as much in memory as may be, whatever is packed from here on goes into the temporary file.

@@ -228,7 +228,7 @@ fn kinds_of_texts_are_told_by_their_bytes() {
 fn public_vocabularies_are_counted_where_asked() {
     let text = "Zählt man dies doppelt?";
     let own = counter(Vocabulary::Qwen2);
-    let public = PublicCounters { o200k_base: counter(Vocabulary::O200kBase), cl100k_base: counter(Vocabulary::Cl100kBase) };
+    let public = PublicCounters { o200k_base: counter(Vocabulary::O200kBase), cl100k_base: Some(counter(Vocabulary::Cl100kBase)) };
     let counts = TextScale::new(own, Content::Drop).with_public(Some(public)).weigh(text).counts.unwrap();
     assert_eq!(u64::from(counts.o200k_base), counter(Vocabulary::O200kBase).count(text));
     assert_eq!(u64::from(counts.cl100k_base), counter(Vocabulary::Cl100kBase).count(text));

@@ -48,7 +48,7 @@ pub(super) fn consequences(
     settings: &ReplaySettings<'_>,
 ) -> Result<Vec<Consequence>, PolicyError> {
     let of = |(policy, own): (&Policy, Replay)| {
-        let perfect = perfect(corpus, Ready::new(corpus, policy, settings)?);
+        let perfect = perfect(corpus, Ready::alone(corpus, policy, settings)?);
         let pairs = beliefs(&own, sessions);
         Ok(Consequence {
             policy: own.policy.clone(),

@@ -4,9 +4,9 @@ use super::sample::Session;
 use crate::estimate::{Counting, Estimator, Guess, Rounding, Unit};
 use crate::experiment::replay::Ready;
 use crate::list::Pack;
-use crate::policy::Plan;
-use crate::sim::{Conditions, simulate};
-use crate::trace::Trace;
+use crate::sim::estimate_requests;
+use crate::trace::{PartRow, Trace};
+use crate::transcript::Counts;
 use serde::{Deserialize, Serialize};
 
 /// What an estimator said about a session.
@@ -38,8 +38,31 @@ pub(super) enum Rule<'a> {
     Cl100kBase,
 }
 
+/// In which public vocabularies the texts of sessions were counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Counted {
+    pub o200k_base: bool,
+    pub cl100k_base: bool,
+}
+
+impl Counted {
+    /// In those in which all texts of a session were.
+    pub fn of(trace: &Trace) -> Counted {
+        let all = |is_counted: fn(Counts) -> bool| {
+            let holds = |part: &PartRow| part.text.length.bytes == 0 || part.text.counts.is_some_and(is_counted);
+            trace.parts.iter().all(holds)
+        };
+        Counted { o200k_base: all(|_| true), cl100k_base: all(|counts| counts.cl100k_base > 0) }
+    }
+
+    /// In those in which both were.
+    pub fn and(self, other: Counted) -> Counted {
+        Counted { o200k_base: self.o200k_base && other.o200k_base, cl100k_base: self.cl100k_base && other.cl100k_base }
+    }
+}
+
 /// The estimators that need no policy, by their names in reports. Those that count in a public vocabulary are there where all texts of the corpus were counted in it.
-pub(super) fn built_in<'a>(counted: bool) -> Vec<(&'a str, Rule<'a>)> {
+pub(super) fn built_in<'a>(counted: Counted) -> Vec<(&'a str, Rule<'a>)> {
     use Rounding::{Ceil, Floor, Round};
     let arithmetic = |unit, numerator, denominator, rounding| Rule::Arithmetic(Box::new(quotient(unit, numerator, denominator, rounding)));
     let mut rules = vec![
@@ -55,9 +78,8 @@ pub(super) fn built_in<'a>(counted: bool) -> Vec<(&'a str, Rule<'a>)> {
         ("chars*2/5", arithmetic(Unit::Chars, 2, 5, Floor)),
         ("words*4/3", Rule::Words),
     ];
-    if counted {
-        rules.extend([(O200K_BASE, Rule::O200kBase), ("cl100k_base", Rule::Cl100kBase)]);
-    }
+    rules.extend(counted.o200k_base.then_some((O200K_BASE, Rule::O200kBase)));
+    rules.extend(counted.cl100k_base.then_some(("cl100k_base", Rule::Cl100kBase)));
     rules
 }
 
@@ -69,23 +91,26 @@ fn quotient(unit: Unit, numerator: u64, denominator: u64, rounding: Rounding) ->
     Estimator { unit, numerator, denominator, rounding, tools: Counting::Counted, ..Estimator::default() }
 }
 
-/// Were the texts counted in the public vocabularies?
-pub(super) fn is_counted(trace: &Trace) -> bool {
-    trace.parts.iter().all(|part| part.text.counts.is_some() || part.text.length.bytes == 0)
+/// What each of these says of a session.
+pub(super) fn estimates(rules: &[(&str, Rule<'_>)], session: &Session, trace: &Trace) -> Vec<Estimates> {
+    let own: Vec<Option<Estimator>> = rules.iter().map(|(_, rule)| rule.estimator(session)).collect();
+    let mut arithmetic = arithmetic(session, trace, own.iter().flatten().collect()).into_iter();
+    let of = |((_, rule), own): (&(&str, Rule<'_>), &Option<Estimator>)| match rule {
+        _ if own.is_some() => arithmetic.next().unwrap_or_default(),
+        Rule::Words => sums(session, |content| content.words * 4 / 3),
+        Rule::Cl100kBase => sums(session, |content| content.cl100k_base),
+        _ => sums(session, |content| content.o200k_base),
+    };
+    rules.iter().zip(&own).map(of).collect()
 }
 
 impl Rule<'_> {
-    /// What it says of a session.
-    pub fn estimates(&self, session: &Session, trace: &Trace) -> Estimates {
+    /// By what it estimates a session's items; `None` where it is none of a policy's kind.
+    fn estimator(&self, session: &Session) -> Option<Estimator> {
         match self {
-            Rule::Arithmetic(estimator) => arithmetic(session, trace, estimator),
-            Rule::Own(ready) => {
-                let estimator = ready.session(session.place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default();
-                arithmetic(session, trace, &estimator)
-            }
-            Rule::Words => sums(session, |content| content.words * 4 / 3),
-            Rule::O200kBase => sums(session, |content| content.o200k_base),
-            Rule::Cl100kBase => sums(session, |content| content.cl100k_base),
+            Rule::Arithmetic(estimator) => Some((**estimator).clone()),
+            Rule::Own(ready) => Some(ready.session(session.place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default()),
+            Rule::Words | Rule::O200kBase | Rule::Cl100kBase => None,
         }
     }
 }
@@ -99,22 +124,23 @@ fn sums(session: &Session, tokens: impl Fn(&super::sample::Content) -> u64) -> E
     }
 }
 
-fn arithmetic(session: &Session, trace: &Trace, estimator: &Estimator) -> Estimates {
-    let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
-    let outcome = simulate(trace, &Plan { estimator: estimator.clone(), ..Plan::default() }, &endless);
-    let request = |call: usize| outcome.calls.get(call).map_or(0, |row| row.estimated);
-    let reply = |call: usize| {
-        let row = trace.calls.get(call).and_then(|row| trace.messages.get(row.message as usize));
-        row.map_or(0, |row| {
-            let parts = trace.parts_of(row).iter().map(|part| estimator.part(part, &part.text, row.role));
-            estimator.message(parts.fold(Guess::default(), Guess::plus), row.role)
-        })
+fn arithmetic(session: &Session, trace: &Trace, estimators: Vec<&Estimator>) -> Vec<Estimates> {
+    let requests = estimate_requests(trace, &estimators);
+    let of = |(estimator, requests): (&&Estimator, Vec<u64>)| {
+        let reply = |call: usize| {
+            let row = trace.calls.get(call).and_then(|row| trace.messages.get(row.message as usize));
+            row.map_or(0, |row| {
+                let parts = trace.parts_of(row).iter().map(|part| estimator.part(part, &part.text, row.role));
+                estimator.message(parts.fold(Guess::default(), Guess::plus), row.role)
+            })
+        };
+        let calls = || session.observations.iter().map(|observation| observation.call);
+        Estimates {
+            requests: calls().map(|call| requests.get(call).copied().unwrap_or_default()).collect(),
+            replies: calls().map(reply).collect(),
+            overhead: estimator.overhead,
+            per_message: estimator.per_message,
+        }
     };
-    let calls = || session.observations.iter().map(|observation| observation.call);
-    Estimates {
-        requests: calls().map(request).collect(),
-        replies: calls().map(reply).collect(),
-        overhead: estimator.overhead,
-        per_message: estimator.per_message,
-    }
+    estimators.iter().zip(requests).map(of).collect()
 }

@@ -4,7 +4,7 @@ use super::along::{STRETCHES, Stretch};
 use super::buffer::{Buffer, buffers};
 use super::calibrate::{Calibrated, calibrate};
 use super::consequence::{Consequence, consequences};
-use super::estimators::{Estimates, O200K_BASE, Rule, built_in, is_counted};
+use super::estimators::{Counted, Estimates, O200K_BASE, Rule, built_in, estimates};
 use super::figures::{Figures, Pair, PairList, Recorded};
 use super::fit::{FamilyCosts, family_costs, shipped_for};
 use super::halves::{Deal, Half, deal};
@@ -16,7 +16,7 @@ use super::separate::{Separated, separate};
 use crate::catalog::{Catalog, Family};
 use crate::corpus::Corpus;
 use crate::experiment::origin::origins;
-use crate::experiment::replay::{Ready, ReplaySettings};
+use crate::experiment::replay::{Ready, ReplaySettings, ready};
 use crate::list::List;
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::Origin;
@@ -137,8 +137,11 @@ pub struct Pairs {
     pub left_out: BTreeMap<LeftOut, u64>,
 }
 
+/// So many estimators share a walk through the sessions: what they say of all of them is held together.
+const TOLD: usize = 4;
+
 /// So many sessions are looked at together where no more is wanted of them than their pairs.
-const TOGETHER: usize = 512;
+const TOGETHER: usize = 64;
 
 /// A pair, with the family of its call.
 type Compared = (Pair, Family);
@@ -154,13 +157,11 @@ pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, Pol
     for first in (0..corpus.traces.len()).step_by(TOGETHER) {
         let traces: Vec<Cow<'_, Trace>> = (first..first + TOGETHER).map_while(|place| corpus.traces.at(place)).collect();
         let sessions: Vec<Session> = traces.par_iter().enumerate().map(|(place, trace)| settings.observe(trace, first + place)).collect();
-        let compared = |(_, rule): &(&str, Rule<'_>)| {
-            let estimates: Vec<Estimates> = sessions.iter().zip(&traces).map(|(session, trace)| rule.estimates(session, trace)).collect();
-            let both = || sessions.iter().zip(&estimates);
-            [requests(both()), since_usage(both())]
-        };
-        let found: Vec<[Vec<Compared>; 2]> = rules.par_iter().map(compared).collect();
-        for (place, (columns, uses)) in estimated.iter_mut().zip(found).enumerate() {
+        let told: Vec<Vec<Estimates>> =
+            sessions.par_iter().zip(&traces).map(|(session, trace)| estimates(&rules, session, trace)).collect();
+        for (place, columns) in estimated.iter_mut().enumerate() {
+            let both = || sessions.iter().zip(&told).filter_map(|(session, told)| Some((session, told.get(place)?)));
+            let uses = [requests(both()), since_usage(both())];
             for ((column, pairs), recorded) in columns.iter_mut().zip(&uses).zip(&mut recorded) {
                 column.extend(pairs.iter().map(|(pair, _)| pair.estimated));
                 recorded.extend(pairs.iter().filter(|_| place == 0).map(|(pair, _)| pair.known()));
@@ -192,20 +193,22 @@ impl DriftSettings<'_> {
     }
 }
 
-/// Were all texts of a corpus counted in the public vocabularies?
-fn counted(corpus: &Corpus) -> bool {
-    corpus.traces.par_each().all(|trace| is_counted(&trace))
+/// In which public vocabularies all texts of a corpus were counted.
+fn counted(corpus: &Corpus) -> Counted {
+    let both = Counted { o200k_base: true, cl100k_base: true };
+    corpus.traces.par_each().map(|trace| Counted::of(&trace)).reduce(|| both, Counted::and)
 }
 
 /// The policies whose own estimators are compared, by their names.
 type Own<'a> = Vec<(&'a str, Ready<'a>)>;
 
 fn own_estimators<'a>(corpus: &Corpus, settings: &'a DriftSettings<'_>) -> Result<Own<'a>, PolicyError> {
-    settings.compared.iter().map(|policy| Ok((policy.name.as_str(), Ready::new(corpus, policy, &settings.replay)?))).collect()
+    let ready = ready(corpus, settings.compared, &settings.replay)?;
+    Ok(settings.compared.iter().map(|policy| policy.name.as_str()).zip(ready).collect())
 }
 
 /// All estimators that are compared: those that need no policy, then the policies' own.
-fn estimators<'a>(policies: &'a Own<'_>, counted: bool) -> Vec<(&'a str, Rule<'a>)> {
+fn estimators<'a>(policies: &'a Own<'_>, counted: Counted) -> Vec<(&'a str, Rule<'a>)> {
     let mut all = built_in(counted);
     all.extend(policies.iter().map(|(name, ready)| (*name, Rule::Own(ready))));
     all
@@ -239,16 +242,19 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
     found.calibrated = calibrate(&sessions, &found.predictions, settings.basis, catalog);
     let sources = Sources::of(&sessions);
     // What an estimator says of each session is held no longer than it is looked at.
-    let of_rule = |(name, rule): &(&str, Rule<'_>)| {
-        let estimates = |place: usize| Some(rule.estimates(&*sessions.at(place)?, &*corpus.traces.at(place)?));
-        let estimates = List::made(&sessions, |place| estimates(place).unwrap_or_default());
+    let of_rule = |((name, _), estimates): (&(&str, Rule<'_>), List<Estimates>)| {
         let requests = requests(sessions.each().zip(estimates.each()));
         let rows =
             buffers_of(name, [(Use::Request, &requests), (Use::SinceUsage, &since_usage(sessions.each().zip(estimates.each())))], &halves);
         let parts = parts((name, &estimates), &sessions, &overheads, &found.costs);
         (comparisons(name, &requests, &sources), along(name, &requests), parts, rows)
     };
-    let all: Vec<_> = rules.par_iter().map(of_rule).collect();
+    let of_rules = |rules: &[(&str, Rule<'_>)]| -> Vec<_> {
+        let of = |place: usize| Some(estimates(rules, &*sessions.at(place)?, &*corpus.traces.at(place)?));
+        let told = List::made_together(&sessions, rules.len(), |place| of(place).unwrap_or_default());
+        rules.iter().zip(told).map(of_rule).collect()
+    };
+    let all: Vec<_> = rules.par_chunks(TOLD).flat_map_iter(of_rules).collect();
     for (comparisons, along, parts, buffers) in all {
         found.comparisons.extend(comparisons);
         found.along.extend(along);

@@ -79,10 +79,11 @@ fn data(corpus: &Corpus, all: &[(&str, Vec<u64>)]) -> Table {
         Column::name("session", "session"),
         Column::number("peak_tokens", "peak", Unit::Tokens, Provenance::Simulated),
     ];
+    let ids: Vec<String> = corpus.traces.each().map(|trace| trace.id.clone()).collect();
     let rows = all.iter().flat_map(|(name, peaks)| {
-        corpus.traces.each().zip(peaks).map(move |(trace, peak)| {
+        ids.iter().zip(peaks).map(move |(id, peak)| {
             let cell = if *peak > 0 { Cell::Tokens(*peak) } else { Cell::Empty };
-            vec![Cell::Name((*name).to_owned()), Cell::Text(trace.id.clone()), cell]
+            vec![Cell::Name((*name).to_owned()), Cell::Text(id.clone()), cell]
         })
     });
     Table { labels: 2, columns, rows: rows.collect() }

@@ -120,6 +120,7 @@ fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table
         share("high"),
     ];
     let mut rows = Vec::new();
+    let protections = protections(window);
     for (_, name, axis, distances) in curves {
         let curve = curve(distances, *axis);
         let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
@@ -128,7 +129,7 @@ fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table
             let counts = [Cell::Tokens(point.retained), Cell::Count(point.kept), Cell::Count(curve.references)];
             rows.push([Cell::Name((*name).to_owned()), Cell::Empty].into_iter().chain(counts).chain([low, high]).collect());
         }
-        for protection in protections(window).iter().filter(|protection| protection.axis == *axis) {
+        for protection in protections.iter().filter(|protection| protection.axis == *axis) {
             let (kept, of) = kept_by(distances, *axis, protection.limit);
             let names = [Cell::Name((*name).to_owned()), Cell::Name(protection.preset.to_owned())];
             let counts = [Cell::Tokens(protection.limit), Cell::Count(kept), Cell::Count(of), Cell::Empty, Cell::Empty];

@@ -59,7 +59,7 @@ struct SessionRow {
 impl<'a> Browser<'a> {
     /// A browser over the sessions of a story.
     pub(super) fn new(told: Told<'a>) -> Browser<'a> {
-        let replays = &told.composed.replays;
+        let replays = told.replays;
         let mut listed: Vec<usize> = (0..told.corpus.traces.len()).collect();
         if listed.len() > LISTED {
             listed = by_interest(replays, &listed).into_iter().take(LISTED).collect();
@@ -75,7 +75,7 @@ impl<'a> Browser<'a> {
 
     /// The listed sessions at a glance.
     pub fn overview(&self, shown: Shown<'_>) -> Overview {
-        let replays = &self.told.composed.replays;
+        let replays = self.told.replays;
         let figures = told(replays.iter().map(|replay| &replay.totals));
         let columns: Vec<Column> = figures.iter().map(|figure| column(figure)).chain(cost_figures::COLUMNS).collect();
         Overview {
@@ -90,7 +90,7 @@ impl<'a> Browser<'a> {
 
     fn row(&self, place: usize, shown: Shown<'_>) -> Option<SessionRow> {
         let trace = self.told.corpus.traces.at(place)?;
-        let outcome = self.told.composed.replays.first().and_then(|replay| replay.outcomes.at(place));
+        let outcome = self.told.replays.first().and_then(|replay| replay.outcomes.at(place));
         Some(SessionRow {
             id: shown(&trace.id),
             source: shown(&trace.source),
@@ -115,7 +115,7 @@ impl<'a> Browser<'a> {
 
     /// The listed sessions by their numbers, the worst first.
     pub fn by_interest(&self) -> Vec<usize> {
-        let places = by_interest(&self.told.composed.replays, &self.listed);
+        let places = by_interest(self.told.replays, &self.listed);
         places.into_iter().filter_map(|place| self.listed.binary_search(&place).ok()).collect()
     }
 

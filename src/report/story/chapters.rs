@@ -25,8 +25,7 @@ const TOOLS: usize = 15;
 
 /// The whole story.
 pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
-    let Told { corpus, composed, baselines, cache, .. } = told;
-    let replays = &composed.replays;
+    let Told { corpus, replays, baselines, cache, .. } = told;
     let mut notes = notes::notes(corpus, replays);
     notes.extend(baselines.notes(corpus));
     notes.extend(cost_figures::unpriced(replays.iter()));
@@ -69,7 +68,7 @@ fn unread(told: &Told<'_>) -> Option<String> {
 }
 
 fn overflow(told: &Told<'_>) -> Chapter {
-    let (corpus, replays) = (told.corpus, told.composed.replays.as_slice());
+    let (corpus, replays) = (told.corpus, told.replays);
     let (where_, rest) = overflows(corpus, replays).unzip();
     let mut lead = Vec::new();
     if where_.is_none() {
@@ -84,8 +83,7 @@ fn overflow(told: &Told<'_>) -> Chapter {
 }
 
 fn savings(told: &Told<'_>) -> Chapter {
-    let Told { corpus, composed, baselines, unchanged, checks, cache, .. } = *told;
-    let replays = &composed.replays;
+    let Told { corpus, replays, baselines, unchanged, checks, cache, .. } = *told;
     let priced =
         Priced { corpus, replays, baselines, unchanged, checks, break_even: None, cache, breakdown: Breakdown::LeftOut, command: None };
     let mut sections = cost(&priced).sections;
@@ -122,7 +120,7 @@ fn filling(best: Option<&Replay>) -> Chapter {
 }
 
 fn trust(told: &Told<'_>) -> Chapter {
-    let sections: Vec<Section> = guesses::guesses(&told.composed.replays).into_iter().collect();
+    let sections: Vec<Section> = guesses::guesses(told.replays).into_iter().collect();
     let lead = match sections.is_empty() {
         true => "No usage is recorded: nothing can be held against the estimates.",
         false => {
@@ -135,8 +133,8 @@ fn trust(told: &Told<'_>) -> Chapter {
 }
 
 fn sessions(told: &Told<'_>) -> Chapter {
-    let section = by_session::worst_first(told.corpus, &told.composed.replays, told.cache, SESSIONS);
-    let rest = (told.corpus.traces.len() * told.composed.replays.len()).saturating_sub(SESSIONS) as u64;
+    let section = by_session::worst_first(told.corpus, told.replays, told.cache, SESSIONS);
+    let rest = (told.corpus.traces.len() * told.replays.len()).saturating_sub(SESSIONS) as u64;
     let left_out = || format!("{} left out of this table; sessions.csv has them all.", counted_as(rest, "more row is", "more rows are"));
     let lead = (rest > 0).then(left_out).into_iter().collect();
     let charts = drawn(&["context"], &told.material());

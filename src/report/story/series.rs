@@ -3,7 +3,6 @@
 use super::told::{Shown, Told};
 use crate::context::Region;
 use crate::experiment::{Composition, Content, Replay, whole};
-use crate::list::List;
 use crate::report::explain;
 use crate::report::verdict::kind_name;
 use crate::sim::{CallOutcome, Event, Outcome};
@@ -69,9 +68,9 @@ struct PolicySeries {
 impl SessionSeries {
     pub(super) fn new(told: &Told<'_>, place: usize, trace: &Trace, shown: Shown<'_>) -> SessionSeries {
         let whole = columns(&whole(trace));
-        let replays = told.composed.replays.iter().zip(&told.composed.compositions);
-        let policy = |(replay, compositions): (&Replay, &List<Vec<Composition>>)| {
-            Some(PolicySeries::new(&*replay.outcomes.at(place)?, &compositions.at(place)?, &whole, shown))
+        let replays = told.replays.iter().zip(told.composer.session(place, trace));
+        let policy = |(replay, compositions): (&Replay, Vec<Composition>)| {
+            Some(PolicySeries::new(&*replay.outcomes.at(place)?, &compositions, &whole, shown))
         };
         SessionSeries {
             recorded: steps(trace.calls.iter().map(|call| call.usage.as_ref().map(|usage| usage.prompt))),

@@ -3,7 +3,7 @@
 use crate::corpus::{Corpus, Excerpts};
 use crate::cost::{CacheKind, Check, Split};
 use crate::experiment::drift::Pairs;
-use crate::experiment::{Choice, Composed, Replay};
+use crate::experiment::{Choice, Composer, Replay};
 use crate::report::answer::recommended;
 use crate::report::asked::{Asked, Baselines};
 use crate::report::chart::{Life, Material};
@@ -17,8 +17,10 @@ pub type Shown<'a> = &'a dyn Fn(&str) -> String;
 pub struct Told<'a> {
     /// The sessions.
     pub corpus: &'a Corpus,
-    /// The policies, with their bills, and what stood in the context of each call.
-    pub composed: &'a Composed,
+    /// The policies, with their bills.
+    pub replays: &'a [Replay],
+    /// What stands in their contexts.
+    pub composer: &'a Composer<'a>,
     /// The recording and the user's own agents.
     pub baselines: Baselines<'a>,
     /// The sessions under no policy, with their bill.
@@ -45,15 +47,15 @@ impl<'a> Told<'a> {
     /// The policy to change to, or else the user's own agents; where those are not known, the one that does best without them.
     pub(super) fn best(&self) -> Option<&'a Replay> {
         let asked = Asked { cache: self.cache, checks: Some(self.checks), ..Asked::default() };
-        let recommended = self.baselines.own.and_then(|own| recommended(self.corpus, &self.composed.replays, own, &asked));
+        let recommended = self.baselines.own.and_then(|own| recommended(self.corpus, self.replays, own, &asked));
         let own = || self.baselines.own.map(|own| &own.replay);
-        recommended.or_else(own).or_else(|| self.composed.replays.get(self.choice.place))
+        recommended.or_else(own).or_else(|| self.replays.get(self.choice.place))
     }
 
     /// What its charts are made of.
     pub(super) fn material(&self) -> Material<'a> {
         Material {
-            replays: &self.composed.replays,
+            replays: self.replays,
             baselines: self.baselines,
             checks: Some(self.checks),
             cache: self.cache,

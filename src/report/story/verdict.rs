@@ -13,7 +13,7 @@ use crate::trace::Evidence;
 
 /// What came out: by the one rule of verdicts where the user's own agents are known, then what they or the policy to change to come to.
 pub fn verdict(told: &Told<'_>) -> Vec<String> {
-    let (replays, unchanged, choice, cache) = (told.composed.replays.as_slice(), told.unchanged, told.choice, told.cache);
+    let (replays, unchanged, choice, cache) = (told.replays, told.unchanged, told.choice, told.cache);
     let asked = Asked { cache, checks: Some(told.checks), ..Asked::default() };
     if let Some(sentence) = answer::verdict(told.corpus, replays, told.baselines, &asked) {
         let come = told.best().map(|best| format!("{}. {}", overflows(&[], best, unchanged), price(best, unchanged, cache)));

@@ -10,10 +10,13 @@
 use super::lookahead::Lookahead;
 use crate::sim::needs::Way;
 
-/// Prices are looked for in so many steps at most.
-const STEPS: u64 = 200;
+/// Prices are looked for in so many steps at most: in the more of these the fewer ways there are to meet needs, each of which a step looks at.
+const STEPS: std::ops::RangeInclusive<usize> = 40..=200;
 
-/// Where the search stops without having found a lower bound.
+/// All steps together look at so many ways, where they may be that many.
+const LOOKS: usize = 4_000_000;
+
+/// Where the search stops without having found a bound that is lower by a thousandth.
 const PATIENCE: u64 = 40;
 
 /// The price that all calls start from: large, so that whole numbers are fine enough.
@@ -111,12 +114,16 @@ impl<'a> Search<'a> {
 
     /// The lowest bound on the way from these prices to better ones, or the best one so far where none is lower.
     fn lowest(&mut self, mut prices: Vec<u64>, mut best: u64, reached: u64) -> u64 {
-        let mut since = 0;
-        let steps = if prices.iter().any(|price| *price > 0) { STEPS } else { 0 };
-        for step in 0..steps {
+        let lower = |bound: u64| bound - bound.div_ceil(1_000);
+        let (mut goal, mut since) = (lower(best), 0);
+        let most = (LOOKS / self.stretches.len().max(1)).clamp(*STEPS.start(), *STEPS.end());
+        let steps = if prices.iter().any(|price| *price > 0) { most } else { 0 };
+        for step in 0..steps as u64 {
             let count = self.pay(&prices, self.purse(&prices));
-            since = if count < best { 0 } else { since + 1 };
-            best = best.min(count);
+            (best, since) = (best.min(count), since + 1);
+            if best <= goal {
+                (goal, since) = (lower(best), 0);
+            }
             if best <= reached || since > PATIENCE {
                 break;
             }
