@@ -2,7 +2,7 @@
 
 use super::door::{Door, SHOWS};
 use super::failure::Failure;
-use super::logs::Logs;
+use super::logs::{Logs, is_below};
 use super::output::Output;
 use super::policies::Policies;
 use super::refetch::Refetch;
@@ -93,6 +93,10 @@ impl Explain {
         }
         if let (Some(policy), Some(replay)) = (policies.first(), replays.first()) {
             let telling = self.telling();
+            let told = replay.closed.as_deref().unwrap_or(replay);
+            if let Some(why) = told.outcomes.first().zip(self.at).and_then(|(outcome, call)| report::no_call(outcome, call)) {
+                return Err(Failure::Usage(why));
+            }
             // What was asked for by name is shown whole.
             let output = Output { all: self.output.all || !matches!(telling, Telling::Life), ..self.output.clone() };
             output.give(door, "explain", self.command(), |command| {
@@ -162,6 +166,14 @@ pub fn find(traces: &List<Trace>, wanted: &str) -> Result<usize, Failure> {
             [] => {}
             [place] => return Ok(*place),
             several => {
+                // A session goes before its own sub-agents.
+                let ids: Vec<String> =
+                    several.iter().map(|place| traces.at(*place).map_or(String::new(), |trace| trace.id.clone())).collect();
+                let is_first =
+                    |session: &String| ids.iter().all(|id| is_below(id, session)) && ids.iter().filter(|id| *id == session).count() == 1;
+                if let Some((place, _)) = several.iter().zip(&ids).find(|(_, session)| is_first(session)) {
+                    return Ok(*place);
+                }
                 let which = |place: &usize| traces.at(*place).map_or(String::new(), |trace| format!("{} in {}", trace.id, trace.source));
                 let names: Vec<String> = several.iter().map(which).collect();
                 return Err(Failure::Usage(format!("`{wanted}` may be {} sessions: {}", several.len(), first_few(&names, 5))));

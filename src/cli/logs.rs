@@ -376,10 +376,15 @@ fn bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "a size is written as 65536, 64M or 4G, and is 1K at least".to_owned())
 }
 
-/// The shortest beginning of an id, of eight letters or more, that no other session's has.
+/// The shortest beginning of an id, of eight letters or more, that no other session's has but those of its own sub-agents.
 fn short<'t>(id: &'t str, corpus: &Corpus) -> &'t str {
     let shared = |other: &str| id.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
-    let longest = corpus.traces.each().filter(|trace| trace.id != id).map(|trace| shared(&trace.id)).max().unwrap_or(0);
+    let longest = corpus.traces.each().filter(|trace| !is_below(&trace.id, id)).map(|trace| shared(&trace.id)).max().unwrap_or(0);
     let mut ends = id.char_indices().map(|(place, _)| place).skip(8);
     ends.find(|end| *end > longest).and_then(|end| id.get(..end)).unwrap_or(id)
+}
+
+/// Is this the id of a session, or of a sub-agent that is named below it?
+pub fn is_below(id: &str, session: &str) -> bool {
+    id.strip_prefix(session).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

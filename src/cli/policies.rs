@@ -11,6 +11,7 @@ use ctxsim::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, V
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::{Policy, suggestion};
 use ctxsim::report::{Oracle, calibration, counted};
+use ctxsim::transcript::CompactionKind;
 use std::collections::BTreeSet;
 
 /// What stands for a policy that knows the future: it has no contexts of its own and fills those of others.
@@ -166,8 +167,10 @@ impl Policies {
     pub fn predicted(&self, corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<(u64, u64), Failure> {
         let settings = self.settings(catalog, logs);
         let tested = backtest(corpus, &recorders()?, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
-        let hits = tested.count(Verdict::Hit);
-        Ok((hits, hits + tested.count(Verdict::Missed)))
+        let ended =
+            |verdict| tested.events().filter(|event| event.kind == CompactionKind::Compact && event.verdict == verdict).count() as u64;
+        let hits = ended(Verdict::Hit);
+        Ok((hits, hits + ended(Verdict::Missed)))
     }
 
     /// How well the recording itself is reproduced, in one line; `bills` are the prices and the cache of a command that shows money.

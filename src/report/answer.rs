@@ -11,7 +11,7 @@ use super::figures;
 use super::finding;
 use super::recording::{self, COST_BESIDE, RECORDED};
 use super::scenario;
-use super::words::{counted, percent};
+use super::words::{counted, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::OwnError;
 use crate::experiment::metric::metric_of;
@@ -34,7 +34,8 @@ enum Row<'a> {
 /// The screen.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
     let mut sections = vec![table(replays, baselines, asked)];
-    let mut lines: Vec<String> = verdict(corpus, replays, baselines, asked).into_iter().collect();
+    let mut lines: Vec<String> = unlike(corpus, replays, baselines, asked).into_iter().collect();
+    lines.extend(verdict(corpus, replays, baselines, asked));
     lines.extend((!corpus.traces.is_empty()).then(|| calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted)));
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
     lines.push(format!("{OPEN_LOOP}{longer}."));
@@ -113,6 +114,18 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Sec
     }
     let table: Table = fields.table(1, rows);
     Section { title: String::new(), body: Body::Table(table) }
+}
+
+/// Which figures of the table above are not of the same requests, or sessions; `None` where all are.
+fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
+    let summarises = |replay: &Replay| replay.bill.with(asked.cache).summariser.nano_usd > 0;
+    let priced = baselines.recording.is_some() && baselines.with_own(replays).any(summarises);
+    let costs = priced.then(|| "`vs recorded` leaves out summarisers".to_owned());
+    let all = corpus.traces.len() as u64;
+    let covered = baselines.own.filter(|own| !own.left_out.is_empty());
+    let covered = covered.map(|own| format!("own agents cover {} of {}", grouped(own.sessions()), counted(all, "session")));
+    let parts: Vec<String> = costs.into_iter().chain(covered).collect();
+    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
 /// A share with its sign, as a difference is read.

@@ -6,6 +6,7 @@ mod folding;
 mod picture;
 
 pub use account::own_words;
+pub use call::no_call;
 
 use super::asked::{Subject, Telling};
 use super::document::{Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};

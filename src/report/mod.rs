@@ -66,7 +66,7 @@ pub use curve::curve;
 pub use diff::diff;
 pub use document::{Better, Body, Cell, Column, Depth, Provenance, Report, Screen, Section, Table, Unit};
 pub use envelope::Envelope;
-pub use explain::explain;
+pub use explain::{explain, no_call};
 pub use gate::{Check, Outcome, checks, gate};
 pub use glossary::{column_names, glossary};
 pub use idle::idle;

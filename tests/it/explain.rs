@@ -65,3 +65,11 @@ fn a_session_is_found_as_tables_shorten_it() {
         ctxsim(&["explain", name, "-p", "none", "transcripts/", SESSION]).code(2);
     }
 }
+
+#[test]
+fn a_call_that_is_not_there_is_refused() {
+    let at = |call: &str| ctxsim(&["explain", "by-hand", "-p", "pi", SESSION, "--at", call]);
+    at("1").code(0);
+    let error = at("900").code(2).stderr();
+    assert!(error.starts_with("error: there is no call 900: the session has "), "{error}");
+}

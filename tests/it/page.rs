@@ -348,7 +348,11 @@ fn any_report_is_a_page() {
 #[test]
 fn a_large_corpus_makes_a_page_that_answers_at_once() {
     let optimised = !cfg!(debug_assertions);
-    let sessions = if optimised || std::env::var_os("CTXSIM_LARGE").is_some() { 2_000 } else { 60 };
+    let sessions = match std::env::var_os("CTXSIM_LARGE") {
+        Some(_) => 2_000,
+        None if optimised => 500,
+        None => 60,
+    };
     let logs = tempfile::tempdir().unwrap();
     let mut calls = 0;
     for session in 0..sessions {

@@ -7,18 +7,21 @@ use crate::report::words::{counted, grouped};
 use crate::sim::Outcome;
 use crate::trace::Trace;
 
-/// The screen of a call, counted from 1; `told` has all calls and events in order. A sentence where the replay has no such call.
+/// Why a replay has no call of this number, counted from 1; `None` where it has one.
+pub fn no_call(outcome: &Outcome, number: u64) -> Option<String> {
+    let calls = outcome.calls.len() as u64;
+    let why = match outcome.ended_at() {
+        _ if (1..=calls).contains(&number) => return None,
+        Some(last) => format!("the policy fails the session at call {}", grouped(last as u64 + 1)),
+        None => format!("the session has {}", counted(calls, "call")),
+    };
+    Some(format!("there is no call {}: {why}", grouped(number)))
+}
+
+/// The screen of a call, counted from 1; `told` has all calls and events in order. Empty where the replay has no such call.
 pub(super) fn call(trace: &Trace, outcome: &Outcome, told: &Table, number: u64) -> Screen {
     let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
-    let Some(row) = outcome.calls.get(index).filter(|_| number > 0) else {
-        let sentence = match outcome.ended_at() {
-            Some(last) => {
-                format!("There is no call {}: the policy fails the session at call {}.", grouped(number), grouped(last as u64 + 1))
-            }
-            None => format!("There is no call {}: the session has {}.", grouped(number), counted(outcome.calls.len() as u64, "call")),
-        };
-        return Screen { sections: vec![Section::lines(vec![sentence])], ..Screen::default() };
-    };
+    let Some(row) = outcome.calls.get(index).filter(|_| number > 0) else { return Screen::default() };
     let recorded = row.recorded.map_or_else(|| "the log has no usage here".to_owned(), |tokens| format!("{} tokens", grouped(tokens)));
     let mut facts = vec![
         ("call", format!("{} of {}", grouped(number), grouped(trace.calls.len() as u64))),

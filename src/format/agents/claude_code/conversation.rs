@@ -330,7 +330,6 @@ pub(super) fn is_prompt(record: &Record<'_>) -> bool {
     !answers && !record.is_injected() && !is_written_by_agent(record, wire)
 }
 
-/// Is a user record the agent's own text? Commands that the agent answers itself begin with their name; those that are prompts, with their message.
 /// Does the agent say in the model's name that the provider refused the prompt for its size?
 fn is_refusal(record: &Record<'_>, wire: &Wire<'_>) -> bool {
     let says_so = |text: &str| text.to_ascii_lowercase().starts_with("prompt is too long");
@@ -342,6 +341,7 @@ fn is_refusal(record: &Record<'_>, wire: &Wire<'_>) -> bool {
         })
 }
 
+/// Is a user record the agent's own text? Commands that the agent answers itself begin with their name; those that are prompts, with their message.
 fn is_written_by_agent(record: &Record<'_>, wire: &Wire<'_>) -> bool {
     const OPENINGS: [&str; 8] = [
         "<local-command-",
