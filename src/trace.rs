@@ -329,6 +329,10 @@ pub struct Trace {
     /// written down, for it follows from the rest.
     #[serde(skip)]
     pub sent: Option<SentPrompts>,
+    /// By call without recorded usage the estimated size of its prompt as it was sent, where that is not the one under no policy: behind a recorded
+    /// compaction. Known and written down as `sent` is.
+    #[serde(skip)]
+    pub sent_sizes: BTreeMap<u32, u64>,
     /// The messages, in order, that stand for what a recorded compaction left where it was imposed on the session: all that stood in the
     /// context before, the policy's own texts included, leaves as they arrive, but messages before their `rewind`. Empty in a session as it was
     /// read, and never written down.

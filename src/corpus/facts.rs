@@ -47,10 +47,14 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
     let share = |trace: &mut Trace| {
         let outcome = simulate(trace, &Plan::default(), &unlimited);
-        trace.sent = Some(match impose(trace, &|_| true) {
-            Cow::Borrowed(_) => sent(trace, &outcome),
-            Cow::Owned(imposed) => sent(trace, &simulate(&imposed, &Plan::default(), &unlimited)),
-        });
+        let imposed = match impose(trace, &|_| true) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(imposed) => Some(simulate(&imposed, &Plan::default(), &unlimited)),
+        };
+        trace.sent = Some(sent(trace, imposed.as_ref().unwrap_or(&outcome)));
+        let sizes = imposed.iter().flat_map(|imposed| (0..).zip(trace.calls.iter().zip(&imposed.calls)));
+        let unreported = sizes.filter(|(_, (call, _))| prompt_of(call).is_none());
+        trace.sent_sizes = unreported.map(|(place, (_, row))| (place, row.actual)).collect();
         (outcome.totals.anchored_tokens, outcome.totals.prompt_tokens)
     };
     let shares: Vec<(u64, u64)> = corpus.traces.change_each(share);

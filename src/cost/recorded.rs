@@ -32,7 +32,8 @@ pub(super) fn walk<'a>(trace: &'a Trace, unchanged: &Outcome, tariff: &'a Tariff
             compacted |= matches!(compaction.kind, CompactionKind::Compact | CompactionKind::Prune);
         }
         let usage = call.usage.filter(|usage| usage.trust == Trust::Provider);
-        let prompt = usage.map_or(row.actual, |usage| usage.prompt);
+        let sent = || trace.sent_sizes.get(&(place as u32)).copied().unwrap_or(row.actual);
+        let prompt = usage.map_or_else(sent, |usage| usage.prompt);
         let prefix = match last {
             // What the agent's own compaction left of the prompt is not recorded: system prompt and tools stay for certain.
             Some(_) if compacted => call.hidden,

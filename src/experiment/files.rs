@@ -3,6 +3,7 @@
 use super::read_again::withdrawn;
 use crate::corpus::Corpus;
 use crate::list::Arrange;
+use crate::measure::searches;
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -24,7 +25,7 @@ pub struct FileReadings {
     pub tokens: u64,
     /// Readings while the result of an earlier one still stood in the recorded context: the file was there more than once.
     pub again: u64,
-    /// Tokens of the earlier results that such readings stand beside: what could have been taken out.
+    /// Tokens of the earlier results that such readings stand beside: as much at most stood there twice, for two readings may show other lines.
     pub again_tokens: u64,
 }
 
@@ -42,7 +43,10 @@ fn of_session(session: usize, trace: &Trace) -> Vec<FileReadings> {
     // By file the newest result that has been read: its part, the message that it stands in, and its tokens.
     let mut newest: BTreeMap<u32, (u32, u32, u64)> = BTreeMap::new();
     for reading in &trace.readings {
-        let Some(file) = reading.file else { continue };
+        let result = reading.result.and_then(|part| Some((part, trace.parts.get(part as usize)?)));
+        let tool = result.and_then(|(_, row)| trace.tools.get(row.tool? as usize));
+        // What is searched is named as a file is, and is often a folder.
+        let Some(file) = reading.file.filter(|_| !tool.is_some_and(|tool| searches(tool))) else { continue };
         let found = files.entry(file).or_insert_with(|| FileReadings { session, file, ..FileReadings::default() });
         found.readings += 1;
         if found.path.is_none() {
@@ -55,21 +59,21 @@ fn of_session(session: usize, trace: &Trace) -> Vec<FileReadings> {
             found.again += 1;
             found.again_tokens += tokens;
         }
-        if let Some((part, message)) = reading.result.and_then(|part| Some((part, trace.message_of(part)?))) {
-            let tokens = trace.parts.get(part as usize).map_or(0, |row| row.truth);
-            found.tokens += tokens;
-            newest.insert(file, (part, message, tokens));
+        if let Some(((part, row), message)) = result.and_then(|(part, row)| Some(((part, row), trace.message_of(part)?))) {
+            found.tokens += row.truth;
+            newest.insert(file, (part, message, row.truth));
         }
     }
     files.into_values().collect()
 }
 
-/// Does a part of an earlier message still stand in the recorded context where a later message comes?
+/// Does a part of an earlier message still stand in the recorded context where a later message comes? What comes behind that one does not yet.
 fn stands(trace: &Trace, part: u32, message: u32, later: u32, withdrawn: &BTreeMap<u32, u32>) -> bool {
-    let removed =
-        trace.compactions.iter().filter(|event| (message + 1..=later).contains(&event.before)).any(|event| match event.taken.as_slice() {
+    let removed = trace.compactions.iter().filter(|event| message < event.before && event.before <= later).any(|event| {
+        match event.taken.as_slice() {
             [] => message < event.kept_from.unwrap_or(event.before).min(event.before),
             taken => taken.contains(&part),
-        });
-    !removed && withdrawn.get(&message).is_none_or(|gone| *gone > later)
+        }
+    });
+    message < later && !removed && withdrawn.get(&message).is_none_or(|gone| *gone > later)
 }

@@ -5,7 +5,7 @@ use super::replay::Replay;
 use crate::corpus::Corpus;
 use crate::sim::Outcome;
 use crate::trace::Trace;
-use crate::transcript::CompactionKind;
+use crate::transcript::{CompactionKind, Trust};
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ pub struct Group {
     pub sessions: u64,
     /// Calls.
     pub calls: u64,
-    /// Those without recorded usage: they are in no sum of tokens.
+    /// Those without usage of their provider's: they are in no sum of tokens.
     pub without_usage: u64,
     /// Recorded prompt tokens.
     pub prompt_tokens: u64,
@@ -116,7 +116,8 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
             sessions.insert(place);
             group.calls += 1;
             group.policies.resize(replays.len(), (0, 0));
-            let Some(usage) = &row.usage else {
+            // What an agent estimates, or has of a part of the prompt alone, is no measure for anything.
+            let Some(usage) = row.usage.filter(|usage| usage.trust == Trust::Provider) else {
                 group.without_usage += 1;
                 continue;
             };
@@ -135,10 +136,14 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
         }
         let events = trace.compactions.iter().filter(|event| !event.copy && event.kind == CompactionKind::Compact);
         for event in events {
-            // A compaction counts where the call behind it does; one behind the last call, where that does.
-            let Some(last) = trace.calls.len().checked_sub(1) else { continue };
-            let behind = trace.first_call_behind(event).min(last);
-            let Some((group, _)) = found.get_mut(&label(&trace, behind)).filter(|_| !is_cut(&trace, behind)) else { continue };
+            // A compaction counts where the call behind it does; one behind the last call, where that does. A session without any call has no time.
+            let behind = trace.first_call_behind(event).min(trace.calls.len().saturating_sub(1));
+            if is_cut(&trace, behind) {
+                continue;
+            }
+            let (group, sessions) = found.entry(label(&trace, behind)).or_default();
+            sessions.insert(place);
+            group.policies.resize(replays.len(), (0, 0));
             group.compactions += 1;
             if let Some(took) = event.duration_ms {
                 group.compacting_ms = Some(group.compacting_ms.unwrap_or(0) + took);

@@ -3,9 +3,11 @@
 use crate::trace::{PartKind, PartRow, Reading, Trace};
 use std::collections::BTreeMap;
 
-/// Words of a tool's name that say that it only looks.
-const LOOKING: [&str; 13] =
-    ["read", "readfile", "view", "cat", "open", "grep", "search", "glob", "find", "list", "ls", "fetch", "webfetch"];
+/// Words of a tool's name that say that it shows what it is asked for.
+const SHOWING: [&str; 7] = ["read", "readfile", "view", "cat", "open", "fetch", "webfetch"];
+
+/// Words that say that it looks for something among many.
+const SEARCHING: [&str; 6] = ["grep", "search", "glob", "find", "list", "ls"];
 
 /// Words that say that it changes something, whatever the others say.
 const CHANGING: [&str; 6] = ["edit", "write", "patch", "replace", "insert", "create"];
@@ -55,6 +57,16 @@ fn asked_for(trace: &Trace, call: &PartRow) -> Option<u64> {
 
 /// Does a tool's name say that it looks and changes nothing?
 fn looks(name: &str) -> bool {
+    has_word(name, &SHOWING) && !has_word(name, &CHANGING) || searches(name)
+}
+
+/// Does a tool's name say that it looks for something in a file or folder, and shows no file as a whole?
+pub fn searches(name: &str) -> bool {
+    has_word(name, &SEARCHING) && !has_word(name, &SHOWING) && !has_word(name, &CHANGING)
+}
+
+/// Has a tool's name one of these words?
+fn has_word(name: &str, known: &[&str]) -> bool {
     let mut words: Vec<String> = vec![String::new()];
     let mut before = ' ';
     for letter in name.chars() {
@@ -66,8 +78,7 @@ fn looks(name: &str) -> bool {
         }
         before = letter;
     }
-    let any = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
-    any(&LOOKING) && !any(&CHANGING)
+    words.iter().any(|word| known.contains(&word.as_str()))
 }
 
 /// Does a shell's command only look at something? It begins, behind a change of folder, with a program that does, and writes into no file.

@@ -23,7 +23,7 @@ pub fn table(corpus: &Corpus, files: &[FileReadings]) -> Table {
         .with(tokens("tokens", "tokens", "of all results"), |file| Cell::Tokens(file.tokens))
         .with(count("again", "again in context", Unit::Count, again).better(Better::Less), |file| Cell::Count(file.again))
         .with(
-            tokens("again_tokens", "tokens twice", "of the earlier results beside them: what could be taken out").better(Better::Less),
+            tokens("again_tokens", "tokens beside", "of those earlier results: as many at most are there twice").better(Better::Less),
             |file| Cell::Tokens(file.again_tokens),
         )
         .table(2, files)

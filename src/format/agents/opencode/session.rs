@@ -248,7 +248,8 @@ impl<'s> Session<'s> {
 
     fn tool(&mut self, open: &mut Open, part: &PartRecord<'_>, id: &str, lose: Lose<'_>) {
         let Some(state) = &part.state else { return lose("tool part without a state") };
-        let call_id = part.call.id();
+        // Where the call's id is covered, the part's own still tells which result is whose: both stand in it.
+        let call_id = part.call.some_id().unwrap_or(id);
         let name = &part.tool;
         let arguments = self.made.scale.weigh(&compact(state.input.map_or("{}", |json| json.get())));
         let step = open.step();
