@@ -79,7 +79,7 @@ impl Drift {
         let replay = self.policies.settings(&catalog, &self.logs);
         let basis = if self.unit == Unit::Tokens { Basis::Tokens } else { Basis::Chars };
         let phase = self.logs.phase("simulating");
-        let findings = drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis })?;
+        let findings = drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis, vocabularies: Vocabularies::Public })?;
         drop(phase);
         if let (Some(file), Some(place)) = (&self.calibrate, &place) {
             if findings.calibrated.is_empty() {

@@ -165,7 +165,8 @@ impl Policies {
 
     /// Automatic compactions that the agents' own presets predict within a call, and all of them.
     pub fn predicted(&self, corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<(u64, u64), Failure> {
-        let settings = self.settings(catalog, logs);
+        // Agents compacted in their own windows, whichever one the policies are asked about.
+        let settings = ReplaySettings { window: None, ..self.settings(catalog, logs) };
         let tested = backtest(corpus, &recorders()?, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
         let ended =
             |verdict| tested.events().filter(|event| event.kind == CompactionKind::Compact && event.verdict == verdict).count() as u64;

@@ -213,13 +213,21 @@ impl Replay {
         let policy: Vec<String> = preset.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect();
         let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
         let fullest = corpus.traces.each().map(|trace| (peak(&trace), std::cmp::Reverse(trace.id.clone()))).max();
+        // What was asked here is asked there: of the same policies, or at least in the same window.
+        let typed = |policies: &Policies| [policies.words(), self.pricing.words(), self.own.words()].concat();
+        // Only a replay takes several windows.
+        let windows = self.policies.windows.clone();
+        let one_window = Policies { windows: if windows.len() > 1 { Vec::new() } else { windows }, ..self.policies.clone() };
+        let unnamed = Policies { policies: Vec::new(), set: Vec::new(), ..one_window.clone() };
+        let policy = [policy, unnamed.words()].concat();
         let mut next = Vec::new();
-        if !policy.is_empty() {
+        if policy.first().is_some_and(|flag| flag == "-p") {
             next.push(self.logs.step(&["tune"], &policy, "which settings would be cheapest"));
             next.extend(fullest.map(|(_, id)| self.logs.explaining(&id.0, corpus, &policy, "the fullest session")));
         }
-        next.push(self.logs.step(&["report"], &[], "all of it in a browser"));
-        next.push(self.logs.step(&["replay", "--details"], &[], "all columns, method and notes"));
+        next.push(self.logs.step(&["report"], &typed(&one_window), "all of it in a browser"));
+        let same = [typed(&self.policies), self.refetch.words()].concat();
+        next.push(self.logs.step(&["replay", "--details"], &same, "all columns, method and notes"));
         next
     }
 

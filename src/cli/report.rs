@@ -108,7 +108,10 @@ impl Report {
         let reads = reads(&corpus, baselines.with_own(replayed), &tariff);
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
         let replay = self.policies.settings(&catalog, &self.logs);
-        let paired = pairs(&corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;
+        let paired = pairs(
+            &corpus,
+            &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens, vocabularies: Vocabularies::O200kBase },
+        )?;
         // One session stands for all: that in which most happens, under its own agent where that is known, else under the best policy.
         let example = busiest(&corpus, &baselines.with_own(replayed).collect::<Vec<_>>());
         let recorders = recorders()?;

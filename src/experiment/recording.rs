@@ -36,6 +36,9 @@ pub struct RecordedSession {
     pub bill: Bill,
     /// The list price of the calls without recorded usage, as the model of the cache prices them.
     pub estimated_bill: Bill,
+    /// The list price of both with the modelled cache, where the log has usage and no count of the cache: what a policy's bill, which has that cache,
+    /// is compared with. `None` where the log counts it.
+    pub modelled_nano_usd: Option<u64>,
     /// Calls whose model has no price.
     pub unpriced_calls: u64,
     /// By call the list price of its recorded usage, in thousand-millionths of a dollar: `None` without usage or price. Empty in a sum.
@@ -75,6 +78,7 @@ impl RecordedSession {
             estimated_tokens: sent.estimated_tokens,
             bill: check.recorded,
             estimated_bill: check.unrecorded,
+            modelled_nano_usd: (!trace.tells_of_cache()).then(|| check.modelled.nano_usd() + check.unrecorded.nano_usd()),
             unpriced_calls: check.unpriced_calls + check.unrecorded_unpriced_calls,
             call_prices: call_prices(trace, tariff),
         }
@@ -93,6 +97,12 @@ impl RecordedSession {
     /// The list price of all calls, in thousand-millionths of a dollar; the part without recorded usage is estimated.
     pub fn nano_usd(&self) -> u64 {
         self.bill.nano_usd() + self.estimated_bill.nano_usd()
+    }
+
+    /// The list price that bills with a cache are compared with: with that cache where the log does not say what its own did.
+    fn beside_nano_usd(&self, cache: CacheKind) -> u64 {
+        let modelled = self.modelled_nano_usd.filter(|_| matches!(cache, CacheKind::Recorded | CacheKind::Modelled));
+        modelled.unwrap_or_else(|| self.nano_usd())
     }
 
     /// Has any call a price?
@@ -148,7 +158,7 @@ impl Recording {
             sum.tokens += totals.compared_tokens;
             if let Some(bills) = replay.bills.at(place) {
                 let bill = bills.with(cache);
-                sum.recorded_nano_usd += session.nano_usd();
+                sum.recorded_nano_usd += session.beside_nano_usd(cache);
                 sum.nano_usd += bill.nano_usd() - bill.summariser.nano_usd;
             }
         }

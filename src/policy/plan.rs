@@ -35,9 +35,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The lowest size at which a rule looks at the context, rules that run on a refusal left out; `None` where none looks at a size.
+    /// The lowest size at which a rule looks at the context, rules that run on a refusal left out; `None` where none looks at a size, and where one may
+    /// fire at any: by a count, or a pause.
     pub fn lowest_limit(&self) -> Option<u64> {
-        let triggers = self.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref());
+        let triggers = || self.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref());
+        if !triggers().all(Trigger::needs_a_size) {
+            return None;
+        }
+        let triggers = triggers();
         triggers.flat_map(Trigger::levels).map(|limit| limit.max(0.0) as u64).min()
     }
 }

@@ -22,6 +22,16 @@ pub enum Trigger {
 }
 
 impl Trigger {
+    /// Does it hold at no size but its own, whatever else it asks for?
+    pub fn needs_a_size(&self) -> bool {
+        match self {
+            Trigger::Level(_) => true,
+            Trigger::Count(_) | Trigger::Idle(_) => false,
+            Trigger::Any(triggers) => triggers.iter().all(Trigger::needs_a_size),
+            Trigger::All(triggers) => triggers.iter().any(Trigger::needs_a_size),
+        }
+    }
+
     /// The sizes that it holds contexts against.
     pub fn levels(&self) -> Vec<f64> {
         match self {

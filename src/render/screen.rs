@@ -8,8 +8,11 @@ use crate::report::{Body, Depth, Provenance, Record, Report, Section, counted, g
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
-/// Lines of a screen, that of the prompt that follows left out.
+/// Lines of a screen of the usual width, that of the prompt that follows left out.
 const LINES: usize = 29;
+
+/// That width. A narrower screen has more lines, for its sentences take them: the table stays.
+const USUAL_WIDTH: usize = 80;
 
 /// So many rows of one table are shown where there are more.
 const ROWS: usize = 20;
@@ -58,7 +61,8 @@ fn with_end(report: &Report, page: Page, depth: Depth, steps: &[(String, String)
         // A table leaves room for the sentences right behind it.
         let sentences = report.on_screen().iter().skip(place + 1).take(1).filter(|_| own.is_some() && matches!(one.body, Body::Table(_)));
         let sentences = sentences.filter(|later| matches!(later.body, Body::Lines(_))).map(|later| lines(&rendered(later, page)) + 1);
-        let room = LINES.saturating_sub(lines(&out) + below + sentences.sum::<usize>() + 1);
+        let room = (LINES * USUAL_WIDTH / page.width.clamp(NARROWEST, USUAL_WIDTH))
+            .saturating_sub(lines(&out) + below + sentences.sum::<usize>() + 1);
         match told(one, page, depth, room, own.map_or(0, |screen| screen.rows)) {
             Some(told) => {
                 out += &format!("\n{told}");

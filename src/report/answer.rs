@@ -13,11 +13,12 @@ use super::recording::{self, COST_BESIDE, RECORDED};
 use super::scenario;
 use super::words::{counted, grouped, percent};
 use crate::corpus::Corpus;
-use crate::cost::OwnError;
+use crate::cost::{CacheKind, OwnError};
 use crate::experiment::metric::metric_of;
-use crate::experiment::{Advised, Metric, Own, Replay, advised, best_of, sample};
+use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, sample};
 use crate::list::Arrange;
 use crate::statistics::{Bars, Finding, WORTH, Within};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recorded messages; a real agent might have acted differently";
@@ -119,8 +120,15 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Sec
 /// Which figures of the table above are not of the same requests, or sessions; `None` where all are.
 fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
     let summarises = |replay: &Replay| replay.bill.with(asked.cache).summariser.nano_usd > 0;
-    let priced = baselines.recording.is_some() && baselines.with_own(replays).any(summarises);
-    let costs = priced.then(|| "`vs recorded` leaves out summarisers".to_owned());
+    let recording = baselines.recording?;
+    let counts_none = |session: Cow<'_, RecordedSession>| session.modelled_nano_usd.is_some_and(|modelled| modelled != session.nano_usd());
+    let modelled = matches!(asked.cache, CacheKind::Recorded | CacheKind::Modelled) && recording.sessions.each().any(counts_none);
+    let how = [
+        baselines.with_own(replays).any(summarises).then_some("leaves out summarisers"),
+        modelled.then_some("has a modelled cache on both sides where logs count none"),
+    ];
+    let how: Vec<&str> = how.into_iter().flatten().collect();
+    let costs = (!how.is_empty()).then(|| format!("`vs recorded` {}", how.join(" and ")));
     let all = corpus.traces.len() as u64;
     let covered = baselines.own.filter(|own| !own.left_out.is_empty());
     let covered = covered.map(|own| format!("own agents cover {} of {}", grouped(own.sessions()), counted(all, "session")));

@@ -56,10 +56,10 @@ pub fn warned(replay: &Replay) -> Vec<Warned<'_>> {
 }
 
 /// Warnings by policy, as sentences. Absent where there is nothing to warn of.
-pub fn warnings(replays: &[Replay]) -> Option<Section> {
+pub fn warnings<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
     let table = Fields::<Warned<'_>>::new()
         .with(Column::name("policy", "policy"), |warned| Cell::name(warned.policy))
         .with(simulated("sessions", "sessions", Unit::Count), |warned| Cell::Count(warned.sessions))
         .with(Column::prose("warning", "warning"), |warned| Cell::name(&warned.sentence));
-    table.table(1, replays.iter().flat_map(warned)).told("Warnings")
+    table.table(1, replays.flat_map(warned)).told("Warnings")
 }

@@ -5,6 +5,7 @@ use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::Replay;
 use crate::policy::{self, Mirrored, Recorder};
 use crate::sim::{EventKind, Lasts, Totals};
+use crate::trace::CallRow;
 use crate::transcript::Trust;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +26,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
     notes.extend(aside(corpus));
     notes.extend(trust(facts));
+    notes.extend(without_cache(corpus));
     notes.extend(summaries(replays));
     notes.extend(passing(replays));
     notes.extend(undone(facts));
@@ -164,6 +166,15 @@ fn trust(facts: &CorpusFacts) -> Option<String> {
     let doubtful = facts.usage_by_trust.iter().any(|(trust, count)| *trust != Trust::Provider && *count > 0);
     let mix: Vec<String> = facts.usage_by_trust.iter().map(|(trust, count)| format!("{} {}", grouped(*count), named(trust))).collect();
     doubtful.then(|| format!("Recorded usage is {}; only the provider's own anchors sizes.", mix.join(", ")))
+}
+
+/// Sessions whose recorded bills have no cache, and whose simulated ones have.
+fn without_cache(corpus: &Corpus) -> Option<String> {
+    let is_reported = |call: &CallRow| call.usage.is_some_and(|usage| usage.trust == Trust::Provider);
+    let blind = corpus.traces.each().filter(|trace| !trace.tells_of_cache() && trace.calls.iter().any(is_reported)).count() as u64;
+    let what = "with usage and without any count of the provider's cache: their simulated bills have a modelled one, the recorded ones none; \
+                what is compared with the recording has it on both sides.";
+    (blind > 0).then(|| format!("{} {what}", counted_as(blind, "session is recorded", "sessions are recorded")))
 }
 
 /// The part of sessions that another one started, and those of them that were left out.

@@ -34,5 +34,11 @@ pub fn note(scenarios: &[Scenario]) -> Option<String> {
 pub fn sentence(scenarios: &[Scenario], change: f64) -> Option<String> {
     let (told, least, most) = experiments(scenarios)?;
     let of = |ratio: f64| ((1.0 + change) * ratio - 1.0) * 100.0;
-    Some(format!("If runs got longer as {told}, {:+.0} % tokens per run would be {:+.0} to {:+.0} %.", change * 100.0, of(least), of(most)))
+    // No change has no sign.
+    let percent = (change * 100.0).round() + 0.0;
+    Some(format!(
+        "If runs get as much longer as others did ({told}), {percent:+.0} % tokens per run is {:+.0} to {:+.0} %.",
+        of(least),
+        of(most)
+    ))
 }

@@ -58,6 +58,10 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         let none = "Nothing is recommended: no setting that was looked at keeps all constraints.";
         return (breaking > 0).then(|| none.to_owned());
     };
+    // Policies that stand beside the settings for comparison are not what is asked about.
+    let is_varied = |one: &&Judged<'_>| judged.iter().filter(|other| other.setting.base == one.setting.base).count() > 1;
+    let allowed = || judged.iter().filter(is_varied).find(|judged| judged.verdict.standing != Standing::Breaks);
+    let best = Some(best).filter(is_varied).or_else(allowed).unwrap_or(best);
     let own = swept.own.get(best.setting.base)?;
     let own = judged.iter().find(|judged| judged.row.setting == *own)?;
     let measure = swept.objective.measure;

@@ -162,7 +162,7 @@ fn loops(asked: &Validated<'_>) -> Option<String> {
         .collect();
     (!high.is_empty()).then(|| {
         format!(
-            "Compactions, and those without gain, per call: {}. What that does to the length of runs is not known.",
+            "Compactions per call, and rules for compacting that gain nothing: {}. What that does to the length of runs is not known.",
             first_few(&high, NAMED)
         )
     })

@@ -88,8 +88,13 @@ fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {
             Life { replay, plan, conditions, is_own: false }
         })
         .collect();
-    let drift_settings =
-        DriftSettings { compared: &policies[1..], replayed: &[], replay: ReplaySettings::new(catalog), basis: Basis::Tokens };
+    let drift_settings = DriftSettings {
+        compared: &policies[1..],
+        replayed: &[],
+        replay: ReplaySettings::new(catalog),
+        basis: Basis::Tokens,
+        vocabularies: Vocabularies::Public,
+    };
     let paired = pairs(corpus, &drift_settings).unwrap();
     let baselines = Baselines { recording: Some(&recorded), own: own.as_ref() };
     let read = reads(corpus, baselines.with_own(&replays), &tariff);

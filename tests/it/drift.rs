@@ -33,7 +33,8 @@ fn findings(paths: &[PathBuf]) -> Findings {
     let catalog = Catalog::builtin().unwrap();
     let corpus = corpus(&catalog, paths);
     let replay = ReplaySettings::new(&catalog);
-    drift(&corpus, &DriftSettings { compared: &[], replayed: &[], replay, basis: Basis::Tokens }).unwrap()
+    drift(&corpus, &DriftSettings { compared: &[], replayed: &[], replay, basis: Basis::Tokens, vocabularies: Vocabularies::Public })
+        .unwrap()
 }
 
 /// The example of docs/drift.md, number by number.

@@ -150,7 +150,10 @@ impl Asked<'_> {
             // What needs no size has no estimator of its own.
             let compared: Vec<Policy> = policies.iter().filter(|policy| policy.name != "none").cloned().collect();
             let replay = self.policies.settings(self.catalog, self.logs);
-            let all = pairs(&corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;
+            let all = pairs(
+                &corpus,
+                &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens, vocabularies: Vocabularies::Public },
+            )?;
             let wanted = self.estimators(&compared, &all.estimators)?;
             Some((all, wanted))
         } else {

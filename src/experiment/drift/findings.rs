@@ -14,7 +14,7 @@ use super::regression::Basis;
 use super::sample::{LeftOut, Session, observe};
 use super::separate::{Separated, separate};
 use crate::catalog::{Catalog, Family};
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Vocabularies};
 use crate::experiment::origin::origins;
 use crate::experiment::replay::{Ready, ReplaySettings, ready};
 use crate::list::List;
@@ -36,6 +36,8 @@ pub struct DriftSettings<'a> {
     pub replay: ReplaySettings<'a>,
     /// What calibrated estimators count in.
     pub basis: Basis,
+    /// The exact counts that estimators are compared with, as far as the corpus has them.
+    pub vocabularies: Vocabularies,
 }
 
 /// An estimator beside recorded usage.
@@ -149,7 +151,7 @@ type Compared = (Pair, Family);
 /// The pairs that [`drift`] sums up, for charts.
 pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, PolicyError> {
     let own = own_estimators(corpus, settings)?;
-    let rules = estimators(&own, counted(corpus));
+    let rules = estimators(&own, settings.counted(corpus));
     let (mut left, mut deal) = (BTreeMap::new(), Deal::default());
     // What was recorded, by use; and by estimator and use what was estimated.
     let mut recorded: [Vec<Recorded>; 2] = Default::default();
@@ -186,17 +188,20 @@ pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, Pol
 }
 
 impl DriftSettings<'_> {
+    /// In which of the public vocabularies all texts of a corpus were counted.
+    fn counted(&self, corpus: &Corpus) -> Counted {
+        let wanted = Counted {
+            o200k_base: matches!(self.vocabularies, Vocabularies::O200kBase | Vocabularies::Public),
+            cl100k_base: self.vocabularies == Vocabularies::Public,
+        };
+        corpus.traces.par_each().map(|trace| Counted::of(&trace)).reduce(|| wanted, Counted::and)
+    }
+
     /// The recorded calls of the session at this place in the corpus.
     fn observe(&self, trace: &Trace, place: usize) -> Session {
         let catalog = self.replay.catalog;
         observe(trace, place, catalog, self.replay.model.as_deref().and_then(|model| catalog.find(model)))
     }
-}
-
-/// In which public vocabularies all texts of a corpus were counted.
-fn counted(corpus: &Corpus) -> Counted {
-    let both = Counted { o200k_base: true, cl100k_base: true };
-    corpus.traces.par_each().map(|trace| Counted::of(&trace)).reduce(|| both, Counted::and)
 }
 
 /// The policies whose own estimators are compared, by their names.
@@ -221,7 +226,7 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
         List::made(&corpus.traces, |place| corpus.traces.at(place).map(|trace| settings.observe(&trace, place)).unwrap_or_default());
     let halves = deal(sessions.each());
     let own = own_estimators(corpus, settings)?;
-    let rules = estimators(&own, counted(corpus));
+    let rules = estimators(&own, settings.counted(corpus));
     let mut found = Findings { counted: rules.iter().any(|(name, _)| *name == O200K_BASE), ..Findings::default() };
     for session in sessions.each() {
         session.left_out.iter().for_each(|(reason, calls)| *found.left_out.entry(*reason).or_default() += calls);

@@ -30,17 +30,21 @@ fn heading(trace: &Trace, outcome: &Outcome, threshold: Option<u64>) -> Vec<Stri
         (0, None) => "no overflow".to_owned(),
         (count, None) => format!("{}, {} recovered", counted(count, "overflow"), grouped(totals.recovered)),
     };
-    let acts = threshold.map(|threshold| format!(" (acts from {} on)", three_digits(threshold))).unwrap_or_default();
+    let acts = threshold
+        .filter(|threshold| *threshold > 0)
+        .map(|threshold| format!(" (acts from {} on)", three_digits(threshold)))
+        .unwrap_or_default();
     let saved = totals.tokens_saved();
     let than = match saved {
-        0 => "as many tokens as recorded".to_owned(),
+        _ if !totals.is_comparable() => String::new(),
+        0 => "; as many tokens as recorded".to_owned(),
         saved => {
-            format!("{} {} tokens than recorded", percent(saved.abs(), totals.recorded_tokens), if saved > 0 { "fewer" } else { "more" })
+            format!("; {} {} tokens than recorded", percent(saved.abs(), totals.recorded_tokens), if saved > 0 { "fewer" } else { "more" })
         }
     };
     vec![
         format!("{}, {model}, {}, window {}", agent.trim(), counted(trace.calls.len() as u64, "call"), three_digits(outcome.window)),
-        format!("simulated{acts}: {overflows}; {than}"),
+        format!("simulated{acts}: {overflows}{than}"),
     ]
 }
 

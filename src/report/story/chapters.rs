@@ -75,7 +75,7 @@ fn overflow(told: &Told<'_>) -> Chapter {
         lead.push("No call of any session would overflow under any of these policies.".to_owned());
     }
     lead.extend(rest.flatten());
-    let sections = causes::causes(replays).into_iter().chain(where_).chain(causes::warnings(replays)).collect();
+    let sections = causes::causes(replays).into_iter().chain(where_).chain(causes::warnings(told.baselines.with_own(replays))).collect();
     let mut charts = drawn(&["survival"], &told.material());
     charts.extend(drawn(&["overflows"], &Material { replays: std::slice::from_ref(told.unchanged), ..told.material() }));
     charts.extend(drawn(&["peaks"], &told.material()));
