@@ -41,6 +41,12 @@ impl OwnAgents {
         let agents = corpus.agents();
         let agents: BTreeSet<&str> = agents.iter().map(String::as_str).filter(|agent| known.contains(agent)).collect();
         let mut settings = self.named(&agents)?;
+        // What was named must be what it is named as; what merely stands beside sessions is passed over with a sentence.
+        for named in &settings {
+            let mut of_agent = recorders.iter().filter(|policy| policy.recorded_by.iter().any(|entry| entry.agent == named.agent));
+            let read = of_agent.next().map(|policy| policy.clone().configure(&named.file, &named.text));
+            read.transpose().map_err(Failure::Usage)?;
+        }
         settings.extend(beside_sessions(corpus));
         let mut own = own_agents(corpus, &recorders, &settings, &policies.settings(catalog, logs))?;
         if let Some(own) = &mut own {

@@ -134,8 +134,11 @@ fn own_settings_are_read_back() {
     let named = own(&["replay", &copy, "--agent-config", &settings.to_string_lossy()], None);
     assert_eq!((&named["policy"], &named["events"]["compact"]), (&"claude-code (yours)".into(), &1.into()));
     fs::write(&settings, "{ nonsense").expect("written");
-    let told = ctxsim(&["replay", &copy, "-p", "none", "--agent-config", &settings.to_string_lossy()]).code(0).stderr();
+    let told = ctxsim(&["replay", &copy, "-p", "none", "--agent-config", &settings.to_string_lossy()]).code(2).stderr();
     assert!(told.contains("not read as settings"), "{told}");
+    // Beside the sessions it is no fault of the command.
+    let found = own(&["replay", &path], Some(home.path()));
+    assert_eq!(found["policy"], "claude-code (defaults)");
 }
 
 /// A session whose log ends in a refusal is a failed one of the recording, and nothing is compared over it.

@@ -140,7 +140,7 @@ pub struct Pairs {
 }
 
 /// So many estimators share a walk through the sessions: what they say of all of them is held together.
-const TOLD: usize = 4;
+const TOLD: usize = 3;
 
 /// So many sessions are looked at together where no more is wanted of them than their pairs.
 const TOGETHER: usize = 64;
@@ -254,17 +254,16 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
         let parts = parts((name, &estimates), &sessions, &overheads, &found.costs);
         (comparisons(name, &requests, &sources), along(name, &requests), parts, rows)
     };
-    let of_rules = |rules: &[(&str, Rule<'_>)]| -> Vec<_> {
+    for rules in rules.chunks(TOLD) {
         let of = |place: usize| Some(estimates(rules, &*sessions.at(place)?, &*corpus.traces.at(place)?));
         let told = List::made_together(&sessions, rules.len(), |place| of(place).unwrap_or_default());
-        rules.iter().zip(told).map(of_rule).collect()
-    };
-    let all: Vec<_> = rules.par_chunks(TOLD).flat_map_iter(of_rules).collect();
-    for (comparisons, along, parts, buffers) in all {
-        found.comparisons.extend(comparisons);
-        found.along.extend(along);
-        found.parts.extend(parts);
-        found.buffers.extend(buffers);
+        let all: Vec<_> = rules.par_iter().zip(told).map(of_rule).collect();
+        for (comparisons, along, parts, buffers) in all {
+            found.comparisons.extend(comparisons);
+            found.along.extend(along);
+            found.parts.extend(parts);
+            found.buffers.extend(buffers);
+        }
     }
     Ok(found)
 }
