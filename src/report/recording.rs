@@ -35,7 +35,7 @@ pub fn costs(recorded: &RecordedSession) -> [Cell; 2] {
 /// What tables of policies show of a cost beside the recorded one.
 pub const COST_BESIDE: Column = Column {
     meaning: "list price less that of the recorded calls, as a share of it, over the sessions that both bring to their end; the summariser's \
-              requests are on neither side",
+              requests are on neither side, the modelled cache on both where logs count none",
     priority: 4,
     better: Better::Less,
     ..Column::number("cost_vs_recorded", "cost vs re\u{ad}corded", Unit::Share, Provenance::Simulated)

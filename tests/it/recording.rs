@@ -7,7 +7,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::corpus::impose;
 use ctxsim::experiment::replay;
 use ctxsim::trace::CompactionRow;
-use serde_json::Value;
+use serde_json::{Value, json as json_of};
 use std::fs;
 use std::path::Path;
 
@@ -226,4 +226,87 @@ fn imposed_sessions_keep_calls_and_recorded_prompts() {
     let policies = [ctxsim::policy::Policy::load("claude-code@early").expect("preset")];
     let unchanged = replay(&corpus, &policies, &settings).expect("replayed");
     assert_eq!(unchanged[0].imposed.len(), 0, "policies that are compared get the session as it is undone");
+}
+
+/// A session in the native shape: a user's word, then these lines.
+fn native(folder: &Path, lines: impl IntoIterator<Item = Value>) -> String {
+    let head = json_of!({"ctxsim": "native/1", "session": "made", "agent": "made", "model": "gpt-5"});
+    let begin = [head, json_of!({"role": "user", "id": "u", "text": "do it"})];
+    let lines: Vec<String> = begin.into_iter().chain(lines).map(|line| line.to_string()).collect();
+    let path = folder.join("made.jsonl");
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+fn reply(number: u64, usage: Value) -> Value {
+    json_of!({"role": "assistant", "id": format!("a{number}"), "parts": [{"text": "word ".repeat(200)}], "usage": usage})
+}
+
+fn told(number: u64) -> Value {
+    json_of!({"role": "user", "id": format!("u{number}"), "text": "more ".repeat(300)})
+}
+
+/// Where a log counts no cache, the bill of no policy at all is no other than the recorded one; without a cache both are the list price.
+#[test]
+fn a_cache_that_no_log_counts_is_on_both_sides() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = (0..6).flat_map(|number| [reply(number, json_of!({"prompt": 20_000 + number * 520, "output": 200})), told(number)]);
+    let path = native(folder.path(), lines);
+    for cache in ["recorded", "modelled", "none"] {
+        let value = json(&["replay", &path, "-p", "none", "--cache", cache]);
+        let beside = &value["policies"][0]["beside_recorded"];
+        assert_eq!((&beside["cost_vs_recorded"], &beside["cost"]), (&0.0.into(), &beside["recorded_cost"]), "{cache}");
+        // 127,800 tokens at $1.25 and 1,200 at $10 a million.
+        assert_eq!(value["recorded"]["cost"], "0.17175");
+    }
+}
+
+/// A call without usage behind a compaction is priced as it was sent, not as the conversation would be that nothing had shortened.
+#[test]
+fn what_follows_a_compaction_without_usage_is_priced_as_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let growing = |number: u64| json_of!({"prompt": 100_000 + number * 40_000, "cache_read": if number == 0 { 0 } else { 60_000 + number * 40_000 }, "output": 200});
+    let before = (0..4).flat_map(|number| [reply(number, growing(number)), told(number)]);
+    let compaction = json_of!({"compaction": {"kind": "compact", "automatic": true, "tokens_before": 260_000, "tokens_after": 30_000, "summary": "short"}});
+    let last = json_of!({"role": "assistant", "id": "b", "parts": [{"text": "word"}]});
+    let after = [compaction, reply(8, json_of!({"prompt": 30_000, "cache_read": 0, "output": 200})), told(8), last];
+    let recorded = json(&["replay", &native(folder.path(), before.chain(after)), "-p", "none"])["recorded"].clone();
+    let tokens = recorded["estimated_prompt_tokens"].as_u64().unwrap();
+    assert!((30_000..32_000).contains(&tokens), "{tokens}");
+    // Even without any cache so many tokens cost less than 4 cents; the whole conversation costs 30.
+    let cost: f64 = recorded["estimated_cost"].as_str().unwrap().parse().unwrap();
+    assert!(cost > 0.0 && cost < tokens as f64 * 1.25e-6 + 0.001, "{cost}");
+}
+
+/// What an agent estimates is no recorded usage, in groups either.
+#[test]
+fn groups_hold_usage_of_the_provider_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let estimated = |number: u64| json_of!({"prompt": 90_000 + number, "output": 20, "trust": "estimated"});
+    let lines = (0..3).flat_map(|number| [reply(number, estimated(number)), told(number)]);
+    let value = json(&["replay", &native(folder.path(), lines), "-p", "none", "--by", "agent"]);
+    let group = &value["groups"][0];
+    assert_eq!((&group["calls"], &group["calls_without_usage"], &group["prompt_tokens"]), (&3.into(), &3.into(), &0.into()), "{group}");
+    assert_eq!(value["recorded"]["estimated_calls"], 3);
+}
+
+/// Two calls of one reply ask at once; a search is no reading of a file.
+#[test]
+fn a_file_is_read_again_behind_its_result_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |id: &str, name: &str| json_of!({"call": {"id": id, "name": name, "arguments": {"path": "src/a.rs", "of": id}}});
+    let asks = |number: u64, calls: Value| json_of!({"role": "assistant", "id": format!("a{number}"), "parts": calls, "usage": {"prompt": 1_000 + number, "output": 9}});
+    let shows = |id: &str, name: &str| json_of!({"role": "tool", "id": format!("t{id}"), "parts": [{"result": {"id": id, "name": name, "text": "fn main() {}\n".repeat(20)}}]});
+    let lines = [
+        asks(0, json_of!([call("1", "read"), call("2", "read"), call("3", "grep")])),
+        shows("1", "read"),
+        shows("2", "read"),
+        shows("3", "grep"),
+        asks(1, json_of!([call("4", "read")])),
+        shows("4", "read"),
+        asks(2, json_of!([{"text": "done"}])),
+    ];
+    let value = json(&["replay", &native(folder.path(), lines), "-p", "none", "--by", "file"]);
+    let file = &value["files"][0];
+    assert_eq!((value["files"].as_array().unwrap().len(), &file["readings"], &file["again"]), (1, &3.into(), &1.into()), "{file}");
 }
