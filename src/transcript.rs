@@ -184,7 +184,8 @@ pub struct Message {
     /// Milliseconds since 1970, where the log has a time.
     pub time: Option<i64>,
     /// The request that produced it. Only assistant messages have one; an assistant message that was aborted, failed or put in by hand has none.
-    pub call: Option<Call>,
+    /// It has a place of its own: half of all messages have none, and it is larger than they are.
+    pub call: Option<Box<Call>>,
     /// Set where the conversation went back before this message: every earlier message from this index on leaves the context first.
     pub rewind: Option<usize>,
     /// A second showing of an earlier message (its index): it stands in the context again but is no new message.

@@ -4,15 +4,27 @@ use super::ground::{Source, compact, text_or_json};
 use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Text, Transcript, Usage};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Names of tools by the ids of their calls: most results name their call alone.
 #[derive(Default)]
-pub struct Tools(FxHashMap<String, String>);
+pub struct Tools {
+    /// Places among the names, by the hashes of the calls' ids: a long session has as many ids as messages.
+    calls: FxHashMap<u64, u32>,
+    names: Vec<String>,
+    places: FxHashMap<String, u32>,
+}
 
 impl Tools {
     /// Remembers whose the call of this id is.
     pub fn note(&mut self, id: &str, name: &str) {
-        self.0.insert(id.to_owned(), name.to_owned());
+        let place = self.places.get(name).copied().unwrap_or_else(|| {
+            let place = self.names.len() as u32;
+            self.names.push(name.to_owned());
+            self.places.insert(name.to_owned(), place);
+            place
+        });
+        self.calls.insert(xxh3_64(id.as_bytes()), place);
     }
 
     /// A call, which is remembered.
@@ -32,7 +44,8 @@ impl Tools {
 
     /// The tool of the call of this id, where it is known.
     pub fn name(&self, id: &str) -> Option<&str> {
-        self.0.get(id).map(String::as_str)
+        let place = self.calls.get(&xxh3_64(id.as_bytes()))?;
+        self.names.get(*place as usize).map(String::as_str)
     }
 
     /// The result of the call of this id.
@@ -129,7 +142,7 @@ impl<'s> Recorder<'s> {
 
     /// Lists a reply of which nothing else is known, as one that a call made.
     pub fn reply(&mut self, parts: Vec<Part>) {
-        self.push(Message { call: Some(Call::default()), ..Message::new(Role::Assistant, parts) });
+        self.push(Message { call: Some(Box::default()), ..Message::new(Role::Assistant, parts) });
     }
 
     /// The next call of the conversation.

@@ -6,7 +6,7 @@ use crate::estimate::Vocabulary;
 use crate::trace::{BaseFrom, CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace, Unseen};
 use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
 use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// What measuring needs to know beside the transcript.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     for mut message in transcript.messages {
         let call = message.call.take();
         builder.copies.push(message.copy_of.is_some());
-        let row = builder.message(message, call.as_ref(), &agent, &mut turn);
+        let row = builder.message(message, call.as_deref(), &agent, &mut turn);
         builder.trace.messages.push(row);
         if let Some(call) = call {
             let row = builder.call(&call, &agent, last_model);
@@ -90,8 +90,8 @@ struct Builder {
     trace: Trace,
     /// Which messages are second showings of earlier ones.
     copies: Vec<bool>,
-    /// Where the calls stand, by their ids.
-    calls: FxHashMap<String, u32>,
+    /// Where the calls stand, by the hashes of their ids.
+    calls: FxHashMap<u64, u32>,
     /// The numbers of tools and models.
     tools: FxHashMap<String, u32>,
     models: FxHashMap<String, u32>,
@@ -134,11 +134,11 @@ impl Builder {
             Part::Thinking { text, sealed_bytes } => PartRow { sealed_bytes, ..plain(PartKind::Thinking, text) },
             Part::ToolCall { id, name, arguments } => {
                 let id_bytes = id.len() as u32;
-                self.calls.insert(id, self.trace.parts.len() as u32);
+                self.calls.insert(xxh3_64(id.as_bytes()), self.trace.parts.len() as u32);
                 PartRow { tool: self.tool(&name), name: length(&name), id_bytes, ..plain(PartKind::ToolCall, arguments) }
             }
             Part::ToolResult { call_id, name, text, error } => {
-                let answers = self.calls.get(&call_id).copied().filter(|_| !call_id.is_empty());
+                let answers = self.calls.get(&xxh3_64(call_id.as_bytes())).copied().filter(|_| !call_id.is_empty());
                 let id_bytes = call_id.len() as u32;
                 PartRow { tool: self.tool(&name), name: length(&name), id_bytes, error, answers, ..plain(PartKind::ToolResult, text) }
             }

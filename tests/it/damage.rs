@@ -66,7 +66,7 @@ fn figures(reader: &Reader, path: &Path, bytes: Vec<u8>) -> Figures {
     };
     let read = (reader.read)(&mut source, &PlainScale { keep_content: false }, &mut |session| {
         found.messages += session.messages.len();
-        let calls = session.messages.iter().filter_map(|message| message.call.as_ref()).chain(&session.side_calls);
+        let calls = session.messages.iter().filter_map(|message| message.call.as_deref()).chain(&session.side_calls);
         for usage in calls.filter_map(|call| call.usage) {
             found.calls += 1;
             found.prompts = found.prompts.saturating_add(usage.prompt);

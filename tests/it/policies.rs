@@ -47,9 +47,9 @@ impl Session {
 
     fn push(mut self, role: Role, parts: Vec<Part>, call: Option<Option<(u64, u64)>>) -> Session {
         let mut message = Message::new(role, parts);
-        message.call = call.map(|usage| Call {
-            usage: usage.map(|(prompt, output)| Usage { prompt, output, output_is_final: true, ..Usage::default() }),
-            ..Call::default()
+        message.call = call.map(|usage| {
+            let usage = usage.map(|(prompt, output)| Usage { prompt, output, output_is_final: true, ..Usage::default() });
+            Box::new(Call { usage, ..Call::default() })
         });
         self.messages.push(message);
         self

@@ -19,7 +19,7 @@ pub struct Sums {
 
 /// All calls of a transcript: those of messages, of compactions and on the side.
 pub fn calls(transcript: &Transcript) -> impl Iterator<Item = &Call> {
-    let replies = transcript.messages.iter().filter_map(|message| message.call.as_ref());
+    let replies = transcript.messages.iter().filter_map(|message| message.call.as_deref());
     let summaries = transcript.compactions.iter().filter_map(|compaction| compaction.call.as_ref());
     replies.chain(summaries).chain(&transcript.side_calls)
 }
@@ -31,7 +31,7 @@ pub fn sums(transcripts: &[Transcript]) -> Sums {
 
 /// The sums over the calls of the conversations alone, without those on the side.
 pub fn sums_of_replies(transcripts: &[Transcript]) -> Sums {
-    sums_of(transcripts.iter().flat_map(|transcript| &transcript.messages).filter_map(|message| message.call.as_ref()))
+    sums_of(transcripts.iter().flat_map(|transcript| &transcript.messages).filter_map(|message| message.call.as_deref()))
 }
 
 fn sums_of<'c>(calls: impl Iterator<Item = &'c Call>) -> Sums {

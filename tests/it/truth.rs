@@ -24,7 +24,7 @@ fn message(role: Role, words: usize, call: Option<Call>, thinking: bool) -> Mess
     if thinking {
         parts.insert(0, Part::Thinking { text: scale.weigh(&"idea ".repeat(words)), sealed_bytes: 0 });
     }
-    Message { call, ..Message::new(role, parts) }
+    Message { call: call.map(Box::new), ..Message::new(role, parts) }
 }
 
 prop_compose! {
@@ -243,7 +243,7 @@ fn a_stopped_reply_without_a_call_gets_what_the_rest_leaves() {
         trace.parts[3].truth
     };
     // The second prompt grew by the reply and the user's words.
-    if let Some(Call { usage: Some(usage), .. }) = &mut messages[4].call {
+    if let Some(Call { usage: Some(usage), .. }) = messages[4].call.as_deref_mut() {
         usage.prompt = 1_050 + weight + 5;
     }
     let trace = measured(Transcript { messages, ..Transcript::default() });

@@ -164,7 +164,7 @@ impl Session<'_> {
             self.speaker = event.author.to_string();
             let unchained = self.made.chain.link(&event.model_version);
             self.made.tools.note_all(&parts);
-            self.made.push(Message { call: Some(Call { unchained, ..call() }), ..message(Role::Assistant, parts) });
+            self.made.push(Message { call: Some(Box::new(Call { unchained, ..call() })), ..message(Role::Assistant, parts) });
         } else {
             if !parts.is_empty() {
                 self.made.push(message(Role::User, parts));

@@ -165,7 +165,7 @@ impl Thread<'_> {
                 messages.insert(0, Message::new(role, Vec::new()));
             }
             if let Some(reply) = messages.iter_mut().find(|message| message.role == role) {
-                reply.call = Some(self.call(entry, lose));
+                reply.call = Some(Box::new(self.call(entry, lose)));
             }
         } else if messages.is_empty() {
             lose("message without content");

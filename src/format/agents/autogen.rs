@@ -98,6 +98,6 @@ fn message(said: &Said, scale: &dyn Scale) -> Message {
         "system" => Message::new(Role::System, own),
         // What another agent said, or the framework in the name of another.
         "user" => Message { synthetic: !said.name.is_empty(), ..Message::new(Role::User, own) },
-        _ => Message { call: Some(Call { unchained: true, ..Call::default() }), ..Message::new(Role::Assistant, own) },
+        _ => Message { call: Some(Box::new(Call { unchained: true, ..Call::default() })), ..Message::new(Role::Assistant, own) },
     }
 }

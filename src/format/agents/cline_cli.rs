@@ -148,7 +148,7 @@ impl Session<'_> {
             lose("message without content");
         }
         if let Some(reply) = messages.iter_mut().find(|message| message.role == Role::Assistant) {
-            reply.call = self.call(entry, lose);
+            reply.call = self.call(entry, lose).map(Box::new);
         }
         let time = entry.ts.filter(|time| *time > 0);
         let id = entry.id.id();

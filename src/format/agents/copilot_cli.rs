@@ -219,7 +219,7 @@ impl Log<'_> {
         }
         let totals: Vec<(u64, Option<Usage>)> = self.totals.into_values().collect();
         let messages = self.sessions.iter_mut().flat_map(|(_, session)| &mut session.made.transcript.messages);
-        let mut calls: Vec<&mut Call> = messages.filter_map(|message| message.call.as_mut()).collect();
+        let mut calls: Vec<&mut Call> = messages.filter_map(|message| message.call.as_deref_mut()).collect();
         match (calls.as_mut_slice(), totals.as_slice()) {
             ([only], [(1, usage)]) if only.usage.is_none() => only.usage = *usage,
             (_, totals) if totals.iter().any(|(_, usage)| usage.is_some()) => source.lose(0, "usage of the whole session alone"),
@@ -319,7 +319,7 @@ impl Session<'_> {
         }
         let id = data.api_call_id.some_id().or(data.message_id.some_id()).unwrap_or_default();
         let call = self.made.call(id, &data.model, None);
-        self.list(Message { call: Some(call), ..Message::new(Role::Assistant, parts) }, event, time);
+        self.list(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) }, event, time);
     }
 
     /// Programs that drive the agent record what each request cost; the agent itself does not.

@@ -259,7 +259,11 @@ impl Session<'_> {
         });
         self.made.chain.broken |= call.is_none();
         let nameless = Words::default();
-        self.list(event, wrapped.map_or(&nameless, |message| &message.id), Message { call, ..Message::new(Role::Assistant, parts) });
+        self.list(
+            event,
+            wrapped.map_or(&nameless, |message| &message.id),
+            Message { call: call.map(Box::new), ..Message::new(Role::Assistant, parts) },
+        );
     }
 
     fn usage(&self, data: &Data<'_>, lose: Lose<'_>) -> Option<Usage> {

@@ -138,7 +138,7 @@ impl Session<'_> {
             }
             if let Some(first) = messages.first_mut() {
                 first.id = record.id.id().to_owned();
-                first.call = (first.role == Role::Assistant).then(|| self.made.call(record.id.id(), &said.model_id, None));
+                first.call = (first.role == Role::Assistant).then(|| Box::new(self.made.call(record.id.id(), &said.model_id, None)));
             }
             let synthetic = |message: &Message| message.role == Role::User && &*said.visibility == "llm_only";
             let dated = messages.into_iter().map(|message| Message { time, synthetic: synthetic(&message), ..message });

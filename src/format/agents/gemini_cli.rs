@@ -129,7 +129,7 @@ fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Trans
         results.into_iter().for_each(|result| made.list(Role::Tool, vec![result]));
         if !parts.is_empty() {
             let call = (role == Role::Assistant).then(Call::default);
-            made.push(Message { call, ..Message::new(role, parts) });
+            made.push(Message { call: call.map(Box::new), ..Message::new(role, parts) });
         }
         Ok(())
     })?;
@@ -328,12 +328,8 @@ impl<'s> Session<'s> {
             if usage.is_err() {
                 source.lose(line, ABSURD);
             }
-            message.call = called.then(|| Call {
-                id: entry.id.to_string(),
-                model: entry.model.to_string(),
-                usage: usage.ok().flatten(),
-                unchained: false,
-            });
+            let (id, model) = (entry.id.to_string(), entry.model.to_string());
+            message.call = called.then(|| Box::new(Call { id, model, usage: usage.ok().flatten(), unchained: false }));
         }
         Some(Held { message, results, withdrawn: false })
     }

@@ -177,7 +177,7 @@ impl<'s> Run<'s> {
             Some(last) if last.role == Role::Assistant => last.parts.push(part),
             _ => {
                 let call = Call { model: self.model.clone(), ..Call::default() };
-                self.made.push(Message { time, call: Some(call), ..Message::new(Role::Assistant, vec![part]) });
+                self.made.push(Message { time, call: Some(Box::new(call)), ..Message::new(Role::Assistant, vec![part]) });
             }
         }
     }

@@ -154,7 +154,7 @@ impl Context<'_> {
         // Marks of checkpoints are put in by the program.
         let synthetic = role == Role::User && line.content.objects().any(|piece| piece.text.starts_with("<system>"));
         let call = (role == Role::Assistant).then(Call::default);
-        self.made.push(Message { synthetic, call, ..Message::new(role, parts) });
+        self.made.push(Message { synthetic, call: call.map(Box::new), ..Message::new(role, parts) });
     }
 
     fn parts(&self, content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<Part> {

@@ -148,7 +148,7 @@ impl Session<'_> {
         }
         message.synthetic = message.role == Role::User && !more.lc_source.is_empty();
         if message.role == Role::Assistant {
-            message.call = Some(self.call(&message.id, &chat, &beside.response_metadata.unwrap_or_default(), lose));
+            message.call = Some(Box::new(self.call(&message.id, &chat, &beside.response_metadata.unwrap_or_default(), lose)));
         }
         self.made.push(message);
     }

@@ -172,7 +172,7 @@ impl Run<'_> {
         match message.role {
             Role::Assistant => {
                 self.answered = true;
-                message.call = Some(self.call(response.as_ref(), &extra, number, source));
+                message.call = Some(Box::new(self.call(response.as_ref(), &extra, number, source)));
             }
             Role::User if self.answered => message = observation(message, &text, scale),
             Role::User | Role::System | Role::Tool => {}

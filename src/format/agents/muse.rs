@@ -234,7 +234,7 @@ impl Session<'_> {
         self.list(record, Role::Assistant, parts);
         let call = self.waiting.take();
         if let Some(message) = self.made.transcript.messages.last_mut() {
-            message.call = call;
+            message.call = call.map(Box::new);
         }
     }
 
@@ -243,7 +243,7 @@ impl Session<'_> {
         let call = self.made.call(record.id.id(), &event.model, usage);
         let open = self.reply.as_ref().and_then(|(_, at)| self.made.transcript.messages.get_mut(*at));
         match open.filter(|message| message.call.is_none()) {
-            Some(message) => message.call = Some(call),
+            Some(message) => message.call = Some(Box::new(call)),
             None => self.made.transcript.side_calls.extend(self.waiting.replace(call).filter(|call| call.usage.is_some())),
         }
     }

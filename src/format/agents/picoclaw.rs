@@ -8,7 +8,7 @@ use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::wire::chat::{Chat, ChatMessage};
-use crate::transcript::{Call, Compaction, Role, Scale, Transcript};
+use crate::transcript::{Compaction, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
@@ -109,7 +109,7 @@ fn message(text: &str, made: &mut Recorder<'_>, chat: &mut Chat, lose: &mut dyn 
     match serde_json::from_str::<ChatMessage>(text) {
         Ok(written) => match chat.message(&written, made.scale, lose) {
             Some(mut message) => {
-                message.call = (message.role == Role::Assistant).then(Call::default);
+                message.call = (message.role == Role::Assistant).then(Box::default);
                 made.push(message);
             }
             None => lose("message of an unknown role"),

@@ -201,7 +201,7 @@ impl Run<'_> {
             source.lose(0, NO_MESSAGES);
         }
         let mut calls: Vec<&mut Call> =
-            agents.iter_mut().flat_map(|agent| &mut agent.messages).filter_map(|message| message.call.as_mut()).collect();
+            agents.iter_mut().flat_map(|agent| &mut agent.messages).filter_map(|message| message.call.as_deref_mut()).collect();
         calls.iter_mut().for_each(|call| call.model.clone_from(&model));
         match (stats.usage(), calls.as_mut_slice()) {
             (Err(_), _) => source.lose(0, ABSURD),
@@ -256,7 +256,7 @@ impl Agent {
                 message.parts.splice(..0, thoughts);
                 if !demonstration {
                     self.answered = true;
-                    message.call = Some(Call::default());
+                    message.call = Some(Box::default());
                 }
             }
             // The task itself is the first message of a user; what is shown before it as an example opens no turn.

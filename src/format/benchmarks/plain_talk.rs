@@ -72,7 +72,7 @@ fn message(role: Role, words: &str, scale: &dyn Scale) -> Message {
         _ if words.is_empty() => Vec::new(),
         _ => vec![Part::Text(scale.weigh(words))],
     };
-    Message { call: (role == Role::Assistant).then(Call::default), ..Message::new(role, parts) }
+    Message { call: (role == Role::Assistant).then(Box::default), ..Message::new(role, parts) }
 }
 
 fn read_displayed(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

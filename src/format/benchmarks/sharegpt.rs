@@ -3,7 +3,7 @@
 
 use crate::format::ground::{ReadError, Source, Take, Words, compact, each_piece, fault, string, text_or_json, values};
 use crate::format::reader::{Claim, Reader};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -104,7 +104,7 @@ fn transcript(dialogue: &Dialogue, name: String, scale: &dyn Scale, lose: &mut d
             }
         };
         let mut message = Message::new(role, parts);
-        message.call = (role == Role::Assistant).then(Call::default);
+        message.call = (role == Role::Assistant).then(Box::default);
         transcript.messages.push(message);
     }
     transcript

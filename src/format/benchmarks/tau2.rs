@@ -266,7 +266,7 @@ impl Conversation<'_> {
                 let greeting = turn == 0 && written.usage.is_none() && written.tool_calls.as_ref().is_none_or(Vec::is_empty);
                 self.add(Role::Assistant, parts, written, turn);
                 if let Some(message) = self.made.transcript.messages.last_mut().filter(|_| !greeting) {
-                    message.call = Some(call);
+                    message.call = Some(Box::new(call));
                 }
             }
             "user" => {

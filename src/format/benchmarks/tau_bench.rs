@@ -5,7 +5,7 @@ use crate::format::ground::{ReadError, Source, each_piece, fault, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
 use crate::format::wire::chat::{Chat, ChatMessage};
-use crate::transcript::{Call, Role, Scale, Transcript};
+use crate::transcript::{Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -52,7 +52,7 @@ fn run(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_ove
             continue;
         };
         if message.role == Role::Assistant {
-            message.call = Some(Call::default());
+            message.call = Some(Box::default());
         }
         transcript.messages.push(message);
     }

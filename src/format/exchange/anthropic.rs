@@ -126,7 +126,7 @@ fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Turn 
     }
     if let Some(message) = messages.first_mut() {
         message.id = reply.id.to_string();
-        message.call = Some(call(&reply.id, &reply.model, usage));
+        message.call = Some(Box::new(call(&reply.id, &reply.model, usage)));
     }
     Turn { messages, compactions: compactions(reply, passes) }
 }

@@ -8,7 +8,7 @@ use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Piece, piece};
-use crate::transcript::{Call, Message, Part, Role, Scale, Usage};
+use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -122,7 +122,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let model = last.map_or("", |piece| &piece.model_version);
     let mut message = Message::new(Role::Assistant, parts);
     message.id = id.to_owned();
-    message.call = Some(call(id, model, usage));
+    message.call = Some(Box::new(call(id, model, usage)));
     exchange.reply = Some(Turn::of(message));
     exchange.hidden = hidden;
     Ok(exchange)
@@ -159,7 +159,7 @@ fn turn(content: &Content, hidden: &mut bool, lose: Lose<'_>) -> Turn {
     let mut turn = Turn::default();
     if model {
         let mut message = Message::new(Role::Assistant, own.into_iter().chain(results).collect());
-        message.call = Some(Call::default());
+        message.call = Some(Box::default());
         turn.messages.push(message);
         return turn;
     }

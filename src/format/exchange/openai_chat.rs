@@ -5,7 +5,7 @@ use super::verbatim::Verbatim;
 use crate::format::ground::{Count, Words, sound, string};
 use crate::format::recorder::definitions;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
-use crate::transcript::{Call, Role};
+use crate::transcript::Role;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -60,7 +60,7 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
         match chat.message(written, &Verbatim, lose) {
             Some(mut message) => {
                 // A reply in a request's history was made by a call of which no log was found.
-                message.call = (message.role == Role::Assistant).then(Call::default);
+                message.call = (message.role == Role::Assistant).then(Box::default);
                 exchange.turns.push(Turn::of(message));
             }
             None => lose("message of an unknown role"),
@@ -82,7 +82,7 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
     let usage = sound(response.usage.map_or(Ok(None), ChatUsage::read), lose);
     exchange.session = response.id.to_string();
     exchange.reply = chat.message(&reply, &Verbatim, lose).map(|mut message| {
-        message.call = Some(call(&response.id, &response.model, usage));
+        message.call = Some(Box::new(call(&response.id, &response.model, usage)));
         let created = response.created.known().ok().flatten().and_then(|seconds| i64::try_from(seconds).ok());
         message.time = created.map(|seconds| seconds * 1000);
         Turn::of(message)

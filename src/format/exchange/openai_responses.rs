@@ -158,7 +158,7 @@ fn reply(turns: Vec<Turn>, response: &Response, lose: Lose<'_>) -> Turn {
     if let Some(message) = reply.messages.first_mut() {
         message.id = response.id.to_string();
         message.time = time(response);
-        message.call = Some(call(&response.id, &response.model, usage(response, lose)));
+        message.call = Some(Box::new(call(&response.id, &response.model, usage(response, lose))));
     }
     reply
 }

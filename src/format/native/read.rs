@@ -279,7 +279,7 @@ impl Session {
                 call.unchained |= !self.called.is_empty() && self.called != call.model;
                 self.called.clone_from(&call.model);
             }
-            message.call = Some(call);
+            message.call = Some(Box::new(call));
         } else if line.usage.is_some() {
             source.lose(number, "usage of a message that no call produced");
         }

@@ -58,7 +58,7 @@ fn text_of(part: &Part) -> Option<&Text> {
 
 /// The model of the first call, where every call names one: the head's model stands for all calls that name none.
 fn common_model(transcript: &Transcript) -> &str {
-    let of_messages = transcript.messages.iter().filter_map(|message| message.call.as_ref());
+    let of_messages = transcript.messages.iter().filter_map(|message| message.call.as_deref());
     let of_events = transcript.compactions.iter().filter_map(|compaction| compaction.call.as_ref()).chain(&transcript.side_calls);
     let mut calls = of_messages.chain(of_events).chain(&transcript.mirrored).peekable();
     let first = calls.peek().map_or("", |call| &call.model);

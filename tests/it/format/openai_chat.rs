@@ -2,7 +2,7 @@ use crate::support::{fixture, in_short, prompts};
 use ctxsim::transcript::{Call, Transcript};
 
 fn calls(session: &Transcript) -> Vec<&Call> {
-    session.messages.iter().filter_map(|message| message.call.as_ref()).collect()
+    session.messages.iter().filter_map(|message| message.call.as_deref()).collect()
 }
 
 #[test]

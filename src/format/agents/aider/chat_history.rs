@@ -99,7 +99,7 @@ impl<'s> Session<'s> {
                 usage: Some(usage),
                 unchained: std::mem::take(&mut self.unchained),
             };
-            self.transcript.messages.push(Message { call: Some(call), ..Message::new(Role::Assistant, parts) });
+            self.transcript.messages.push(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
         }
         true
     }

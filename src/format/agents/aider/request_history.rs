@@ -98,7 +98,11 @@ impl History<'_> {
                 let id = format!("{}#{time}", self.transcript.id);
                 let call = Call { id, unchained: std::mem::take(&mut self.unchained), ..Call::default() };
                 let parts = vec![Part::Text(self.scale.weigh(&text))];
-                self.transcript.messages.push(Message { time: Some(*time), call: Some(call), ..Message::new(Role::Assistant, parts) });
+                self.transcript.messages.push(Message {
+                    time: Some(*time),
+                    call: Some(Box::new(call)),
+                    ..Message::new(Role::Assistant, parts)
+                });
                 let hash = hash(Role::Assistant, &text);
                 self.live.push((hash, at));
                 self.shown.insert(hash, at);

@@ -11,7 +11,7 @@ use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
 use rustc_hash::FxHashMap;
 use std::collections::HashSet;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Versions that record usage at the start of the stream write a handful of tokens there. A count above this that also covers three quarters of the
 /// visible text, at four bytes a token, is taken for the real one.
@@ -27,7 +27,8 @@ pub(super) struct Conversation<'s> {
     pub mirror: Mirror,
     /// What people say during a turn.
     pub queue: Queue,
-    replies: FxHashMap<String, Reply>,
+    /// By the hash of what they are known by.
+    replies: FxHashMap<u64, Reply>,
     /// The compaction whose summary has not come yet.
     unsummarised: Option<usize>,
     /// Where the next message goes back to.
@@ -37,7 +38,8 @@ pub(super) struct Conversation<'s> {
 /// What the lines of one reply have told so far.
 struct Reply {
     message: usize,
-    request: String,
+    /// Hash of its request; 0 without one.
+    request: u64,
     lowest_output: u64,
     settled: bool,
     /// Hashes of its content blocks: some resumed sessions write a reply anew.
@@ -88,10 +90,9 @@ impl<'s> Conversation<'s> {
 
     /// A line of a reply: the first one begins it, others add to it.
     pub fn assistant(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, lose: Lose<'_>) {
-        let request = record.request_id.id();
-        let key = [wire.id.id(), request, record.uuid.id()].into_iter().find(|key| !key.is_empty()).unwrap_or_default().to_owned();
-        let carried_on = self.replies.get(&key).filter(|reply| reply.request == request || reply.request.is_empty() || request.is_empty());
-        let index = carried_on.filter(|_| !key.is_empty()).map(|reply| reply.message);
+        let (request, key) = (id_hash(record.request_id.id()), reply_key(record, wire));
+        let carried_on = self.replies.get(&key).filter(|reply| reply.request == request || reply.request == 0 || request == 0);
+        let index = carried_on.filter(|_| key != 0).map(|reply| reply.message);
         let seen = index.and_then(|_| self.replies.get(&key)).map(|reply| reply.blocks.as_slice()).unwrap_or_default();
         let blocks: Vec<u64> = wire.content.0.iter().map(block_hash).collect();
         let mut messages = if blocks.iter().any(|block| seen.contains(block)) {
@@ -108,12 +109,15 @@ impl<'s> Conversation<'s> {
                     message.parts.extend(parts);
                 }
                 self.tree.join(node, index);
-                self.observe_again(&key, index, wire, lose);
+                self.observe_again(key, index, wire, lose);
             }
-            None => self.begin_reply(record, wire, node, key.clone(), parts, lose),
+            None => self.begin_reply(record, wire, node, key, parts, lose),
         }
         if let Some(reply) = self.replies.get_mut(&key) {
-            reply.blocks.extend(blocks);
+            match reply.blocks.is_empty() {
+                true => reply.blocks = blocks,
+                false => reply.blocks.extend(blocks),
+            }
         }
         for result in results {
             self.add(record, node, result);
@@ -122,13 +126,13 @@ impl<'s> Conversation<'s> {
 
     /// A line that is a copy of an earlier one may still know more of the usage.
     pub fn assistant_again(&mut self, record: &Record<'_>, wire: &Wire<'_>) {
-        let key = [wire.id.id(), record.request_id.id(), record.uuid.id()].into_iter().find(|key| !key.is_empty()).unwrap_or_default();
-        if let Some(index) = self.replies.get(key).map(|reply| reply.message) {
+        let key = reply_key(record, wire);
+        if let Some(index) = self.replies.get(&key).map(|reply| reply.message) {
             self.observe_again(key, index, wire, &mut |_| {});
         }
     }
 
-    fn begin_reply(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, key: String, parts: Vec<Part>, lose: Lose<'_>) {
+    fn begin_reply(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, key: u64, parts: Vec<Part>, lose: Lose<'_>) {
         self.go_back(node);
         let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
         let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| usage.reported(lose));
@@ -143,12 +147,12 @@ impl<'s> Conversation<'s> {
         let index = self.made.next();
         let reply = Reply {
             message: index,
-            request: record.request_id.id().to_owned(),
+            request: id_hash(record.request_id.id()),
             lowest_output: usage.map_or(0, |usage| usage.output),
             settled: is_settled(wire),
             blocks: Vec::new(),
         };
-        self.add(record, node, Message { call, ..Message::new(Role::Assistant, parts) });
+        self.add(record, node, Message { call: call.map(Box::new), ..Message::new(Role::Assistant, parts) });
         if let Some(message) = self.made.transcript.messages.get_mut(index)
             && !wire.id.id().is_empty()
         {
@@ -158,8 +162,8 @@ impl<'s> Conversation<'s> {
     }
 
     /// The lines of a reply agree on its prompt. Its output is counted while it streams: the largest count is the latest.
-    fn observe_again(&mut self, key: &str, index: usize, wire: &Wire<'_>, lose: Lose<'_>) {
-        let Some(reply) = self.replies.get_mut(key) else { return };
+    fn observe_again(&mut self, key: u64, index: usize, wire: &Wire<'_>, lose: Lose<'_>) {
+        let Some(reply) = self.replies.get_mut(&key) else { return };
         let Some(call) = self.made.transcript.messages.get_mut(index).and_then(|message| message.call.as_mut()) else { return };
         reply.settled |= is_settled(wire);
         let Some(again) = wire.usage.as_ref().and_then(|usage| usage.reported(lose)) else { return };
@@ -281,6 +285,16 @@ impl<'s> Conversation<'s> {
 /// Has the provider told the final count? It sends the reason to stop, and the count of its own tools, with it.
 fn is_settled(wire: &Wire<'_>) -> bool {
     !wire.stop_reason.is_empty() || wire.usage.as_ref().is_some_and(UsageRecord::is_settled)
+}
+
+/// What the lines of a reply are known by: the first id that they have. 0 where they have none.
+fn reply_key(record: &Record<'_>, wire: &Wire<'_>) -> u64 {
+    [wire.id.id(), record.request_id.id(), record.uuid.id()].into_iter().find(|key| !key.is_empty()).map_or(0, id_hash)
+}
+
+/// 0 for an empty id.
+fn id_hash(id: &str) -> u64 {
+    if id.is_empty() { 0 } else { xxh3_64(id.as_bytes()) }
 }
 
 /// What tells a block of a reply from the others.

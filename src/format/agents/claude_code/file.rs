@@ -11,7 +11,7 @@ use crate::format::marks::{Mark, Marked};
 use crate::format::reader::Claim;
 use crate::transcript::{Scale, Transcript, project};
 use memchr::memmem::Finder;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Claims files whose records have Claude Code's ids.
@@ -109,10 +109,13 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         source.each_line(|source, line| take(source, &line.text, line.number, line.last_unterminated))?;
     }
     let name = source.name();
-    for (index, conversation) in file.conversations.into_iter().enumerate() {
+    // Records may come in another order than they were made: by now all are known, and need not be remembered while sessions are measured.
+    let File { conversations, went_on, nodes, .. } = file;
+    let in_middle: FxHashSet<usize> = went_on.iter().filter(|(_, parent)| !nodes.contains_key(parent)).map(|(index, _)| *index).collect();
+    drop(nodes);
+    for (index, conversation) in conversations.into_iter().enumerate() {
         let mut transcript = conversation.finish();
-        // Records may come in another order than they were made: by now all are known.
-        transcript.begins_in_middle = file.went_on.get(&index).is_some_and(|parent| !file.nodes.contains_key(parent));
+        transcript.begins_in_middle = in_middle.contains(&index);
         if transcript.messages.is_empty() && transcript.compactions.is_empty() {
             continue;
         }
@@ -133,7 +136,7 @@ struct File<'s> {
     /// Conversations by session or sub-agent id.
     sessions: FxHashMap<IdHash, usize>,
     /// Conversation and node of each record.
-    nodes: FxHashMap<IdHash, (usize, usize)>,
+    nodes: FxHashMap<IdHash, (u32, u32)>,
     /// What the first record of a conversation goes on from, where that was not known yet.
     went_on: FxHashMap<usize, IdHash>,
     /// The conversation spoken of last: a main one, a sub-agent's.
@@ -176,6 +179,11 @@ impl File<'_> {
         }
     }
 
+    /// Conversation and node of the record of this id.
+    fn known(&self, hash: IdHash) -> Option<(usize, usize)> {
+        self.nodes.get(&hash).map(|(conversation, node)| (*conversation as usize, *node as usize))
+    }
+
     /// What waits before a conversation's first record opens its first turn, and has a record of its own.
     fn queue(&mut self, record: &Record<'_>) {
         let index = self.sessions.get(&xxh3_128(record.session().as_bytes())).copied().or(self.latest[0]);
@@ -187,14 +195,14 @@ impl File<'_> {
 
     fn node(&mut self, record: &Record<'_>, lose: Lose<'_>) {
         let hash = record.uuid.some_id().map(|uuid| xxh3_128(uuid.as_bytes()));
-        if let Some((conversation, _)) = hash.and_then(|hash| self.nodes.get(&hash)).copied() {
+        if let Some((conversation, _)) = hash.and_then(|hash| self.known(hash)) {
             lose("repeated record (same uuid)");
             if let (Some(wire), "assistant") = (&record.message, &*record.kind) {
                 self.conversations[conversation].assistant_again(record, wire);
             }
             return;
         }
-        let parent = self.nodes.get(&xxh3_128(record.parent().as_bytes())).copied();
+        let parent = self.known(xxh3_128(record.parent().as_bytes()));
         let index = self.conversation(record, parent.map(|(conversation, _)| conversation));
         let kept_from = self.kept_from(record, index);
         let conversation = &mut self.conversations[index];
@@ -217,7 +225,7 @@ impl File<'_> {
         };
         let node = conversation.tree.grow(parent);
         if let Some(hash) = hash {
-            self.nodes.insert(hash, (index, node));
+            self.nodes.insert(hash, (index as u32, node as u32));
         }
         enter(conversation, record, node, kept_from, lose);
     }
@@ -268,8 +276,8 @@ impl File<'_> {
     fn kept_from(&self, record: &Record<'_>, index: usize) -> Option<usize> {
         let metadata = serde_json::from_str::<CompactMetadata>(record.boundary()?.get()).ok()?;
         let message = |uuid: &Words<'_>| {
-            let (conversation, node) = self.nodes.get(&xxh3_128(uuid.as_bytes()))?;
-            self.conversations[index].tree.first_message(*node).filter(|_| *conversation == index)
+            let (conversation, node) = self.known(xxh3_128(uuid.as_bytes()))?;
+            self.conversations[index].tree.first_message(node).filter(|_| conversation == index)
         };
         let kept = metadata.preserved_messages.iter().flat_map(|kept| &kept.uuids).filter_map(message).min();
         kept.or_else(|| metadata.preserved_segment.and_then(|segment| message(&segment.head_uuid)))

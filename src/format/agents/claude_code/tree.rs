@@ -28,21 +28,22 @@ pub(super) struct Departure {
     pub again: Vec<usize>,
 }
 
+/// A record. Indices are kept small: a long log has as many of them as lines.
 struct Node {
-    parent: Option<usize>,
-    messages: Range<usize>,
+    parent: Option<u32>,
+    messages: Range<u32>,
     /// The nearest reply at or above this node.
-    reply: Option<usize>,
+    reply: Option<u32>,
 }
 
 struct Place {
     role: Role,
     /// The message that this one shows again; itself where it is new.
-    original: usize,
+    original: u32,
     /// The newest copy of this message; itself where there is none.
-    shown_as: usize,
+    shown_as: u32,
     /// The nearest reply above it.
-    reply: Option<usize>,
+    reply: Option<u32>,
 }
 
 /// The tree of one conversation. Messages are known by their index, replies by that of their original.
@@ -51,8 +52,8 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
     places: Vec<Place>,
     /// The messages in the context, ascending.
-    live: Vec<usize>,
-    newest_reply: Option<usize>,
+    live: Vec<u32>,
+    newest_reply: Option<u32>,
     chained: bool,
 }
 
@@ -72,10 +73,10 @@ impl Tree {
         let (parent, reply) = match parent {
             Parent::Node(node) => {
                 self.chained = true;
-                (Some(node), self.nodes.get(node).and_then(|node| node.reply))
+                (Some(node as u32), self.nodes.get(node).and_then(|node| node.reply))
             }
             Parent::Root => (None, None),
-            Parent::Unknown => (self.nodes.len().checked_sub(1), self.newest_reply),
+            Parent::Unknown => (self.nodes.len().checked_sub(1).map(|node| node as u32), self.newest_reply),
         };
         self.nodes.push(Node { parent, messages: 0..0, reply });
         self.nodes.len() - 1
@@ -84,12 +85,13 @@ impl Tree {
     /// The first message of a record, as it is shown now.
     pub fn first_message(&self, node: usize) -> Option<usize> {
         let messages = self.nodes.get(node).map(|node| node.messages.clone())?;
-        messages.clone().next().and_then(|first| self.places.get(first)).map(|place| place.shown_as)
+        messages.clone().next().and_then(|first| self.places.get(first as usize)).map(|place| place.shown_as as usize)
     }
 
     /// A message of this record has been put at this index.
     pub fn stand(&mut self, node: usize, index: usize, role: Role) {
         let Some(node) = self.nodes.get_mut(node) else { return };
+        let index = index as u32;
         self.places.push(Place { role, original: index, shown_as: index, reply: node.reply });
         self.live.push(index);
         if node.messages.is_empty() {
@@ -105,6 +107,7 @@ impl Tree {
 
     /// This record carries on the reply at this index.
     pub fn join(&mut self, node: usize, index: usize) {
+        let index = index as u32;
         if let Some(node) = self.nodes.get_mut(node) {
             node.messages = index..index + 1;
             node.reply = Some(index);
@@ -114,6 +117,7 @@ impl Tree {
     /// A copy of an earlier message has been put at this index.
     pub fn stand_again(&mut self, original: usize, index: usize) {
         let Some(place) = self.places.get_mut(original) else { return };
+        let (original, index) = (original as u32, index as u32);
         place.shown_as = index;
         let (role, reply) = (place.role, place.reply);
         self.places.push(Place { role, original, shown_as: index, reply });
@@ -129,34 +133,38 @@ impl Tree {
             return Departure::default();
         }
         let (kept_reply, path) = self.path(node);
-        let begin = kept_reply.map_or(0, |reply| self.live.partition_point(|index| *index <= self.places[reply].shown_as));
-        let abandoned = self.live[begin..].iter().position(|index| self.places[*index].role == Role::Assistant);
+        let begin = kept_reply.map_or(0, |reply| self.live.partition_point(|index| *index <= self.place(reply).shown_as));
+        let abandoned = self.live[begin..].iter().position(|index| self.place(*index).role == Role::Assistant);
         let rewind = abandoned.and_then(|first| {
             // What was said before the abandoned reply leaves with it, up to what the new branch shares.
-            let stays = |index: usize| {
-                let place = &self.places[index];
+            let stays = |index: u32| {
+                let place = self.place(index);
                 path.binary_search(&place.original).is_ok() || (place.role == Role::Tool && place.reply == kept_reply)
             };
             let shared = self.live[begin..begin + first].iter().rposition(|index| stays(*index)).map_or(0, |last| last + 1);
-            self.live.get(begin + shared).copied().inspect(|_| self.live.truncate(begin + shared))
+            self.live.get(begin + shared).map(|first| *first as usize).inspect(|_| self.live.truncate(begin + shared))
         });
-        let again = path.into_iter().filter(|original| !self.is_live(*original)).collect();
+        let again = path.into_iter().filter(|original| !self.is_live(*original)).map(|original| original as usize).collect();
         self.newest_reply =
-            self.live.iter().rev().map(|index| &self.places[*index]).find(|place| place.role == Role::Assistant).map(|p| p.original);
+            self.live.iter().rev().map(|index| self.place(*index)).find(|place| place.role == Role::Assistant).map(|p| p.original);
         Departure { rewind, again }
     }
 
-    fn is_live(&self, original: usize) -> bool {
-        self.live.binary_search(&self.places[original].shown_as).is_ok()
+    fn place(&self, index: u32) -> &Place {
+        &self.places[index as usize]
+    }
+
+    fn is_live(&self, original: u32) -> bool {
+        self.live.binary_search(&self.place(original).shown_as).is_ok()
     }
 
     /// The nearest ancestor reply that is in the context, and the messages between it and the record, in order.
-    fn path(&self, node: usize) -> (Option<usize>, Vec<usize>) {
+    fn path(&self, node: usize) -> (Option<u32>, Vec<u32>) {
         let mut path = Vec::new();
         let mut kept_reply = None;
         let mut at = self.nodes[node].parent;
-        while let Some(ancestor) = at.map(|at| &self.nodes[at]) {
-            let replies = |index: &usize| self.places[*index].role == Role::Assistant && self.is_live(*index);
+        while let Some(ancestor) = at.map(|at| &self.nodes[at as usize]) {
+            let replies = |index: &u32| self.place(*index).role == Role::Assistant && self.is_live(*index);
             kept_reply = ancestor.messages.clone().rev().find(replies);
             if kept_reply.is_some() {
                 break;
@@ -167,9 +175,10 @@ impl Tree {
         path.sort_unstable();
         path.dedup();
         // Each reply comes back with all its results, on the path or beside it.
-        let results: Vec<usize> = (path.first().copied().unwrap_or(self.places.len())..self.places.len())
-            .filter(|index| self.places[*index].original == *index && self.places[*index].role == Role::Tool)
-            .filter(|index| self.places[*index].reply.is_some_and(|reply| path.binary_search(&reply).is_ok()))
+        let end = self.places.len() as u32;
+        let results: Vec<u32> = (path.first().copied().unwrap_or(end)..end)
+            .filter(|index| self.place(*index).original == *index && self.place(*index).role == Role::Tool)
+            .filter(|index| self.place(*index).reply.is_some_and(|reply| path.binary_search(&reply).is_ok()))
             .collect();
         path.extend(results);
         path.sort_unstable();

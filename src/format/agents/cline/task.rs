@@ -61,7 +61,7 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
 fn reply(transcript: &mut Transcript, part: Part, open: &mut Option<Call>, calls: &mut Chain, time: Option<i64>) {
     if let Some(call) = open.take() {
         let call = made(calls, call);
-        transcript.messages.push(Message { time, call, ..Message::new(Role::Assistant, vec![part]) });
+        transcript.messages.push(Message { time, call: call.map(Box::new), ..Message::new(Role::Assistant, vec![part]) });
     } else if let Some(last) = transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
         last.parts.push(part);
     }
@@ -215,7 +215,7 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], mod
         let usage: Option<Usage> = call.usage;
         let call = made(&mut calls, Call { model, usage, ..call });
         if let Some(message) = transcript.messages.get_mut(one.at).filter(|message| message.role == Role::Assistant) {
-            message.call = call;
+            message.call = call.map(Box::new);
             message.time = message.time.or(time);
         }
     }

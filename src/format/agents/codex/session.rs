@@ -228,7 +228,7 @@ impl<'s> Session<'s> {
             Some(message) => {
                 // What was known of the call when its first item came stays true.
                 call.unchained |= message.call.as_ref().is_some_and(|early| early.unchained);
-                message.call = Some(call);
+                message.call = Some(Box::new(call));
                 message.time = message.time.or(time);
                 self.open = None;
             }
@@ -330,7 +330,7 @@ impl<'s> Session<'s> {
         let pending = self.pending.take();
         let usage_first = pending.is_some();
         let call = pending.unwrap_or_else(|| self.new_call(String::new(), None));
-        self.push(Message { id: item.id.id().to_owned(), call: Some(call), time, ..Message::new(Role::Assistant, parts) });
+        self.push(Message { id: item.id.id().to_owned(), call: Some(Box::new(call)), time, ..Message::new(Role::Assistant, parts) });
         self.open = Some(Response { message: self.made.next() - 1, usage_first, answered: false, aborted: false });
     }
 

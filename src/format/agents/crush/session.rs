@@ -94,7 +94,12 @@ impl<'s> Session<'s> {
         if parts.is_empty() && call.is_none() {
             return;
         }
-        self.made.transcript.messages.push(Message { id: row.id.to_owned(), time: row.time, call, ..Message::new(role, parts) });
+        self.made.transcript.messages.push(Message {
+            id: row.id.to_owned(),
+            time: row.time,
+            call: call.map(Box::new),
+            ..Message::new(role, parts)
+        });
     }
 
     fn part(&mut self, piece: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {

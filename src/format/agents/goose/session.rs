@@ -95,7 +95,7 @@ impl<'s> Session<'s> {
             usage: None,
             unchained: std::mem::take(&mut self.made.chain.broken),
         });
-        self.made.transcript.messages.push(Message { id: id.to_owned(), time, call, ..Message::new(role, parts) });
+        self.made.transcript.messages.push(Message { id: id.to_owned(), time, call: call.map(Box::new), ..Message::new(role, parts) });
     }
 
     /// A message that the person never sees: the summary of a compaction first, then what leads over from it.
@@ -169,7 +169,8 @@ impl<'s> Session<'s> {
     pub fn finish(mut self, lose: Lose<'_>) -> Option<Transcript> {
         let totals = self.totals;
         let counts = [totals.input_tokens, totals.output_tokens, totals.accumulated_input_tokens, totals.accumulated_output_tokens];
-        let mut calls: Vec<&mut Call> = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
+        let mut calls: Vec<&mut Call> =
+            self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_deref_mut()).collect();
         let last = Reported { input: totals.input_tokens, output: totals.output_tokens, ..Reported::default() };
         match counts.map(Count::or_zero) {
             [Ok(prompt), Ok(output), Ok(all_prompts), Ok(all_outputs)] => match calls.as_mut_slice() {

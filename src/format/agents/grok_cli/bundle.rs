@@ -99,7 +99,7 @@ pub fn requests(source: &mut Source, session: &str) -> Option<Vec<Call>> {
 
 /// Gives each reply its request where there are as many of them; else they are calls on the side.
 pub fn matched(transcript: &mut Transcript, requests: Vec<Call>, lose: &mut dyn FnMut(&str)) {
-    let mut replies: Vec<&mut Call> = transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
+    let mut replies: Vec<&mut Call> = transcript.messages.iter_mut().filter_map(|message| message.call.as_deref_mut()).collect();
     if replies.len() == requests.len() {
         for (reply, request) in replies.iter_mut().zip(requests) {
             (reply.id, reply.usage) = (request.id, request.usage);

@@ -64,7 +64,7 @@ fn message(line: &Line<'_>, made: &mut Recorder<'_>, thoughts: &mut Vec<Part>, l
     parts.extend(line.tool_calls.iter().map(|call| made.tool_call(&call.id, &call.name, call.arguments)));
     let call = (role == Role::Assistant).then(|| Call { model: line.model_id.to_string(), ..Call::default() });
     let synthetic = role == Role::User && !line.synthetic_reason.is_empty();
-    made.push(Message { call, synthetic, ..Message::new(role, parts) });
+    made.push(Message { call: call.map(Box::new), synthetic, ..Message::new(role, parts) });
 }
 
 fn texts(content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<String> {

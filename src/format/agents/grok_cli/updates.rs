@@ -145,7 +145,7 @@ impl Session<'_, '_> {
             Some(last) => last.parts.push(part),
             None => {
                 let call = Some(self.made.call("", &self.model, None));
-                self.list(Message { call, ..Message::new(Role::Assistant, vec![part]) }, at);
+                self.list(Message { call: call.map(Box::new), ..Message::new(Role::Assistant, vec![part]) }, at);
             }
         }
     }

@@ -154,7 +154,7 @@ impl<'s> Session<'s> {
                     None => {
                         open = Some(made.next());
                         let call = waiting.take();
-                        made.push(Message { time, call, ..Message::new(Role::Assistant, vec![part]) });
+                        made.push(Message { time, call: call.map(Box::new), ..Message::new(Role::Assistant, vec![part]) });
                     }
                 },
             }

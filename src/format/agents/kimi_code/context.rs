@@ -252,7 +252,7 @@ impl<'s> Context<'s> {
         let call = Call { id, model: self.model.clone(), usage: Some(usage), unchained: false };
         match at.and_then(|at| self.made.transcript.messages.get_mut(at)) {
             Some(message) if message.call.is_none() => {
-                message.call = Some(Call { unchained: self.made.chain.link(&self.model), ..call });
+                message.call = Some(Box::new(Call { unchained: self.made.chain.link(&self.model), ..call }));
             }
             Some(_) => {}
             None => self.made.transcript.side_calls.push(call),

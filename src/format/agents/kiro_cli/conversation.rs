@@ -203,7 +203,7 @@ fn assistant(pair: &Pair<'_>, made: &mut Recorder<'_>, lose: Lose<'_>) {
     let message = Message {
         id: said.message_id.id().to_owned(),
         time: request.and_then(|request| request.stream_end_timestamp_ms),
-        call: Some(request.map(|request| request.call(lose)).unwrap_or_default()),
+        call: Some(Box::new(request.map(|request| request.call(lose)).unwrap_or_default())),
         ..Message::new(Role::Assistant, parts)
     };
     made.push(message);

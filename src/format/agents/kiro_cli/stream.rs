@@ -141,7 +141,7 @@ fn message(line: &Line<'_>, made: &mut Recorder<'_>, lose: Lose<'_>) {
     }
     let call = (role == Role::Assistant).then(Call::default);
     let id = line.data.message_id.id().to_owned();
-    made.push(Message { id, time, call, ..Message::new(role, parts) });
+    made.push(Message { id, time, call: call.map(Box::new), ..Message::new(role, parts) });
 }
 
 fn describe(state: &State<'_>, made: &mut Recorder<'_>, lose: Lose<'_>) {

@@ -385,7 +385,7 @@ impl<'s> Session<'s> {
             }
             self.made.chain.broken |= call.is_none();
             let id = if number == 0 || open.id.is_empty() { open.id.clone() } else { format!("{}/{number}", open.id) };
-            self.list(Message { id, time, call, ..Message::new(Role::Assistant, step.parts) });
+            self.list(Message { id, time, call: call.map(Box::new), ..Message::new(Role::Assistant, step.parts) });
             // The next step begins when the last tool has ended.
             time = step.results.iter().filter_map(|result| result.time).max().max(time);
             let first_result = self.made.next();

@@ -156,7 +156,7 @@ impl Run<'_> {
         self.push(Role::Assistant, parts, event);
         let call = self.call(response, id, source);
         if let Some(message) = self.made.transcript.messages.last_mut() {
-            message.call = Some(call);
+            message.call = Some(Box::new(call));
         }
         if !id.is_empty() {
             self.answered.insert(id.to_owned(), place);
@@ -271,7 +271,7 @@ impl Run<'_> {
             let call = Call { id: listed.response_id.to_string(), model: listed.model.to_string(), usage: Some(usage), unchained: false };
             match calls.next_if(|waiting| !matches!(waiting, Waiting::Known(..))) {
                 Some(Waiting::Reply(place)) => {
-                    self.made.transcript.messages.get_mut(place).into_iter().for_each(|message| message.call = Some(call.clone()))
+                    self.made.transcript.messages.get_mut(place).into_iter().for_each(|message| message.call = Some(Box::new(call.clone())))
                 }
                 Some(Waiting::Condensation(place)) => {
                     self.made.transcript.compactions.get_mut(place).into_iter().for_each(|compaction| compaction.call = Some(call.clone()));

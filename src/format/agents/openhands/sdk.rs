@@ -146,7 +146,7 @@ impl<'s> Run<'s> {
         let (usage, model) = self.spent.of_reply(response);
         let call = Call { id: response.to_owned(), model, usage, unchained: std::mem::take(&mut self.changed) };
         if let Some(message) = self.made.transcript.messages.last_mut() {
-            message.call = Some(call);
+            message.call = Some(Box::new(call));
         }
     }
 

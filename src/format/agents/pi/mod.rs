@@ -145,7 +145,7 @@ impl Session<'_> {
             "assistant" => {
                 let parts = self.parts(&payload.content, lose);
                 let call = self.call(payload, lose);
-                self.give(entry, time, Message { call, ..Message::new(Role::Assistant, parts) });
+                self.give(entry, time, Message { call: call.map(Box::new), ..Message::new(Role::Assistant, parts) });
             }
             "toolResult" => {
                 let parts = self.result(payload, lose);

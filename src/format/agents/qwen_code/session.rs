@@ -116,7 +116,7 @@ impl<'s> Session<'s> {
         self.made.chain.broken |= call.is_none();
         if call.is_some() {
             let id = record.uuid.id().to_owned();
-            self.give(Message { id, time, call, ..Message::new(Role::Assistant, parts) }, record.message.as_ref());
+            self.give(Message { id, time, call: call.map(Box::new), ..Message::new(Role::Assistant, parts) }, record.message.as_ref());
         }
     }
 

@@ -34,7 +34,7 @@ fn list(message: Message, messages: &mut Vec<Message>) {
         Some(last) if message.role == Role::Assistant && last.role == Role::Assistant => last.parts.extend(message.parts),
         _ => {
             let call = (message.role == Role::Assistant).then(Call::default);
-            messages.push(Message { call, ..message });
+            messages.push(Message { call: call.map(Box::new), ..message });
         }
     }
 }

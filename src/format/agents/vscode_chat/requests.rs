@@ -144,7 +144,7 @@ impl<'s> Chat<'s> {
 
     fn reply(&mut self, request: &Request<'_>, id: &str, time: Option<i64>, parts: Vec<Part>) {
         let call = self.made.call(id, &request.model_id, None);
-        self.list(id, time, Message { call: Some(call), ..Message::new(Role::Assistant, parts) });
+        self.list(id, time, Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
     }
 
     /// Gives the usage to the last call of this request.

@@ -137,7 +137,7 @@ impl Reading<'_> {
         let Some(session) = self.sessions.get_mut(index) else { return };
         session.tools = tools;
         if let Some(message) = session.transcript.messages.last_mut().filter(|message| message.role == Role::Assistant) {
-            message.call = Some(call);
+            message.call = Some(Box::new(call));
             message.time = millis(&event.timestamp);
         }
     }
@@ -246,7 +246,7 @@ impl Reading<'_> {
         }
         let mut message = Message::new(role, parts);
         message.id = written.id.to_string();
-        message.call = (role == Role::Assistant).then(Call::default);
+        message.call = (role == Role::Assistant).then(Box::default);
         Some(message)
     }
 

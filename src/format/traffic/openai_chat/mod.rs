@@ -228,7 +228,7 @@ impl Conversation {
             }
             call.unchained |= !self.called.is_empty() && self.called != call.model;
             self.called.clone_from(&call.model);
-            message.call = Some(call);
+            message.call = Some(Box::new(call));
         }
         self.transcript.messages.push(message);
     }

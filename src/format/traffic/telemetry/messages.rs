@@ -5,7 +5,7 @@ use crate::format::exchange::Verbatim;
 use crate::format::ground::image;
 use crate::format::recorder::thinking;
 use crate::format::wire::anthropic::visible_text;
-use crate::transcript::{Call, Message, Part, Role, Scale};
+use crate::transcript::{Message, Part, Role, Scale};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -223,7 +223,7 @@ impl Said {
         self.messages.extend(results.into_iter().map(|result| Message::new(Role::Tool, vec![result])));
         if !own.is_empty() || !answered {
             let mut message = Message::new(role, own);
-            message.call = (role == Role::Assistant).then(Call::default);
+            message.call = (role == Role::Assistant).then(Box::default);
             self.messages.push(message);
         }
     }
