@@ -12,6 +12,9 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // The allocator asks for pages of two megabytes, and small lists that live long lie far apart: a tenth of all memory stands empty. They bring no speed here.
+    #[cfg(all(feature = "mimalloc", target_os = "linux"))]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     match cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.exit(),
