@@ -86,8 +86,7 @@ pub(super) struct Steps {
 /// What the steps of a session say about one family's content. Replies count by their recorded output, where that can be trusted.
 pub(super) fn steps(session: &Session, family: Family, basis: Basis, shipped: &Costs) -> Steps {
     let mut steps = Steps::default();
-    let growths =
-        session.observations.iter().filter(|observation| observation.family == family).filter_map(|observation| observation.growth);
+    let growths = session.steps().filter(|(observation, _)| observation.family == family).filter_map(|(_, growth)| growth);
     for Growth { recorded, reply, sent, arrived, expired } in growths {
         let content = if sent.is_some() { arrived } else { arrived.plus(&reply) };
         let Some(added) = (recorded + expired).checked_sub(sent.unwrap_or(0)) else { continue };

@@ -120,7 +120,7 @@ fn from_previous(session: &Session, family: Family) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for observation in session.compared_of(family) {
         let grown = observation.predicted_growth;
-        if let (Some(before), Some(grown), Some(_)) = (before, grown, observation.growth) {
+        if let (Some(before), Some(grown), Some(_)) = (before, grown, observation.grown) {
             pairs.push(observation.pair(session, before + grown));
         }
         before = Some(observation.recorded);
@@ -130,12 +130,12 @@ fn from_previous(session: &Session, family: Family) -> Vec<Pair> {
 
 /// Goes on from the first call's recorded prompt until the chain breaks.
 fn from_first(session: &Session, family: Family, costs: &Costs) -> Vec<Pair> {
-    let mut observations = session.compared_of(family);
-    let Some(first) = observations.next() else { return Vec::new() };
+    let mut steps = session.steps().filter(|(observation, _)| observation.left_out.is_none() && observation.family == family);
+    let Some((first, _)) = steps.next() else { return Vec::new() };
     let mut predicted = first.recorded;
     let mut pairs = Vec::new();
-    for observation in observations {
-        let Some(Growth { reply, sent, arrived, expired, .. }) = observation.growth else { break };
+    for (observation, growth) in steps {
+        let Some(Growth { reply, sent, arrived, expired, .. }) = growth else { break };
         let reply = sent.unwrap_or_else(|| costs.tokens(&reply, Basis::Tokens));
         predicted = (predicted + reply + costs.tokens(&arrived, Basis::Tokens)).saturating_sub(expired);
         pairs.push(observation.pair(session, predicted));

@@ -77,8 +77,19 @@ pub enum LeftOut {
     Unexplained,
 }
 
-/// What came between two calls that follow each other without a break.
+/// What is recorded of the step between two calls that follow each other without a break. What the log shows of it follows from both: [`Session::steps`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grown {
+    /// The later prompt less the earlier one.
+    pub recorded: u64,
+    /// Tokens of the reply to the earlier call that the later prompt carries, from its recorded output; absent where that is not trustworthy.
+    pub sent: Option<u64>,
+    /// Reasoning that left with the turn, in recorded tokens; part of `recorded` with a minus.
+    pub expired: u64,
+}
+
+/// What came between two calls that follow each other without a break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// The later prompt less the earlier one.
     pub recorded: u64,
@@ -108,7 +119,7 @@ pub struct Observation {
     /// What the log shows of the reply to it.
     pub reply: Content,
     /// What came since the call before; absent at the first call and after a break.
-    pub growth: Option<Growth>,
+    pub grown: Option<Grown>,
     /// What the session's own calibration predicted to come since the call before; absent where the chain is broken.
     pub predicted_growth: Option<u64>,
     /// Why it is left out of comparisons; its growth may serve all the same.
@@ -188,12 +199,18 @@ impl Session {
             (false, false) => return,
         };
         for observation in &mut self.observations {
-            observation.growth = None;
+            observation.grown = None;
             if observation.left_out.is_none() {
                 observation.left_out = Some(reason);
                 *self.left_out.entry(reason).or_default() += 1;
             }
         }
+    }
+
+    /// All calls with what came before each; nothing at the first one and after a break.
+    pub fn steps(&self) -> impl Iterator<Item = (&Observation, Option<Growth>)> {
+        let before = std::iter::once(None).chain(self.observations.iter().map(Some));
+        self.observations.iter().zip(before).map(|(now, before)| (now, before.and_then(|before| now.growth(before))))
     }
 
     /// The calls that are compared.
@@ -207,7 +224,7 @@ impl Session {
     }
 
     fn grew_unseen(&self) -> bool {
-        let growths = || self.observations.iter().filter_map(|observation| observation.growth);
+        let growths = || self.steps().filter_map(|(_, growth)| growth);
         let grown: u64 = growths().map(|growth| (growth.recorded + growth.expired).saturating_sub(growth.sent.unwrap_or(0))).sum();
         let shown: u64 = growths()
             .map(|growth| growth.arrived.amount().tokens + if growth.sent.is_some() { 0 } else { growth.reply.amount().tokens })
@@ -254,6 +271,13 @@ impl Content {
 }
 
 impl Observation {
+    /// What came since the call before.
+    fn growth(&self, before: &Observation) -> Option<Growth> {
+        let Grown { recorded, sent, expired } = self.grown?;
+        let arrived = self.standing.less(&before.standing).less(&before.reply);
+        Some(Growth { recorded, reply: before.reply, sent, arrived, expired })
+    }
+
     /// The call of this session beside an estimate.
     pub(super) fn pair(&self, session: &Session, estimated: u64) -> Pair {
         Pair { estimated, recorded: self.recorded, session: session.place, call: self.call }
@@ -266,7 +290,8 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
     let mut session = Session::new(trace, place, catalog);
     let mut events = trace.compactions.iter().map(|event| (event.before, event.kind)).peekable();
     let mut broken = (trace.unseen_tokens() > 0).then_some(LeftOut::Unseen);
-    let mut last: Option<(&CallRow, Usage, Content)> = None;
+    session.observations.reserve_exact(trace.calls.len());
+    let mut last: Option<(&CallRow, Usage)> = None;
     let mut reasoning = 0;
     for (index, call) in trace.calls.iter().enumerate() {
         let arrival = walk.until(call.message);
@@ -285,8 +310,8 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
             continue;
         };
         let model = walk.model_of(call);
-        let mut growth = None;
-        if let Some((before, first, standing)) = last.take() {
+        let mut grown = None;
+        if let Some((before, first)) = last.take() {
             let fell = usage.prompt * 100 < first.prompt * UNEXPLAINED_FALL && !arrival.rewound;
             if fell {
                 broken = broken.or(Some(LeftOut::AfterFall));
@@ -298,7 +323,7 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
                 reasoning += reasoning_of(&reply, &first);
             }
             let whole = usage.prompt.checked_sub(first.prompt).filter(|_| call.chained && !arrival.rewound);
-            growth = whole.map(|recorded| Growth { recorded, reply, sent, arrived: walk.standing.less(&standing).less(&reply), expired });
+            grown = whole.map(|recorded| Grown { recorded, sent, expired });
         }
         let left_out = broken.or((walk.pictures > 0).then_some(LeftOut::Picture));
         if let Some(reason) = left_out {
@@ -313,11 +338,11 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
             output,
             standing: walk.standing,
             reply: walk.message(call.message),
-            growth,
+            grown,
             predicted_growth: call.predicted_growth,
             left_out,
         });
-        last = Some((call, usage, walk.standing));
+        last = Some((call, usage));
     }
     session.leave_out_the_impossible();
     session
