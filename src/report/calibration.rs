@@ -26,7 +26,15 @@ pub fn calibration(
     let error = checks.and_then(|checks| OwnError::over(checks.values(), cache));
     parts.extend(error.map(|error| {
         let off = percent(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX), error.recorded_nano_usd);
-        format!("unchanged recording priced {off} off")
+        // Where a log counts no cache, the model may be right and the recorded price too high: neither is known.
+        let is_blind = |check: &&Check| check.reads == 0 && check.off(cache).is_some_and(|off| off != 0);
+        let blind = checks.into_iter().flat_map(BTreeMap::values).filter(is_blind).map(|check| check.recorded.nano_usd()).sum::<u64>();
+        let unknown = match blind {
+            0 => "",
+            all if all == error.recorded_nano_usd => ", for the logs count no cache",
+            _ => ", in part for logs that count no cache",
+        };
+        format!("unchanged recording priced {off} off{unknown}")
     }));
     let anchored = percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000);
     parts.push(format!("{anchored} of tokens rest on recorded usage"));
