@@ -298,7 +298,14 @@ impl Policy {
             let names: BTreeSet<&String> = waiting.iter().map(|(name, _)| *name).collect();
             let ready = waiting.iter().position(|(_, formula)| formula.names().iter().all(|name| !names.contains(name)));
             let Some(index) = ready else {
-                return Err(self.formula_error(ExpressionError::Circular { name: waiting.remove(0).0.clone() }));
+                // Whoever follows what waits for what comes into the circle at last.
+                let next = |from: usize| {
+                    let (_, formula) = waiting.get(from)?;
+                    waiting.iter().position(|(name, _)| formula.names().contains(*name))
+                };
+                let within = waiting.iter().try_fold(0, |from, _| next(from)).unwrap_or_default();
+                let name = waiting.get(within).map(|(name, _)| (*name).clone()).unwrap_or_default();
+                return Err(self.formula_error(ExpressionError::Circular { name }));
             };
             let (name, formula) = waiting.remove(index);
             let value = formula.value(&scope).map_err(|error| self.formula_error(error))?;
@@ -326,6 +333,15 @@ impl Policy {
             // A number that an ordinary model leaves no room for may fit the models of the logs: each is checked when its plan is made.
             Ok(_) | Err(PolicyError::OutOfRange { .. }) => Ok(()),
             Err(PolicyError::Formula { error, .. }) => Err(misspelt(origin, text, &error)),
+            // What it speaks of first may be inherited: then it stands nowhere in this document.
+            Err(PolicyError::Plan { policy, reason }) => {
+                let word = reason.split('`').nth(1).filter(|word| text.contains(&format!("\"{word}\"")));
+                let place = word.and_then(|word| place_of(text, word, false));
+                Err(match place {
+                    Some((line, column)) => PolicyError::Invalid { origin: origin.to_owned(), line, column, reason },
+                    None => PolicyError::Plan { policy, reason },
+                })
+            }
             Err(other) => Err(other),
         }
     }

@@ -57,14 +57,17 @@ pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, P
         _ => Vec::new(),
     };
     let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
+    let placed = |error: PolicyError| no_such(origin, text, (base.clone(), error.to_string()));
     let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
         Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
         None => {
-            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) };
+            let unknown = || placed(PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) });
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
             let text = reading::regular_text(&path).map_err(|_| unknown())?;
             check_shape(&path.to_string_lossy(), &text)?;
-            inherit(&path.to_string_lossy(), &text, depth + 1)?
+            // A ring is found far down, and stands where the user's own document enters it.
+            let inherited = inherit(&path.to_string_lossy(), &text, depth + 1);
+            inherited.map_err(|error| if matches!(error, PolicyError::Ring(_)) && depth == 0 { placed(error) } else { error })?
         }
     };
     // Who names a document starts the program that stands in it, and no other.

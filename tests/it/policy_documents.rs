@@ -62,10 +62,23 @@ fn mistakes_are_named_with_their_place_and_the_nearest_word() {
     assert!(wrong("extends = \"codex\"\nwithout = [\"shel-limit\"]\n").starts_with("mine.toml:2:13: `without` names `shel-limit`"));
     let rule = |rest: &str| format!("[[rule]]\nid = \"a\"\nat = \"pre_call\"\n{rest}\n");
     assert!(wrong(&rule("when.level = { of = \"usage_total\" }\ndrop = {}")).contains("either `gt` or `ge`"));
-    assert!(wrong(&rule("")).contains("no action"));
-    assert!(wrong(&rule("drop = {}\nmask = { text = \"\" }")).contains("more than one action"));
-    assert!(wrong(&rule("drop = {}\nelse = \"a\"")).contains("leads back"));
-    assert!(wrong(&rule("drop = {}\nelse = \"b\"")).contains("no rule"));
+    for (rest, reason) in [
+        ("", "no action"),
+        ("drop = {}\nmask = { text = \"\" }", "more than one action"),
+        ("drop = {}\nelse = \"a\"", "leads back"),
+        ("drop = {}\nelse = \"b\"", "no rule"),
+    ] {
+        let error = wrong(&rule(rest));
+        assert!(error.starts_with("mine.toml:2:7: rule `a`: ") && error.contains(reason), "{error}");
+    }
+    let unknown = "mine.toml:2:12: `opencod` is neither a preset nor a readable policy file; did you mean `opencode`?";
+    assert_eq!(wrong("# mine\nextends = \"opencod\"\n"), unknown);
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = ["one.toml", "other.toml"].map(|name| folder.path().join(name));
+    std::fs::write(&one, "extends = \"other.toml\"\n").unwrap();
+    std::fs::write(&other, "extends = \"one.toml\"\n").unwrap();
+    let ring = Policy::load(&one.to_string_lossy()).unwrap_err().to_string();
+    assert!(ring.contains("one.toml:1:12: policy `") && ring.ends_with("extends itself"), "{ring}");
     assert!(matches!(Policy::load("no-such-file.toml"), Err(PolicyError::Unknown { .. })));
 }
 
