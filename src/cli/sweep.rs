@@ -257,18 +257,26 @@ impl Sweep {
     fn next(&self, dimensions: &[Dimension]) -> Vec<(String, String)> {
         let policies = self.policies.words();
         let vary: Vec<String> = self.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]).collect();
-        let both = [policies.clone(), vary].concat();
+        let sought = self.sought();
+        let both = [policies.clone(), vary, sought.clone()].concat();
         let mut next = Vec::new();
         if self.policies.policies.len() == 1 {
             let params =
                 dimensions.iter().map(|known| known.param.as_str()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(",");
-            let params = [policies, vec!["--params".to_owned(), params]].concat();
+            let params = [policies, vec!["--params".to_owned(), params], sought].concat();
             next.push(self.logs.step(&["tune"], &params, "held against other sessions"));
         }
         if let [_] = dimensions {
             next.push(self.logs.step(&["chart", "sweep"], &both, "as a picture"));
         }
         next
+    }
+
+    /// What settings are judged by, as far as it was typed.
+    fn sought(&self) -> Vec<String> {
+        let asked =
+            [("--minimise", self.minimise.as_slice()), ("--maximise", self.maximise.as_slice()), ("--subject-to", &self.subject_to)];
+        asked.into_iter().flat_map(|(flag, values)| values.iter().flat_map(move |value| [flag.to_owned(), value.clone()])).collect()
     }
 
     /// What follows the logs.
@@ -281,9 +289,8 @@ impl Sweep {
             add("--design", if self.design == Drawn::Latin { "latin" } else { "random" });
         }
         add("--seed", &self.seed.to_string());
-        self.minimise.iter().for_each(|measure| add("--minimise", measure));
-        self.maximise.iter().for_each(|measure| add("--maximise", measure));
-        self.subject_to.iter().for_each(|constraint| add("--subject-to", constraint));
+        words.extend(self.sought());
+        let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
         add("--resamples", &self.resamples.to_string());
         if !self.with.is_empty() {
             add("--with", "cost");
