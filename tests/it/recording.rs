@@ -310,3 +310,29 @@ fn a_file_is_read_again_behind_its_result_alone() {
     let file = &value["files"][0];
     assert_eq!((value["files"].as_array().unwrap().len(), &file["readings"], &file["again"]), (1, &3.into(), &1.into()), "{file}");
 }
+
+/// Warnings of the user's own agents stand among the details; what was recorded is held against the preset of its agent, whatever window policies get.
+#[test]
+fn own_agents_are_warned_of_and_checked_with_their_own_window() {
+    let logs = ["replay", "transcripts", "-p", "opencode"];
+    let details = run(&[&logs[..], &["--details"]].concat(), None);
+    let warnings = details.split_once("\nWarnings\n").expect("warnings").1;
+    let rows: Vec<&str> = warnings.lines().skip(3).take_while(|line| !line.is_empty()).collect();
+    assert!(rows.iter().any(|row| row.starts_with("own agents (defaults)")), "{rows:?}");
+    let check = |more: &[&str]| {
+        let shown = run(&[&logs[..], more].concat(), None);
+        shown.lines().find(|line| line.starts_with("Check: ")).expect("a check").to_owned()
+    };
+    assert_eq!(check(&[]), check(&["--window", "30k"]));
+}
+
+/// A threshold in tokens is named only where a policy has one: rules that count messages may act at any size.
+#[test]
+fn policies_that_count_have_no_size_to_act_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = (0..6).flat_map(|number| [reply(number, json_of!({"prompt": 2_000 + number * 520, "output": 200})), told(number)]);
+    let path = native(folder.path(), lines);
+    let shown = |policy: &str| run(&["replay", &path, "-p", policy, "--details"], None);
+    assert!(shown("opencode").contains("never acts: its threshold"), "{}", shown("opencode"));
+    assert!(!shown("autogen@buffered").contains("never acts"), "{}", shown("autogen@buffered"));
+}

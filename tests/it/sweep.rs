@@ -183,3 +183,16 @@ fn settings_that_break_what_is_asked_for_say_so() {
     assert!(never.contains(none) && never.matches("breaks it").count() == 2, "{never}");
     assert!(!always.contains(none) && !always.contains("breaks it"), "{always}");
 }
+
+/// A policy that stands beside the settings for comparison is not what is asked about, even where it comes out best.
+#[test]
+fn the_verdict_is_of_what_is_varied() {
+    let vary = ["--vary", "opencode:preserve_recent_tokens=2000..8000:2000"];
+    let shown = sweep(&[&[LOGS, "-q", "-p", "picoclaw", "-p", "opencode"][..], &vary].concat());
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let rows = text.split_once("By least net cost").expect("a table").1;
+    let first = rows.lines().find(|line| line.contains('$')).expect("a row");
+    assert!(first.starts_with("picoclaw"), "the comparison is to come out best: {first}");
+    let verdict = text.lines().find(|line| line.starts_with("Keep") || line.contains("better than")).expect("a verdict");
+    assert!(verdict.contains("opencode@") && !verdict.contains("picoclaw"), "{verdict}");
+}
