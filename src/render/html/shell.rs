@@ -46,15 +46,17 @@ pub fn page(story: &Story<'_>, body: &str, packed: Option<&Packed>) -> String {
     );
     let version = env!("CARGO_PKG_VERSION");
     let data = packed.map_or("", |packed| packed.elements.as_str());
-    format!(
+    let head = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{allowed}\">\n\
          {GENERATOR}{version}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>ctxsim {}: {}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}{data}<script>{script}</script>\n</body>\n</html>\n",
+         <title>ctxsim {}: {}</title>\n<style>{style}</style>\n</head>\n<body>\n",
         markup(story.question),
         markup(&story.title)
-    )
+    );
+    // A page is megabytes long: it takes the room that it needs at once.
+    [head.as_str(), body, data, "<script>", &script, "</script>\n</body>\n</html>\n"].concat()
 }
 
 fn digest(text: &str) -> String {
