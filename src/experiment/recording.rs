@@ -36,8 +36,8 @@ pub struct RecordedSession {
     pub bill: Bill,
     /// The list price of the calls without recorded usage, as the model of the cache prices them.
     pub estimated_bill: Bill,
-    /// The list price of both with the modelled cache, where the log has usage and no count of the cache: what a policy's bill, which has that cache,
-    /// is compared with. `None` where the log counts it.
+    /// The list price of both with the modelled cache, where the log has usage and no count of the cache, and where another model is billed: what a
+    /// policy's bill, which has that cache, is compared with. `None` where the log counts it.
     pub modelled_nano_usd: Option<u64>,
     /// Calls whose model has no price.
     pub unpriced_calls: u64,
@@ -78,7 +78,8 @@ impl RecordedSession {
             estimated_tokens: sent.estimated_tokens,
             bill: check.recorded,
             estimated_bill: check.unrecorded,
-            modelled_nano_usd: (!trace.tells_of_cache()).then(|| check.modelled.nano_usd() + check.unrecorded.nano_usd()),
+            modelled_nano_usd: (tariff.model.is_some() || !trace.tells_of_cache())
+                .then(|| check.modelled.nano_usd() + check.unrecorded.nano_usd()),
             unpriced_calls: check.unpriced_calls + check.unrecorded_unpriced_calls,
             call_prices: call_prices(trace, tariff),
         }

@@ -125,14 +125,16 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
     let modelled = matches!(asked.cache, CacheKind::Recorded | CacheKind::Modelled) && recording.sessions.each().any(counts_none);
     let how = [
         baselines.with_own(replays).any(summarises).then_some("leaves out summarisers"),
-        modelled.then_some("has a modelled cache on both sides where logs count none"),
+        modelled.then_some("has a modelled cache on both sides where logs count none or another model is billed"),
     ];
     let how: Vec<&str> = how.into_iter().flatten().collect();
     let costs = (!how.is_empty()).then(|| format!("`vs recorded` {}", how.join(" and ")));
     let all = corpus.traces.len() as u64;
     let covered = baselines.own.filter(|own| !own.left_out.is_empty());
     let covered = covered.map(|own| format!("own agents cover {} of {}", grouped(own.sessions()), counted(all, "session")));
-    let parts: Vec<String> = costs.into_iter().chain(covered).collect();
+    let gaps = Some(recording::gaps(&recording.sum)).filter(|gaps| !gaps.is_empty());
+    let gaps = gaps.map(|gaps| format!("of the row `recorded` {}", gaps.join(", ")));
+    let parts: Vec<String> = costs.into_iter().chain(covered).chain(gaps).collect();
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 

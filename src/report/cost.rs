@@ -45,9 +45,12 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     sections.extend(refetch::sections(priced.replays, priced.cache));
     sections.push(by_agent(priced.checks).titled("The unchanged recording, recorded beside modelled"));
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
-    let own_error = cost_figures::own_error(priced.checks, priced.cache).map(|sentence| Section::lines(vec![sentence]));
+    let gaps = priced.baselines.recording.map(|recording| recording::gaps(&recording.sum)).filter(|gaps| !gaps.is_empty());
+    let gaps = gaps.map(|gaps| format!("Of the row `recorded` {}.", gaps.join("; ")));
+    let trust: Vec<String> = cost_figures::own_error(priced.checks, priced.cache).into_iter().chain(gaps).collect();
+    let trust = (!trust.is_empty()).then(|| Section::lines(trust));
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
-    let brief = [table.clone().titled("List prices, recorded and simulated")].into_iter().chain(own_error).chain(break_even);
+    let brief = [table.clone().titled("List prices, recorded and simulated")].into_iter().chain(trust).chain(break_even);
     let screen = Some(Screen { sections: brief.collect(), ..Screen::default() });
     let record = Record::Cost(Box::new(CostRecord::new(priced)));
     Report { corpus: None, screen, ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record) }

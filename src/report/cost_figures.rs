@@ -64,7 +64,10 @@ pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<S
         .filter_map(|(agent, check)| Some(format!("{agent} {}", percent(check.off(cache)?, check.recorded.nano_usd()))))
         .collect();
     let by = match cache {
-        CacheKind::Recorded => " (each call by the factors of its session's other calls)",
+        // Without a counted cache, or billed as another model, calls have no factors.
+        CacheKind::Recorded if checks.values().any(|check| check.held_out != check.modelled) => {
+            " (each call by the factors of its session's other calls)"
+        }
         _ => "",
     };
     Some(format!(

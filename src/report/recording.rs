@@ -4,7 +4,7 @@ use super::asked::Baselines;
 use super::cost_figures;
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::figures;
-use super::words::{counted, first_few, grouped};
+use super::words::{counted, dollars, first_few, grouped};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::{Beside, Metric, RecordedSession, Replay};
@@ -27,6 +27,18 @@ pub fn hit_rate(recorded: &RecordedSession) -> Cell {
     if recorded.bill.prompt_tokens() > 0 { cost_figures::hits(&recorded.bill) } else { Cell::Empty }
 }
 
+/// What the recorded cost leaves out, and how much of it is estimated: said beside it where it is more than a hundredth.
+pub fn gaps(recorded: &RecordedSession) -> Vec<String> {
+    let (estimated, all) = (recorded.estimated_bill.nano_usd(), recorded.nano_usd());
+    let unpriced = (recorded.is_priced() && recorded.unpriced_calls > 0)
+        .then(|| format!("{} of {} have no price", grouped(recorded.unpriced_calls), counted(recorded.totals.calls, "call")));
+    let estimate = (estimated * 100 > all).then(|| {
+        let cost = dollars(i64::try_from(estimated).unwrap_or(i64::MAX));
+        format!("{cost} of the cost are estimated, for calls without usage")
+    });
+    unpriced.into_iter().chain(estimate).collect()
+}
+
 /// Both.
 pub fn costs(recorded: &RecordedSession) -> [Cell; 2] {
     [cost(recorded), hit_rate(recorded)]
@@ -35,7 +47,7 @@ pub fn costs(recorded: &RecordedSession) -> [Cell; 2] {
 /// What tables of policies show of a cost beside the recorded one.
 pub const COST_BESIDE: Column = Column {
     meaning: "list price less that of the recorded calls, as a share of it, over the sessions that both bring to their end; the summariser's \
-              requests are on neither side, the modelled cache on both where logs count none",
+              requests are on neither side, the modelled cache on both where logs count none or another model is billed",
     priority: 4,
     better: Better::Less,
     ..Column::number("cost_vs_recorded", "cost vs re\u{ad}corded", Unit::Share, Provenance::Simulated)

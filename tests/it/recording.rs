@@ -336,3 +336,30 @@ fn policies_that_count_have_no_size_to_act_from() {
     assert!(shown("opencode").contains("never acts: its threshold"), "{}", shown("opencode"));
     assert!(!shown("autogen@buffered").contains("never acts"), "{}", shown("autogen@buffered"));
 }
+
+/// Billed as another model, the recorded reads say nothing: the modelled cache stands on both sides, and no call has factors.
+#[test]
+fn another_model_is_billed_with_one_cache_on_both_sides() {
+    let logs = ["cost", "transcripts/mini-swe-agent", "-p", "none", "--model", "gpt-5"];
+    let value = json(&logs);
+    let beside = &value["policies"][0]["beside_recorded"];
+    assert_eq!((&beside["cost_vs_recorded"], &beside["cost"]), (&0.0.into(), &beside["recorded_cost"]), "{beside}");
+    assert_ne!(value["recorded"]["cost"], beside["recorded_cost"], "the list price of what was recorded has its own reads");
+    assert!(!run(&logs, None).contains("factors"));
+    assert!(run(&logs[..4], None).contains("factors"));
+}
+
+/// What money leaves out, and what of it is estimated, stands on the first screen.
+#[test]
+fn calls_without_a_price_or_usage_are_named_beside_the_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let usage = json_of!({"prompt": 20_000, "output": 200});
+    let unpriced = json_of!({"role": "assistant", "id": "x", "model": "nameless-7", "parts": [{"text": "word"}], "usage": usage});
+    let unused = json_of!({"role": "assistant", "id": "y", "parts": [{"text": "word ".repeat(400)}]});
+    let path = native(folder.path(), [reply(0, usage), told(0), unpriced, told(1), unused]);
+    for command in ["replay", "cost"] {
+        let shown = run(&[command, &path, "-p", "none"], None).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("f the row `recorded` 1 of 3 calls have no price"), "{shown}");
+        assert!(shown.contains(" of the cost are estimated, for calls without usage."), "{shown}");
+    }
+}
