@@ -64,15 +64,22 @@ impl Pack for Option<Parting> {}
 impl Pack for (Outcome, Option<Parting>) {}
 
 impl Diff {
-    /// How the prompt tokens of the second policy differ from those of the first, over all sessions. Absent for too few of them.
+    /// By session the prompt tokens under each policy; `None` where one of them fails it, for then they are of other calls.
+    pub fn prompt_tokens(&self) -> Vec<Option<[u64; 2]>> {
+        let [one, other] = &self.replays;
+        let tokens = |outcome: &Outcome| outcome.ended_at().is_none().then_some(outcome.totals.prompt_tokens);
+        one.outcomes.each().zip(other.outcomes.each()).map(|(one, other)| Some([tokens(&one)?, tokens(&other)?])).collect()
+    }
+
+    /// How the prompt tokens of the second policy differ from those of the first, over the sessions that both bring to their end. Absent for too few.
     pub fn difference(&self, corpus: &Corpus) -> Option<Difference> {
         let sampling = Sampling::new(&corpus.traces, RESAMPLES, SEED);
-        let [one, other] = &self.replays;
-        let sums = |replay: &Replay| {
-            let tokens = replay.outcomes.each().map(|outcome| i64::try_from(outcome.totals.prompt_tokens).unwrap_or(i64::MAX));
+        let sessions = self.prompt_tokens();
+        let sums = |which: fn([u64; 2]) -> u64| {
+            let tokens = sessions.iter().map(|tokens| i64::try_from(tokens.map_or(0, which)).unwrap_or(i64::MAX));
             Sums { parts: sampling.sample.sums(tokens), wholes: Vec::new() }
         };
-        sampling.difference(&sums(other), &sums(one))
+        sampling.difference(&sums(|[_, other]| other), &sums(|[one, _]| one))
     }
 }
 

@@ -116,13 +116,18 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         parted.len(),
         counted(all, "session")
     )];
-    let (here, there) = (one.totals.prompt_tokens, other.totals.prompt_tokens);
+    let finished: Vec<[u64; 2]> = diff.prompt_tokens().into_iter().flatten().collect();
+    let (here, there) = finished.iter().fold((0, 0), |(here, there), [one, other]| (here + one, there + other));
+    let over = match (finished.len() as u64, all) {
+        (count, all) if count == all => "all sessions".to_owned(),
+        (count, all) => format!("the {} of {} that both bring to their end", grouped(count), counted(all, "session")),
+    };
     let less = match here.checked_sub(there) {
         Some(0) => "the same sum".to_owned(),
         Some(saved) => format!("{} fewer ({}) for {}", grouped(saved), share(saved, here), other.policy),
         None => format!("{} fewer ({}) for {}", grouped(there - here), share(there - here, there), one.policy),
     };
-    lines.push(format!("Prompt tokens over all sessions: {} {}, {} {}: {less}.", one.policy, grouped(here), other.policy, grouped(there)));
+    lines.push(format!("Prompt tokens over {over}: {} {}, {} {}: {less}.", one.policy, grouped(here), other.policy, grouped(there)));
     let bars = Bars { own_error: None, worth: WORTH };
     let difference = diff.difference(corpus);
     let judged = found(difference.as_ref(), Direction::Minimise, &bars);

@@ -130,6 +130,25 @@ fn the_report_on_the_samples() {
     assert_eq!(stdout(&["diff", "transcripts/", "-p", "codex", "-p", "pi", "--csv"]).lines().count(), 33, "one row per session and policy");
 }
 
+/// A session that one of them fails ends there: its prompts are compared with none.
+#[test]
+fn sums_are_over_the_sessions_that_both_bring_to_their_end() {
+    let (value, replay) = (
+        parsed(&["diff", "transcripts/", "-p", "none", "-p", "opencode", "--json"]),
+        parsed(&["replay", "transcripts/", "-p", "none", "-p", "opencode", "--json"]),
+    );
+    let policies = replay["policies"].as_array().expect("policies");
+    let sessions = |policy: usize| policies[policy]["sessions"].as_array().expect("sessions");
+    let ends = |place: &usize| [0, 1].iter().all(|policy| sessions(*policy)[*place]["failed_sessions"] == 0);
+    let both: Vec<usize> = (0..sessions(0).len()).filter(ends).collect();
+    let sum = |policy: usize| both.iter().filter_map(|place| sessions(policy)[*place]["prompt_tokens"].as_u64()).sum::<u64>();
+    assert!(both.len() < sessions(0).len() && sum(0) > 0, "{}", both.len());
+    let share = sum(1) as f64 / sum(0) as f64 - 1.0;
+    assert!((value["difference"]["share"].as_f64().expect("a share") - share).abs() < 1e-9, "{}", value["difference"]);
+    let shown = stdout(&["diff", "transcripts/", "-p", "none", "-p", "opencode"]);
+    assert!(shown.contains(&format!("the {} of {} sessions that both", both.len(), sessions(0).len())), "{shown}");
+}
+
 #[test]
 fn two_policies_are_needed() {
     for policies in [&["-p", "pi"][..], &[], &["-p", "pi", "-p", "codex", "-p", "none"]] {
