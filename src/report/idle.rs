@@ -204,7 +204,7 @@ fn by_model(found: &Idle) -> Table {
     Fields::<&BreakEven>::new()
         .with(Column::name("model", "model"), |one| Cell::text(&one.model))
         .with(Column::name("cache", "cache"), |one| Cell::Name(lifetime(one.lifetime)))
-        .with(count("pauses", "pauses", ""), |one| Cell::Count(one.pauses))
+        .with(count("pauses", "pauses", "ends of sessions that were never resumed among them"), |one| Cell::Count(one.pauses))
         .with(Column { provenance: Provenance::Simulated, ..count("pings", "pings", "so many cost no more than going cold") }, |one| {
             one.pings.map_or(Cell::Empty, Cell::Count)
         })
