@@ -46,9 +46,16 @@ const MAKERS: [&str; 17] = [
 ];
 
 impl PriceFile {
-    /// Reads either form; `None` where the text is neither or holds no price.
-    pub fn parse(text: &str) -> Option<PriceFile> {
-        let Ok(Value::Object(top)) = serde_json::from_str::<Value>(text) else { return None };
+    /// Reads either form.
+    ///
+    /// # Errors
+    /// In words, where the text is neither or holds no price.
+    pub fn parse(text: &str) -> Result<PriceFile, String> {
+        let top = match serde_json::from_str::<Value>(text) {
+            Ok(Value::Object(top)) => top,
+            Ok(_) => return Err("it is no object of JSON".to_owned()),
+            Err(error) => return Err(format!("it is no JSON: {error}")),
+        };
         let mut file = PriceFile::default();
         for (key, value) in &top {
             match value.get("models").and_then(Value::as_object) {
@@ -68,7 +75,8 @@ impl PriceFile {
                 }
             }
         }
-        (!file.spelled.is_empty()).then_some(file)
+        let no_price = || format!("none of its {} entries has a price of input and of output", top.len());
+        if file.spelled.is_empty() { Err(no_price()) } else { Ok(file) }
     }
 
     fn add(&mut self, spelled: &str, name: &str, rank: Rank, price: Price) {
@@ -86,16 +94,21 @@ impl PriceFile {
     }
 }
 
-/// A number as its shortest decimal text.
+/// A number as its shortest decimal text, or as the text that LiteLLM's table has for some.
 fn rate(value: Option<&Value>, power: i32) -> Option<Rate> {
-    value.and_then(Value::as_number).and_then(|number| Rate::parse(&number.to_string(), power))
+    match value? {
+        Value::Number(number) => Rate::parse(&number.to_string(), power),
+        Value::String(text) => Rate::parse(text, power),
+        _ => None,
+    }
 }
 
 fn rates(input: Option<Rate>, [read, write, write_1h]: [Option<Rate>; 3], output: Option<Rate>) -> Option<Rates> {
     let input = input?;
-    // A write of price 0 means that writing costs nothing beside the input.
-    let cache_write = write.filter(|rate| rate.0 > 0).unwrap_or(input);
-    Some(Rates { input, cache_read: read.unwrap_or(input), cache_write, cache_write_1h: write_1h.unwrap_or(cache_write), output: output? })
+    // A write of price 0 means that writing costs nothing beside the input. Those that have a price live for an hour at twice the input's, as Anthropic's page has it.
+    let write = write.filter(|rate| rate.0 > 0);
+    let cache_write_1h = write_1h.unwrap_or_else(|| write.map_or(input, |_| Rate(input.0.saturating_mul(2))));
+    Some(Rates { input, cache_read: read.unwrap_or(input), cache_write: write.unwrap_or(input), cache_write_1h, output: output? })
 }
 
 /// Such tables have no days.
@@ -106,22 +119,31 @@ fn always(rates: Rates, tiers: Vec<(u64, Rates)>) -> Price {
 /// LiteLLM: dollars a token; tiers as a list, or by the ends of the names (`input_cost_per_token_above_200k_tokens`). A list wins over
 /// prices beside it.
 fn litellm(row: &Map<String, Value>) -> Option<Price> {
-    let at = |row: &Map<String, Value>, end: &str| {
-        let get = |name: &str| rate(row.get(&format!("{name}{end}")), 0);
-        let caches =
-            [get("cache_read_input_token_cost"), get("cache_creation_input_token_cost"), get("cache_creation_input_token_cost_above_1hr")];
-        rates(get("input_cost_per_token"), caches, get("output_cost_per_token"))
+    let caches = ["cache_read_input_token_cost", "cache_creation_input_token_cost", "cache_creation_input_token_cost_above_1hr"];
+    let at = |row: &Map<String, Value>| {
+        let get = |name: &str| rate(row.get(name), 0);
+        rates(get("input_cost_per_token"), caches.map(get), get("output_cost_per_token"))
     };
     let listed = |tier: &Value| {
         let mut tier = tier.as_object()?.clone();
         // A tier that prices the input alone has the output price of the whole row.
         let output = tier.get("output_cost_per_token").or_else(|| row.get("output_cost_per_token"))?.clone();
         tier.insert("output_cost_per_token".to_owned(), output);
-        Some((tier.get("range")?.get(0)?.as_f64()? as u64, at(&tier, "")?))
+        Some((tier.get("range")?.get(0)?.as_f64()? as u64, at(&tier)?))
     };
-    let above = |key: &String| {
+    // What the names with an end leave out keeps the price of the whole row, as in LiteLLM's own sums.
+    let above = |base: Rates, key: &String| {
         let number = key.strip_prefix("input_cost_per_token_above_")?.strip_suffix("k_tokens")?;
-        Some((number.parse::<u64>().ok()?.checked_mul(1000)?, at(row, &format!("_above_{number}k_tokens"))?))
+        let get = |name: &str| rate(row.get(&format!("{name}_above_{number}k_tokens")), 0);
+        let [read, write, write_1h] = caches.map(get);
+        let rates = Rates {
+            input: get("input_cost_per_token")?,
+            cache_read: read.unwrap_or(base.cache_read),
+            cache_write: write.unwrap_or(base.cache_write),
+            cache_write_1h: write_1h.unwrap_or(base.cache_write_1h),
+            output: get("output_cost_per_token").unwrap_or(base.output),
+        };
+        Some((number.parse::<u64>().ok()?.checked_mul(1000)?, rates))
     };
     let list = row.get("tiered_pricing").and_then(Value::as_array);
     let mut tiers: Vec<(u64, Rates)> = list.into_iter().flatten().filter_map(listed).collect();
@@ -129,9 +151,10 @@ fn litellm(row: &Map<String, Value>) -> Option<Price> {
     if let Some((_, lowest)) = tiers.first().copied() {
         return Some(always(lowest, tiers.split_off(1)));
     }
-    let mut tiers: Vec<(u64, Rates)> = row.keys().filter_map(above).collect();
+    let base = at(row)?;
+    let mut tiers: Vec<(u64, Rates)> = row.keys().filter_map(|key| above(base, key)).collect();
     tiers.arrange_by_key(|(above, _)| *above);
-    Some(always(at(row, "")?, tiers))
+    Some(always(base, tiers))
 }
 
 /// models.dev: dollars a million tokens; tiers as a list, or `context_over_200k` in older copies.

@@ -45,7 +45,7 @@ impl Prices {
 
     /// Takes prices from the text of LiteLLM's or models.dev's own JSON, which win over those that ship with the program.
     pub fn with_file(self, text: &str) -> Result<Prices, CatalogError> {
-        let own = PriceFile::parse(text).ok_or(CatalogError::PriceFile)?;
+        let own = PriceFile::parse(text).map_err(CatalogError::PriceFile)?;
         Ok(Prices { own: Some(own), ..self })
     }
 

@@ -46,8 +46,8 @@ pub enum CatalogError {
     #[error("the day of the table of prices is no date")]
     PriceDay,
     /// A file of prices is in neither of the forms that are read.
-    #[error("no prices in LiteLLM's or models.dev's form")]
-    PriceFile,
+    #[error("no prices in LiteLLM's or models.dev's form: {0}")]
+    PriceFile(String),
     /// The table of caches is not what it should be.
     #[error("the table of caches cannot be read: {0}")]
     Caches(Mistake),

@@ -171,6 +171,14 @@ impl Arms {
             return Err(named(format!("no row has {} `{unknown}`; there are {}", self.arm, known.join(", "))));
         }
         let folder = path.parent().unwrap_or(Path::new(""));
+        let is_count = |row: &&IndexRow| row.cell("compactions").is_empty() || row.cell("compactions").parse::<u64>().is_ok();
+        if let Some(row) = index.rows.iter().find(|row| !is_count(row)) {
+            return Err(named(format!(
+                "the row of `{}` counts `{}` compactions, which is no whole number",
+                row.file,
+                row.cell("compactions")
+            )));
+        }
         let mut read = |rows: Vec<&IndexRow>| -> Result<Labelled, Failure> {
             let files: BTreeMap<PathBuf, &IndexRow> = rows.iter().map(|row| (folder.join(path_of(&row.file)), *row)).collect();
             let corpus = asked.read(files.keys().map(|file| name_of(file.as_os_str())).collect(), policy)?;

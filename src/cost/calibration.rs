@@ -1,7 +1,8 @@
 //! What a recording says of its cache, beside the model: factors by which the modelled reads of other contexts are scaled.
 //!
-//! The factor of a call is what was read over what the model reads of the same prompt, at most 1. The prompt is the recorded one, with the
-//! agent's own compactions in it: a break that they caused is a break in the model too, and is not carried to other contexts. Entries do
+//! The factor of a call is what was read over what the model reads of the same prompt, at most 1. What was read beyond the model (a hit that reaches into the last
+//! reply) is added in tokens, and in another context at most in proportion to what the model reads there: so the unchanged recording costs what it was recorded to cost. The prompt is the
+//! recorded one, with the agent's own compactions in it: a break that they caused is a break in the model too, and is not carried to other contexts. Entries do
 //! not age in this model: what a pause did is in the factor of the call behind it.
 
 use super::cache::Split;
@@ -45,9 +46,13 @@ impl Measured {
         Measured { read: usage.cache_read, modelled, unread, written, written_1h: usage.cache_write_1h.min(written) }
     }
 
-    /// Modelled reads as far as the recording got.
+    /// Modelled reads as far as the recording got: less where it read less, more by what it read beyond the model.
     fn scale(&self, modelled: u64) -> u64 {
-        if self.modelled == 0 { modelled } else { share(modelled, self.read.min(self.modelled), self.modelled) }
+        match self.read.checked_sub(self.modelled) {
+            _ if self.modelled == 0 => modelled,
+            None => share(modelled, self.read, self.modelled),
+            Some(beyond) => modelled.saturating_add(share(modelled, beyond, self.modelled).min(beyond)),
+        }
     }
 
     /// What becomes of tokens that are not read.
@@ -121,7 +126,12 @@ impl Calibration {
     pub fn split(&self, place: usize, ageless: Split, modelled: Split) -> Split {
         let Some(session) = self.session else { return modelled };
         let own = self.calls.get(place).copied().flatten();
-        let read = own.filter(|own| own.modelled > 0).unwrap_or(session).scale(ageless.read);
+        let read = match own {
+            // Where the model reads nothing of either prompt, what was read of the one is read of the other.
+            Some(own) if (own.modelled, ageless.read) == (0, 0) => own.read,
+            own => own.filter(|own| own.modelled > 0).unwrap_or(session).scale(ageless.read),
+        };
+        let read = read.min(ageless.prompt());
         let unread = ageless.prompt() - read;
         own.filter(|own| own.unread > 0).unwrap_or(session).divide(read, unread, ageless)
     }

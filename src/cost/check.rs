@@ -12,7 +12,7 @@ use crate::transcript::{Trust, Usage};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-/// Reads that differ by no more tokens are alike: the largest step in which a provider's cache counts.
+/// Reads that differ by no more tokens are alike: the largest step in which a provider's cache counts. Of a short prompt it is a tenth: a whole step would prove nothing there.
 pub const BLOCK: u64 = 1_024;
 
 /// Recorded beside modelled, summed over calls with recorded usage.
@@ -38,7 +38,7 @@ pub struct Check {
     pub held_out: Bill,
     /// Calls of sessions whose logs count what caches read.
     pub reads: u64,
-    /// Those at which the modelled cache reads as much, within [`BLOCK`].
+    /// Those at which the modelled cache reads as much, within [`BLOCK`] and a tenth of the prompt.
     pub reads_within: u64,
     /// Calls for which the log names a cost.
     pub logged_calls: u64,
@@ -160,7 +160,7 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
         };
         sum.calls += 1;
         sum.reads += u64::from(tells);
-        sum.reads_within += u64::from(tells && split.read.abs_diff(usage.cache_read) <= BLOCK);
+        sum.reads_within += u64::from(tells && split.read.abs_diff(usage.cache_read) <= BLOCK.min(usage.prompt / 10));
         let (recorded, modelled) = (bill(as_recorded(&usage)), bill(split));
         sum.recorded += &recorded;
         sum.modelled += &modelled;

@@ -158,12 +158,12 @@ fn what_the_recordings_own_compaction_broke_is_not_carried_over() {
 
 #[test]
 fn calls_that_say_nothing_have_the_sums_of_their_session() {
-    // More is read than the model finds: the factor is 1. The first call has no modelled reads, the last no usage.
+    // More is read than the model finds: that is read again where the prompt is the same. The first call has no modelled reads, the last no usage.
     let (mut trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2500, 500, 2000), (4000, 600, 3400, 3000), (5000, 0, 0, 4000)]);
     trace.calls[3].usage = None;
     let bill = billed(&trace, &outcome, &outcome);
     // 3,100 of 5,000 modelled tokens were read in all.
-    assert_eq!(bill.calibrated.cache_read.tokens, 2000 + 600 + 4000 * 3100 / 5000);
+    assert_eq!(bill.calibrated.cache_read.tokens, 2500 + 600 + 4000 * 3100 / 5000);
     // A log without any count has the modelled cache, unless other logs of its agent have counts: then it read nothing.
     let (mut silent, outcome) = session(&[(2000, 0, 0, 0), (3000, 0, 0, 2000)]);
     let bill = billed(&silent, &outcome, &outcome);

@@ -1,9 +1,14 @@
 //! Money: prices, prompt caches, bills; the example of docs/cost.md; real files against an independent count.
 
+use crate::references::WIDE;
 use crate::support::{ctxsim, files, python, read_all, shared};
 use ctxsim::catalog::{CacheRules, Catalog, CatalogError, Prices, Rate};
-use ctxsim::cost::{Ages, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, Tariff, bills, check, prunes};
-use ctxsim::sim::{CallOutcome, Event, EventKind, Lasts, Outcome, SummaryCall};
+use ctxsim::corpus::{ReadSettings, read};
+use ctxsim::cost::{
+    Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, Tariff, bills, check, prunes,
+};
+use ctxsim::policy::Plan;
+use ctxsim::sim::{CallOutcome, Event, EventKind, Lasts, Outcome, SummaryCall, simulate};
 use ctxsim::trace::{CallRow, MessageRow, Trace};
 use ctxsim::transcript::{Role, Usage};
 use proptest::prelude::*;
@@ -155,13 +160,23 @@ fn prices_are_read_as_litellm_and_models_dev_publish_them() {
     let models_dev = r#"{"somebody": {"models": {"claude-sonnet-4-5": {"cost": {"input": 9, "output": 99}}}},
         "anthropic": {"models": {"claude-sonnet-4-5": {"cost": {"input": 1, "output": 10, "cache_read": 0.1, "cache_write": 2,
         "context_over_200k": {"input": 2, "output": 20}}}}}}"#;
-    for text in [litellm, models_dev] {
+    // A tier of LiteLLM's keeps what it does not name; one of models.dev without a price for reads has no discount.
+    for (text, read) in [(litellm, 100), (models_dev, 2000)] {
         let own = Tables { prices: Prices::builtin().unwrap().with_file(text).unwrap(), ..self::tables() };
         let bill = bills(&trace, &outcome, &own.tariff(), &Calibration::default());
         assert_eq!(bill.uncached.nano_usd(), 2000 * 1000 + 100 * 10_000 + 210_000 * 2000 + 100 * 20_000, "{text}");
-        assert_eq!(bill.perfect.cache_read.nano_usd, 2000 * 2000, "a tier without a price for reads has no discount");
+        assert_eq!(bill.perfect.cache_read.nano_usd, 2000 * read, "{text}");
+        // Neither says what a write for an hour costs: twice the input.
+        let rates = *own.prices.of("claude-sonnet-4-5", None, None).unwrap().rates(1000);
+        assert_eq!((rates.cache_write, rates.cache_write_1h), (Rate(2_000_000), Rate(2_000_000)), "{text}");
     }
-    assert!(matches!(tables.prices.with_file("{}"), Err(CatalogError::PriceFile)));
+    let tier =
+        r#"{"m": {"input_cost_per_token": "1e-06", "output_cost_per_token": 3e-06, "input_cost_per_token_above_128k_tokens": 2e-06}}"#;
+    let above = *Prices::builtin().unwrap().with_file(tier).unwrap().of("m", None, None).unwrap().rates(128_001);
+    assert_eq!((above.input, above.output), (Rate(2_000_000), Rate(3_000_000)));
+    let unread = |text: &str| self::tables().prices.with_file(text).unwrap_err().to_string();
+    assert!(unread("{\n\"m\": nan}").contains("line 2"), "{}", unread("{\n\"m\": nan}"));
+    assert!(matches!(tables.prices.with_file("{}"), Err(CatalogError::PriceFile(_))));
 }
 
 #[test]
@@ -364,6 +379,31 @@ fn tau2_costs_add_up_to_the_recorded_run() {
         runs += simulations.len();
     }
     println!("{runs} runs");
+}
+
+/// A session that nothing changes costs what it was recorded to cost, wherever its log counts what the cache read, and however far hits reach beyond the model's.
+#[test]
+fn an_unchanged_session_costs_what_was_recorded() {
+    let folders = std::iter::once(PathBuf::from("transcripts")).chain(shared());
+    let mut calls = 0;
+    for folder in folders {
+        let folder = if folder.ends_with("transcripts") { folder } else { folder.join("transcripts") };
+        let tables = tables();
+        let corpus = read(&[folder.to_string_lossy().into_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
+        for trace in corpus.traces.each().filter(|trace| trace.compactions.is_empty() && trace.tells_of_cache()) {
+            let unchanged = simulate(&trace, &Plan::default(), &WIDE);
+            let (recorded, tariff) = (check(&trace, &unchanged, &tables.tariff()), tables.tariff());
+            if recorded.unrecorded_calls > 0 {
+                continue;
+            }
+            let bills = bills(&trace, &unchanged, &tariff, &Calibration::of(&trace, &unchanged, &tariff));
+            let (bill, recorded) = (bills.with(CacheKind::Recorded), recorded.recorded);
+            let of = |bill: &Bill| [bill.fresh, bill.cache_read, bill.cache_write, bill.cache_write_1h];
+            assert_eq!(of(bill), of(&recorded), "{} of {}", trace.id, trace.source);
+            calls += bills.calls;
+        }
+    }
+    assert!(calls > 100, "{calls}");
 }
 
 /// A recording whose usage reports cache reads is checked without any policy: what was sent is known, not simulated.

@@ -116,6 +116,24 @@ fn a_right_prediction_is_confirmed() {
     assert!(shown.lines().count() <= 30, "{shown}");
 }
 
+/// Runs beside themselves, under no policy: nothing is predicted to change, and nothing does.
+#[test]
+fn a_null_experiment_predicts_nothing() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/mini-swe-agent");
+    let folder = tempfile::tempdir().unwrap();
+    for side in ["before", "after"] {
+        fs::create_dir(folder.path().join(side)).unwrap();
+        for file in support::files(&samples) {
+            fs::copy(&file, folder.path().join(side).join(file.file_name().unwrap())).unwrap();
+        }
+    }
+    let report = json(folder.path(), &["validate", "before/", "--with", "after/", "--pair-by", "file", "-p", "none"]);
+    for key in ["prompt_per_call", "cost_per_call", "cache_hit_rate"] {
+        let measure = measure(&report, 0, key);
+        assert_eq!(measure["predicted"], measure["before"], "{measure}");
+    }
+}
+
 #[test]
 fn an_index_names_arms_tasks_and_parameters() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,6 +163,10 @@ fn an_index_names_arms_tasks_and_parameters() {
     assert_eq!(measure(&report, 0, "compactions_per_call")["measured"], 0.5);
     // t0 has two runs before, of 4,000 and of 1,000; the mean over tasks counts it once.
     assert_eq!(measure(&report, 0, "prompt_per_call")["before"], 3_700.0);
+    let index = fs::read_to_string(folder.path().join("runs.tsv")).unwrap();
+    fs::write(folder.path().join("odd.tsv"), index.replace("word.jsonl\tt0\twide\t0", "word.jsonl\tt0\twide\t-3")).unwrap();
+    let odd = support::ctxsim(&["validate", "--index", "odd.tsv", "--arm", "limit", "--before", "none"]).within(folder.path()).code(2);
+    assert!(odd.stderr().contains("the row of `word.jsonl` counts `-3` compactions"), "{}", odd.stderr());
     for (wrong, said) in [
         (vec!["--before", "nine"], "`nine`"),
         (vec!["--before", "none", "--arm", "limt"], "limit"),
