@@ -100,10 +100,33 @@ pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
     Curve { references, sessions, points: points.collect(), knee: knee(&all, axis) }
 }
 
-/// How many of these distances a limit keeps, of how many.
+/// How many of these distances a limit keeps, of how many; what crosses a line of tokens stays.
 pub fn kept_by(distances: &[&Distance], axis: Axis, limit: u64) -> (u64, u64) {
     let kept = distances.iter().filter(|distance| axis.of(distance) <= limit).count();
     (kept as u64, distances.len() as u64)
+}
+
+/// What a rule keeps at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Newest {
+    /// What it counts.
+    pub axis: Axis,
+    /// How many stay.
+    pub limit: u64,
+    /// Does what crosses a line of tokens go as a whole? Otherwise it stays.
+    pub crossing_goes: bool,
+}
+
+impl Newest {
+    /// How many of these distances it keeps, of how many.
+    pub fn kept(&self, distances: &[&Distance]) -> (u64, u64) {
+        let keeps = |distance: &&&Distance| match self.axis {
+            Axis::Messages | Axis::Results => self.axis.of(distance) <= self.limit,
+            Axis::Tokens | Axis::OutputTokens if self.crossing_goes => self.axis.of(distance) + distance.source_tokens <= self.limit,
+            Axis::Tokens | Axis::OutputTokens => self.axis.of(distance) < self.limit,
+        };
+        (distances.iter().filter(keeps).count() as u64, distances.len() as u64)
+    }
 }
 
 /// The distance at or below which so many percent of the distances lie; `None` of nothing.
@@ -155,15 +178,13 @@ pub struct Protection {
     pub preset: &'static str,
     /// Its rule.
     pub rule: String,
-    /// What the rule counts.
-    pub axis: Axis,
-    /// How many stay.
-    pub limit: u64,
+    /// What it keeps.
+    pub newest: Newest,
 }
 
 /// The fixed ends that the presets protect, for a window of this size. Ends in turns or shares are none.
 pub fn protections(window: u64) -> Vec<Protection> {
-    use crate::policy::{EndOf, EndUnit, Facts, Kind, Policy, presets};
+    use crate::policy::{Crossing, EndOf, EndUnit, Facts, Kind, Policy, presets};
     let facts = Facts { window: Some(window), ..Facts::default() };
     let mut found: Vec<Protection> = Vec::new();
     for preset in presets() {
@@ -178,10 +199,11 @@ pub fn protections(window: u64) -> Vec<Protection> {
                     (EndUnit::Items, _, true) => Axis::Results,
                     _ => continue,
                 };
-                let protection = Protection { preset: preset.name, rule: rule.id.clone(), axis, limit: end.n as u64 };
-                let known = |other: &Protection| (other.preset, other.axis, other.limit) == (preset.name, axis, protection.limit);
-                if !found.iter().any(known) {
-                    found.push(protection);
+                // Where items are looked for among all messages, what crosses the line of these is not protected.
+                let crossing_goes = end.crossing == Crossing::Select || (end.of == EndOf::All && !rule.select.kind.is_empty());
+                let newest = Newest { axis, limit: end.n as u64, crossing_goes };
+                if !found.iter().any(|other| (other.preset, other.newest) == (preset.name, newest)) {
+                    found.push(Protection { preset: preset.name, rule: rule.id.clone(), newest });
                 }
             }
         }
@@ -190,14 +212,14 @@ pub fn protections(window: u64) -> Vec<Protection> {
 }
 
 /// Limits that one preset of each system sets, with the systems that set them: the newest, which stands first.
-pub fn newest_limits(window: u64) -> BTreeMap<(Axis, u64), Vec<&'static str>> {
-    let mut found: BTreeMap<(Axis, u64), Vec<&str>> = BTreeMap::new();
+pub fn newest_limits(window: u64) -> BTreeMap<Newest, Vec<&'static str>> {
+    let mut found: BTreeMap<Newest, Vec<&str>> = BTreeMap::new();
     // One that counts tokens is no version of one that counts messages.
     let mut newest: BTreeMap<(&str, bool), &str> = BTreeMap::new();
     for protection in protections(window) {
         let system = protection.preset.split('@').next().unwrap_or_default();
-        let kind = (system, matches!(protection.axis, Axis::Tokens | Axis::OutputTokens));
-        let systems = found.entry((protection.axis, protection.limit)).or_default();
+        let kind = (system, matches!(protection.newest.axis, Axis::Tokens | Axis::OutputTokens));
+        let systems = found.entry(protection.newest).or_default();
         if *newest.entry(kind).or_insert(protection.preset) == protection.preset && !systems.contains(&system) {
             systems.push(system);
         }

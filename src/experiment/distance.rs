@@ -5,9 +5,8 @@ use crate::corpus::Corpus;
 use crate::trace::{Evidence, PartKind, Trace};
 use std::borrow::Cow;
 
-/// One reference and how much stands between its source and the message that refers to it.
-///
-/// The source itself is not part of the distance: a limit that keeps the newest N tokens keeps what is N tokens away, if what crosses the line stays.
+/// One reference and how far back it reaches: in tokens, what stands between the end of its source and the message that refers to it; in messages and in results,
+/// its place from the newest, which is 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distance {
     /// Index of the session in the corpus.
@@ -20,13 +19,15 @@ pub struct Distance {
     pub result: bool,
     /// Index of the source's tool in its trace.
     pub tool: Option<u32>,
+    /// Tokens of the source itself, which are in neither of these two.
+    pub source_tokens: u64,
     /// Tokens of all that is visible.
     pub tokens: u64,
     /// Tokens of tool output alone.
     pub output_tokens: u64,
-    /// Messages.
+    /// Messages, that of the source included.
     pub messages: u64,
-    /// Results.
+    /// Results, the source included if it is one.
     pub results: u64,
 }
 
@@ -88,10 +89,11 @@ fn of_session(session: usize, cluster: usize, trace: &Trace) -> Vec<Distance> {
                 kind: reference.kind,
                 result: source.kind == PartKind::ToolResult,
                 tool: source.tool,
+                source_tokens: source.truth,
                 tokens: now.tokens - until.tokens,
                 output_tokens: now.output_tokens - until.output_tokens,
-                messages: now.messages - until.messages,
-                results: now.results - until.results,
+                messages: now.messages - until.messages + 1,
+                results: now.results - until.results + u64::from(source.kind == PartKind::ToolResult),
             });
         }
         let mut sums = Sums { messages: now.messages + 1, ..now };

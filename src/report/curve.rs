@@ -15,8 +15,8 @@ use crate::trace::Trace;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-const DISTANCE: &str = "Distance is what stands between the end of the source and the message that refers to it; a limit keeps what is no farther away. \
-                        Shown is the reuse of tool results. Bands: 90 % intervals over 1,000 resamples of whole projects (of sessions, with fewer than ten projects).";
+const DISTANCE: &str = "Distance in tokens is what stands between the end of the source and the message that refers to it; a limit keeps what is no farther away, so what crosses its line stays. \
+                        Of several sources the latest counts. Shown is the reuse of tool results. Bands: 90 % intervals over 1,000 resamples of whole projects (of sessions, with fewer than ten projects).";
 
 /// So many presets are named at one limit; the others are counted.
 const NAMED: usize = 2;
@@ -80,8 +80,8 @@ fn reach(name: &str, distances: &[&Distance], curve: &Curve) -> String {
 
 /// What the limits of the newest presets would keep of the reused lines, the largest share first; absent where there are none.
 fn of_presets(lines: &[&Distance], window: u64) -> Option<String> {
-    let limits = newest_limits(window).into_iter().filter(|((axis, _), _)| matches!(axis, Axis::Tokens | Axis::OutputTokens));
-    let mut limits: Vec<_> = limits.map(|((axis, limit), systems)| (kept_by(lines, axis, limit), axis, limit, systems)).collect();
+    let limits = newest_limits(window).into_iter().filter(|(newest, _)| matches!(newest.axis, Axis::Tokens | Axis::OutputTokens));
+    let mut limits: Vec<_> = limits.map(|(newest, systems)| (newest.kept(lines), newest.axis, newest.limit, systems)).collect();
     limits.arrange_by_key(|((kept, _), _, limit, _)| Reverse((*kept, *limit)));
     let told = |((kept, of), axis, limit, systems): &((u64, u64), Axis, u64, Vec<&str>)| {
         let of_what = if *axis == Axis::Tokens { "" } else { " of tool output" };
@@ -150,18 +150,22 @@ fn presets(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Table {
         Column::name("preset", "preset"),
         Column { meaning: "how much its rule keeps of the newest", ..Column::number("limit", "keeps", Unit::Count, Provenance::Simulated) },
         Column::name("axis", "of"),
-        share("lines", "lines", "share of the reused lines that stand nearer than that"),
+        share(
+            "lines",
+            "lines",
+            "share of the reused lines that stand nearer than that; what crosses a line of tokens stays or goes as the rule has it",
+        ),
         share("names", "names", "the same for names"),
     ];
     let row = |protection: crate::experiment::Protection| {
         let shares = by_kind.iter().map(|(_, distances)| {
-            let (kept, of) = kept_by(distances, protection.axis, protection.limit);
+            let (kept, of) = protection.newest.kept(distances);
             Cell::share(kept, of)
         });
         let names = [
             Cell::Name(protection.preset.to_owned()),
-            Cell::Count(protection.limit),
-            Cell::Name(format!("{} ({})", protection.axis.name(), protection.rule)),
+            Cell::Count(protection.newest.limit),
+            Cell::Name(format!("{} ({})", protection.newest.axis.name(), protection.rule)),
         ];
         names.into_iter().chain(shares).collect()
     };

@@ -5,7 +5,7 @@ use crate::support::{python, shared};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::{Axis, curve, distances, least_budget, to_results};
+use ctxsim::experiment::{Axis, Newest, curve, distances, least_budget, to_results};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Content, Definition, Kinds, Measure, Recall, TextScale, Wanted};
 use ctxsim::policy::{Facts, Plan, Policy};
@@ -174,10 +174,16 @@ fn the_session_worked_by_hand() {
     let corpus = Corpus { traces: vec![trace.clone()].into(), ..Corpus::default() };
     let all = distances(&corpus);
     let far: Vec<(u64, u64, u64)> = all.iter().map(|one| (one.tokens, one.output_tokens, one.messages)).collect();
-    assert_eq!(far, [(0, 0, 0), (310, 280, 2), (610, 580, 3), (190, 110, 4), (130, 110, 3)]);
+    assert_eq!(far, [(0, 0, 1), (310, 280, 3), (610, 580, 4), (190, 110, 5), (130, 110, 4)]);
     let lines = to_results(&all, Evidence::Line);
     let kept: Vec<(u64, u64)> = curve(&lines, Axis::Messages).points.iter().map(|point| (point.retained, point.kept)).collect();
-    assert_eq!(kept, [(1, 0), (2, 1), (5, 2)]);
+    assert_eq!(kept, [(1, 0), (2, 0), (5, 2)]);
+    // A line of 310 tokens falls between the first source, 300 tokens, and what comes behind it.
+    let newest = |axis, limit, crossing_goes| Newest { axis, limit, crossing_goes }.kept(&lines).0;
+    assert_eq!([310, 311, 609, 610].map(|limit| newest(Axis::Tokens, limit, false)), [1, 2, 2, 2]);
+    assert_eq!([310, 311, 469, 470, 609, 610].map(|limit| newest(Axis::Tokens, limit, true)), [0, 0, 0, 1, 1, 2]);
+    // Results alone: the sources are the second and the third from the newest.
+    assert_eq!([1, 2, 3].map(|limit| newest(Axis::Results, limit, false)), [0, 1, 2]);
 
     let none = simulate(&trace, &Plan::default(), &WIDE).totals.retention;
     assert_eq!((none.of(Evidence::Line).kept, none.of(Evidence::Line).all(), none.broken_calls), (3, 3, 0));

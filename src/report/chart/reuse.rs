@@ -8,6 +8,7 @@ use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::references;
 use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
 use crate::trace::Evidence;
+use std::collections::BTreeMap;
 
 /// What the curves are of: their names, the evidence, and what distances count.
 const CURVES: [(&str, Evidence, Distances); 3] = [
@@ -104,7 +105,11 @@ fn limits(window: u64) -> Vec<Limit> {
             place: Place::Across(tokens as f64),
         })
     };
-    newest_limits(window).into_iter().filter_map(limit).collect()
+    let mut places: BTreeMap<(Distances, u64), Vec<&str>> = BTreeMap::new();
+    for (newest, systems) in newest_limits(window) {
+        places.entry((newest.axis, newest.limit)).or_default().extend(systems);
+    }
+    places.into_iter().filter_map(limit).collect()
 }
 
 fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table {
@@ -129,10 +134,10 @@ fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table
             let counts = [Cell::Tokens(point.retained), Cell::Count(point.kept), Cell::Count(curve.references)];
             rows.push([Cell::Name((*name).to_owned()), Cell::Empty].into_iter().chain(counts).chain([low, high]).collect());
         }
-        for protection in protections.iter().filter(|protection| protection.axis == *axis) {
-            let (kept, of) = kept_by(distances, *axis, protection.limit);
+        for protection in protections.iter().filter(|protection| protection.newest.axis == *axis) {
+            let (kept, of) = protection.newest.kept(distances);
             let names = [Cell::Name((*name).to_owned()), Cell::Name(protection.preset.to_owned())];
-            let counts = [Cell::Tokens(protection.limit), Cell::Count(kept), Cell::Count(of), Cell::Empty, Cell::Empty];
+            let counts = [Cell::Tokens(protection.newest.limit), Cell::Count(kept), Cell::Count(of), Cell::Empty, Cell::Empty];
             rows.push(names.into_iter().chain(counts).collect());
         }
     }

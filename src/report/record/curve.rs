@@ -1,6 +1,6 @@
 //! From how far back the model repeats texts, schema `ctxsim.curve/1`.
 
-use crate::experiment::{Axis, Distance, Point, curve as curve_of, kept_by, protections};
+use crate::experiment::{Axis, Distance, Point, curve as curve_of, protections};
 use crate::trace::Evidence;
 use serde::Serialize;
 
@@ -70,9 +70,9 @@ impl CurveRecord {
         let with_kinds = || KINDS.iter().zip(by_kind).map(|((kind, _), (_, distances))| (*kind, distances));
         let curves = AXES.into_iter().flat_map(|axis| with_kinds().map(move |(kind, distances)| series(axis, kind, distances))).collect();
         let presets = protections(window).into_iter().map(|protection| {
-            let of = |kind: usize| by_kind.get(kind).map_or((0, 0), |(_, all)| kept_by(all, protection.axis, protection.limit));
+            let of = |kind: usize| by_kind.get(kind).map_or((0, 0), |(_, all)| protection.newest.kept(all));
             let ((lines_kept, lines), (names_kept, names)) = (of(0), of(1));
-            let (preset, axis, limit) = (protection.preset, protection.axis.name(), protection.limit);
+            let (preset, axis, limit) = (protection.preset, protection.newest.axis.name(), protection.newest.limit);
             PresetRecord { preset, rule: protection.rule.clone(), axis, limit, lines_kept, lines, names_kept, names }
         });
         CurveRecord { curves, presets: presets.collect() }
