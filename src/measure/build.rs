@@ -56,7 +56,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();
     trace.compactions = transcript.compactions.iter().map(|compaction| compaction_row(compaction, &trace.messages, &agent)).collect();
-    let beside = |calls: &[Call]| calls.iter().filter_map(|call| Some((call.usage?, key(&agent, &call.id)))).collect();
+    let beside = |calls: &[Call]| calls.iter().filter_map(|call| Some((call.usage?, key(&agent, &call.id, None)))).collect();
     trace.side_calls = beside(&transcript.side_calls);
     trace.mirrored = beside(&transcript.mirrored);
     trace.id = transcript.id;
@@ -110,16 +110,17 @@ impl Builder {
         if reasoning > 0 && !shows_reasoning {
             self.trace.parts.push(plain(PartKind::Thinking, Text::default()));
         }
+        let time = message.time.filter(|time| POSSIBLE.contains(time));
         let row = MessageRow {
             role: message.role,
             first_part,
             part_count: self.trace.parts.len() as u32 - first_part,
-            time: message.time.filter(|time| POSSIBLE.contains(time)),
+            time,
             turn: 0,
             rewind: message.rewind.map(|index| index as u32),
             copy: message.copy_of.is_some(),
             synthetic: message.synthetic,
-            key: key(agent, &message.id),
+            key: key(agent, &message.id, time),
             reported_reasoning: reasoning,
         };
         *turn += u32::from(row.opens_turn() && !row.copy);
@@ -163,7 +164,7 @@ impl Builder {
             output: 0,
             chained: same_model && !call.unchained,
             predicted_growth: None,
-            key: key(agent, &call.id),
+            key: key(agent, &call.id, self.trace.messages.last().and_then(|message| message.time)),
         }
     }
 }
@@ -197,7 +198,7 @@ fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str)
         duration_ms: compaction.duration_ms,
         summary_tokens: compaction.summary.as_ref().map(|text| u64::from(text.tokens)),
         usage: compaction.call.as_ref().and_then(|call| call.usage),
-        key: compaction.call.as_ref().and_then(|call| key(agent, &call.id)),
+        key: compaction.call.as_ref().and_then(|call| key(agent, &call.id, None)),
         copy: false,
     }
 }
@@ -222,8 +223,13 @@ fn length(text: &str) -> Length {
     }
 }
 
-fn key(agent: &str, id: &str) -> Option<u128> {
-    (!id.is_empty()).then(|| xxh3_128([agent, "\0", id].concat().as_bytes()))
+/// Ids of fewer bytes (`m1`, a number of a table's row, eight digits) tell apart what stands in one log, but not in all.
+const UNIQUE: usize = 16;
+
+/// What tells a message or a call from all others of an agent, also in another file: its id, and the time of a short one; `None` of a short one without a time.
+fn key(agent: &str, id: &str, time: Option<i64>) -> Option<u128> {
+    let at = if id.len() < UNIQUE { format!("\0{}", time?) } else { String::new() };
+    (!id.is_empty()).then(|| xxh3_128([agent, "\0", id, &at].concat().as_bytes()))
 }
 
 /// The public vocabulary of a model, where it has one that can be counted in.

@@ -243,7 +243,7 @@ fn a_copied_compaction_counts_in_one_file_alone() {
     let with_ids = |made: Made| {
         let lines = made.lines.into_iter().enumerate().map(|(place, mut line)| {
             if line["role"].is_string() {
-                line["id"] = json!(format!("m{place}"));
+                line["id"] = json!(format!("message-number-{place}"));
             }
             line
         });

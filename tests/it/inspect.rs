@@ -40,6 +40,51 @@ fn files_of_copies_are_counted_and_named() {
     assert_eq!(ctxsim(&["inspect", &trace, "--json"]).json()["corpus"]["duplicates"], inspected["corpus"]["duplicates"]);
 }
 
+/// Ids that count messages from 1 stand in every session: with other times they are no copies. A log that holds a side call alone is a session too, and one that holds
+/// nothing is named.
+#[test]
+fn short_ids_make_no_copies() {
+    let session = |name: &str, day: Option<u32>, text: &str| {
+        let time = |second: u32| day.map_or(String::new(), |day| format!("\"time\": \"2026-01-0{day}T00:00:0{second}Z\", "));
+        let [asked, said] = [time(1), time(2)];
+        format!(
+            "{{\"ctxsim\": \"native/1\", \"session\": \"{name}\", \"agent\": \"made\", \"model\": \"gpt-5\"}}\n\
+             {{{asked}\"role\": \"user\", \"id\": \"m1\", \"text\": \"{text}\"}}\n\
+             {{{said}\"role\": \"assistant\", \"id\": \"m2\", \"text\": \"done\", \"usage\": {{\"prompt\": 1000, \"output\": 10}}}}\n\
+             {{{said}\"role\": \"assistant\", \"id\": \"m3\", \"text\": \"more\", \"usage\": {{\"prompt\": 2000, \"output\": 10}}}}\n"
+        )
+    };
+    let inspected = |logs: &[String]| {
+        let folder = tempfile::tempdir().expect("folder");
+        for (number, log) in logs.iter().enumerate() {
+            fs::write(folder.path().join(format!("{number}.jsonl")), log).expect("written");
+        }
+        let inspected = ctxsim(&["inspect", &folder.path().to_string_lossy(), "--json"]).json();
+        let corpus = &inspected["corpus"];
+        (
+            corpus["sessions"].as_u64(),
+            corpus["calls_with_usage"].as_u64(),
+            corpus["duplicates"]["sessions"].as_u64(),
+            corpus["skipped"].clone(),
+        )
+    };
+    let counts = |logs: &[String]| {
+        let (sessions, calls, copies, _) = inspected(logs);
+        [sessions, calls, copies].map(Option::unwrap)
+    };
+    assert_eq!(counts(&[session("a", Some(1), "one"), session("b", Some(2), "two"), session("c", Some(3), "one")]), [3, 6, 0]);
+    // At the same times they are; without times the conversation tells.
+    assert_eq!(counts(&[session("a", Some(1), "one"), session("b", Some(1), "one")]), [1, 2, 1]);
+    assert_eq!(counts(&[session("a", None, "one"), session("b", None, "another one")]), [2, 4, 0]);
+    assert_eq!(counts(&[session("a", None, "one"), session("b", None, "one")]), [1, 2, 1]);
+    let head = |name: &str| session(name, None, "").lines().next().unwrap().to_owned() + "\n";
+    let side =
+        head("side") + "{\"side_call\": {\"id\": \"t1\", \"model\": \"gpt-5\", \"usage\": {\"prompt\": 200000, \"output\": 6000}}}\n";
+    let (sessions, calls, copies, skipped) = inspected(&[session("a", Some(1), "one"), side, head("empty")]);
+    assert_eq!((sessions, calls, copies), (Some(2), Some(3), Some(0)));
+    assert!(skipped[0]["reason"].as_str().unwrap().contains("session without messages"), "{skipped}");
+}
+
 /// Whoever names a vocabulary gets what is counted in it.
 #[test]
 fn a_named_vocabulary_is_counted_in() {

@@ -4,6 +4,7 @@ use super::measured::MARK;
 use super::measured::Measured;
 use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, fault, millis, sound, text_or_json, values};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end;
 use crate::format::usage::Reported;
 use crate::transcript::{
     Call, Compaction, CompactionKind, Image, Message, Part, Project, Role, Scale, Text, Transcript, Trust, Usage, project,
@@ -176,7 +177,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             };
             if !written.ctxsim.is_empty() {
                 if let Some(ended) = open.take() {
-                    hand_over(ended.transcript);
+                    ended.hand_over(source, hand_over);
                 }
                 if &*written.ctxsim != MARK {
                     // This reader does not interpret a later shape.
@@ -187,7 +188,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                 if !written.measured_in.is_empty() && scale.vocabulary().is_some_and(|name| name != &*written.measured_in) {
                     source.lose(line.number, "session whose texts were measured in another vocabulary");
                 }
-                open = Some(Session::new(&written, source));
+                open = Some(Session::new(&written, line.number, source));
             } else if let Some(session) = &mut open {
                 session.take(&written, scale, line.number, source);
             } else {
@@ -196,13 +197,15 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         }
     })?;
     if let Some(last) = open {
-        hand_over(last.transcript);
+        last.hand_over(source, hand_over);
     }
     Ok(())
 }
 
 struct Session {
     transcript: Transcript,
+    /// The line of its head.
+    head: u64,
     model: String,
     /// The model of the last call.
     called: String,
@@ -213,7 +216,7 @@ struct Session {
 }
 
 impl Session {
-    fn new(head: &Line, source: &Source) -> Session {
+    fn new(head: &Line, number: u64, source: &Source) -> Session {
         let id = if head.session.is_empty() { source.name() } else { head.session.to_string() };
         let agent = if head.agent.is_empty() { READER.name.to_owned() } else { head.agent.to_string() };
         let transcript = Transcript {
@@ -227,7 +230,20 @@ impl Session {
             begins_in_middle: head.begins_in_middle,
             ..Transcript::default()
         };
-        Session { transcript, model: head.model.to_string(), called: String::new(), places: HashMap::new(), names: HashMap::new() }
+        Session {
+            transcript,
+            head: number,
+            model: head.model.to_string(),
+            called: String::new(),
+            places: HashMap::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    fn hand_over(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+        let Transcript { messages, compactions, side_calls, mirrored, .. } = &self.transcript;
+        let is_empty = messages.is_empty() && compactions.is_empty() && side_calls.is_empty() && mirrored.is_empty();
+        end(Some(self.transcript).filter(|_| !is_empty), self.head, source, hand_over);
     }
 
     fn take(&mut self, line: &Line, scale: &dyn Scale, number: u64, source: &mut Source) {
