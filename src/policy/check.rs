@@ -1,6 +1,7 @@
 //! What the shape of a policy's words cannot say: rules that contradict themselves or each other.
 
 use super::action::Per;
+use super::marker::unknown_name;
 use super::plan::{Hook, Mode, Plan, Rule};
 use super::selector::{Select, Take};
 use super::suggestion::suggestion;
@@ -30,9 +31,23 @@ pub(super) fn within_bounds(body: &Table) -> Result<(), (String, String)> {
         _ => false,
     };
     let estimator = body.get("estimator").and_then(Value::as_table);
-    match estimator.and_then(|estimator| estimator.iter().find(|(_, value)| absurd(value))) {
-        Some((key, value)) => Err((key.clone(), format!("`{key}` is {value}: the numbers of an estimator lie between 0 and {LARGEST}"))),
+    if let Some((key, value)) = estimator.and_then(|estimator| estimator.iter().find(|(_, value)| absurd(value))) {
+        return Err((key.clone(), format!("`{key}` is {value}: the numbers of an estimator lie between 0 and {LARGEST}")));
+    }
+    match ["summary", "rule"].iter().find_map(|key| below_zero(key, body.get(*key)?)) {
+        Some((key, value)) => Err((key.to_owned(), format!("`{key}` is {value}: no number of a rule or a summary lies below 0"))),
         None => Ok(()),
+    }
+}
+
+/// The first number below 0 that is written there, and its key. What a formula comes to may lie below: limits of a small window do.
+fn below_zero<'a>(key: &'a str, value: &'a Value) -> Option<(&'a str, &'a Value)> {
+    match value {
+        Value::Integer(..0) => Some((key, value)),
+        Value::Float(number) if *number < 0.0 => Some((key, value)),
+        Value::Array(values) => values.iter().find_map(|value| below_zero(key, value)),
+        Value::Table(table) => table.iter().find_map(|(key, value)| below_zero(key, value)),
+        _ => None,
     }
 }
 
@@ -67,6 +82,12 @@ impl Plan {
                 return Err(format!("two rules have the id `{}`", rule.id));
             }
             rule.check().map_err(|reason| format!("rule `{}`: {reason}", rule.id))?;
+        }
+        if !(0.0..=1.0).contains(&self.summary.ratio) {
+            return Err(format!("`ratio` of a summary is {}: a share of what it replaces, from 0 to 1", self.summary.ratio));
+        }
+        if self.summary.max > 0 && self.summary.min > self.summary.max {
+            return Err(format!("`min` of a summary is {}, more than its `max` of {}", self.summary.min, self.summary.max));
         }
         self.check_program()?;
         self.rule.iter().try_for_each(|rule| self.follow_else(rule, &places))
@@ -108,6 +129,16 @@ impl Rule {
         let count = actions.into_iter().filter(|has| *has).count();
         if count > 1 {
             return Err("it has more than one action".to_owned());
+        }
+        if let Take::Share(share) | Take::EvenShare(share) = self.select.take
+            && share > 1.0
+        {
+            return Err(format!("`take` is a share of {share}: 1 is all that is eligible"));
+        }
+        if let Some(truncate) = &self.truncate
+            && let Some((name, hint)) = [&truncate.marker, &truncate.header].into_iter().find_map(|text| unknown_name(text))
+        {
+            return Err(format!("a marker names `{name}`, which is no size of what was cut{hint}"));
         }
         if matches!(self.select.take, Take::DownTo(_)) && self.mask.is_none() && self.truncate.is_none() {
             return Err("`down_to` takes items: it needs mask or truncate".to_owned());

@@ -66,6 +66,6 @@ pub enum PolicyError {
         reason: String,
     },
     /// Policies that extend each other in a ring, or too deep a chain.
-    #[error("policy `{0}` extends itself")]
+    #[error("policy `{0}` extends itself, or stands behind more than 8 others that extend each other")]
     Ring(String),
 }

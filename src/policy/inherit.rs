@@ -1,5 +1,6 @@
 //! The text of a policy with everything that it inherits.
 
+use super::check::unlike_ids;
 use super::configuration::ConfigurationFile;
 use super::error::PolicyError;
 use super::expression::Expression;
@@ -70,6 +71,7 @@ pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, P
             inherited.map_err(|error| if matches!(error, PolicyError::Ring(_)) && depth == 0 { placed(error) } else { error })?
         }
     };
+    unlike_ids(&own).map_err(|reason| no_such(origin, text, reason))?;
     // Who names a document starts the program that stands in it, and no other.
     table.remove("program");
     leave_out(&mut table, &without).map_err(|reason| no_such(origin, text, reason))?;

@@ -2,6 +2,7 @@
 
 use super::action::Truncate;
 use super::expression::{Expression, Scope};
+use super::suggestion::suggestion;
 use crate::transcript::Length;
 
 /// A text before and after a cut, for markers that name it.
@@ -47,6 +48,16 @@ pub(super) fn marker(template: &str, limits: &Truncate, extents: &Extents) -> St
     }
     text.push_str(rest);
     text
+}
+
+/// A name of a formula in a template that none of the sizes has, and the nearest that one has.
+pub(super) fn unknown_name(template: &str) -> Option<(String, String)> {
+    let known = scope(&Truncate::default(), &Extents::default());
+    let formulas = template.split('{').skip(1).filter_map(|after| Some(after.split_once('}')?.0)).filter(|formula| *formula != "unit");
+    let parsed = formulas.filter_map(|formula| Expression::parse(formula.strip_prefix(',').unwrap_or(formula)).ok());
+    let unknown = parsed.flat_map(|formula| formula.names()).find(|name| !known.contains_key(name))?;
+    let hint = suggestion(&unknown, known.keys().map(String::as_str));
+    Some((unknown, hint))
 }
 
 /// A number, its thousands divided by commas or not.
