@@ -43,6 +43,11 @@ fn limits_in_words() {
     for unclear in ["cache_hit_rate -1", "tokens +2pp", "overflows +1pp", "compactions per session +1pp"] {
         assert!(Allowance::parse(unclear).unwrap_err().to_string().contains("share"), "{unclear}");
     }
+    // A limit on what gets better lets it get worse.
+    for (wrong, right) in [("cost -5%", "`cost +5%`"), ("overflows -1", "`overflows +1`")] {
+        let said = Allowance::parse(wrong).unwrap_err().to_string();
+        assert!(said.contains("get worse without limit") && said.contains(right), "{said}");
+    }
     for wrong in ["tokens", "tokens 2%", "tokns +2%", "tokens +", "tokens +x", "+2%"] {
         assert!(Allowance::parse(wrong).is_err(), "{wrong}");
     }
@@ -132,7 +137,7 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     let record: serde_json::Value = serde_json::from_str(&form("json")).unwrap();
     assert_eq!((record["schema"].as_str(), record["passed"].as_bool()), (Some("ctxsim.gate/2"), Some(false)));
     // What is shown is what is judged: the difference, and its share of the baseline.
-    let points = with(&[&turned[..2], &["--allow", "cache_hit_rate +0pp", "--allow", "cache_hit_rate -0.01%", "--details"]].concat());
+    let points = with(&[&turned[..2], &["--allow", "cache_hit_rate -0pp", "--allow", "cache_hit_rate -0.01%", "--details"]].concat());
     let text = String::from_utf8_lossy(&points.stdout).into_owned();
     let measures = record["measures"].as_array().unwrap();
     let tokens = measures.iter().find(|moved| moved["measure"] == "tokens").unwrap();
@@ -150,6 +155,12 @@ fn a_baseline_is_kept_passed_and_written_anew() {
         let output = with(&other);
         assert_eq!(output.status.code(), Some(2), "{other:?}");
     }
+    // Totals that are not those of the sessions are none that can be compared with.
+    let mut forged: serde_json::Value = serde_json::from_slice(&first).unwrap();
+    forged["totals"][0] = 5.into();
+    std::fs::write(&base, forged.to_string()).unwrap();
+    let refused = with(&[]);
+    assert_eq!((refused.status.code(), refused.stderr().contains("totals are not those of its sessions")), (Some(2), true));
     std::fs::write(&base, "{}").unwrap();
     assert_eq!(with(&[]).status.code(), Some(2));
 }
@@ -267,12 +278,18 @@ fn names_of_an_earlier_baseline_are_known() {
         policy: String::new(),
         policy_digest: String::new(),
         conditions: String::new(),
-        sessions: Vec::new(),
+        sessions: vec![BaselineSession {
+            session: "s".to_owned(),
+            digest: "d".to_owned(),
+            values: vec![100],
+            origin: ctxsim::statistics::Origin::default(),
+        }],
     };
     let limit = [Allowance::parse("lost_lines +0").unwrap()];
     let (was, now) = (baseline("ctxsim.baseline/1", "broken references"), baseline(SCHEMA, "lost_lines"));
     assert!(!compare(&was, &now, &limit).unwrap().fails());
-    let worse = Baseline { totals: vec![101], ..now };
+    let sessions = vec![BaselineSession { values: vec![101], ..now.sessions[0].clone() }];
+    let worse = Baseline { totals: vec![101], sessions, ..now };
     assert!(compare(&was, &worse, &limit).unwrap().fails());
 }
 

@@ -4,7 +4,7 @@
 
 use crate::experiment::error::SweepError;
 use crate::experiment::measure::{Measure, Value};
-use crate::experiment::metric::Unit;
+use crate::experiment::metric::{Better, Unit};
 use crate::experiment::sweep::Difference;
 use crate::policy::number;
 use std::cmp::Ordering;
@@ -74,6 +74,18 @@ impl Allowance {
         let size = number(&typed).filter(|size| *size >= 0.0 && *size * (PARTS as f64) < 9e18).ok_or_else(|| wrong(form))?;
         let millionths = (size * PARTS as f64).round() as i64;
         let measure = Measure::parse(name)?;
+        // What is paid for is better when it is less, though no table says so of a bare sum.
+        let paid = measure.whole.is_none() && (measure.part.unit == Unit::Money || measure.part.key == "tokens");
+        let better = if paid { Better::Less } else { measure.part.better };
+        let gets_better = matches!((better, way), (Better::Less, Way::Down) | (Better::More, Way::Up));
+        if gets_better {
+            let sign = if way == Way::Up { '-' } else { '+' };
+            let reason = format!(
+                "it limits how far a figure may get better, and lets it get worse without limit: `{}{sign}{plain}` is the limit",
+                name
+            );
+            return Err(wrong(&reason));
+        }
         if dollars.is_some() && (measure.part.unit != Unit::Money || measure.is_share() || points.is_some() || plain.ends_with('%')) {
             return Err(wrong("dollars are for amounts of money, as in 'cost +$1'"));
         }

@@ -104,6 +104,19 @@ impl Baseline {
         })
     }
 
+    /// Are there as many values as metrics, and are the totals those of the sessions?
+    pub(super) fn is_sound(&self) -> bool {
+        let complete = |values: &[i64]| values.len() == self.metrics.len();
+        // A metric of a later version is none that limits know.
+        let of = |name: &String| judged_by().iter().find(|metric| metric.key == key_of(name));
+        let adds_up = |(place, name): (usize, &String)| {
+            of(name).is_none_or(|metric| self.totals.get(place) == Some(&over_sessions(metric, &self.sessions, place)))
+        };
+        complete(&self.totals)
+            && self.sessions.iter().all(|session| complete(&session.values))
+            && self.metrics.iter().enumerate().all(adds_up)
+    }
+
     /// The value of a measure over all sessions; `None` where the baseline does not know it.
     pub fn value(&self, measure: &Measure) -> Option<Value> {
         self.quotient(measure, &self.totals)

@@ -116,6 +116,9 @@ fn comparable(baseline: &Baseline, now: &Baseline) -> Result<(), Mismatch> {
     if !READ.contains(&baseline.schema.as_str()) {
         return Err(Mismatch(format!("the baseline has the form {}, and this program reads {SCHEMA}", baseline.schema)));
     }
+    if !baseline.is_sound() {
+        return Err(Mismatch("the baseline's totals are not those of its sessions: --update-baseline writes it anew".to_owned()));
+    }
     if baseline.conditions != now.conditions {
         return Err(Mismatch(format!(
             "the baseline was made under other conditions ({}; now {}): gate with the same options, or --update-baseline",
