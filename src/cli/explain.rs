@@ -43,7 +43,7 @@ pub struct Explain {
     policies: Policies,
     #[command(flatten)]
     refetch: Refetch,
-    /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
+    /// Name the files and addresses that lost text goes back to (content of the logs; a .ctxtrace holds none)
     #[arg(long, help_heading = SHOWS)]
     with_paths: bool,
     /// Show all calls and events

@@ -332,7 +332,10 @@ fn nothing(paths: &[String], corpus: &Corpus) -> Failure {
     }
     let skipped: Vec<String> = corpus.facts.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
     match skipped.as_slice() {
-        [] => Failure::NothingReadable(format!("no session in {}", first_few(paths, NAMED))),
+        [] => {
+            let lost = corpus.facts.losses.first().map(|loss| format!(" ({}: {})", loss.path, loss.reason)).unwrap_or_default();
+            Failure::NothingReadable(format!("no session in {}{lost}", first_few(paths, NAMED)))
+        }
         [only] => Failure::NothingReadable(format!("nothing readable: {only}")),
         several => {
             let named = several.iter().take(NAMED).map(|file| format!("  {file}"));

@@ -62,7 +62,7 @@ pub struct Replay {
     /// End with exit code 1 if this measure is above 0 under a policy; may be given several times
     #[arg(long, value_name = "MEASURE", value_parser = findings())]
     fail_on: Vec<String>,
-    /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
+    /// Name the files and addresses that lost text goes back to (content of the logs; a .ctxtrace holds none)
     #[arg(long, help_heading = SHOWS)]
     with_paths: bool,
     /// The columns of the table of policies, by the names that they have in CSV, or `all`; CSV and JSON hold all of them in any case

@@ -52,7 +52,7 @@ pub struct Tune {
     /// What is to be as large as can be
     #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
     maximise: Option<String>,
-    /// What a setting must keep beside the usual guards 'overflows = 0', 'broken references <= default' and, for net cost, 'net failed sessions = 0'; what is
+    /// What a setting must keep beside the usual guards 'overflows = 0', 'lost_lines <= default' and, for net cost, 'net failed sessions = 0'; what is
     /// asked for of the measure of a guard takes its place
     #[arg(long, value_name = "CONSTRAINT")]
     subject_to: Vec<String>,

@@ -79,10 +79,22 @@ fn files_and_links(folder: &Path, missing: &mut Vec<Skipped>) -> (Vec<PathBuf>, 
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => files.push(entry.into_path()),
             Ok(entry) if entry.path_is_symlink() && entry.depth() > 0 => links.push(entry.into_path()),
             Ok(_) => {}
-            Err(error) => missing.push(nowhere(&folder.to_string_lossy(), &format!("cannot be walked: {error}"))),
+            Err(error) => missing.push(unwalked(folder, &error)),
         }
     }
     (files, links)
+}
+
+/// What could not be walked, by its own name where the error has it.
+fn unwalked(folder: &Path, error: &ignore::Error) -> Skipped {
+    match error {
+        ignore::Error::WithDepth { err, .. } => unwalked(folder, err),
+        ignore::Error::WithPath { path, err } => unwalked(path, err),
+        ignore::Error::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            nowhere(&folder.to_string_lossy(), "cannot be walked: permission denied")
+        }
+        error => nowhere(&folder.to_string_lossy(), &format!("cannot be walked: {error}")),
+    }
 }
 
 /// Why what a link leads to is not read; `None` where it is read under its own name.

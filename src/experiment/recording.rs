@@ -101,9 +101,14 @@ impl RecordedSession {
     }
 
     /// The list price that bills with a cache are compared with: with that cache where the log does not say what its own did.
-    fn beside_nano_usd(&self, cache: CacheKind) -> u64 {
-        let modelled = self.modelled_nano_usd.filter(|_| matches!(cache, CacheKind::Recorded | CacheKind::Modelled));
-        modelled.unwrap_or_else(|| self.nano_usd())
+    /// Absent where the two caches differ: bills of another cache than the provider's, or of none, lie apart from recorded ones by what that cache would do.
+    fn beside_nano_usd(&self, cache: CacheKind) -> Option<u64> {
+        match cache {
+            CacheKind::Recorded | CacheKind::Modelled => Some(self.modelled_nano_usd.unwrap_or_else(|| self.nano_usd())),
+            // The list price of a log that counts no cache has none.
+            CacheKind::None => self.modelled_nano_usd.map(|_| self.nano_usd()),
+            CacheKind::Perfect => None,
+        }
     }
 
     /// Has any call a price?
@@ -157,9 +162,9 @@ impl Recording {
             sum.compactions += totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset);
             sum.recorded_tokens += totals.recorded_tokens;
             sum.tokens += totals.compared_tokens;
-            if let Some(bills) = replay.bills.at(place) {
+            if let (Some(bills), Some(recorded_nano_usd)) = (replay.bills.at(place), session.beside_nano_usd(cache)) {
                 let bill = bills.with(cache);
-                sum.recorded_nano_usd += session.beside_nano_usd(cache);
+                sum.recorded_nano_usd += recorded_nano_usd;
                 sum.nano_usd += bill.nano_usd() - bill.summariser.nano_usd;
             }
         }

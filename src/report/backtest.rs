@@ -117,7 +117,7 @@ fn in_short(all: &[&Tested], (hits, demanded, predictions): (u64, u64, u64), err
 
 /// Millionths in percent with two decimals.
 fn hundredths(millionths: u64) -> String {
-    let hundredths = millionths / 100;
+    let hundredths = (millionths + 50) / 100;
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }
 

@@ -1,4 +1,4 @@
-//! Which rule of a policy broke how many references.
+//! Which rule of a policy lost how much reused text.
 
 use super::document::{Better, Cell, Column, Provenance, Section, Table, Unit};
 use super::field::Fields;
@@ -15,9 +15,9 @@ const SHARE: Column = Column::number("broken_share", "share", Unit::Share, Prove
     .says("lost by this rule, of all reused lines or names")
     .better(Better::Less);
 
-/// The rules of all policies. Absent where nothing is broken.
+/// The rules of all policies. Absent where nothing is lost.
 pub fn section(replays: &[Replay]) -> Option<Section> {
-    flat(replays).told("What broke them, by rule")
+    flat(replays).told("What was lost, by rule")
 }
 
 /// One row per policy, rule and kind of evidence, the rules in the order of their names.
@@ -30,7 +30,7 @@ pub fn flat(replays: &[Replay]) -> Table {
         .with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy))
         .with(Column::name("rule", "rule"), |(_, rule, ..)| Cell::name(rule))
         .with(Column::name("evidence", "evidence"), |(.., evidence, _)| Cell::name(evidence_name(*evidence)))
-        .with(count("broken", "broken", "references whose latest source this rule took away or cut last"), |(.., fates)| {
+        .with(count("broken", "lost", "references whose latest source this rule took away or cut last"), |(.., fates)| {
             Cell::Count(fates.broken())
         })
         .and(fates(|(.., fates): &(&Replay, &str, Evidence, Fates)| *fates))

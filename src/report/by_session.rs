@@ -97,7 +97,7 @@ fn named(replays: &[Replay]) -> Vec<&Replay> {
 fn met<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
     let mut met: Vec<Met<'_>> = (0..corpus.traces.len()).map(|place| Met::of(place, named)).collect();
     // The sort is stable: equals stay in the order of the corpus.
-    met.arrange_by_key(|met| Reverse((met.failed, met.overflows, met.spread())));
+    met.arrange_by_key(|met| Reverse((met.failed, met.overflows, met.spread(), met.beside_recorded())));
     met
 }
 
@@ -169,6 +169,11 @@ impl<'a> Met<'a> {
     /// How far the policies are apart, in prompt tokens.
     fn spread(&self) -> u64 {
         self.ends.map_or(0, |[(_, (least, _)), (_, (most, _))]| most - least)
+    }
+
+    /// How far they are from the recording, and what that sent: they tell sessions apart where one policy stands alone.
+    fn beside_recorded(&self) -> (u64, u64) {
+        self.ends.map_or((0, 0), |[(_, (least, recorded)), _]| (least.abs_diff(recorded), recorded))
     }
 }
 

@@ -51,7 +51,8 @@ pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report 
 fn told(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section>, Option<Screen>) {
     let of = |by: BreaksBy| table(by, rows(corpus, found, by), found);
     let by = |by: BreaksBy| of(by).titled(format!("Breaks by {}", by.name()));
-    let (headline, sum) = (Section::lines(headline(found)), of(asked.by));
+    let tells = corpus.traces.each().any(|trace| trace.tells_of_cache());
+    let (headline, sum) = (Section::lines(headline(found, tells)), of(asked.by));
     let breaks = listed(corpus, found).told("Breaks");
     let mut sections = vec![headline.clone(), by(asked.by)];
     let mut screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), rows: 0 };
@@ -70,11 +71,13 @@ pub fn money(nano_usd: u64) -> String {
     short_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
 }
 
-/// The answer.
-fn headline(found: &CacheReads) -> Vec<String> {
+/// The answer; `tells`: a log counts what its cache read.
+fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
     let Reads { expected, near, breaks, nano_usd, unpriced, .. } = found.sum;
     if expected == 0 {
-        return vec!["No log shows what a prompt cache did: no read was expected.".to_owned()];
+        let none = "No log shows what a prompt cache did: no read was expected.";
+        let short = "No read of the prompt cache was expected: its rule is not known for these models, or no call follows another one.";
+        return vec![if tells { short } else { none }.to_owned()];
     }
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let mut lines = vec![

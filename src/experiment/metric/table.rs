@@ -100,7 +100,7 @@ pub const METRICS: &[Metric] = &[
         "reused text kept, as a share of the most that contexts of the same sizes can keep",
         |totals| of_counts(lines(totals).kept, totals.retention.achievable))
         .table(3, More).where_it_tells(),
-    share("broken_calls_share", "calls broken", "calls whose reply repeats lines that were no longer in the context",
+    share("broken_calls_share", "calls with lost lines", "calls whose reply repeats lines that were no longer in the context",
         |totals| of_counts(totals.retention.broken_calls, totals.calls))
         .table(3, Less),
     share("anchored_share", "an\u{ad}chored", "share of the prompt tokens that rests on recorded usage",
@@ -114,10 +114,10 @@ pub const METRICS: &[Metric] = &[
         .spreadsheets().field(Part::Retention).judged().share_of("line_references"),
     count("identifier_references", "identifier references", "times that a reply repeats names of one source", |totals| names(totals).all())
         .spreadsheets(),
-    count("identifier_references_broken", "identifier references broken", "of them, those whose names were no longer in the context",
+    count("identifier_references_broken", "identifier references lost", "of them, those whose names were no longer in the context",
         |totals| names(totals).broken())
         .spreadsheets(),
-    count("broken_calls", "calls broken", "calls whose reply repeats lines that were no longer in the context", |totals| totals.retention.broken_calls)
+    count("broken_calls", "calls with lost lines", "calls whose reply repeats lines that were no longer in the context", |totals| totals.retention.broken_calls)
         .spreadsheets().field(Part::Retention),
     count("line_references_oracle", "oracle", "line references that the oracle keeps in contexts of the same sizes",
         |totals| totals.retention.oracle)
