@@ -33,7 +33,11 @@ impl Kin {
 
 /// Where each session belongs. A family is numbered by the rank of the session that started it.
 pub(super) fn origins(kin: impl IntoIterator<Item = Kin>) -> Vec<Origin> {
-    let all: Vec<Kin> = kin.into_iter().collect();
+    origins_of(&kin.into_iter().collect::<Vec<Kin>>())
+}
+
+// Compiled once, whatever the sessions come from.
+fn origins_of(all: &[Kin]) -> Vec<Origin> {
     let parents: BTreeMap<u64, u64> = all.iter().filter_map(|kin| Some((kin.id, kin.parent?))).collect();
     let root = |kin: &Kin| root_of(kin.id, kin.parent, &parents);
     let roots: BTreeSet<u64> = all.iter().filter(|kin| kin.parent.is_some()).map(root).collect();

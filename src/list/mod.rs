@@ -68,6 +68,11 @@ pub fn on_all_cores<T: Send>(count: usize, make: &(dyn Fn(usize) -> T + Sync)) -
     made
 }
 
+/// What changing each of these gives, in their order: compiled once for each kind of element and of what is given.
+fn changed_on_all_cores<E: Send, R: Send>(all: &mut [E], change: &(dyn Fn(&mut E) -> R + Sync)) -> Vec<R> {
+    all.par_iter_mut().map(change).collect()
+}
+
 impl<T> Default for List<T> {
     fn default() -> List<T> {
         List::from(Vec::new())
@@ -83,13 +88,17 @@ impl<T> From<Vec<T>> for List<T> {
 /// What comes one by one is packed where there are many.
 impl<T: Pack> FromIterator<T> for List<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> List<T> {
-        let mut all = all.into_iter();
-        let first: Vec<T> = all.by_ref().take(MANY).collect();
-        match all.next() {
-            None => List::from(first),
-            Some(next) => {
-                List::of_packed(first.iter().map(stored).chain(std::iter::once(stored(&next))).chain(all.map(|one| stored(&one))).collect())
-            }
+        gathered(&mut all.into_iter())
+    }
+}
+
+/// The list of what comes: compiled once for each kind of element, whatever it comes from.
+fn gathered<T: Pack>(all: &mut dyn Iterator<Item = T>) -> List<T> {
+    let first: Vec<T> = all.take(MANY).collect();
+    match all.next() {
+        None => List::from(first),
+        Some(next) => {
+            List::of_packed(first.iter().map(stored).chain(std::iter::once(stored(&next))).chain(all.map(|one| stored(&one))).collect())
         }
     }
 }
@@ -216,8 +225,8 @@ impl<T: Pack> List<T> {
     /// Changes all elements on all cores; what that gives stands in their order.
     pub fn change_each<R: Send>(&mut self, change: impl Fn(&mut T) -> R + Sync + Send) -> Vec<R> {
         match self.all() {
-            All::Plain(all) => all.as_mut_slice().par_iter_mut().map(change).collect(),
-            All::Packed(all) => all.par_iter_mut().map(|bytes| changed(bytes, &change)).collect(),
+            All::Plain(all) => changed_on_all_cores(all, &change),
+            All::Packed(all) => changed_on_all_cores(all, &|bytes| changed(bytes, &change)),
         }
     }
 

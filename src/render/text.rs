@@ -151,7 +151,8 @@ fn table(out: &mut String, table: &Table, page: Page) {
         .collect();
     let best = if page.emphasis == Emphasis::Bold { best(table) } else { BTreeSet::new() };
     let all = blocks(&measured, page.width);
-    let shown = if page.figures == Figures::Exact { all.len() } else { 1 };
+    let is_whole = page.figures == Figures::Exact || table.columns.iter().any(|column| column.asked);
+    let shown = if is_whole { all.len() } else { 1 };
     for (place, block) in all.iter().take(shown).enumerate() {
         if place > 0 {
             out.push('\n');

@@ -150,6 +150,8 @@ pub struct Column {
     pub better: Better,
     /// Each of its cells is one picture, drawn in letters: it is never broken into lines.
     pub pictures: bool,
+    /// The user named it: it is shown on any page.
+    pub asked: bool,
 }
 
 /// One cell.
@@ -186,8 +188,10 @@ impl Table {
         Table { rows: self.rows.head(rows), ..self.clone() }
     }
 
-    /// The same with these columns alone behind its labels, in this order; with all of them where one of the names is `all`.
-    pub fn with_columns(self, names: &[String]) -> Table {
+    /// The same with these columns alone behind its labels, in this order; with all of them where one of the names is `all`. A page that is too narrow shows them one group
+    /// below the other.
+    pub fn with_columns(mut self, names: &[String]) -> Table {
+        self.columns.iter_mut().for_each(|column| column.asked = true);
         if names.iter().any(|name| name == "all") {
             return self;
         }
@@ -215,7 +219,7 @@ impl Column {
     /// A column of names.
     pub const fn name(key: &'static str, header: &'static str) -> Column {
         let (unit, provenance) = (Unit::Name, Provenance::Recorded);
-        Column { key, header, meaning: "", unit, provenance, priority: 0, better: Better::Neither, pictures: false }
+        Column { key, header, meaning: "", unit, provenance, priority: 0, better: Better::Neither, pictures: false, asked: false }
     }
 
     /// A column of sentences.

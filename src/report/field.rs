@@ -34,8 +34,12 @@ impl<'a, R> Fields<'a, R> {
 
     /// The table of some rows.
     pub fn table(self, labels: usize, rows: impl IntoIterator<Item = R>) -> Table {
-        let cells = |row: R| self.0.iter().map(|(_, cell)| cell(&row)).collect();
+        let cells = |row: R| self.cells(&row);
         Table { labels, rows: rows.into_iter().map(cells).collect(), columns: self.0.iter().map(|(column, _)| *column).collect() }
+    }
+
+    fn cells(&self, row: &R) -> Vec<Cell> {
+        self.0.iter().map(|(_, cell)| cell(row)).collect()
     }
 }
 

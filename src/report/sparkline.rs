@@ -15,6 +15,7 @@ pub const COLUMN: Column = Column {
     provenance: Provenance::Simulated,
     priority: 1,
     pictures: true,
+    asked: false,
     ..Column::name("window_filled", "window filled")
 };
 
