@@ -36,6 +36,10 @@ pub struct Check {
     pub calibrated: Bill,
     /// The same with factors that the call had no part in: those of every second call of its session, itself not among them.
     pub held_out: Bill,
+    /// What the modelled bills of single sessions are off, too high or too low, summed; in thousand-millionths of a dollar.
+    pub modelled_off_nano_usd: u64,
+    /// The same of those that are held out.
+    pub held_out_off_nano_usd: u64,
     /// Calls of sessions whose logs count what caches read.
     pub reads: u64,
     /// Those at which the modelled cache reads as much, within [`BLOCK`] and a tenth of the prompt.
@@ -69,6 +73,8 @@ impl AddAssign<&Check> for Check {
         self.unrecorded_unpriced_calls += other.unrecorded_unpriced_calls;
         self.calibrated += &other.calibrated;
         self.held_out += &other.held_out;
+        self.modelled_off_nano_usd += other.modelled_off_nano_usd;
+        self.held_out_off_nano_usd += other.held_out_off_nano_usd;
         self.reads += other.reads;
         self.reads_within += other.reads_within;
         self.logged_calls += other.logged_calls;
@@ -103,7 +109,8 @@ impl Check {
 /// How far bills are off on the recordings themselves: no difference between bills that is smaller says anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnError {
-    /// Of each agent what the bill is off, too high or too low, summed; in thousand-millionths of a dollar.
+    /// Of each session what the bill is off, too high or too low, summed; in thousand-millionths of a dollar. Sums over sessions would hide what is too high in one and too
+    /// low in another, where a policy acts in one of them alone.
     pub off_nano_usd: u64,
     /// The list price of the recorded usage.
     pub recorded_nano_usd: u64,
@@ -115,9 +122,12 @@ impl OwnError {
     pub fn over<'a>(checks: impl IntoIterator<Item = &'a Check>, cache: CacheKind) -> Option<OwnError> {
         let mut sum = OwnError::default();
         for check in checks {
-            let recorded = check.recorded.nano_usd();
-            sum.off_nano_usd += check.bill(cache)?.nano_usd().abs_diff(recorded);
-            sum.recorded_nano_usd += recorded;
+            sum.off_nano_usd += match cache {
+                CacheKind::Recorded => check.held_out_off_nano_usd,
+                CacheKind::Modelled => check.modelled_off_nano_usd,
+                CacheKind::None | CacheKind::Perfect => return None,
+            };
+            sum.recorded_nano_usd += check.recorded.nano_usd();
         }
         (sum.recorded_nano_usd > 0).then_some(sum)
     }
@@ -180,6 +190,9 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
             sum.logged_modelled_nano_usd += modelled.nano_usd();
         }
     }
+    let recorded = sum.recorded.nano_usd();
+    sum.modelled_off_nano_usd = sum.modelled.nano_usd().abs_diff(recorded);
+    sum.held_out_off_nano_usd = sum.held_out.nano_usd().abs_diff(recorded);
     let beside = trace.side_calls.iter().map(|(usage, _)| usage);
     for usage in beside.chain(trace.compactions.iter().filter_map(|compaction| compaction.usage.as_ref())) {
         sum.side_calls += 1;

@@ -71,7 +71,7 @@ pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<S
         _ => "",
     };
     Some(format!(
-        "The bill's own error: with this cache the recordings themselves{by} come to {} of {} more or less than the list price of their usage ({}). Differences that are smaller say nothing.",
+        "The bill's own error: with this cache the recordings themselves{by} come, session by session, to {} of {} more or less than the list price of their usage (sums: {}). Differences that are smaller say nothing.",
         dollars(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX)),
         dollars(i64::try_from(error.recorded_nano_usd).unwrap_or(i64::MAX)),
         first_few(&agents, NAMED),
