@@ -147,7 +147,7 @@ fn bills(logs: &[&str], claims: &mut Claims, page: &mut String) {
     );
     claim(
         claims,
-        "cache reads are met within 1,024 tokens",
+        "cache reads are met within 1,024 tokens and a tenth of the prompt",
         format!("{within} of {reads} calls, {}", percent(within as f64 / reads as f64)),
         "by agent: explicit caches yes, implicit ones miss at random",
     );
