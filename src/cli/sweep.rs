@@ -16,6 +16,7 @@ use ctxsim::experiment::{
     own_error, settings, thresholds, with_own,
 };
 use ctxsim::measure::Recall;
+use ctxsim::policy::Policy;
 use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
 use ctxsim::statistics::{Bars, RESAMPLES, WORTH};
 use std::collections::BTreeSet;
@@ -183,7 +184,7 @@ impl Sweep {
                 command,
             })
             .opened_by(check.clone())
-            .then(self.next(&dimensions))
+            .then(self.next(&dimensions, bases))
         })?;
         Failure::checked(self.logs.complaints(&corpus))
     }
@@ -254,13 +255,16 @@ impl Sweep {
     }
 
     /// What to type next: the search that holds what it finds against other sessions, the picture, and all of it.
-    fn next(&self, dimensions: &[Dimension]) -> Vec<(String, String)> {
+    fn next(&self, dimensions: &[Dimension], bases: &[Policy]) -> Vec<(String, String)> {
         let policies = self.policies.words();
         let vary: Vec<String> = self.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]).collect();
         let sought = self.sought();
         let both = [policies.clone(), vary, sought.clone()].concat();
         let mut next = Vec::new();
-        if self.policies.policies.len() == 1 {
+        // A parameter without a range of its own cannot be searched by its name alone.
+        let ranged =
+            |base: &Policy| dimensions.iter().all(|known| base.params.get(&known.param).is_some_and(|param| param.range.is_some()));
+        if self.policies.policies.len() == 1 && bases.iter().all(ranged) {
             let params =
                 dimensions.iter().map(|known| known.param.as_str()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(",");
             let params = [policies, vec!["--params".to_owned(), params], sought].concat();

@@ -104,7 +104,8 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
         return Window { facts, window: window.max(filled), prompt_limit: prompt_limit.max(largest), ..known };
     }
     if let Some(model) = model {
-        if largest <= model.prompt_limit().0 {
+        // A model that the user names is held to its window, whatever the recorded one took.
+        if largest <= model.prompt_limit().0 || of_flag.is_some() {
             return known(model.context.0, max_input, WindowFrom::Catalogue);
         }
         let larger = model.long_context.map(|tokens| tokens.0).filter(|window| *window >= filled);

@@ -4,7 +4,7 @@
 use super::escape::escape;
 use super::layout::NARROWEST;
 use super::text::{Figures, Page, is_number, paragraph, section};
-use crate::report::{Body, Depth, Provenance, Record, Report, Section, counted, grouped};
+use crate::report::{Body, Depth, Provenance, Record, Report, Section, Unit, counted, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
@@ -108,11 +108,12 @@ fn told(one: &Section, page: Page, depth: Depth, room: usize, most: usize) -> Op
         if over == 0 {
             return Some(told);
         }
-        // Fewer rows than these tell nothing. Rows of several lines free more than a line each.
+        // Fewer rows than these tell nothing, but a row of sentences does. Rows of several lines free more than a line each.
+        let fewest = if table.columns.iter().any(|column| column.unit == Unit::Prose) { 1 } else { 3 };
         let fewer = rows.saturating_sub(over);
         rows = match rows {
-            ..=3 => return None,
-            _ if fewer < 3 => (rows / 2).max(3),
+            _ if rows <= fewest => return None,
+            _ if fewer < 3 => (rows / 2).max(fewest),
             _ => fewer,
         };
     }

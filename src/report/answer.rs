@@ -10,6 +10,7 @@ use super::field::Fields;
 use super::figures;
 use super::finding;
 use super::recording::{self, COST_BESIDE, RECORDED};
+use super::refetch;
 use super::scenario;
 use super::words::{counted, grouped, percent};
 use crate::corpus::Corpus;
@@ -37,6 +38,7 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let mut sections = vec![table(replays, baselines, asked)];
     let mut lines: Vec<String> = unlike(corpus, replays, baselines, asked).into_iter().collect();
     lines.extend(verdict(corpus, replays, baselines, asked));
+    lines.extend(refetch::in_brief(replays, asked.cache));
     lines.extend((!corpus.traces.is_empty()).then(|| calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted)));
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
     lines.push(format!("{OPEN_LOOP}{longer}."));

@@ -60,6 +60,8 @@ struct Met<'a> {
     failed: u64,
     /// Overflows under all of them.
     overflows: u64,
+    /// Policies that bring it to its end.
+    ended: usize,
     /// The policy with the fewest prompt tokens, and that with the most, of those that bring it to its end.
     ends: Option<[(&'a Replay, Sent); 2]>,
 }
@@ -74,7 +76,7 @@ pub fn screen(corpus: &Corpus, replays: &[Replay]) -> Screen {
     let mut fewest: Vec<(&str, u64)> = fewest.into_iter().collect();
     fewest.arrange_by_key(|(_, sessions)| Reverse(*sessions));
     let told: Vec<String> = fewest.iter().map(|(policy, sessions)| format!("{policy} in {}", counted(*sessions, "session"))).collect();
-    let (all, alike) = (met.len() as u64, met.iter().filter(|met| met.ends.is_some() && met.spread() == 0).count() as u64);
+    let (all, alike) = (met.len() as u64, met.iter().filter(|met| met.ended == named.len() && met.spread() == 0).count() as u64);
     let answer = match told.as_slice() {
         _ if named.len() < 2 => None,
         [] => Some("All policies send the same prompt tokens in each session.".to_owned()),
@@ -150,7 +152,7 @@ impl<'a> Met<'a> {
         let tokens = |(_, (tokens, _)): &(&Replay, Sent)| *tokens;
         // Of equals the first one is named in both columns.
         let ends = ended().min_by_key(tokens).zip(ended().rev().max_by_key(tokens)).map(|(least, most)| [least, most]);
-        Met { place, failed: sum(|totals| totals.failed_sessions), overflows: sum(|totals| totals.overflows), ends }
+        Met { place, ended: ended().count(), failed: sum(|totals| totals.failed_sessions), overflows: sum(|totals| totals.overflows), ends }
     }
 
     fn end(&self, which: usize) -> Option<(&'a Replay, Sent)> {
@@ -160,7 +162,7 @@ impl<'a> Met<'a> {
     /// The policy at an end; where so many all send the same, the first end says so.
     fn named(&self, which: usize, policy: &str, of: usize) -> Cell {
         match which {
-            _ if of == 1 || self.spread() > 0 => Cell::name(policy),
+            _ if of == 1 || self.spread() > 0 || (which == 0 && self.ended < of) => Cell::name(policy),
             0 => Cell::name("all alike"),
             _ => Cell::Empty,
         }

@@ -38,7 +38,7 @@ pub fn calibration(
     }));
     parts.extend((checks.is_some() && matches!(cache, CacheKind::None | CacheKind::Perfect)).then(|| {
         let name = if cache == CacheKind::None { "none" } else { "perfect" };
-        format!("bills with --cache {name} are held against no recorded one")
+        format!("bills with --cache {name} are held against no recorded one (`vs recorded` is of prompt tokens)")
     }));
     let anchored = percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000);
     parts.push(format!("{anchored} of tokens rest on recorded usage"));

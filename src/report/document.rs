@@ -188,10 +188,14 @@ impl Table {
         Table { rows: self.rows.head(rows), ..self.clone() }
     }
 
-    /// The same with these columns alone behind its labels, in this order; with all of them where one of the names is `all`. A page that is too narrow shows them one group
-    /// below the other.
-    pub fn with_columns(mut self, names: &[String]) -> Table {
+    /// The same with all its columns on any page: where that is too narrow, one group below the other.
+    pub fn asked(mut self) -> Table {
         self.columns.iter_mut().for_each(|column| column.asked = true);
+        self
+    }
+
+    /// The same with these columns alone behind its labels, in this order; with all of them where one of the names is `all`.
+    pub fn with_columns(self, names: &[String]) -> Table {
         if names.iter().any(|name| name == "all") {
             return self;
         }

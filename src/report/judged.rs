@@ -118,11 +118,13 @@ pub fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
         let named = places.iter().filter_map(|place| constraints.get(*place)).map(|constraint| constraint.words.as_str());
         named.collect::<Vec<_>>().join(", ")
     };
+    // Where no setting is known to keep all constraints, the best of the others is none that could be recommended.
+    let cannot_tell = || if verdict.untold.is_empty() { String::new() } else { format!(", cannot tell {}", named(&verdict.untold)) };
     match verdict.standing {
-        Standing::Best => "best".to_owned(),
-        Standing::Equal => "as good".to_owned(),
-        Standing::NoDifference => "no difference".to_owned(),
-        Standing::Worse => "worse".to_owned(),
+        Standing::Best => format!("best{}", cannot_tell()),
+        Standing::Equal => format!("as good{}", cannot_tell()),
+        Standing::NoDifference => format!("no difference{}", cannot_tell()),
+        Standing::Worse => format!("worse{}", cannot_tell()),
         Standing::CannotTell => format!("cannot tell {}", named(&verdict.untold)),
         Standing::Breaks => format!("breaks {}", named(&verdict.broken)),
     }

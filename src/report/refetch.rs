@@ -4,11 +4,14 @@ use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::field::Fields;
 use super::figures;
-use super::words::{counted, dollars, grouped, percent};
+use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
 use crate::experiment::metric::{Metric, Of, compactions, count, metric, tokens};
 use crate::sim::{EventKind, MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
+
+/// So many policies are named on the first screen.
+const NAMED: usize = 3;
 
 /// What the closed loop supposes.
 pub const NOTE: &str = "Closed loop: before a call whose reply repeats lines that are gone, the agent makes one more call for each source, \
@@ -205,6 +208,23 @@ pub fn widen(table: &mut Table, replays: &[Replay]) {
         row.iter().cloned().chain(more.into_iter().flatten()).collect()
     };
     table.rows = table.rows.each().map(|row| widened(&row)).collect();
+}
+
+/// What reading again makes of the savings, for the first screen; absent where no loop was closed, or nothing was read again.
+pub fn in_brief(replays: &[Replay], cache: CacheKind) -> Option<String> {
+    let of = |open: &Replay| {
+        let closed = open.closed.as_deref().filter(|closed| closed.totals.refetches.calls > 0)?;
+        let saved = |totals: &Totals| percent(totals.tokens_saved(), totals.recorded_tokens);
+        let (paid_open, paid) = (open.bill.with(cache).nano_usd(), closed.bill.with(cache).nano_usd());
+        // Loops that fail unlike sessions have unlike calls.
+        let told = open.bill.is_priced() && open.totals.failed_sessions == closed.totals.failed_sessions;
+        let cost = told.then(|| i64::try_from(paid).unwrap_or(i64::MAX) - i64::try_from(paid_open).unwrap_or(i64::MAX));
+        let cost = cost.map_or_else(String::new, |more| format!(", {} {}", dollars(more.abs()), if more < 0 { "less" } else { "more" }));
+        let again = counted(closed.totals.refetches.calls, "request");
+        Some(format!("{} {again}, saves {} instead of {}{cost}", open.policy, saved(&closed.totals), saved(&open.totals)))
+    };
+    let told: Vec<String> = replays.iter().filter_map(of).collect();
+    (!told.is_empty()).then(|| format!("With lost text read again (closed loop, simulated): {}.", first_few(&told, NAMED)))
 }
 
 /// One line on a single session.

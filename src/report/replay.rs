@@ -159,6 +159,6 @@ pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baseline
     });
     let rows = before.chain(rows).collect();
     let table = Table { labels: 1, columns, rows };
-    let table = if asked.columns.is_empty() { table } else { table.with_columns(&asked.columns) };
+    let table = if asked.columns.is_empty() { table } else { table.with_columns(&asked.columns).asked() };
     Section { title: String::new(), body: Body::Table(table) }
 }

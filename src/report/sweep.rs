@@ -58,6 +58,18 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         let none = "Nothing is recommended: no setting that was looked at keeps all constraints.";
         return (breaking > 0).then(|| none.to_owned());
     };
+    if !best.verdict.untold.is_empty() {
+        let words = best
+            .verdict
+            .untold
+            .iter()
+            .filter_map(|place| swept.constraints.get(*place))
+            .map(|constraint| format!("'{}'", constraint.words));
+        let words = words.collect::<Vec<_>>().join(" and ");
+        return Some(format!(
+            "Nothing is recommended: no setting is known to keep {words}. Its interval lies on both sides of the limit, and more sessions would tell."
+        ));
+    }
     // Policies that stand beside the settings for comparison are not what is asked about.
     let is_varied = |one: &&Judged<'_>| judged.iter().filter(|other| other.setting.base == one.setting.base).count() > 1;
     let allowed = || judged.iter().filter(is_varied).find(|judged| judged.verdict.standing != Standing::Breaks);
@@ -291,11 +303,14 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     let mut all = Vec::new();
     let standing = |standing: Standing| judged.iter().filter(|judged| judged.verdict.standing == standing).count() as u64;
     let allowed = judged.len() as u64 - standing(Standing::Breaks);
+    let untold =
+        judged.iter().filter(|judged| judged.verdict.standing != Standing::Breaks && !judged.verdict.untold.is_empty()).count() as u64;
     if judged.len() > SHOWN {
         all.push(format!("{} of {} settings are shown; CSV and JSON hold all of them.", SHOWN, grouped(judged.len() as u64)));
     }
     if !swept.constraints.is_empty() {
-        all.push(format!("{} all constraints.", counted_as(allowed, "setting keeps", "settings keep")));
+        let rest = if untold > 0 { format!("; of {} that cannot be told", grouped(untold)) } else { String::new() };
+        all.push(format!("{} all constraints{rest}.", counted_as(allowed - untold, "setting keeps", "settings keep")));
     }
     let mut measures = std::iter::once(swept.objective.measure).chain(swept.constraints.iter().map(|constraint| constraint.measure));
     all.extend(measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop).then(|| CLOSED_LOOP.to_owned()));

@@ -136,10 +136,13 @@ fn summary(asked: &Validated<'_>) -> Vec<String> {
         scenario::sentence(asked.scenarios, found.predicted? / found.before - 1.0)
     };
     lines.extend(asked.validation.arms.first().filter(|_| asked.validation.arms.len() == 1).and_then(total));
-    lines.push(format!(
-        "{}Figures of a call are predictions for unchanged behaviour, those of a run hold if runs stay as long.",
-        if asked.validation.arms.len() > 1 { "* " } else { "" }
-    ));
+    let predicts = found().any(|(_, found)| found.predicted.is_some());
+    lines.extend(predicts.then(|| {
+        format!(
+            "{}Figures of a call are predictions for unchanged behaviour, those of a run hold if runs stay as long.",
+            if asked.validation.arms.len() > 1 { "* " } else { "" }
+        )
+    }));
     lines
 }
 

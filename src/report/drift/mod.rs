@@ -64,7 +64,7 @@ fn off(estimator: &str, figures: &Figures) -> Option<String> {
     let bias = figures.bias_tokens();
     let by = percent(bias.saturating_abs(), figures.recorded_tokens);
     let way = if bias < 0 { "low" } else { "high" };
-    let ratio = figures.ratios.as_ref().map(|ratios| format!("{}.{:02}", ratios.p50 / 1000, ratios.p50 % 1000 / 10))?;
+    let ratio = figures.ratios.as_ref().map(|ratios| format!("{:.2}", ratios.p50 as f64 / 1000.0))?;
     Some(format!(
         "Estimates by {estimator} are {by} too {way} over {} with recorded usage in {}; the median prompt is {ratio} times its estimate.",
         counted(figures.calls, "call"),

@@ -53,7 +53,9 @@ pub(super) fn picture(trace: &Trace, outcome: &Outcome) -> Option<Section> {
         lines.extend((!letters.trim().is_empty()).then(|| line(front, letters)));
     }
     let last = grouped(outcome.calls.len() as u64);
-    lines.push(format!("{:>FRONT$} 1{last:>width$}", "call", width = bars.len().max(last.len())));
+    // Of one call there is one number.
+    let from = if outcome.calls.len() > 1 { "1" } else { " " };
+    lines.push(format!("{:>FRONT$} {from}{last:>width$}", "call", width = bars.len().max(last.len())));
     let text = lines.join("\n");
     let all = [('C', "C compacted"), ('p', "p pruned or dropped"), ('x', "x refused")];
     let used: Vec<&str> =

@@ -52,8 +52,8 @@ struct IntervalsRecord {
     before: [f64; 2],
     predicted: [f64; 2],
     measured: [f64; 2],
-    predicted_change: [f64; 2],
-    measured_change: [f64; 2],
+    predicted_change: Option<[f64; 2]>,
+    measured_change: Option<[f64; 2]>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -118,8 +118,9 @@ impl FoundRecord {
                 before: bounds(known.before),
                 predicted: bounds(known.predicted),
                 measured: bounds(known.after),
-                predicted_change: shares(known.predicted_change),
-                measured_change: shares(known.measured_change),
+                // A rate has no share of itself: it is compared as it is.
+                predicted_change: (!found.measure.is_rate).then(|| shares(known.predicted_change)),
+                measured_change: (!found.measure.is_rate).then(|| shares(known.measured_change)),
             }),
             noise: found.noise.map(|noise| if found.measure.is_rate { number(noise) } else { round(noise) }),
             more_runs_10: found.more_runs.map(|[fine, _]| fine),

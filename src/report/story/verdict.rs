@@ -86,7 +86,10 @@ fn price(best: &Replay, unchanged: &Replay, cache: CacheKind) -> String {
     };
     if let (Some(with), Some(without)) = (cost(best), cost(unchanged)) {
         let (covered, all) = (best.totals.sessions, unchanged.totals.sessions);
+        // A policy that fails sessions has fewer calls, and calls without a price are in no sum.
+        let unlike = [best, unchanged].iter().any(|replay| replay.totals.failed_sessions > 0) || best.bill.unpriced_calls > 0;
         parts.push(match covered == all {
+            true if unlike => format!("the list price of its calls is {with}"),
             true => format!("the list price of its calls is {with}, without any policy {without}"),
             // Own agents leave out sessions without a preset: what all of them cost is no comparison.
             false => format!("the list price of its calls is {with} over {} of {}", grouped(covered), counted(all, "session")),

@@ -2,7 +2,8 @@
 
 use crate::transcript::{Message, Part, Role, Text, Transcript, Usage};
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 use std::io::{self, Write};
 
 /// What of a session this dialect has no place for.
@@ -16,6 +17,8 @@ pub struct LeftOut {
     pub compactions: u64,
     /// Calls of summarisers and the like.
     pub side_calls: u64,
+    /// That the counted output of a reply is a placeholder from the start of the stream.
+    pub placeholders: u64,
 }
 
 impl std::ops::AddAssign for LeftOut {
@@ -24,6 +27,7 @@ impl std::ops::AddAssign for LeftOut {
         self.images += other.images;
         self.compactions += other.compactions;
         self.side_calls += other.side_calls;
+        self.placeholders += other.placeholders;
     }
 }
 
@@ -34,7 +38,7 @@ struct Line<'a> {
     model: &'a str,
     messages: Vec<ChatLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<&'a RawValue>,
+    tools: Option<Box<RawValue>>,
 }
 
 #[derive(Default, Serialize)]
@@ -96,10 +100,11 @@ pub fn write(transcript: &Transcript, out: &mut dyn Write) -> io::Result<(u64, L
         images: live.iter().flat_map(|message| &message.parts).filter(images).count() as u64,
         compactions: transcript.compactions.len() as u64,
         side_calls: transcript.side_calls.len() as u64 + transcript.compactions.iter().filter(|event| event.call.is_some()).count() as u64,
+        placeholders: live.iter().filter_map(|message| message.call.as_ref()?.usage).filter(|usage| !usage.output_is_final).count() as u64,
     };
     let model = live.iter().filter_map(|message| message.call.as_ref()).map(|call| &*call.model).find(|model| !model.is_empty());
     let tools = live.iter().flat_map(|message| &message.parts).find_map(|part| match part {
-        Part::Tools(text) => serde_json::from_str::<&RawValue>(words(text)).ok(),
+        Part::Tools(text) => definitions(words(text)),
         _ => None,
     });
     let messages: Vec<ChatLine<'_>> = live.into_iter().flat_map(chat_lines).collect();
@@ -107,6 +112,25 @@ pub fn write(transcript: &Transcript, out: &mut dyn Write) -> io::Result<(u64, L
     serde_json::to_writer(&mut *out, &Line { id: &transcript.id, model: model.unwrap_or_default(), messages, tools })?;
     out.write_all(b"\n")?;
     Ok((written, left_out))
+}
+
+/// Definitions of tools as this dialect has them. Those of Anthropic's are put into its shape: a list in theirs would be read as one of their logs.
+fn definitions(text: &str) -> Option<Box<RawValue>> {
+    let written = || serde_json::from_str::<Box<RawValue>>(text).ok();
+    let Ok(mut tools) = serde_json::from_str::<Vec<Map<String, Value>>>(text) else { return written() };
+    if !tools.iter().any(|tool| tool.contains_key("input_schema")) {
+        return written();
+    }
+    for tool in tools.iter_mut().filter(|tool| tool.contains_key("input_schema")) {
+        let mut function = std::mem::take(tool);
+        if let Some(schema) = function.remove("input_schema") {
+            function.insert("parameters".to_owned(), schema);
+        }
+        function.remove("cache_control");
+        tool.insert("type".to_owned(), Value::from("function"));
+        tool.insert("function".to_owned(), Value::Object(function));
+    }
+    to_raw_value(&tools).ok()
 }
 
 /// The messages that stand in the context at the end if nothing was compacted: what was taken back is gone.
