@@ -1,7 +1,7 @@
 //! What masks would replace of the stored history: kept from call to call, and looked at again only where it has grown.
 
 use super::guard::enough;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, gross_of};
 use crate::context::Context;
 use crate::policy::{Growing, Mask, Rule, Select};
 use std::ops::Range;
@@ -55,10 +55,12 @@ impl<'a> Candidates<'a> {
         let mut sum = self.worth.last().copied().unwrap_or_default();
         self.ids.truncate(sum.items as usize);
         for (id, alone) in self.growing.items(from) {
-            if let Some(by) = inputs.masked(context, self.rule, rule, mask, id) {
+            let by = inputs.masked(context, self.rule, rule, mask, id);
+            sum.gross += gross_of(rule, alone, by.is_some());
+            if let Some(by) = by {
                 sum = Worth {
                     items: sum.items + 1,
-                    gross: sum.gross + alone,
+                    gross: sum.gross,
                     comes: sum.comes + rule.select.size(context.estimator(), by.guess, by.alone),
                 };
                 self.ids.push(id);

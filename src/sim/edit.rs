@@ -126,6 +126,8 @@ fn excerpt(inputs: &Inputs<'_>, context: &Context, rule: &Rule, id: u32, item: &
     let estimator = context.estimator();
     let per_token = match &estimator.non_ascii {
         None => (estimator.denominator, estimator.numerator),
+        // What an earlier cut has left is what the estimate is of.
+        Some(_) if item.state == ItemState::Truncated => (u64::from(item.ends.head) + u64::from(item.ends.tail), item.alone),
         Some(_) => (u64::from(text.length.bytes), item.alone),
     };
     let cut = cut(&rule.select.excerpt_limits(share(item.alone, whole.keeps, whole.of), whole.head, per_token), text)?;

@@ -77,8 +77,9 @@ impl<'a> Inputs<'a> {
         let (mut gross, mut comes) = (0, 0);
         let mut replacements = Vec::with_capacity(items.len());
         for item in items {
-            if let Some(by) = self.masked(context, index, rule, mask, item.id) {
-                gross += item.alone;
+            let by = self.masked(context, index, rule, mask, item.id);
+            gross += gross_of(rule, item.alone, by.is_some());
+            if let Some(by) = by {
                 comes += rule.select.size(context.estimator(), by.guess, by.alone);
                 replacements.push((item.id, by));
             }
@@ -154,4 +155,10 @@ fn preview(mask: &Mask, tool: Option<&str>) -> Option<Truncate> {
         Extent::Tokens => Unit::Tokens,
     };
     Some(Truncate { unit, max: Some(0), keep: Some(stay), ..limits })
+}
+
+/// What an item that a mask looks at adds to the gross saving. Where a placeholder must be smaller than the text, that stops it and not the count (Gemini CLI counts all outputs
+/// beyond the protected ones, and leaves out the short ones as it writes).
+pub(super) fn gross_of(rule: &Rule, alone: u64, is_replaced: bool) -> u64 {
+    if is_replaced || rule.no_inflate == Switch::On { alone } else { 0 }
 }

@@ -114,6 +114,28 @@ fn not_a_word_is_left() {
     assert!(shown.contains("measured in another vocabulary"), "{shown}");
 }
 
+/// Definitions of tools in Anthropic's shape would make chat messages look like one of its logs: their usage would be lost.
+#[test]
+fn chat_messages_of_anthropic_logs_are_read_back() {
+    let folder = tempfile::tempdir().expect("folder");
+    let out = folder.path().join("chat.jsonl").to_string_lossy().into_owned();
+    let calls = |path: &str| {
+        let corpus = ctxsim(&["inspect", path, "--json"]).json()["corpus"].clone();
+        (
+            corpus["formats"].clone(),
+            corpus["sessions"].clone(),
+            corpus["calls_with_usage"].clone(),
+            corpus["recorded_prompt_tokens"].clone(),
+        )
+    };
+    let from = "tests/data/anthropic-messages/exchanges.jsonl";
+    ctxsim(&["convert", from, "--to", "openai-chat", "-o", &out]).code(0);
+    // But for one call outside the conversations, which chat messages have no place for.
+    let (before, after) = (calls(from), calls(&out));
+    assert_eq!((before.1, before.2, before.3), (json!(2), json!(5), json!(730)));
+    assert_eq!(after, (json!({ "openai-chat": 1 }), json!(2), json!(4), json!(640)));
+}
+
 #[test]
 fn chat_messages_are_read_back() {
     let folder = tempfile::tempdir().expect("folder");

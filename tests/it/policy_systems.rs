@@ -78,6 +78,17 @@ fn gemini_cli_compresses_at_half_and_masks_from_30_000_tokens_on() {
             .trace();
         assert_eq!(calls_of(&run(&preset("gemini-cli", &[]), &trace, 1_048_576), EventKind::Prune), prunes, "{chars}");
     }
+    // An output that a placeholder would not shorten counts, and stays.
+    let trace = Session::default()
+        .user(4)
+        .step(4, None, "custom", text(40, 10))
+        .step(4, None, "custom", text(119_960, 29_990))
+        .step(4, None, "custom", text(199_980, 49_995))
+        .step(4, None, "custom", text(4, 1))
+        .reply(4, None)
+        .trace();
+    let outcome = run(&preset("gemini-cli", &[]), &trace, 1_048_576);
+    assert_eq!(of_kind(&outcome, EventKind::Prune).iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), [(4, 1)]);
 }
 
 #[test]
@@ -104,6 +115,14 @@ fn kimi_code_compacts_50_000_tokens_below_its_window_and_keeps_what_was_typed() 
     assert_eq!(compaction.iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), [(2, 2)]);
     let freed = compaction[0].before - compaction[0].after;
     assert!((10_003 + 2 - 2_382 - 130..10_003 + 2 - 2_382).contains(&freed), "{freed}");
+    // What was cut once is cut from what is left: the context after a compaction does not grow from one to the next.
+    let mut again = Session::default().user(12_000).reply(4, None).user(36_000).reply(4, None).user(40_000);
+    for _ in 0..30 {
+        again = again.step(4, None, "custom", text(16_000, 4_000));
+    }
+    let outcome = run(&preset("kimi-code", &[]), &again.reply(4, None).trace(), 49_000);
+    let after: Vec<u64> = of_kind(&outcome, EventKind::Compact).iter().map(|event| event.after).collect();
+    assert!(after.len() >= 3 && after.iter().all(|size| size.abs_diff(after[0]) < 400), "{after:?}");
 }
 
 #[test]

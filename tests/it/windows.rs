@@ -51,6 +51,12 @@ fn a_window_comes_from_the_flag_then_the_model_of_the_flag_then_the_log_then_the
     assert_eq!(window(&unknown, None, None).2, WindowFrom::Policy);
     let unknown = session(r#""agent":"a","model":"nobody-knows-this","window":64000"#, 1_000, 10);
     assert_eq!(window(&unknown, None, None), (64_000, 64_000, WindowFrom::Log));
+    // A model that is named is held to its window, though the recorded prompts were larger.
+    assert_eq!(window(&named, None, Some("gpt-4")), (8_192, 8_192, WindowFrom::Catalogue));
+    assert_eq!(replayed(&named, "none", None, Some("gpt-4")).totals.failed_sessions, 1);
+    // Codex takes no window above 272,000 for a model's, whatever the provider takes.
+    let limit = |corpus: &Corpus| replayed(corpus, "codex", None, None).thresholds;
+    assert_eq!(limit(&silent), [Some(244_800)]);
     // A model that the catalogue does not know says nothing.
     assert_eq!(window(&unknown, None, Some("nor-this")), (64_000, 64_000, WindowFrom::Log));
 }
