@@ -93,7 +93,8 @@ fn told(one: &Section, page: Page, depth: Depth, room: usize, most: usize) -> Op
     let Body::Table(table) = &one.body else {
         return Some(whole()).filter(|whole| lines(whole) <= room || matches!(one.body, Body::Code(..)));
     };
-    if depth == Depth::AllRows {
+    // What the user named is shown, however long that is.
+    if depth == Depth::AllRows || table.columns.iter().any(|column| column.asked) {
         return Some(whole());
     }
     let mut rows = table.rows.len().min(if most == 0 { ROWS } else { most });

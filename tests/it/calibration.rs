@@ -247,6 +247,7 @@ fn the_programs_own_error_does_not_cancel_between_agents() {
     let of = |recorded: u64, modelled: u64| {
         let mut check = Check::default();
         (check.recorded.fresh.nano_usd, check.modelled.fresh.nano_usd, check.held_out.fresh.nano_usd) = (recorded, modelled, recorded);
+        check.modelled_off_nano_usd = recorded.abs_diff(modelled);
         check
     };
     let checks = [of(1000, 1100), of(1000, 900)];

@@ -340,7 +340,7 @@ fn columns_are_chosen_by_their_names() {
     assert!(chosen.lines().count() < 12, "{chosen}");
     // Those that do not stand side by side stand below each other: none that was named is left out.
     let many = of(
-        "calls,overflows,failed_sessions,over_budget,compactions,prunes,peak_tokens,mean_tokens,prompt_tokens,tokens_saved,compared_tokens,recorded_tokens,output_tokens,cost",
+        "calls,overflows,failed_sessions,over_budget,compactions,prunes,peak_tokens,mean_tokens,prompt_tokens,tokens_saved,references_kept_share,anchored_share,summariser_tokens,cost",
     );
     let rows = |word: &str| many.lines().filter(|line| line.starts_with(word)).count();
     assert!(rows("none") > 1 && many.contains("cost") && many.lines().all(|line| line.chars().count() <= 80), "{many}");

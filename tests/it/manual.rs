@@ -4,15 +4,17 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-/// The report in the README is what its command prints today. To renew it: run the command that the test names and paste its output.
+/// What the README and the example of tuning show is what their commands print today. To renew them: run the command that the test names and paste its output.
 #[test]
-fn the_report_in_the_readme_is_real() {
+fn the_reports_in_the_documents_are_real() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let (_, after) = readme.split_once("```text\n$ ctxsim ").unwrap();
-    let (command, after) = after.split_once('\n').unwrap();
-    let (shown, _) = after.split_once("```").unwrap();
-    assert_eq!(ctxsim(&[]).args(command.split(' ')).columns(100).run().stdout(), shown, "COLUMNS=100 ctxsim {command}");
+    for page in ["README.md", "docs/tuning.md"] {
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        let (_, after) = text.split_once("```text\n$ ctxsim ").unwrap();
+        let (command, after) = after.split_once('\n').unwrap();
+        let (shown, _) = after.split_once("```").unwrap();
+        assert_eq!(ctxsim(&[]).args(command.split(' ')).columns(100).run().stdout(), shown, "{page}: COLUMNS=100 ctxsim {command}");
+    }
 }
 
 /// The first set-up command of the README is the one that continuous integration runs.

@@ -164,7 +164,7 @@ fn paths_are_named_only_where_they_are_asked_for() {
     let rules = program(&["replay", "worked.jsonl", "--by", "rule"]);
     assert!(rules.contains("mask"), "{rules}");
     let without = program(&["replay", "worked.jsonl", "--by", "reference"]);
-    assert!(without.contains("What broke them, by rule") && !without.contains("round.rs"), "{without}");
+    assert!(without.contains("What was lost, by rule") && !without.contains("round.rs"), "{without}");
     assert!(program(&["replay", "worked.jsonl", "--by", "reference", "--with-paths"]).contains("src/prices/round.rs"));
 }
 
