@@ -106,7 +106,10 @@ impl RecordedSession {
         match cache {
             CacheKind::Recorded | CacheKind::Modelled => Some(self.modelled_nano_usd.unwrap_or_else(|| self.nano_usd())),
             // The list price of a log that counts no cache has none.
-            CacheKind::None => self.modelled_nano_usd.map(|_| self.nano_usd()),
+            CacheKind::None => {
+                let cached = [self.bill.cache_read, self.bill.cache_write, self.bill.cache_write_1h];
+                cached.iter().all(|charge| charge.tokens == 0).then(|| self.nano_usd())
+            }
             CacheKind::Perfect => None,
         }
     }

@@ -259,6 +259,14 @@ fn a_cache_that_no_log_counts_is_on_both_sides() {
         // 127,800 tokens at $1.25 and 1,200 at $10 a million.
         assert_eq!(value["recorded"]["cost"], "0.17175");
     }
+    // Where the log counts its cache, a bill without one, or with a perfect one, is of another world.
+    let counted = |number: u64| json_of!({"prompt": 20_000 + number * 520, "cache_read": 18_000, "output": 200});
+    let path = native(folder.path(), (0..6).flat_map(|number| [reply(number, counted(number)), told(number)]));
+    for (cache, model) in [("none", ""), ("perfect", ""), ("none", "gpt-5.5")] {
+        let model = if model.is_empty() { vec![] } else { vec!["--model", model] };
+        let value = json(&[&["replay", &path, "-p", "none", "--cache", cache], &model[..]].concat());
+        assert_eq!(value["policies"][0]["beside_recorded"]["cost_vs_recorded"], Value::Null, "{cache} {model:?}");
+    }
 }
 
 /// A call without usage behind a compaction is priced as it was sent, not as the conversation would be that nothing had shortened.
