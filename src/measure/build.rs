@@ -228,8 +228,13 @@ const UNIQUE: usize = 16;
 
 /// What tells a message or a call from all others of an agent, also in another file: its id, and the time of a short one; `None` of a short one without a time.
 fn key(agent: &str, id: &str, time: Option<i64>) -> Option<u128> {
-    let at = if id.len() < UNIQUE { format!("\0{}", time?) } else { String::new() };
-    (!id.is_empty()).then(|| xxh3_128([agent, "\0", id, &at].concat().as_bytes()))
+    let mut bytes = Vec::with_capacity(agent.len() + id.len() + 10);
+    [agent, "\0", id].iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
+    if id.len() < UNIQUE {
+        bytes.push(0);
+        bytes.extend_from_slice(&time?.to_le_bytes());
+    }
+    (!id.is_empty()).then(|| xxh3_128(&bytes))
 }
 
 /// The public vocabulary of a model, where it has one that can be counted in.
