@@ -146,14 +146,14 @@ pub struct Beside {
     pub tokens: u64,
     /// List price of the recorded calls, in thousand-millionths of a dollar.
     pub recorded_nano_usd: u64,
-    /// List price under the policy. 0 on both sides without bills.
+    /// List price under the policy. 0 on both sides without bills, and where a session has unlike caches on the two.
     pub nano_usd: u64,
 }
 
 impl Recording {
     /// A policy beside the recording over these sessions, by their places.
     pub fn beside(&self, replay: &Replay, cache: CacheKind, places: impl Iterator<Item = usize>) -> Beside {
-        let mut sum = Beside::default();
+        let (mut sum, mut unlike) = (Beside::default(), false);
         for place in places {
             let (Some(session), Some(outcome)) = (self.sessions.at(place), replay.outcomes.at(place)) else { continue };
             let totals = &outcome.totals;
@@ -165,11 +165,17 @@ impl Recording {
             sum.compactions += totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset);
             sum.recorded_tokens += totals.recorded_tokens;
             sum.tokens += totals.compared_tokens;
-            if let (Some(bills), Some(recorded_nano_usd)) = (replay.bills.at(place), session.beside_nano_usd(cache)) {
+            if let Some(bills) = replay.bills.at(place) {
                 let bill = bills.with(cache);
-                sum.recorded_nano_usd += recorded_nano_usd;
+                let recorded = session.beside_nano_usd(cache);
+                unlike |= recorded.is_none();
+                sum.recorded_nano_usd += recorded.unwrap_or(0);
                 sum.nano_usd += bill.nano_usd() - bill.summariser.nano_usd;
             }
+        }
+        // What can be compared of some sessions alone would stand for all.
+        if unlike {
+            (sum.recorded_nano_usd, sum.nano_usd) = (0, 0);
         }
         sum
     }

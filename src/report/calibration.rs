@@ -36,7 +36,15 @@ pub fn calibration(
         };
         format!("unchanged recording priced {off} off{unknown}")
     }));
-    parts.extend((checks.is_some() && matches!(cache, CacheKind::None | CacheKind::Perfect)).then(|| {
+    // The recorded bill of logs that count no cache has none: it is one with --cache none.
+    let cached =
+        |check: &Check| check.recorded.cache_read.tokens + check.recorded.cache_write.tokens + check.recorded.cache_write_1h.tokens;
+    let apart = match cache {
+        CacheKind::None => sum(cached) > 0,
+        CacheKind::Perfect => checks.is_some(),
+        CacheKind::Recorded | CacheKind::Modelled => false,
+    };
+    parts.extend(apart.then(|| {
         let name = if cache == CacheKind::None { "none" } else { "perfect" };
         format!("bills with --cache {name} are held against no recorded one (`vs recorded` is of prompt tokens)")
     }));
