@@ -8,6 +8,7 @@ use super::region::Region;
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::{Role, Text};
 use crate::units::{Size, Tokens};
+use rustc_hash::FxHashSet;
 
 /// The context of one simulation.
 #[derive(Clone, Debug, Default)]
@@ -357,6 +358,12 @@ impl Context {
     /// The place of a message in prompt order; `None` where it has left.
     pub fn place_of(&self, id: u32) -> Option<usize> {
         self.order.iter().position(|known| *known == id)
+    }
+
+    /// The place in prompt order of the first of these messages; `None` where all have left.
+    pub fn first_of(&self, ids: &[u32]) -> Option<usize> {
+        let ids: FxHashSet<u32> = ids.iter().copied().collect();
+        self.order.iter().position(|id| ids.contains(id))
     }
 
     /// How many live entries there are.

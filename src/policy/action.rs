@@ -291,7 +291,7 @@ pub enum Per {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// After the system messages.
+    /// Where the first of the messages stood that it takes the place of, behind older ones that stay; without any, after the system messages.
     #[default]
     Head,
     /// After everything that was kept.

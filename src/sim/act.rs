@@ -13,6 +13,7 @@ use crate::policy::{Action, Drop, Mask, Rule, Selection, Switch, Take, Truncate,
 /// Does what a rule says, to the history as the rule finds it.
 pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
     state.window.context.edit_for(Some(index as u32));
+    state.gap = None;
     let done = match rule.action() {
         Some(Action::Mask(_)) => mask(state, index),
         Some(Action::Truncate(_)) => truncate(state, index),
@@ -118,10 +119,11 @@ pub(super) fn truncate_these(state: &mut State<'_>, rule: &Rule, limits: &Trunca
 
 fn remove(state: &mut State<'_>, index: usize, rule: &Rule, drop: &Drop) -> Done {
     let State { inputs, window, belief, .. } = state;
-    if let Some(gone) = window.drop_in_kept_view(inputs, index, rule, belief.incoming) {
+    if let Some((gone, gap)) = window.drop_in_kept_view(inputs, index, rule, belief.incoming) {
         if gone == 0 {
             return Done::Nothing;
         }
+        state.gap = gap;
         let done = dropped(state, rule, drop, gone);
         state.window.note_marker();
         return done;
@@ -138,6 +140,7 @@ pub(super) fn remove_these(state: &mut State<'_>, rule: &Rule, drop: &Drop, sele
     window.before_edit(rule);
     shorten(inputs, &mut window.context, rule, selection);
     let leaving = selection.leaving();
+    state.gap = window.context.first_of(&leaving);
     window.context.remove(&leaving);
     dropped(state, rule, drop, leaving.len())
 }

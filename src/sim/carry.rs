@@ -60,6 +60,7 @@ pub(super) fn truncations(items: &[Item], edits: &[Edit]) -> Result<Vec<(u32, Tr
 /// Carries out edits that are told as one event.
 pub(super) fn carry_out(state: &mut State<'_>, index: usize, rule: &Rule, edits: &[Edit]) -> Done {
     state.window.context.edit_for(Some(index as u32));
+    state.gap = None;
     let mut done = Done::Nothing;
     for edit in edits.iter().filter(|edit| edit.inject.is_none()) {
         done = done.and(one(state, index, rule, edit));

@@ -66,19 +66,9 @@ pub(super) fn insert(state: &mut State<'_>, text: &Text, role: SummaryRole, plac
     let at = match place {
         Place::End => None,
         Place::BeforeReply => context.newest_reply(),
-        Place::Head | Place::SystemPrompt => Some(context.after_system()),
+        Place::Head => Some(state.gap.unwrap_or_else(|| context.after_system())),
+        Place::SystemPrompt => Some(context.after_system()),
     };
-    insert_where(state, text, role, place, at);
-}
-
-/// The same at a place in prompt order.
-pub(super) fn insert_at(state: &mut State<'_>, text: &Text, role: SummaryRole, at: usize) {
-    if text.tokens > 0 {
-        insert_where(state, text, role, Place::Head, Some(at));
-    }
-}
-
-fn insert_where(state: &mut State<'_>, text: &Text, role: SummaryRole, place: Place, at: Option<usize>) {
     let item = state.window.context.own_text(text, Region::Summary);
     state.ledger.outcome.totals.injected_tokens += item.actual;
     let id = state.window.insert(item, role, place, at);

@@ -140,15 +140,15 @@ impl<'a> Window<'a> {
         Some(items)
     }
 
-    /// Shows a request the stored history without the messages that a rule drops, and hands back how many those are; `None` where that view
-    /// is not one that can be kept. A message of so many estimated tokens is about to enter.
-    pub fn drop_in_kept_view(&mut self, inputs: &Inputs<'_>, index: usize, rule: &Rule, incoming: u64) -> Option<usize> {
+    /// Shows a request the stored history without the messages that a rule drops, and hands back how many those are and where in the prompt
+    /// they stood; `None` where that view is not one that can be kept. A message of so many estimated tokens is about to enter.
+    pub fn drop_in_kept_view(&mut self, inputs: &Inputs<'_>, index: usize, rule: &Rule, incoming: u64) -> Option<(usize, Option<usize>)> {
         if !self.keeps_views(inputs, rule) || !rule.inject.is_empty() {
             return None;
         }
         let taken = self.stretch(rule, incoming)?;
         if !permitted(rule, taken) {
-            return Some(0);
+            return Some((0, None));
         }
         let known = |shown| match shown {
             Shown::Dropped { start, end, .. } if start == taken.start && end <= taken.end => Some(end),
@@ -158,8 +158,9 @@ impl<'a> Window<'a> {
         view.edit_for(Some(index as u32));
         let (_, conversation) = self.conversation.as_ref()?;
         view.remove(&conversation.ids(dropped..taken.end).collect::<Vec<u32>>());
+        let gap = conversation.ids(taken.end..taken.end + 1).next().and_then(|next| view.place_of(next));
         self.show_view(index, view, Shown::Dropped { start: taken.start, end: taken.end, marker: None });
-        Some(taken.end - taken.start)
+        Some((taken.end - taken.start, gap))
     }
 
     /// A line has been put into the view for what was dropped: it leaves before the view is used again.

@@ -18,6 +18,8 @@ pub(super) struct State<'a> {
     pub window: Window<'a>,
     pub belief: Belief,
     pub ledger: Ledger,
+    /// Where in the prompt the first of the messages stood that an action has taken: texts for the head come there, behind older ones that stay.
+    pub gap: Option<usize>,
     /// The conversation with the policy's program, where it has one.
     pub talk: Option<Talk>,
 }
@@ -33,7 +35,7 @@ impl<'a> State<'a> {
         let inputs = Inputs::new(trace, plan, conditions, intake);
         let (window, belief, ledger) = (Window::new(&inputs), Belief::new(plan.rule.len()), Ledger::new(&inputs));
         let talk = Talk::begin(&inputs);
-        State { inputs, window, belief, ledger, talk }
+        State { inputs, window, belief, ledger, gap: None, talk }
     }
 
     /// Turns to the next call.

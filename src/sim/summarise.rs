@@ -1,7 +1,7 @@
 //! Messages are replaced by a summary, and the summariser's own request is counted.
 
 use super::belief::Prepared;
-use super::edit::{Done, insert, insert_at, shorten, text_of, with_tokens};
+use super::edit::{Done, insert, shorten, text_of, with_tokens};
 use super::event::{EventKind, reported_as};
 use super::guard::permitted;
 use super::inputs::Inputs;
@@ -89,9 +89,9 @@ fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: P
     let State { inputs, window, .. } = state;
     let context = &mut window.context;
     let selection = prepared.selection;
-    let first = selection.gone.first().filter(|_| summarise.per == Per::Pair).and_then(|first| context.place_of(*first));
     shorten(inputs, context, rule, &selection);
     let leaving = selection.leaving();
+    state.gap = context.first_of(&leaving);
     context.condense(&selection.gone);
     context.remove(&selection.lost);
     if let Some(limits) = &summarise.flatten {
@@ -101,10 +101,7 @@ fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: P
         window.context.remove_own_system_text();
     }
     let text = prepared.text.map_or_else(|| text_of(prepared.tokens), |text| with_tokens(text, prepared.tokens));
-    match first {
-        Some(place) => insert_at(state, &text, summarise.role, place),
-        None => insert(state, &text, summarise.role, summarise.place),
-    }
+    insert(state, &text, summarise.role, summarise.place);
     state.rewritten();
     Done::Changed(reported_as(rule, EventKind::Compact), leaving.len() as u32)
 }
