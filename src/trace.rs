@@ -310,8 +310,8 @@ pub struct Trace {
     pub side_calls: Vec<(Usage, Option<u128>)>,
     /// Usage of calls of sub-agents that this log mirrors, with the keys of their messages. No part of [`Trace::usages`].
     pub mirrored: Vec<(Usage, Option<u128>)>,
-    /// For each message the hash of the conversation up to it, by which copies of a session without ids are known. Empty where the log has
-    /// ids, and where it holds too little to be known by.
+    /// For each message the hash of the conversation up to it, by which copies of a session are known where ids do not tell. The last one
+    /// also tells apart runs of one file that are alike. Empty where all messages and calls have ids.
     pub prints: Vec<u64>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,

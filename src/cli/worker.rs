@@ -227,7 +227,8 @@ fn measured(door: &Door, parts: &Parts<'_>, files: &[File], mut bytes: &[u8]) ->
     if !bytes.is_empty() {
         return Err("the row has more bytes than its files are said to have".to_owned());
     }
-    let mut corpus = parts.read(&[scratch.path().to_string_lossy().into_owned()]);
+    // Each file by its name: below a folder, hidden ones would be passed over, and agents keep their logs in such.
+    let mut corpus = parts.read(&names.keys().cloned().collect::<Vec<String>>());
     let folder = Path::new(scratch.path()).join("").to_string_lossy().into_owned();
     corpus.rename_files(&|words| names.get(words).map_or_else(|| words.replace(&folder, ""), |name| (*name).to_owned()));
     Ok(corpus)

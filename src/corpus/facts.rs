@@ -70,8 +70,11 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     facts.usage_by_trust.clear();
     facts.mirrored = Mirrored::default();
     facts.unseen = UnseenFacts::default();
+    // What is said of a file that stands in two parts is said once.
     facts.skipped.sort();
+    facts.skipped.dedup();
     facts.losses.sort();
+    facts.losses.dedup();
     corpus.traces.change_each(|trace| trace.reports_cache = reporting.contains(&trace.agent));
     for trace in corpus.traces.each() {
         facts.unseen.add(trace.unseen);

@@ -2,22 +2,24 @@
 
 use super::gathered::Corpus;
 use crate::list::List;
-use crate::trace::{CompactionRow, Trace};
+use crate::trace::{CallRow, CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashSet;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// Takes copied calls out of all sessions but one, and sessions out of which nothing is left.
 ///
 /// The session with the most calls owns what it holds, the first in the order of identities at a tie; in the others the copied messages stay as context
-/// of the calls that follow. A session without ids is a copy where another file's session begins with the whole of it: two runs that
-/// part somewhere are two runs. The result does not depend on the order in which files were read.
+/// of the calls that follow. Where a message or a call has no id, a session is a copy where another file's session begins with the whole of it: two
+/// runs that part somewhere are two runs. A single reply without a time tells too little for that, and is a copy of itself alone. The result does not depend on the order in which files were read.
 pub(super) fn count_once(corpus: &mut Corpus) {
     sort(&mut corpus.traces);
     let files = sources(corpus);
+    // Not the sum over all parts: they may share files.
+    corpus.facts.files = files + corpus.facts.duplicates.files;
     let length = |(index, trace): (usize, Cow<'_, Trace>)| (Reverse((trace.calls.len(), trace.messages.len())), index);
     let mut order: Vec<_> = corpus.traces.each().enumerate().map(length).collect();
     order.sort_unstable();
@@ -75,8 +77,10 @@ struct Seen {
     messages: FxHashSet<u128>,
     /// Recorded compactions and prunings, by the call that they followed.
     events: FxHashSet<(u128, CompactionKind)>,
-    /// Conversations of sessions without ids, up to each of their messages, with the first file that holds them.
+    /// Conversations that ids do not tell, up to each of their messages, with the first file that holds them.
     conversations: FxHashMap<u64, String>,
+    /// The whole of them, with each file that holds it: the same file may stand in two parts of a corpus.
+    runs: FxHashSet<(u64, u64)>,
 }
 
 impl Seen {
@@ -84,10 +88,13 @@ impl Seen {
     fn take_out(&mut self, trace: &mut Trace) -> (u64, bool) {
         let before = trace.usages().count() as u64;
         if let Some(whole) = trace.prints.last() {
-            if self.conversations.get(whole).is_some_and(|source| *source != trace.source) {
+            let tells_little = trace.calls.len() < 2 && trace.messages.iter().all(|row| row.time.is_none());
+            let elsewhere = || self.conversations.get(whole).is_some_and(|source| *source != trace.source);
+            if self.runs.contains(&(*whole, xxh3_64(trace.source.as_bytes()))) || !tells_little && elsewhere() {
                 return (before, false);
             }
-            for print in &trace.prints {
+            self.runs.insert((*whole, xxh3_64(trace.source.as_bytes())));
+            for print in trace.prints.iter().filter(|_| !tells_little) {
                 self.conversations.entry(*print).or_insert_with(|| trace.source.clone());
             }
         }
@@ -101,13 +108,15 @@ impl Seen {
             }
         }
         self.events.extend(events.into_iter().flatten());
-        trace.calls.retain(|call| !copied(&self.calls, call.key));
+        // A call without an id of its own is known by its reply's.
+        let messages = &trace.messages;
+        let reply = |call: &CallRow| messages.get(call.message as usize).and_then(|message| message.key);
+        let is_copy = |call: &CallRow| copied(&self.calls, call.key) || call.key.is_none() && copied(&self.messages, reply(call));
+        trace.calls.retain(|call| !is_copy(call));
         trace.side_calls.retain(|(_, key)| !copied(&self.calls, *key));
         let mut own_messages = 0;
         for message in &mut trace.messages {
-            if copied(&self.messages, message.key) {
-                message.copy = true;
-            }
+            message.copy |= copied(&self.messages, message.key);
             own_messages += u64::from(!message.copy);
         }
         let taken = before - trace.usages().count() as u64;

@@ -9,7 +9,7 @@ use super::{facts, once, unseen};
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
 use crate::list::{List, MANY};
-use crate::measure::{self, Content, Measure, SkimScale, TextScale};
+use crate::measure::{self, Content, Measure, Runs, SkimScale, TextScale};
 use crate::trace::Trace;
 use crate::transcript::{Loss, Transcript};
 use rayon::prelude::*;
@@ -241,11 +241,16 @@ fn read_sessions(
 ) -> Result<Vec<Trace>, ReadError> {
     let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
     let measure = Measure { catalog: settings.catalog, model, vocabulary };
-    let mut traces = Vec::new();
+    let (mut traces, mut runs) = (Vec::new(), Runs::default());
     let mut too_long = 0_u64;
-    let mut hand_over = |transcript: Transcript| match transcript.messages.len() as u64 <= settings.bounds.records {
-        true => traces.push(measure::trace(transcript, name, measure)),
-        false => too_long += 1,
+    let mut hand_over = |transcript: Transcript| {
+        if transcript.messages.len() as u64 > settings.bounds.records {
+            too_long += 1;
+            return;
+        }
+        let mut trace = measure::trace(transcript, name, measure);
+        runs.number(&mut trace);
+        traces.push(trace);
     };
     match counters.get(vocabulary) {
         None => (reader.read)(source, &SkimScale, &mut hand_over)?,

@@ -19,6 +19,7 @@ mod wanted;
 
 pub use build::{Measure, own_vocabulary, trace};
 pub use evidence::Definition;
+pub use prints::Runs;
 pub use readings::searches;
 pub use scale::{Content, PublicCounters, TextScale};
 pub use share::largest_remainder;

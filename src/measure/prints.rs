@@ -1,22 +1,22 @@
-//! Hashes of a conversation, by which a session without ids is known in another file.
+//! Hashes of a conversation, by which a session is known in another file where ids do not tell.
 
 use crate::trace::Trace;
-use xxhash_rust::xxh3::Xxh3;
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// For each message the hash of the conversation up to it. None where the log has ids, which tell copies better, and none of a single
-/// reply without a time: another one may well be the same.
+/// For each message the hash of the conversation up to it. None where all messages and calls have ids, which tell copies better.
 pub fn of(trace: &Trace) -> Vec<u64> {
-    let has_ids = trace.messages.iter().any(|row| row.key.is_some()) || trace.calls.iter().any(|call| call.key.is_some());
-    let tells_little = trace.calls.len() < 2 && trace.messages.iter().all(|row| row.time.is_none());
-    if has_ids || tells_little {
+    if trace.messages.iter().all(|row| row.key.is_some()) && trace.calls.iter().all(|call| call.key.is_some()) {
         return Vec::new();
     }
+    let id = |key: Option<u128>| key.map_or([0; 2], |key| [(key >> 64) as u64, key as u64]);
     let mut calls = trace.calls.iter().peekable();
     let mut hash = Xxh3::new();
     hash.update(trace.agent.as_bytes());
     let of_message = |(index, row): (u32, &crate::trace::MessageRow)| {
         let mut add = |number: u64| hash.update(&number.to_le_bytes());
         add(row.role as u64);
+        id(row.key).into_iter().for_each(&mut add);
         add(row.time.map_or(0, i64::cast_unsigned));
         add(row.rewind.map_or(0, |from| u64::from(from) + 1));
         for part in trace.parts_of(row) {
@@ -29,6 +29,7 @@ pub fn of(trace: &Trace) -> Vec<u64> {
             hash_of_name(tool).into_iter().for_each(&mut add);
         }
         if let Some(call) = calls.next_if(|call| call.message == index) {
+            id(call.key).into_iter().for_each(&mut add);
             let usage = call.usage.unwrap_or_default();
             [usage.prompt, usage.cache_read, usage.output].into_iter().for_each(&mut add);
             let model = call.model.and_then(|model| trace.models.get(model as usize)).map_or("", String::as_str);
@@ -39,6 +40,22 @@ pub fn of(trace: &Trace) -> Vec<u64> {
     (0..).zip(&trace.messages).map(of_message).collect()
 }
 
+/// The sessions of one file: runs that are alike are told apart by how many stood before them, so that the same file in two parts of a corpus is known.
+#[derive(Default)]
+pub struct Runs(FxHashMap<u64, u64>);
+
+impl Runs {
+    /// Takes in the next session of the file.
+    pub fn number(&mut self, trace: &mut Trace) {
+        let Some(whole) = trace.prints.last_mut() else { return };
+        let before = self.0.entry(*whole).or_default();
+        if *before > 0 {
+            *whole = xxh3_64(&[whole.to_le_bytes(), before.to_le_bytes()].concat());
+        }
+        *before += 1;
+    }
+}
+
 fn hash_of_name(name: &str) -> Option<u64> {
-    (!name.is_empty()).then(|| xxhash_rust::xxh3::xxh3_64(name.as_bytes()))
+    (!name.is_empty()).then(|| xxh3_64(name.as_bytes()))
 }

@@ -91,7 +91,38 @@ fn copies_without_ids_are_known_by_content() {
     assert_eq!(corpus["duplicates"]["sessions"], json!(1), "{corpus}");
     // Equal lines of one file are runs of their own.
     write("b.jsonl", &[said(&["one", "three"]), said(&["one", "three"])]);
-    assert_eq!(inspected(&[&folder.path().to_string_lossy()])["corpus"]["sessions"], json!(3));
+    let logs = folder.path().to_string_lossy().into_owned();
+    assert_eq!(inspected(&[&logs])["corpus"]["sessions"], json!(3));
+    // What stands in two parts of a corpus is the same: the logs beside their own trace, and a single reply, which tells too little elsewhere.
+    write("c.jsonl", &[said(&["one"]), said(&["one"])]);
+    let traces = tempfile::tempdir().unwrap();
+    let trace = traces.path().join("all.ctxtrace").to_string_lossy().into_owned();
+    ctxsim(&["trace", "build", &logs, "-o", &trace]).code(0);
+    let totals = |places: &[&str]| ["sessions", "calls", "files"].map(|key| inspected(places)["corpus"][key].clone());
+    assert_eq!(totals(&[&logs, &trace]), totals(&[&logs]));
+    assert_eq!(totals(&[&logs]), [5, 9, 3].map(|count| json!(count)));
+}
+
+/// Where ids are missing here and there, a copy of the file is a copy all the same.
+#[test]
+fn a_call_without_an_id_is_copied_with_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = concat!(
+        "{\"ctxsim\": \"native/1\", \"session\": \"s\", \"agent\": \"made\", \"model\": \"gpt-5\"}\n",
+        "{\"role\": \"user\", \"id\": \"a-long-id-of-the-first\", \"text\": \"go\"}\n",
+        "{\"role\": \"assistant\", \"text\": \"cut off\", \"usage\": {\"prompt\": 900, \"output\": 10}}\n",
+        "{\"role\": \"assistant\", \"id\": \"a-long-id-of-the-last\", \"text\": \"done\", \"usage\": {\"prompt\": 1000, \"output\": 10}}\n",
+    );
+    let logs = folder.path().to_string_lossy().into_owned();
+    for name in ["one.jsonl", "two.jsonl"] {
+        std::fs::write(folder.path().join(name), log).unwrap();
+        let corpus = inspected(&[&logs])["corpus"].clone();
+        assert_eq!(
+            [&corpus["sessions"], &corpus["calls"], &corpus["recorded_prompt_tokens"]],
+            [&json!(1), &json!(2), &json!(1900)],
+            "{name}"
+        );
+    }
 }
 
 /// A measured corpus says the same as its logs, and sub-agents that are left out are left out of mirrors too.

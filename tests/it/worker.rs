@@ -138,6 +138,14 @@ fn rows_give_the_report_of_one_machine() {
     assert!(compared >= 3 * 16, "{compared}");
 }
 
+/// Agents keep their logs in hidden folders.
+#[test]
+fn rows_name_files_of_hidden_folders() {
+    let log = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/pi/branches.jsonl")).unwrap();
+    let measured = through(&["measure"], &[files("hidden", &[("/home/u/.pi/agent/.s.jsonl".to_owned(), log)])]);
+    assert_eq!(measured[0].0["sessions"], 1, "{}", measured[0].0);
+}
+
 #[test]
 fn recorded_sessions_in_rows_give_the_report_of_one_machine() {
     let Some(shared) = shared() else { return };
