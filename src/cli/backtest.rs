@@ -98,11 +98,14 @@ impl Backtest {
 
     /// What to type next: the first session of which an event was not predicted.
     fn next(&self, corpus: &Corpus, tested: &experiment::Backtest) -> Vec<(String, String)> {
-        let is_wrong = |session: &&TestedSession| session.events.iter().any(|event| event.verdict != Verdict::Hit);
+        let is_wrong =
+            |session: &&TestedSession| session.events.iter().any(|event| matches!(event.verdict, Verdict::Missed | Verdict::FalseAlarm));
         let wrong = tested.sessions.iter().find(is_wrong).and_then(|session| Some((corpus.traces.at(session.place)?, &session.policy)));
         let mut next: Vec<(String, String)> = Vec::new();
         next.extend(wrong.map(|(trace, policy)| {
-            let policy = ["-p".to_owned(), policy.clone()];
+            // A policy of the user's is known by the word that was typed, not by its name.
+            let named = if self.policies.policies.is_empty() { vec!["-p".to_owned(), policy.clone()] } else { Vec::new() };
+            let policy = [named, self.policies.words()].concat();
             self.logs.explaining(&trace.id, corpus, &policy, "an event that was not predicted")
         }));
         next

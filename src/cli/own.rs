@@ -58,7 +58,7 @@ impl OwnAgents {
         Ok(own)
     }
 
-    /// A policy with the user's own settings of its agent, and what they set in it, in words; `None` where none are known. What options set goes before them.
+    /// A policy with the user's own settings of its agent and of `--set`, which goes before them; and what both set in it, in words: `None` where nothing does.
     pub fn configured(
         &self,
         policy: Policy,
@@ -66,6 +66,13 @@ impl OwnAgents {
         policies: &Policies,
         logs: &Logs,
     ) -> Result<(Policy, Option<String>), Failure> {
+        let typed = policies.set_in(&policy).cloned().collect::<Vec<String>>().join(", ");
+        let (policy, read) = self.read_into(policy, corpus, policies, logs)?;
+        let words: Vec<String> = read.into_iter().chain(Some(typed).filter(|typed| !typed.is_empty())).collect();
+        Ok((policy, (!words.is_empty()).then(|| words.join("; "))))
+    }
+
+    fn read_into(&self, policy: Policy, corpus: &Corpus, policies: &Policies, logs: &Logs) -> Result<(Policy, Option<String>), Failure> {
         let agents: BTreeSet<&str> = policy.recorded_by.iter().map(|entry| entry.agent.as_str()).collect();
         let mut settings = if self.agent_config.is_empty() || agents.is_empty() { Vec::new() } else { self.named(&agents)? };
         settings.extend(beside_sessions(corpus));

@@ -118,20 +118,20 @@ impl Policies {
         self.set.iter().filter_map(|setting| setting.split_once('=')).any(|(name, _)| name.rsplit(':').next() == Some(param))
     }
 
-    /// What was set by options, set once more: it goes before what files say.
-    pub fn set_again(&self, policy: Policy) -> Result<Policy, Failure> {
-        let mut policies = [policy];
-        let named = |policy: &Policy, setting: &str| {
+    /// What options set in a policy, as it was typed.
+    pub fn set_in<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = &'a String> {
+        self.set.iter().filter(|setting| {
             let wanted = setting.split_once('=').and_then(|(left, _)| left.rsplit_once(':')).map(|(wanted, _)| wanted);
             let param = setting.split('=').next().and_then(|left| left.rsplit(':').next()).unwrap_or_default();
             wanted.is_none_or(|wanted| policy.name == wanted || policy.name.split('@').next() == Some(wanted))
                 && policy.params.contains_key(param)
-        };
-        for setting in &self.set {
-            if policies.iter().any(|policy| named(policy, setting)) {
-                set(&mut policies, setting)?;
-            }
-        }
+        })
+    }
+
+    /// What was set by options, set once more: it goes before what files say.
+    pub fn set_again(&self, policy: Policy) -> Result<Policy, Failure> {
+        let mut policies = [policy.clone()];
+        self.set_in(&policy).try_for_each(|setting| set(&mut policies, setting))?;
         let [policy] = policies;
         Ok(policy)
     }

@@ -19,6 +19,7 @@ use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
 use ctxsim::report::{self, Asked, Baselines, Oracle, Series, column_names, three_digits};
 use ctxsim::trace::Trace;
+use std::collections::BTreeMap;
 
 /// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file; may be given several times [default: the main presets]. `oracle` gives each of them a row below it: what \
@@ -207,12 +208,21 @@ impl Replay {
 
     /// What to type next.
     fn next(&self, corpus: &Corpus, policies: &[Policy], own: Option<&Own>) -> Vec<(String, String)> {
-        let presets = own.into_iter().flat_map(|own| own.agents.values()).flat_map(|agent| &agent.presets);
-        let preset = presets.max_by_key(|(name, sessions)| (**sessions, std::cmp::Reverse(name.as_str()))).map(|(name, _)| name.clone());
+        // The preset that most sessions of an agent are replayed through.
+        let preset = |agent: &str| {
+            let presets = &own?.agents.get(agent)?.presets;
+            presets.iter().max_by_key(|(name, sessions)| (**sessions, std::cmp::Reverse(name.as_str()))).map(|(name, _)| name.clone())
+        };
+        let sent = |trace: &Trace| trace.usages().map(|usage| usage.prompt).sum::<u64>();
+        let mut agents: BTreeMap<String, u64> = BTreeMap::new();
+        corpus.traces.each().for_each(|trace| *agents.entry(trace.agent.clone()).or_default() += sent(&trace));
+        let most =
+            agents.iter().filter(|(agent, _)| preset(agent).is_some()).max_by_key(|(agent, sent)| (**sent, std::cmp::Reverse(*agent)));
         let first = || policies.iter().find(|policy| policy.name != "none").map(|policy| policy.name.clone());
-        let policy: Vec<String> = preset.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect();
+        let typed_in = |name: Option<String>| name.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect::<Vec<_>>();
+        let policy = typed_in(most.and_then(|(agent, _)| preset(agent)));
         let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
-        let fullest = corpus.traces.each().map(|trace| (peak(&trace), std::cmp::Reverse(trace.id.clone()))).max();
+        let largest = corpus.traces.each().max_by_key(|trace| (peak(trace), std::cmp::Reverse(trace.id.clone())));
         // What was asked here is asked there: of the same policies, or at least in the same window.
         let typed = |policies: &Policies| [policies.words(), self.pricing.words(), self.own.words()].concat();
         // Only a replay takes several windows.
@@ -223,7 +233,10 @@ impl Replay {
         let mut next = Vec::new();
         if policy.first().is_some_and(|flag| flag == "-p") {
             next.push(self.logs.step(&["tune"], &policy, "which settings would be cheapest"));
-            next.extend(fullest.map(|(_, id)| self.logs.explaining(&id.0, corpus, &policy, "the fullest session")));
+            let explained = |trace: &Trace| [typed_in(preset(&trace.agent)), unnamed.words()].concat();
+            next.extend(
+                largest.map(|trace| self.logs.explaining(&trace.id, corpus, &explained(&trace), "the session with the largest prompt")),
+            );
         }
         next.push(self.logs.step(&["report"], &typed(&one_window), "all of it in a browser"));
         let same = [typed(&self.policies), self.refetch.words()].concat();

@@ -181,7 +181,7 @@ impl Tune {
             next.push(self.logs.step(&["replay", "--by", "session"], &found, "what it does, by session"));
         }
         if !self.explain {
-            next.push(self.logs.step(&["tune", "--explain"], &words, "which parameters decide"));
+            next.push(self.logs.step(&["tune", "--explain", "--details"], &words, "which parameters decide"));
         }
         next
     }

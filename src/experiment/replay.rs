@@ -264,6 +264,11 @@ impl Replay {
         self.policy == "none" || self.policy.starts_with("none at ")
     }
 
+    /// Do its sums compare with those of others? What an agent without any policy would have sent up to the wall compares with nothing.
+    pub fn compares(&self) -> bool {
+        !self.is_none() || self.totals.failed_sessions == 0
+    }
+
     /// The same, named with its window: `pi@1.5 at 128k`.
     pub fn at_window(self, window: &str) -> Replay {
         let name = format!("{} at {window}", self.policy);

@@ -78,11 +78,9 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Sec
         Row::Of(replay) if is_none(replay) => Cell::Name(replay.policy.replacen("none", "no policy", 1)),
         Row::Of(replay) => Cell::name(&replay.policy),
     };
-    // What an agent without any policy would have sent up to the wall compares with nothing.
-    let tells = |replay: &Replay| !(replay.is_none() && replay.totals.failed_sessions > 0);
     let figure = |metric: &'static Metric, row: &Row<'_>| match row {
         Row::Recorded => baselines.recording.map_or(Cell::Empty, |recording| recording::cell(metric, &recording.sum)),
-        Row::Of(replay) if metric.key == "failed_sessions" || tells(replay) => figures::cell(metric, &replay.totals),
+        Row::Of(replay) if metric.key == "failed_sessions" || replay.compares() => figures::cell(metric, &replay.totals),
         Row::Of(_) => Cell::Empty,
     };
     let mut fields = Fields::new().with(Column::name("policy", "policy"), policy);
@@ -98,13 +96,13 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Sec
     let [cost, _] = cost_figures::COLUMNS;
     let cost_of = |row: &Row<'_>| match row {
         Row::Recorded => baselines.recording.map_or(Cell::Empty, |recording| recording::cost(&recording.sum)),
-        Row::Of(replay) if tells(replay) => cost_figures::cost(&replay.bill, replay.bill.with(asked.cache).nano_usd()),
+        Row::Of(replay) if replay.compares() => cost_figures::cost(&replay.bill, replay.bill.with(asked.cache).nano_usd()),
         Row::Of(_) => Cell::Empty,
     };
     fields = fields.with(Column { priority: 1, ..cost }, cost_of);
     let tokens = metric_of("vs_recorded");
     let beside = |row: &Row<'_>| match row {
-        Row::Of(replay) if tells(replay) => match baselines.cost_beside(replay, asked.cache) {
+        Row::Of(replay) if replay.compares() => match baselines.cost_beside(replay, asked.cache) {
             Some(Cell::Empty) | None => signed(tokens.map_or(Cell::Empty, |metric| figures::cell(metric, &replay.totals))),
             Some(cell) => signed(cell),
         },

@@ -76,17 +76,18 @@ fn by_policy(priced: &Priced<'_>) -> Table {
         Policy(&'a Replay),
     }
     let cache = priced.cache;
-    let none = priced.unchanged.bill.with(cache).nano_usd();
     // What the recording has no figure for is empty.
     let of = |cell: fn(&Replay, &Bill) -> Cell, bill: fn(&Bills, CacheKind) -> &Bill| {
         move |row: &Row<'_>| match row {
-            Row::Recorded(_) => Cell::Empty,
-            Row::Policy(replay) => cell(replay, bill(&replay.bill, cache)),
+            Row::Policy(replay) if replay.compares() => cell(replay, bill(&replay.bill, cache)),
+            Row::Policy(_) | Row::Recorded(_) => Cell::Empty,
         }
     };
     let cost = |bill: fn(&Bills, CacheKind) -> &Bill| of(|replay, bill| cost_figures::cost(&replay.bill, bill.nano_usd()), bill);
     let read = |bill: fn(&Bills, CacheKind) -> &Bill| of(|_, bill| hits(bill), bill);
     let told = |cell: fn(&Replay, &Bill) -> Cell| of(cell, Bills::with);
+    let failed =
+        Column { priority: 0, ..count("failed_sessions", "failed sessions", "sessions that end at a refused call").better(Better::Less) };
     let calls = Column { priority: 3, ..count("calls", "calls", "requests, the summariser's included") };
     let saved = Column {
         priority: 2,
@@ -104,6 +105,10 @@ fn by_policy(priced: &Priced<'_>) -> Table {
         .with(Column::name("policy", "policy"), |row| match row {
             Row::Recorded(_) => Cell::name(RECORDED),
             Row::Policy(replay) => Cell::name(&replay.policy),
+        })
+        .with(failed, |row| match row {
+            Row::Recorded(recording) => Cell::Count(recording.sum.totals.failed_sessions),
+            Row::Policy(replay) => Cell::Count(replay.totals.failed_sessions),
         })
         .with(calls, |row| match row {
             Row::Recorded(recording) => Cell::Count(recording.sum.totals.calls),
@@ -132,15 +137,9 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             cost(|bills, _| &bills.calibrated),
         )
         .with(money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated), cost(|bills, _| &bills.perfect))
-        .with(share("against_none", "against none", "cost with the chosen cache less that under no policy, as a share of it"), move |row| {
-            match row {
-                Row::Policy(replay) => apart(replay.bill.with(cache).nano_usd(), none),
-                Row::Recorded(_) => Cell::Empty,
-            }
-        })
         .with(Column { priority: 1, ..COST_BESIDE }, |row| match row {
-            Row::Policy(replay) => priced.baselines.cost_beside(replay, cache).unwrap_or(Cell::Empty),
-            Row::Recorded(_) => Cell::Empty,
+            Row::Policy(replay) if replay.compares() => priced.baselines.cost_beside(replay, cache).unwrap_or(Cell::Empty),
+            Row::Policy(_) | Row::Recorded(_) => Cell::Empty,
         })
         .with(
             Column { priority: 1, ..share("hits", "hits", "share of the prompt tokens that the chosen cache reads").better(Better::More) },

@@ -4,7 +4,8 @@ use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::field::Fields;
 use super::figures;
-use super::words::{counted, dollars, first_few, grouped, percent};
+use super::finding;
+use super::words::{counted, dollars, first_few, grouped, percent, short_dollars};
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
 use crate::experiment::metric::{Metric, Of, compactions, count, metric, tokens};
@@ -88,7 +89,8 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
 
 /// Open and closed loop side by side, one row per policy, and what stands out in words. Nothing where no loop was closed.
 pub fn sections(replays: &[Replay], cache: CacheKind) -> Vec<Section> {
-    let both: Vec<(&Replay, &Replay)> = replays.iter().filter_map(|open| Some((open, open.closed.as_deref()?))).collect();
+    let both: Vec<(&Replay, &Replay)> =
+        replays.iter().filter(|open| open.compares()).filter_map(|open| Some((open, open.closed.as_deref()?))).collect();
     if both.is_empty() {
         return Vec::new();
     }
@@ -213,15 +215,19 @@ pub fn widen(table: &mut Table, replays: &[Replay]) {
 /// What reading again makes of the savings, for the first screen; absent where no loop was closed, or nothing was read again.
 pub fn in_brief(replays: &[Replay], cache: CacheKind) -> Option<String> {
     let of = |open: &Replay| {
-        let closed = open.closed.as_deref().filter(|closed| closed.totals.refetches.calls > 0)?;
-        let saved = |totals: &Totals| percent(totals.tokens_saved(), totals.recorded_tokens);
-        let (paid_open, paid) = (open.bill.with(cache).nano_usd(), closed.bill.with(cache).nano_usd());
-        // Loops that fail unlike sessions have unlike calls.
-        let told = open.bill.is_priced() && open.totals.failed_sessions == closed.totals.failed_sessions;
-        let cost = told.then(|| i64::try_from(paid).unwrap_or(i64::MAX) - i64::try_from(paid_open).unwrap_or(i64::MAX));
-        let cost = cost.map_or_else(String::new, |more| format!(", {} {}", dollars(more.abs()), if more < 0 { "less" } else { "more" }));
-        let again = counted(closed.totals.refetches.calls, "request");
-        Some(format!("{} {again}, saves {} instead of {}{cost}", open.policy, saved(&closed.totals), saved(&open.totals)))
+        let closed = open.closed.as_deref().filter(|closed| open.compares() && closed.totals.refetches.calls > 0)?;
+        let again = format!("{} {}", open.policy, counted(closed.totals.refetches.calls, "request"));
+        let (before, after) = (open.totals.failed_sessions, closed.totals.failed_sessions);
+        if before != after {
+            // Loops that fail unlike sessions have unlike calls.
+            return Some(format!("{again}, fails {} instead of {}", counted(after, "session"), grouped(before)));
+        }
+        let beside = |totals: &Totals| finding::share(-(totals.tokens_saved() as f64) / totals.recorded_tokens.max(1) as f64);
+        let cost = |replay: &Replay| i64::try_from(replay.bill.with(cache).nano_usd()).unwrap_or(i64::MAX);
+        let more = cost(closed) - cost(open);
+        // What comes out cheaper acts at other calls: that is no saving to count on.
+        let cost = if open.bill.is_priced() && more > 0 { format!(", {} more", short_dollars(more)) } else { String::new() };
+        Some(format!("{again}, prompt tokens {} instead of {}{cost}", beside(&closed.totals), beside(&open.totals)))
     };
     let told: Vec<String> = replays.iter().filter_map(of).collect();
     (!told.is_empty()).then(|| format!("With lost text read again (closed loop, simulated): {}.", first_few(&told, NAMED)))

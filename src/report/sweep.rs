@@ -205,10 +205,11 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
         let own = judged.verdict.own.and_then(|own| own.difference).filter(|own| own.whole.is_some());
         own.map_or(Cell::Empty, |own| Cell::Name(finding::share(own.share.value)))
     };
+    let beside = if swept.yours.iter().any(|words| !words.is_empty()) { "vs yours" } else { "vs de\u{ad}faults" };
     fields = fields
         .with(Column::name("setting", "setting, simulated"), |(_, setting)| Cell::name(setting))
         .with(simulated("objective", header, measure.part.unit), move |(judged, _)| cell(judged.row.value(&measure), &measure))
-        .with(simulated("difference", "vs own", Unit::Share), move |(judged, _)| difference(judged));
+        .with(simulated("difference", beside, Unit::Share), move |(judged, _)| difference(judged));
     for (key, header) in [
         ("failed_sessions", "failed"),
         ("overflows", "over\u{ad}flows"),

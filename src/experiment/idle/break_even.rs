@@ -18,7 +18,7 @@ pub struct BreakEven {
     pub pauses: u64,
     /// So many pings cost no more than going cold; `None` where a read costs nothing.
     pub pings: Option<u64>,
-    /// The pause that they bridge, in milliseconds: one more would cost more than going cold.
+    /// The pause that they bridge, in milliseconds: behind it one more is due, and that would cost more than going cold.
     pub gap: Option<i64>,
     /// From so many tokens on a compaction before the entry expires costs less than going cold.
     pub tokens: Option<u64>,
@@ -38,7 +38,7 @@ impl BreakEven {
             lifetime,
             pauses,
             pings,
-            gap: pings.map(|pings| interval(lifetime).saturating_mul(i64::try_from(pings).unwrap_or(i64::MAX))),
+            gap: pings.map(|pings| interval(lifetime).saturating_mul(i64::try_from(pings).unwrap_or(i64::MAX).saturating_add(1))),
             tokens: compaction.checked_div(u128::from(dearer)).and_then(|tokens| u64::try_from(tokens).ok()),
             rest: pause.rest,
         }

@@ -31,8 +31,8 @@ type Sums<'a> = BTreeMap<(&'a str, Cause), Reads>;
 
 fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let found = material.idle.map(|idle| &idle.reads);
-    let timed = || found.into_iter().flat_map(|reads| &reads.breaks).map(|one| (day(one), one)).filter(|(day, _)| !day.is_empty());
-    let all: Vec<(String, &CacheBreak)> = timed().collect();
+    let of_each = found.into_iter().flat_map(|reads| &reads.breaks).map(|one| (day(one), one));
+    let (all, left_out): (Vec<(String, &CacheBreak)>, Vec<_>) = of_each.partition(|(day, one)| !day.is_empty() && one.nano_usd.is_some());
     let letters = if all.iter().map(|(day, _)| day).collect::<BTreeSet<_>>().len() > ROWS { "2026-01".len() } else { "2026-01-01".len() };
     let mut sums: Sums<'_> = BTreeMap::new();
     let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();
@@ -72,7 +72,10 @@ fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             limits: Vec::new(),
             key,
         }),
-        notes: vec!["`ctxsim cache` lists each break with its cause. Breaks without a time or a price are left out.".to_owned()],
+        notes: vec![format!(
+            "`ctxsim cache` lists each break with its cause. Left out: {} without a time or a price.",
+            counted(left_out.len() as u64, "break")
+        )],
         rests_on: Vec::new(),
         data: data(&sums),
     })

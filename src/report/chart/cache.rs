@@ -8,6 +8,7 @@ use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::words::percent;
 use crate::trace::Trace;
+use crate::transcript::Trust;
 
 /// Calls share so many points at most.
 const POINTS: usize = 60;
@@ -35,7 +36,8 @@ fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     };
     let mut all: Vec<(String, Provenance, Reads)> = replays.iter().map(simulated).collect();
     let shown = few(all.len(), LINES, |place| all.get(place).map(|(.., reads)| missed(reads)));
-    let title = title(&all);
+    let compared: Vec<_> = all.iter().zip(replays).filter(|(_, (replay, _))| !material.is_of_some(replay)).map(|(one, _)| one).collect();
+    let title = title(&compared);
     let mut drawn: Vec<(String, Provenance, Reads)> = shown.places.iter().filter_map(|place| all.get(*place).cloned()).collect();
     let longest = all.iter().map(|(.., reads)| reads.len()).max().unwrap_or(0);
     if longest == 0 {
@@ -103,7 +105,7 @@ fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
 }
 
 /// The finding: under which policy the cache reads least, and under which most, over all calls.
-fn title(simulated: &[(String, Provenance, Reads)]) -> String {
+fn title(simulated: &[&(String, Provenance, Reads)]) -> String {
     let share = |reads: &Reads| {
         let (read, prompt) = sum(reads);
         percent(i64::try_from(read).unwrap_or(i64::MAX), prompt)
@@ -127,11 +129,11 @@ fn missed(reads: &Reads) -> u128 {
     u128::from(prompt.saturating_sub(read)) * 1_000_000 / u128::from(prompt.max(1))
 }
 
-/// What was recorded; calls of sessions whose provider never reported a cache are left out.
+/// What providers recorded; calls of sessions whose provider never reported a cache are left out.
 fn recorded(trace: &Trace) -> Reads {
-    let told = trace.calls.iter().filter_map(|call| call.usage.as_ref()).any(|usage| usage.cache_read > 0);
-    let of = |usage: &crate::transcript::Usage| (usage.cache_read, usage.prompt);
-    trace.calls.iter().map(|call| call.usage.as_ref().filter(|_| told).map_or((0, 0), of)).collect()
+    let usages = || trace.calls.iter().map(|call| call.usage.filter(|usage| usage.trust == Trust::Provider));
+    let told = usages().flatten().any(|usage| usage.cache_read > 0);
+    usages().map(|usage| usage.filter(|_| told).map_or((0, 0), |usage| (usage.cache_read, usage.prompt))).collect()
 }
 
 fn by_call(sessions: impl Iterator<Item = Reads>) -> Reads {

@@ -12,7 +12,7 @@ use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::recording::{self, RECORDED};
-use crate::report::words::{counted, counted_as, dollars, grouped};
+use crate::report::words::{counted_as, dollars, grouped};
 
 /// A policy: its cost in thousand-millionths of a dollar, and the tokens that it saves.
 struct Point<'a> {
@@ -139,10 +139,7 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let off = format!("Not on the front, for they fail more sessions than the others: {}.", failing.join(", "));
     let few = few.into_iter().chain((!failing.is_empty()).then_some(off));
     let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
-    notes.extend(baselines.own.filter(|own| !own.left_out.is_empty()).map(|own| {
-        let all = counted(corpus.facts.sessions, "session");
-        format!("{} covers {} of {all}; the others are added as recorded.", own.replay.policy, grouped(own.sessions()))
-    }));
+    notes.extend(material.coverage().map(|covers| format!("{covers}; the others are added as recorded.")));
     let mut data = data(&points, &on_front);
     data.rows.append(own.iter().map(|own| row(own, &|_| false)).collect());
     let beside = baselines

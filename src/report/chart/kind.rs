@@ -12,6 +12,7 @@ use crate::policy::Plan;
 use crate::report::asked::{Baselines, Swept};
 use crate::report::notes;
 use crate::report::title::short_title;
+use crate::report::words::{counted, grouped};
 use crate::sim::Conditions;
 use std::collections::BTreeMap;
 
@@ -123,6 +124,18 @@ impl<'a> Material<'a> {
             window: 200_000,
         }
     }
+
+    /// Is this the row of the user's own agents, and do they cover some sessions alone? Then it compares with no row over all of them.
+    pub fn is_of_some(&self, replay: &Replay) -> bool {
+        self.baselines.own.is_some_and(|own| !own.left_out.is_empty() && own.replay.policy == replay.policy)
+    }
+
+    /// How many sessions the own agents cover; `None` where they cover all, or are not there.
+    pub fn coverage(&self) -> Option<String> {
+        let own = self.baselines.own.filter(|own| !own.left_out.is_empty() && own.sessions() > 0)?;
+        let all = counted(self.corpus.facts.sessions, "session");
+        Some(format!("{} covers {} of {all}", own.replay.policy, grouped(own.sessions())))
+    }
 }
 
 impl Kind {
@@ -133,7 +146,12 @@ impl Kind {
         // A chart of one session names it.
         let over = (!self.needs(Need::Session)).then(|| format!("Over {}.", short_title(&material.corpus.facts)));
         let rests_on = over.into_iter().chain(rests_on).collect();
-        Ok(Chart { rests_on, ..(self.draw)(material)? })
+        let mut chart = (self.draw)(material)?;
+        let compares = self.needs(Need::Baselines) && !self.needs(Need::Money);
+        chart
+            .notes
+            .extend(material.coverage().filter(|_| compares).map(|covers| format!("{covers}; the other rows are over all of them.")));
+        Ok(Chart { rests_on, ..chart })
     }
 
     /// Is this at hand when it is made?

@@ -29,7 +29,7 @@ fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let point = idle.break_even.first().ok_or_else(nothing)?;
     let mut here: Vec<&Pause> = idle.pauses.iter().filter(|pause| pause.lifetime == point.lifetime).collect();
     here.arrange_by_key(|pause| (pause.tokens, pause.session, pause.place));
-    let typical = here.get(here.len() / 2).copied().ok_or_else(nothing)?;
+    let typical = here.get(here.len().saturating_sub(1) / 2).copied().ok_or_else(nothing)?;
     let reach = point.gap.unwrap_or(0).max(4 * typical.lifetime).saturating_mul(2);
     // Costs change right behind the moment at which a ping is due, and behind the end of the lifetime.
     let due = (1..).map(|ping| typical.interval().max(1).saturating_mul(ping)).take_while(|length| *length < reach);

@@ -52,7 +52,7 @@ fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     };
     let scale = if *most > least.saturating_mul(WIDE) { Scale::Logarithmic } else { Scale::Even };
     let from = if scale == Scale::Even { Some(0.0) } else { None };
-    let how = "A dot is a session; a box holds the middle half of them, the thick stroke is the middle one.";
+    let how = "A box holds the middle half of the sessions, the thick stroke is the middle one.";
     Ok(Chart {
         kind: PEAKS.name,
         title: format!(

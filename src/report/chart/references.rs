@@ -87,8 +87,9 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let by_share = |one: &&Replay, other: &&Replay| kept(one).1.total_cmp(&kept(other).1);
     let percent = |replay: &Replay| percent(lines(replay).kept as i64, lines(replay).all());
     let of = |replay: Option<&Replay>| replay.map(|replay| format!("{} keeps {}", replay.policy, percent(replay)));
-    let (low_end, own) = (known().min_by(by_share), baselines.own.map(|own| &own.replay).filter(|own| lines(own).all() > 0));
-    let own = own.filter(|own| low_end.is_none_or(|least| !std::ptr::eq(*own, least)));
+    let compared = || known().filter(|replay| !material.is_of_some(replay));
+    let (low_end, own) = (compared().min_by(by_share), baselines.own.map(|own| &own.replay).filter(|own| lines(own).all() > 0));
+    let own = own.filter(|own| !material.is_of_some(own)).filter(|own| low_end.is_none_or(|least| !std::ptr::eq(*own, least)));
     let ends: Vec<String> = of(low_end).into_iter().chain(of(own)).collect();
     let how = "The bound carries every source from its last use to the next one, the cheapest first, over all sessions together.";
     let mut notes: Vec<String> = shown.note("reused text kept", "have a name").into_iter().chain([how.to_owned()]).collect();
