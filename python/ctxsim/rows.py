@@ -36,6 +36,8 @@ _LENGTHS = struct.Struct("<IQ")
 #: A database's own files beside it, and trees in which several folders make one session.
 _BESIDE = ("-wal", "-shm", "-journal")
 _TREES = ("/storage/session", "/storage/message", "/storage/part", "/storage/project")
+#: The file beside the folder of sessions in which Grok CLI keeps the usage of them all.
+_OF_ALL = "/logs/unified.jsonl"
 #: Options that concern logs alone, and come too late for what is measured.
 _READING = ("tokenizer", "input_format", "max_line", "max_unpacked", "max_records")
 _LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -76,15 +78,19 @@ def group(names: Iterable[str]) -> Dict[str, List[str]]:
     """Which files make a row, by the row's name.
 
     A folder is a row, since many agents keep several files of a session beside each other. Where it holds nothing but JSON lines, each of which is
-    a session by itself, each file is one; a database is a row with what its writer keeps beside it; OpenCode's ``storage/`` is one.
+    a session by itself, each file is one; a database is a row with what its writer keeps beside it; OpenCode's ``storage/`` is one, and so is all of
+    Grok CLI's, whose sessions have their usage in one file.
     """
     folders: Dict[str, List[str]] = {}
-    for name in sorted(set(names)):
+    everything = sorted(set(names))
+    whole = [name[: -len(_OF_ALL)] for name in everything if name.endswith(_OF_ALL)]
+    for name in everything:
         tree = min((name.find(part) for part in _TREES if part in name), default=-1)
-        folders.setdefault(name[:tree] + "/storage" if tree >= 0 else os.path.dirname(name), []).append(name)
+        root = next((root for root in whole if name.startswith(root + "/")), None)
+        folders.setdefault(root or (name[:tree] + "/storage" if tree >= 0 else os.path.dirname(name)), []).append(name)
     rows: Dict[str, List[str]] = {}
     for folder, files in folders.items():
-        each = all(name.endswith(_LINES) for name in files)
+        each = folder not in whole and all(name.endswith(_LINES) for name in files)
         for name in files:
             database = next((name[: -len(end)] for end in _BESIDE if name.endswith(end)), name)
             alone = each or any(database + end in files for end in ("", *_BESIDE) if database + end != name)

@@ -3,6 +3,7 @@
 from conftest import SAMPLES, asked
 
 import ctxsim
+from ctxsim import rows
 
 
 def compare(rows, printed, names=None):
@@ -128,3 +129,9 @@ def test_validate():
             # The CSV rounds averages to one digit.
             row[name] = row[name] if row[name] is None else float(line[name]) if abs(float(line[name]) - row[name]) < 0.06 else row[name]
     assert compare(shown, printed, names) > 20
+
+
+def test_files_that_belong_together_make_one_row():
+    """Grok CLI's sessions have their usage in one file; lines of other agents are sessions by themselves."""
+    grok = ["a/logs/unified.jsonl", "a/sessions/x/1/updates.jsonl"]
+    assert rows.group([*grok, "b/s.jsonl", "b/t.jsonl"]) == {"a/": grok, "b/s.jsonl": ["b/s.jsonl"], "b/t.jsonl": ["b/t.jsonl"]}

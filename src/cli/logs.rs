@@ -14,7 +14,7 @@ use ctxsim::estimate::{Engine, Vocabulary};
 use ctxsim::format::{READERS, Reader, by_name};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
-use ctxsim::reading::{Bounds, name_of};
+use ctxsim::reading::{Bounds, name_of, path_of};
 use ctxsim::report::{counted, first_few};
 use std::io::Write;
 
@@ -287,8 +287,9 @@ impl Logs {
         let (found, missing): (Vec<Home>, Vec<Home>) = homes.into_iter().partition(|home| home.path.is_dir());
         if found.is_empty() {
             let looked = missing.iter().map(|home| format!("  {} ({})", home.path.display(), home.agent));
-            let sentence = "no logs found; name a file or folder, as in `ctxsim replay logs/`. These folders were looked for:";
-            return Err(Failure::NothingAmong(std::iter::once(sentence.to_owned()).chain(looked).collect()));
+            let looked_for = if missing.is_empty() { "HOME is not set." } else { "These folders were looked for:" };
+            let sentence = format!("no logs found; name a file or folder, as in `ctxsim replay logs/`. {looked_for}");
+            return Err(Failure::NothingAmong(std::iter::once(sentence).chain(looked).collect()));
         }
         if !self.quiet {
             found.iter().for_each(|home| tell(&format!("found {} sessions in {}", home.agent, home.path.display())));
@@ -334,7 +335,9 @@ fn nothing(paths: &[String], corpus: &Corpus) -> Failure {
     match skipped.as_slice() {
         [] => {
             let lost = corpus.facts.losses.first().map(|loss| format!(" ({}: {})", loss.path, loss.reason)).unwrap_or_default();
-            Failure::NothingReadable(format!("no session in {}{lost}", first_few(paths, NAMED)))
+            let folders = paths.iter().any(|path| path_of(path).is_dir());
+            let hidden = if lost.is_empty() && folders { "; hidden files and folders are read where they are named" } else { "" };
+            Failure::NothingReadable(format!("no session in {}{lost}{hidden}", first_few(paths, NAMED)))
         }
         [only] => Failure::NothingReadable(format!("nothing readable: {only}")),
         several => {

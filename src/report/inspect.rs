@@ -142,9 +142,14 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>, number: fn(u64) -
     if all.compactions + all.prunings > 0 {
         facts.push(format!("The agents themselves compacted {} and pruned {}.", times(all.compactions), times(all.prunings)));
     }
-    let damaged: u64 = corpus.facts.losses.iter().map(|loss| loss.count).sum();
-    if damaged > 0 {
-        facts.push(format!("{} could not be used.", counted(damaged, "record")));
+    let mirrored = corpus.facts.mirrored;
+    if mirrored.calls > 0 {
+        facts.push(format!(
+            "{} of sub-agents, {} prompt tokens, {} in the logs of those who started them alone: no figure here has them.",
+            counted(mirrored.calls, "call"),
+            number(mirrored.prompt_tokens),
+            if mirrored.calls == 1 { "stands" } else { "stand" },
+        ));
     }
     facts
 }
