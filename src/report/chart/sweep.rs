@@ -290,9 +290,13 @@ fn last_number(words: &str) -> f64 {
     words.rsplit(' ').next().and_then(number).unwrap_or(f64::MAX)
 }
 
-/// Where a setting stands along a parameter: by its own value, else by what its policy has by itself.
+/// Where a setting stands along a parameter: by its own value, else by what its policy has by itself. A 0 of its own that no search would try says that
+/// nothing is set, and stands nowhere.
 fn place(swept: &Swept<'_>, setting: &Setting, param: &str) -> Option<f64> {
-    let own = || swept.bases.get(setting.base)?.params.get(param)?.number();
+    let own = || {
+        let param = swept.bases.get(setting.base)?.params.get(param)?;
+        param.number().filter(|own| *own != 0.0 || param.range.as_ref().is_none_or(|range| range.from <= 0.0))
+    };
     let value = setting.values.iter().find(|(name, _)| name == param);
     value.map_or_else(own, |(_, value)| number(value))
 }
