@@ -39,8 +39,8 @@ fn remedies_by_hand() {
     // The summary of 3,000 tokens, and a prompt that is no smaller than before: the session's first one and what is put back.
     assert_eq!(spent(Remedy::Compact), Spent { resumed: 3_000 * 25_000 + 625_000_000, never: read_at_end + 3_000 * 25_000 });
     let [point] = found.break_even.as_slice() else { panic!("{:?}", found.break_even) };
-    // (6.25 - 0.50) / 0.50 is 11.5: eleven pings, one after 4.5 minutes each.
-    assert_eq!((point.pings, point.gap), (Some(11), Some(11 * 270_000)));
+    // (6.25 - 0.50) / 0.50 is 11.5: eleven pings, one after 4.5 minutes each, and as long again before a twelfth is due.
+    assert_eq!((point.pings, point.gap), (Some(11), Some(12 * 270_000)));
     assert_eq!(point.tokens, Some((3_000 * 25_000 + 113_003 * 6_250) / 5_750));
     assert_eq!(found.recorded_cold(), (1, 575_000_000));
 }
