@@ -7,6 +7,7 @@ use ctxsim::experiment::SweepError;
 use ctxsim::policy::PolicyError;
 use ctxsim::render::{RenderError, escape};
 use ctxsim::report::chart::NothingToDraw;
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
@@ -25,6 +26,9 @@ pub enum Failure {
     /// Whoever read our output has had enough.
     Enough,
 }
+
+/// So many letters of a sentence are shown.
+const LONGEST: usize = 2_000;
 
 impl Failure {
     /// How a command ends whose checks found these complaints.
@@ -59,10 +63,20 @@ pub fn tell(sentence: &str) {
     say("ctxsim", &[sentence.to_owned()]);
 }
 
+/// The sentence; of one that repeats a word of any length, both ends.
+fn shown(line: &str) -> Cow<'_, str> {
+    let length = line.chars().count();
+    if length <= LONGEST {
+        return Cow::Borrowed(line);
+    }
+    let part = |from: usize| line.chars().skip(from).take(LONGEST / 2).collect::<String>();
+    Cow::Owned(format!("{} … {}", part(0), part(length - LONGEST / 2)))
+}
+
 /// Says several lines, behind who says them or what they are.
 fn say(what: &str, lines: &[String]) {
     use std::io::Write;
-    let lines: Vec<_> = lines.iter().map(|line| escape(line)).collect();
+    let lines: Vec<_> = lines.iter().map(|line| escape(&shown(line)).into_owned()).collect();
     // No caller is left that could report a failure here.
     let _ = writeln!(io::stderr(), "{what}: {}", lines.join("\n"));
 }

@@ -212,6 +212,13 @@ fn mistakes_are_named_with_what_was_meant() {
     }
 }
 
+/// A word of any length is not said again as a whole.
+#[test]
+fn long_words_are_shortened() {
+    let said = ctxsim(&["replay", "transcripts", "--model", &"x".repeat(100_000)]).code(2).stderr();
+    assert!(said.len() < 3_000 && said.starts_with("error: ") && said.contains(" … "), "{} bytes", said.len());
+}
+
 #[test]
 fn nothing_readable() {
     let folder = tempfile::tempdir().expect("folder");
