@@ -189,6 +189,13 @@ pub fn read_source(mut source: Source) -> (Vec<Transcript>, Vec<Loss>) {
     (transcripts, source.losses().to_vec())
 }
 
+/// The same of a log of this name and text; what was lost in short.
+pub fn read_text(name: &str, text: &str) -> (Vec<Transcript>, Vec<(String, u64)>) {
+    let source = Source::from_reader(Path::new(name), Box::new(std::io::Cursor::new(text.to_owned()))).unwrap();
+    let (transcripts, losses) = read_source(source);
+    (transcripts, losses.into_iter().map(|loss| (loss.reason, loss.count)).collect())
+}
+
 /// The claim on a file, by the name of its reader.
 pub fn claim(path: &Path) -> Option<(&'static str, Claim)> {
     sniff(&Source::open(path).unwrap()).map(|(reader, claim)| (reader.name, claim))

@@ -6,7 +6,7 @@
 use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis, sound, text_or_json};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{NO_MESSAGES, Recorder};
+use crate::format::recorder::{Chain, NO_MESSAGES, Recorder};
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
@@ -48,6 +48,9 @@ struct Data<'a> {
     message_id: Words<'a>,
     api_call_id: Words<'a>,
     model: Words<'a>,
+    previous_model: Words<'a>,
+    new_model: Words<'a>,
+    current_model: Words<'a>,
     reasoning_text: Words<'a>,
     reasoning_opaque: Words<'a>,
     encrypted_content: Words<'a>,
@@ -138,7 +141,8 @@ const MARKS: &[Mark] = &[Mark::Start("Output too large to read at once (# KB)"),
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
-    let mut log = Log { scale, id: source.name(), version: String::new(), sessions: Vec::new(), totals: BTreeMap::new() };
+    let mut log =
+        Log { scale, id: source.name(), version: String::new(), sessions: Vec::new(), totals: BTreeMap::new(), last_model: String::new() };
     source.each_line(|source, line| source.values(line, |event: Event, lose| log.event(&event, lose)))?;
     log.finish(source, hand_over);
     Ok(())
@@ -153,12 +157,16 @@ struct Log<'s> {
     sessions: Vec<(String, Session<'s>)>,
     /// What exits said: requests and their usage together, by model.
     totals: BTreeMap<String, (u64, Option<Usage>)>,
+    /// The model at the last exit; empty where none says it.
+    last_model: String,
 }
 
 struct Session<'s> {
     made: Recorder<'s>,
     /// How many messages there were when an event came, by its id.
     places: HashMap<String, usize>,
+    /// The models that the log names, by the message from which on each is used.
+    models: BTreeMap<usize, String>,
     rewind: Option<usize>,
     compaction_began: Option<usize>,
 }
@@ -178,7 +186,8 @@ impl Log<'_> {
         let agent = data.parent_tool_call_id.some_id().or(event.agent_id.some_id()).unwrap_or_default();
         let index = self.sessions.iter().position(|(known, _)| known == agent).unwrap_or_else(|| {
             let made = Recorder::new(READER.name, String::new(), self.scale);
-            self.sessions.push((agent.to_owned(), Session { made, places: HashMap::new(), rewind: None, compaction_began: None }));
+            let session = Session { made, places: HashMap::new(), models: BTreeMap::new(), rewind: None, compaction_began: None };
+            self.sessions.push((agent.to_owned(), session));
             self.sessions.len() - 1
         });
         match &*event.kind {
@@ -200,6 +209,9 @@ impl Log<'_> {
     }
 
     fn shutdown(&mut self, data: &Data<'_>, lose: Lose<'_>) {
+        if !data.current_model.is_empty() {
+            self.last_model = data.current_model.to_string();
+        }
         for (model, metrics) in data.model_metrics.iter().flatten() {
             match (metrics.requests.count.or_zero(), metrics.usage.usage()) {
                 (Ok(requests), Ok(usage)) => {
@@ -217,6 +229,10 @@ impl Log<'_> {
         if self.sessions.is_empty() {
             return source.lose(0, NO_MESSAGES);
         }
+        if let (true, 1, Some(only)) = (self.last_model.is_empty(), self.totals.len(), self.totals.keys().next()) {
+            self.last_model.clone_from(only);
+        }
+        self.sessions.iter_mut().for_each(|(_, session)| session.name_models(&self.last_model));
         let totals: Vec<(u64, Option<Usage>)> = self.totals.into_values().collect();
         let messages = self.sessions.iter_mut().flat_map(|(_, session)| &mut session.made.transcript.messages);
         let mut calls: Vec<&mut Call> = messages.filter_map(|message| message.call.as_deref_mut()).collect();
@@ -256,12 +272,22 @@ impl Session<'_> {
             "assistant.message" => self.assistant(event, data, time),
             "tool.execution_start" => self.made.tools.note(&data.tool_call_id, &data.tool_name),
             "tool.execution_complete" => {
+                // Versions up to 1.0.20 at least name the model of a reply in the results of its calls alone.
+                let reply = self.made.transcript.messages.iter().rposition(|message| message.call.is_some());
+                self.model_from(reply, &data.model);
                 let failure = data.error.and_then(|error| serde_json::from_str::<Failure>(error.get()).ok()).unwrap_or_default();
                 let text = data.result.as_ref().map_or(&failure.message, |result| &result.content);
                 let part = self.made.result(&data.tool_call_id, text, data.success == Some(false));
                 self.list(Message::new(Role::Tool, vec![part]), event, time);
             }
-            "abort" | "session.model_change" => self.made.chain.broken = true,
+            "abort" => self.made.chain.broken = true,
+            "session.model_change" => {
+                self.made.chain.broken = true;
+                if self.models.is_empty() {
+                    self.model_from(Some(0), &data.previous_model);
+                }
+                self.model_from(Some(self.made.next()), &data.new_model);
+            }
             "assistant.usage" => self.usage(data, event.data, lose),
             "session.usage_info" => {
                 let window = &mut self.made.transcript.window;
@@ -284,6 +310,26 @@ impl Session<'_> {
             kind if kind.starts_with("session.") || kind.starts_with("assistant.") => {}
             kind if kind.starts_with("tool.") || kind == "pending_messages.modified" => {}
             _ => lose("unknown record type"),
+        }
+    }
+
+    /// This model is used from this message on.
+    fn model_from(&mut self, message: Option<usize>, model: &str) {
+        if let Some(at) = message.filter(|_| !model.is_empty()) {
+            self.models.insert(at, model.to_owned());
+        }
+    }
+
+    /// Names the models of the calls that do not tell theirs: the one that was named last, else the first one, else `other`.
+    fn name_models(&mut self, other: &str) {
+        let mut chain = Chain::default();
+        for (at, message) in self.made.transcript.messages.iter_mut().enumerate() {
+            let Some(call) = &mut message.call else { continue };
+            if call.model.is_empty() {
+                let known = self.models.range(..=at).next_back().or(self.models.iter().next());
+                call.model = known.map_or(other, |(_, model)| model).to_owned();
+            }
+            call.unchained |= chain.link(&call.model);
         }
     }
 
@@ -318,7 +364,9 @@ impl Session<'_> {
             parts.push(self.made.tool_call(&request.tool_call_id, &request.name, request.arguments));
         }
         let id = data.api_call_id.some_id().or(data.message_id.some_id()).unwrap_or_default();
-        let call = self.made.call(id, &data.model, None);
+        self.model_from(Some(self.made.next()), &data.model);
+        // Which model it was may be known only later: the calls are linked by their models in the end.
+        let call = Call { model: data.model.to_string(), ..self.made.call(id, "", None) };
         self.list(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) }, event, time);
     }
 
@@ -346,7 +394,7 @@ impl Session<'_> {
         let call = data.compaction_tokens_used.as_ref().and_then(|tokens| {
             Some(Call {
                 id: data.request_id.id().to_owned(),
-                model: if tokens.model.is_empty() { self.made.chain.model().to_owned() } else { tokens.model.to_string() },
+                model: tokens.model.some_id().or(self.models.values().next_back().map(String::as_str)).unwrap_or_default().to_owned(),
                 usage: Some(sound(tokens.usage(), lose)?),
                 unchained: true,
             })

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{fixture, in_short, prompts};
+use crate::support::{fixture, in_short, prompts, read_text};
 use std::path::Path;
 
 #[test]
@@ -36,4 +36,30 @@ fn the_total_of_a_single_request_is_its_usage() {
 fn an_independent_count_finds_the_same_calls() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/copilot-cli");
     compare("copilot-cli", &[data.join("events.jsonl"), data.join("single.jsonl")]);
+}
+
+#[test]
+fn a_call_has_the_model_that_is_named_around_it() {
+    let log = |events: &[&str]| {
+        let line = |event: &&str| format!(r#"{{{event},"id":"e","timestamp":"2026-04-07T21:07:18.764Z","parentId":null}}"#);
+        let (mut transcripts, _) = read_text("events.jsonl", &events.iter().map(line).collect::<Vec<_>>().join("\n"));
+        let session = transcripts.remove(0);
+        let calls = session.messages.into_iter().filter_map(|message| message.call);
+        calls.map(|call| (call.model, call.unchained)).collect::<Vec<_>>()
+    };
+    let call = |model: &str, unchained: bool| (model.to_owned(), unchained);
+    let reply = r#""type":"assistant.message","data":{"content":"Well","toolRequests":[]}"#;
+    let result = r#""type":"tool.execution_complete","data":{"toolCallId":"t","model":"small","success":true,"result":{"content":"ok"}}"#;
+    let change = r#""type":"session.model_change","data":{"previousModel":"small","newModel":"large"}"#;
+    let shutdown = |data: &str| format!(r#""type":"session.shutdown","data":{{{data}}}"#);
+    // By the results of its calls, and by changes.
+    let at_exit = shutdown(r#""currentModel":"large","modelMetrics":{}"#);
+    let expected = [call("small", false), call("small", false), call("large", true)];
+    assert_eq!(log(&[reply, reply, result, change, reply, &at_exit]), expected);
+    assert_eq!(log(&[reply, change, reply]), [call("small", false), call("large", true)]);
+    // By the exit: the model in use, or the only one that was.
+    assert_eq!(log(&[reply, &at_exit]), [call("large", false)]);
+    let metrics = r#""modelMetrics":{"tiny":{"requests":{"count":2},"usage":{"inputTokens":9,"outputTokens":3}}}"#;
+    assert_eq!(log(&[reply, reply, &shutdown(metrics)]), [call("tiny", false), call("tiny", false)]);
+    assert_eq!(log(&[reply]), [call("", false)]);
 }

@@ -1,14 +1,5 @@
-use crate::support::{in_short, prompts, read_source};
-use ctxsim::format::Source;
+use crate::support::{in_short, prompts, read_text as read};
 use ctxsim::transcript::Transcript;
-use std::io::Cursor;
-use std::path::Path;
-
-fn read(name: &str, text: &str) -> (Vec<Transcript>, Vec<(String, u64)>) {
-    let source = Source::from_reader(Path::new(name), Box::new(Cursor::new(text.to_owned()))).unwrap();
-    let (transcripts, losses) = read_source(source);
-    (transcripts, losses.into_iter().map(|loss| (loss.reason, loss.count)).collect())
-}
 
 /// A cassette of requests to one address with their responses.
 fn cassette(address: &str, exchanges: &[(&str, &str)]) -> (Vec<Transcript>, Vec<(String, u64)>) {
