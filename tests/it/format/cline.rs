@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{claim, fixture, in_short, prompts, read_text};
 use ctxsim::format::Claim;
 use std::path::Path;
 
@@ -45,4 +45,31 @@ fn the_list_of_the_screen_alone_is_a_session_too() {
 fn an_independent_count_finds_the_same_calls() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cline");
     compare("cline", &[data.join("task1/api_conversation_history.json"), data.join("task2/ui_messages.json")]);
+}
+
+#[test]
+fn what_a_person_answers_to_the_model_opens_a_turn() {
+    let surroundings = "<environment_details>x</environment_details>";
+    let done = "[attempt_completion] Result: Done";
+    let requests = [
+        "<task>One</task>".to_owned(),
+        "[execute_command for 'rm'] Result:\nThe user denied this.\n<feedback>no</feedback>".to_owned(),
+        format!("{done}\n<feedback>great</feedback>"),
+        format!("{done}\n\n{surroundings}"),
+        "[ask_followup_question for 'Which?'] Result:\n<answer>this</answer>".to_owned(),
+        format!("[TASK RESUMPTION] It was interrupted.\n\n{surroundings}"),
+        "[TASK RESUMPTION] It was interrupted.\n<user_message>Go on</user_message>".to_owned(),
+        "[ERROR] You did not use a tool".to_owned(),
+    ];
+    let entry = |request: &String| {
+        let text = serde_json::json!({ "request": request, "tokensIn": 9, "tokensOut": 3 }).to_string();
+        [
+            serde_json::json!({ "ts": 1, "type": "say", "say": "api_req_started", "text": text }),
+            serde_json::json!({ "ts": 2, "type": "say", "say": "text", "text": "Well" }),
+        ]
+    };
+    let list = serde_json::Value::from_iter(requests.iter().flat_map(entry));
+    let (transcripts, _) = read_text("ui_messages.json", &list.to_string());
+    let said: Vec<String> = in_short(&transcripts[0]).iter().map(|message| message[..2].to_owned()).collect();
+    assert_eq!(said.iter().step_by(2).collect::<Vec<_>>(), ["u:", "t:", "u:", "t:", "u:", "*:", "u:", "*:"]);
 }

@@ -5,10 +5,22 @@ use crate::transcript::{Message, Part, Role, Scale};
 /// What the program adds to each request.
 const SURROUNDINGS: &str = "<environment_details>";
 
-/// The message that these texts of the user's side make. The results of tools begin with the tool in brackets.
+/// The tools with which the model hands over to the person, and what the agent puts a person's words in.
+const HANDS_OVER: [&str; 3] = ["attempt_completion", "ask_followup_question", "plan_mode_respond"];
+const WORDS: [&str; 3] = ["<feedback>", "<answer>", "<user_message>"];
+
+/// How the program begins what it says by itself: that a task goes on, that a reply called no tool.
+const PROGRAM: [&str; 2] = ["[TASK RESUMPTION]", "[ERROR]"];
+
+/// The message that these texts of the user's side make. The results of tools begin with the tool in brackets; what a person answers
+/// to the model comes as one, and is the person's all the same.
 pub fn message(texts: &[&str], scale: &dyn Scale) -> Message {
-    let Some(name) = texts.first().and_then(|first| tool(first)) else {
-        return Message::new(Role::User, texts.iter().map(|text| Part::Text(scale.weigh(text))).collect());
+    let spoken = texts.iter().filter(|text| !text.starts_with(SURROUNDINGS)).any(|text| WORDS.iter().any(|mark| text.contains(mark)));
+    let tool = texts.first().and_then(|first| tool(first)).filter(|name| !(spoken && HANDS_OVER.contains(name)));
+    let Some(name) = tool else {
+        let own = texts.first().is_some_and(|first| PROGRAM.iter().any(|mark| first.starts_with(mark)));
+        let parts = texts.iter().map(|text| Part::Text(scale.weigh(text))).collect();
+        return Message { synthetic: own && !spoken, ..Message::new(Role::User, parts) };
     };
     let (beside, answer): (Vec<&str>, Vec<&str>) = texts.iter().partition(|text| text.starts_with(SURROUNDINGS));
     let text = scale.weigh_result(&answer.join("\n\n"));
