@@ -25,22 +25,71 @@ const DEEPEST: usize = 120;
 
 const SWOLLEN: &str = "YAML that names make far larger than it is";
 
-/// The first document as JSON, and at which line what was wrong with it. One that breaks off is closed after its last whole element.
-pub fn to_json(yaml: &str) -> (Cow<'_, str>, Option<(u64, &'static str)>) {
+/// So many bytes are read again, at most, for the sake of quotations that stand too far to the left.
+const READ_AGAIN: usize = 256 * 1024 * 1024;
+
+/// What was wrong, and at which line.
+type Damage = Option<(u64, &'static str)>;
+
+/// The first document as JSON, and what was wrong with it. One that breaks off is closed after its last whole element.
+pub fn to_json(yaml: &str) -> (Cow<'_, str>, Damage) {
+    let mut text = Cow::Borrowed(yaml);
+    let (mut left, mut mended) = (READ_AGAIN, None);
+    loop {
+        let (json, damage, outdented) = parsed(&text);
+        left = left.saturating_sub(text.len());
+        let better = outdented.filter(|_| left > 0 && mended != outdented).and_then(|quotation| indented(&text, quotation));
+        let Some(better) = better else { return (Cow::Owned(json), damage) };
+        (text, mended) = (Cow::Owned(better), outdented);
+    }
+}
+
+/// Moves the lines of the quotation that begins at this character to the right of it. What they are indented by is no part of what they
+/// say, and other parsers do not mind where they stand. `None` where that would make the text too large.
+fn indented(yaml: &str, quotation: usize) -> Option<String> {
+    let start = yaml.char_indices().nth(quotation).map_or(yaml.len(), |(at, _)| at);
+    let (before, quoted) = yaml.split_at(start);
+    let mark = quoted.chars().next();
+    let mut end = quoted.len();
+    let mut letters = quoted.char_indices().skip(1).peekable();
+    while let Some((at, letter)) = letters.next() {
+        let is_mark = Some(letter) == mark;
+        let escapes = if mark == Some('"') { letter == '\\' } else { is_mark && letters.peek().map(|(_, next)| *next) == mark };
+        if escapes {
+            letters.next();
+        } else if is_mark {
+            end = at;
+            break;
+        }
+    }
+    let (quoted, after) = quoted.split_at(end);
+    let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+    let more = quoted.matches('\n').count().saturating_mul(column + 1);
+    let wide = || format!("\n{}", " ".repeat(column + 1));
+    (yaml.len().saturating_add(more) <= LARGEST).then(|| [before, &quoted.replace('\n', &wide()), after].concat())
+}
+
+/// The JSON, what was wrong, and where a quotation begins that only this parser refuses.
+fn parsed(yaml: &str) -> (String, Damage, Option<usize>) {
     let mut writer = Writer { largest: LARGEST.min(yaml.len() * MOST_SWOLLEN + FREE), ..Writer::default() };
+    let mut outdented = None;
     for event in Parser::<StrInput>::new_from_str(yaml) {
         let damage = match event {
             Ok((Event::DocumentEnd, _)) => break,
             Ok((event, span)) => writer.event(event).err().map(|reason| (span.start.line() as u64, reason)),
+            Err(error) if error.info() == "invalid indentation in quoted scalar" => {
+                outdented = Some(error.marker().index());
+                Some((error.marker().line() as u64, "quotation further to the left than its key"))
+            }
             // What is wrong at the end of a text is that it has no more.
             Err(error) if !yaml.ends_with('\n') || is_at_end(&error, yaml) => Some((yaml.lines().count() as u64, CUT_OFF)),
             Err(error) => Some((error.marker().line() as u64, "not YAML")),
         };
         if damage.is_some() {
-            return (Cow::Owned(close(&writer.json).unwrap_or_default()), damage);
+            return (close(&writer.json).unwrap_or_default(), damage, outdented);
         }
     }
-    (Cow::Owned(writer.json), None)
+    (writer.json, None, None)
 }
 
 /// Did the parser look for more where the text ends? A quotation that is not closed is told at its beginning.

@@ -76,6 +76,28 @@ fn a_cassette_that_breaks_off_or_swells() {
     assert_eq!(lost.first().map(|(reason, _)| reason.as_str()), Some("YAML that names make far larger than it is"));
 }
 
+#[test]
+fn a_quotation_may_stand_further_to_the_left_than_its_key() {
+    let body = |mark: char, text: &str| {
+        let response = format!("  response:\n    body:\n      string: {mark}{text}{mark}\n    status: {{code: 200}}\n");
+        let request = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
+        format!("- request:\n    uri: https://api.openai.com/v1/chat/completions\n    body: '{request}'\n{response}")
+    };
+    let reply = |say: &str, prompt: u64| {
+        let message = format!(r#"{{"role":"assistant","content":"{say}"}}"#);
+        format!(
+            "{{\n  \"choices\":\n    [{{\"message\": {message}}}],\n  \"usage\": {{\"prompt_tokens\": {prompt}, \"completion_tokens\": 2}}\n}}"
+        )
+    };
+    let single = body('\'', &reply("It''s", 20));
+    let double = body('"', &reply("Yes", 30).replace('"', "\\\""));
+    let yaml = format!("interactions:\n{single}{double}version: 1\n");
+    assert_eq!(cassette(yaml.as_bytes()), (Vec::new(), vec![(20, 2), (30, 2)]));
+    // A line break of another kind is no line to move.
+    let losses = cassette(yaml.replace("{\n", "{\r").as_bytes()).0;
+    assert_eq!(losses.first().map(|loss| loss.reason.as_str()), Some("quotation further to the left than its key"));
+}
+
 /// What is said of a cassette, and the prompts of all its sessions, the smallest first.
 fn cassette(yaml: &[u8]) -> (Vec<Loss>, Vec<(u64, u64)>) {
     let source = Source::from_reader(Path::new("talk.yaml"), Box::new(Cursor::new(yaml.to_vec()))).unwrap();
