@@ -112,7 +112,7 @@ fn sessions(
         if let Some(counter) = counters.get(vocabulary) {
             let content = if target == Target::Redacted { Content::Drop } else { Content::Keep };
             let scale = TextScale::new(counter.clone(), content).with_public(counters.public()).wanting(settings.wanted);
-            (reader.read)(source, &scale, &mut |transcript| {
+            reader.sessions(source, &scale, &mut |transcript| {
                 transcripts.push(transcript);
                 scale.next_session();
             })?;

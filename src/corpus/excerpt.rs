@@ -54,7 +54,7 @@ fn read(corpus: &Corpus, source: &str, mut places: Vec<usize>, format: Option<&'
     let Some((mut source, reader)) = opened(source, format) else { return Vec::new() };
     let mut found = Vec::new();
     // What breaks off has been reported when the log was read for the first time.
-    let _ = (reader.read)(&mut source, &Words(Some(SHOWN)), &mut |transcript| {
+    let _ = reader.sessions(&mut source, &Words(Some(SHOWN)), &mut |transcript| {
         let same = |place: &usize| corpus.traces.at(*place).is_some_and(|trace| is_of(&trace, &transcript));
         if let Some(index) = places.iter().position(same) {
             let place = places.remove(index);
@@ -76,7 +76,7 @@ fn opened(source: &str, format: Option<&'static Reader>) -> Option<(Source, &'st
 pub fn words_in(source: &str, format: Option<&'static Reader>) -> Vec<(String, Vec<String>)> {
     let Some((mut source, reader)) = opened(source, format) else { return Vec::new() };
     let mut found = Vec::new();
-    let _ = (reader.read)(&mut source, &Words(None), &mut |transcript| {
+    let _ = reader.sessions(&mut source, &Words(None), &mut |transcript| {
         let mut texts = Vec::new();
         for message in &transcript.messages {
             texts.extend(message.parts.iter().map(words));

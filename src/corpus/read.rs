@@ -253,10 +253,10 @@ fn read_sessions(
         traces.push(trace);
     };
     match counters.get(vocabulary) {
-        None => (reader.read)(source, &SkimScale, &mut hand_over)?,
+        None => reader.sessions(source, &SkimScale, &mut hand_over)?,
         Some(counter) => {
             let scale = TextScale::new(counter.clone(), Content::Drop).with_public(counters.public()).wanting(settings.wanted);
-            (reader.read)(source, &scale, &mut |transcript| {
+            reader.sessions(source, &scale, &mut |transcript| {
                 hand_over(transcript);
                 scale.next_session();
             })?;

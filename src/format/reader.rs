@@ -31,8 +31,23 @@ pub struct Reader {
     pub about: &'static str,
     /// Decides by the head of the file (the first 64 KiB, decompressed) and, where content cannot tell, by its path.
     pub claims: fn(&Source) -> Claim,
-    /// Reads all sessions of the file, handing over each as soon as it is complete.
+    /// Reads all sessions of the file, handing over each as soon as it is complete. [`Reader::sessions`] names those without an id.
     pub read: Read,
+}
+
+impl Reader {
+    /// Reads all sessions of a source. One that its log gives no id has the file's name, and a number where the file holds more of them.
+    pub fn sessions(&self, source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+        let name = source.name();
+        let mut unnamed = 0;
+        (self.read)(source, scale, &mut |mut transcript| {
+            if transcript.id.is_empty() {
+                unnamed += 1;
+                transcript.id = if unnamed == 1 { name.clone() } else { format!("{name}#{unnamed}") };
+            }
+            hand_over(transcript);
+        })
+    }
 }
 
 /// Reads all sessions of a source, weighs their texts on the scale, and hands each session over.

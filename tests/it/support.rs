@@ -185,7 +185,7 @@ pub fn read_all(path: &Path) -> (Vec<Transcript>, Vec<Loss>) {
 pub fn read_source(mut source: Source) -> (Vec<Transcript>, Vec<Loss>) {
     let (reader, _) = sniff(&source).unwrap_or_else(|| panic!("no reader claims {}", source.path.display()));
     let mut transcripts = Vec::new();
-    (reader.read)(&mut source, &PlainScale { keep_content: true }, &mut |transcript| transcripts.push(transcript)).unwrap();
+    reader.sessions(&mut source, &PlainScale { keep_content: true }, &mut |transcript| transcripts.push(transcript)).unwrap();
     (transcripts, source.losses().to_vec())
 }
 

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{claim, fixture, in_short, prompts, read_text};
 use ctxsim::format::Claim;
 use std::path::Path;
 
@@ -76,4 +76,13 @@ fn what_is_damaged_is_named() {
 fn an_independent_count_finds_the_same_calls() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kiro-cli");
     compare("kiro-cli", &["conversation.json", "flat.jsonl", "plain.jsonl"].map(|name| data.join(name)));
+}
+
+#[test]
+fn a_conversation_without_an_id_has_the_name_of_its_file() {
+    let talk = r#""history":[{"user":{"content":{"Prompt":{"prompt":"Look"}}},"assistant":{"Response":{"content":"Done"}}}]"#;
+    for id in [r#""""#, r#""REDACTED""#] {
+        let (transcripts, _) = read_text("talk.json", &format!(r#"{{"conversation_id":{id},{talk}}}"#));
+        assert_eq!(transcripts[0].id, "talk.json");
+    }
 }

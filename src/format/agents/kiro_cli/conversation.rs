@@ -144,7 +144,7 @@ impl Request<'_> {
 pub fn read(text: &str, made: &mut Recorder<'_>, lose: Lose<'_>) -> Result<(), &'static str> {
     let conversation = serde_json::from_str::<Conversation>(text).map_err(|error| fault(&error, true))?;
     made.transcript.window = conversation.model_info.as_ref().and_then(|info| info.context_window_tokens.known().ok().flatten());
-    made.identify(&conversation.conversation_id);
+    made.identify(conversation.conversation_id.id());
     for pair in &conversation.history {
         match serde_json::from_str::<Pair>(pair.get()) {
             Ok(pair) => {
