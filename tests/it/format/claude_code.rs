@@ -1,4 +1,5 @@
-use crate::support::{files, read_all, shared};
+use crate::support::{files, read_all, read_text, shared};
+use ctxsim::format::{Source, sniff};
 use ctxsim::transcript::{Compaction, CompactionKind, Image, Loss, Message, Part, Role, Text, Transcript};
 use std::path::Path;
 
@@ -178,4 +179,17 @@ fn check_order(transcript: &Transcript, path: &Path) {
         }
     }
     assert!(transcript.compactions.iter().all(|compaction| compaction.before <= transcript.messages.len()));
+}
+
+#[test]
+fn records_without_links_are_known_by_their_replies() {
+    let prompt = r#"{"type":"user","sessionId":"s","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
+    let reply = |message: &str| format!(r#"{prompt}{}{{"type":"assistant","sessionId":"s","message":{{{message}"content":[]}}}}"#, "\n");
+    let whole = reply(r#""id":"m1","model":"m","stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":2},"#);
+    let (transcripts, losses) = read_text("talk.jsonl", &whole);
+    let [session] = transcripts.as_slice() else { panic!("{}", transcripts.len()) };
+    assert_eq!((session.agent.as_str(), session.id.as_str(), losses.len()), ("claude-code", "s", 0));
+    assert_eq!(calls(session), [("m1", false, Some((9, 2, true)))]);
+    let source = |text: String| Source::from_reader(Path::new("talk.jsonl"), Box::new(std::io::Cursor::new(text))).unwrap();
+    assert!(sniff(&source(reply(r#""id":"m1","#))).is_none(), "no usage");
 }

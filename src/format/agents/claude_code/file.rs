@@ -56,6 +56,8 @@ fn claim(record: &Record<'_>, line: &str) -> Claim {
     let linked = line.contains("\"parentUuid\"") && !record.uuid.is_empty() && logged;
     match &*record.kind {
         "user" | "assistant" | "system" | "progress" | "attachment" if linked => Claim::Yes,
+        // Tools that keep a log in short leave the links out. Anthropic's usage tells it from logs of relatives.
+        "assistant" if logged && record.message.as_ref().is_some_and(|wire| !wire.id.is_empty() && wire.usage.is_some()) => Claim::Maybe,
         "summary" if !record.leaf_uuid.is_empty() => Claim::Yes,
         "file-history-snapshot" if line.contains("\"isSnapshotUpdate\"") => Claim::Maybe,
         "queue-operation" | "permission-mode" | "custom-title" | "mode" | "last-prompt" if logged => Claim::Maybe,
