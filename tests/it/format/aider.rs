@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{fixture, in_short, prompts};
+use crate::support::{fixture, in_short, prompts, read_text};
 use ctxsim::transcript::Trust;
 use std::path::Path;
 
@@ -65,4 +65,25 @@ fn every_prompt_of_a_history_of_requests_is_put_together_anew() {
 fn an_independent_count_finds_the_same_calls() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/aider");
     compare("aider", &[data.join("chat.md"), data.join("requests.txt")]);
+}
+
+#[test]
+fn what_is_cleared_leaves_the_context() {
+    let turn = |say: &str| format!("#### {say}  \n\nDone.\n\n> Tokens: 9.7k sent, 85 received.  \n\n");
+    let cleared = |command: &str, shown: &str| format!("#### {command}  \n> {shown}  \n\n");
+    let text = [
+        "# aider chat started at 2025-05-04 17:02:36\n\n".to_owned(),
+        cleared("/clear", "All chat history cleared."),
+        turn("One"),
+        cleared("/reset", "All files dropped and chat history cleared."),
+        turn("Two"),
+    ];
+    let (transcripts, lost) = read_text("chat.md", &text.concat());
+    let session = &transcripts[0];
+    assert_eq!((in_short(session), lost.len()), (["u: One", "a: Done.", "u: Two", "a: Done."].map(str::to_owned).to_vec(), 0));
+    assert_eq!(session.messages.iter().map(|message| message.rewind).collect::<Vec<_>>(), [None, None, Some(0), None]);
+    // The only time is that of the start.
+    assert_eq!(session.messages.iter().map(|message| message.time).collect::<Vec<_>>(), [Some(1_746_378_156_000), None, None, None]);
+    let calls = session.messages.iter().filter_map(|message| message.call.as_ref());
+    assert_eq!(calls.map(|call| call.unchained).collect::<Vec<_>>(), [false, true]);
 }

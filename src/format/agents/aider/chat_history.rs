@@ -1,7 +1,7 @@
 //! The chat history: Markdown, with a heading for each time that the program was started.
 
 use super::READER;
-use crate::format::ground::{Count, MOST, ReadError, Source};
+use crate::format::ground::{Count, MOST, ReadError, Source, millis};
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};
 
@@ -11,12 +11,15 @@ pub const START: &str = "# aider chat started at ";
 /// How the program marks what it wrote itself: it ends its lines with a forced line break, which replies do not.
 const BREAK: &str = "  ";
 
+/// What `/clear` and `/reset` print once the conversation is empty.
+const CLEARED: [&str; 2] = ["All chat history cleared.", "All files dropped and chat history cleared."];
+
 /// Reads a chat history: a session for each start at which the user said something.
 pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
     // Editors that tidy up remove the breaks; every quotation is the program's then.
     let broken = source.head_text().lines().any(|line| line.starts_with('>') && line.ends_with(BREAK));
-    let mut session = Session::new(scale, name.clone());
+    let mut session = Session::new(scale, name.clone(), None);
     let mut last = 0;
     source.each_line(|source, line| {
         // Blank lines are not handed out, but belong to a reply.
@@ -25,7 +28,8 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         let text = line.text.as_ref();
         let own = !broken || text.ends_with(BREAK);
         if let Some(time) = text.strip_prefix(START) {
-            let next = Session::new(scale, format!("{name}#{}", time.trim()));
+            let time = time.trim();
+            let next = Session::new(scale, format!("{name}#{time}"), millis(time));
             std::mem::replace(&mut session, next).finish(hand_over);
         } else if let Some(said) = text.strip_prefix("#### ").filter(|_| own) {
             session.said(said.trim_end());
@@ -51,12 +55,22 @@ struct Session<'s> {
     question: String,
     reply: String,
     unchained: bool,
+    /// The conversation was emptied, and nothing has been said since.
+    cleared: bool,
+    /// When the program was started, until the first message has it: the only time that there is.
+    started: Option<i64>,
 }
 
 impl<'s> Session<'s> {
-    fn new(scale: &'s dyn Scale, id: String) -> Session<'s> {
+    fn new(scale: &'s dyn Scale, id: String, started: Option<i64>) -> Session<'s> {
         let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-        Session { scale, transcript, model: String::new(), question: String::new(), reply: String::new(), unchained: false }
+        let (model, question, reply) = Default::default();
+        Session { scale, transcript, model, question, reply, unchained: false, cleared: false, started }
+    }
+
+    fn push(&mut self, message: Message) {
+        let rewind = std::mem::take(&mut self.cleared).then_some(0);
+        self.transcript.messages.push(Message { time: self.started.take(), rewind, ..message });
     }
 
     fn said(&mut self, text: &str) {
@@ -99,7 +113,14 @@ impl<'s> Session<'s> {
                 usage: Some(usage),
                 unchained: std::mem::take(&mut self.unchained),
             };
-            self.transcript.messages.push(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
+            self.push(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
+        } else if CLEARED.contains(&text) {
+            self.cut_short();
+            // What was said last is the command itself.
+            self.question.clear();
+            if !self.transcript.messages.is_empty() {
+                (self.cleared, self.unchained) = (true, true);
+            }
         }
         true
     }
@@ -107,7 +128,7 @@ impl<'s> Session<'s> {
     fn ask(&mut self) {
         if !self.question.is_empty() {
             let text = std::mem::take(&mut self.question);
-            self.transcript.messages.push(Message::new(Role::User, vec![Part::Text(self.scale.weigh(&text))]));
+            self.push(Message::new(Role::User, vec![Part::Text(self.scale.weigh(&text))]));
         }
     }
 
@@ -122,7 +143,7 @@ impl<'s> Session<'s> {
         let parts = self.take_reply();
         if !parts.is_empty() {
             self.unchained = true;
-            self.transcript.messages.push(Message::new(Role::Assistant, parts));
+            self.push(Message::new(Role::Assistant, parts));
         }
     }
 
