@@ -88,6 +88,8 @@ mod policy_commands;
 mod policy_documents;
 /// A case worked by hand for each newer preset.
 mod policy_examples;
+/// What presets of frameworks leave beside the cut.
+mod policy_frameworks;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
 /// Words of the policy language that several systems need.

@@ -1,0 +1,36 @@
+//! Presets of frameworks whose rules turn on what stays beside the cut: an old end, a whole turn, a last message.
+
+use crate::policies::{Session, preset, run, text};
+use ctxsim::sim::{Event, EventKind, Outcome};
+
+const WINDOW: u64 = 200_000;
+
+fn replay(name: &str, settings: &[(&str, &str)], session: Session) -> Outcome {
+    run(&preset(name, settings), &session.trace(), WINDOW)
+}
+
+/// So many steps with results of 1,000 tokens after a task of 500.
+fn steps(count: usize) -> Session {
+    (0..count).fold(Session::default().user(2_000), |session, _| session.step(80, None, "t", text(4_000, 1_000)))
+}
+
+fn events(outcome: &Outcome) -> Vec<&Event> {
+    outcome.events.iter().filter(|event| event.kind != EventKind::Truncate && event.touched > 0).collect()
+}
+
+fn touched(outcome: &Outcome) -> Vec<(u32, u32)> {
+    events(outcome).iter().map(|event| (event.call, event.touched)).collect()
+}
+
+fn sizes(outcome: &Outcome) -> Vec<u64> {
+    outcome.calls.iter().map(|call| call.actual).collect()
+}
+
+#[test]
+fn openhands_replaces_its_summary_behind_the_first_events() {
+    let outcome = replay("openhands", &[("max_size", "20")], steps(30).reply(4, None));
+    // The system prompt and 20 messages are 21 events. The task stays, the summary comes behind it, and of the newest seven events the
+    // first is a result, whose call stays too. The next summary takes the place of this one.
+    assert_eq!(touched(&outcome), [(10, 12), (15, 11), (20, 11), (25, 11), (30, 11)]);
+    assert!(events(&outcome).iter().all(|event| event.after == 500 + 1_500 + 4 * (20 + 9 + 1_000)), "{:?}", sizes(&outcome));
+}
