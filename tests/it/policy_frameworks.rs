@@ -34,3 +34,12 @@ fn openhands_replaces_its_summary_behind_the_first_events() {
     assert_eq!(touched(&outcome), [(10, 12), (15, 11), (20, 11), (25, 11), (30, 11)]);
     assert!(events(&outcome).iter().all(|event| event.after == 500 + 1_500 + 4 * (20 + 9 + 1_000)), "{:?}", sizes(&outcome));
 }
+
+#[test]
+fn zed_leaves_a_prompt_alone_that_has_not_been_sent() {
+    let session = || Session::default().user(400_000).reply(40, Some((151_190, 10)));
+    // 51,190 are hidden. Of the old prompt 20,000 tokens stay; the new one of 30,000 counts for nothing there.
+    let outcome = replay("zed", &[], session().user(120_000).reply(4, None));
+    let parts = |new: u64| 51_190 + 20_000 + 1_514 + new;
+    assert_eq!((touched(&outcome), sizes(&outcome)[1]), (vec![(1, 1)], parts(30_000)));
+}
