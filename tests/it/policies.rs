@@ -45,7 +45,7 @@ impl Session {
         self
     }
 
-    fn push(mut self, role: Role, parts: Vec<Part>, call: Option<Option<(u64, u64)>>) -> Session {
+    pub(crate) fn push(mut self, role: Role, parts: Vec<Part>, call: Option<Option<(u64, u64)>>) -> Session {
         let mut message = Message::new(role, parts);
         message.call = call.map(|usage| {
             let usage = usage.map(|(prompt, output)| Usage { prompt, output, output_is_final: true, ..Usage::default() });

@@ -2,6 +2,7 @@
 
 use crate::policies::{Session, preset, run, text};
 use ctxsim::sim::{Event, EventKind, Outcome};
+use ctxsim::transcript::{Part, Role, Text};
 
 const WINDOW: u64 = 200_000;
 
@@ -42,4 +43,23 @@ fn zed_leaves_a_prompt_alone_that_has_not_been_sent() {
     let outcome = replay("zed", &[], session().user(120_000).reply(4, None));
     let parts = |new: u64| 51_190 + 20_000 + 1_514 + new;
     assert_eq!((touched(&outcome), sizes(&outcome)[1]), (vec![(1, 1)], parts(30_000)));
+}
+
+#[test]
+fn a_trimmed_list_begins_with_a_whole_turn_or_is_empty() {
+    let settings = [("max_tokens", "2500")];
+    // A turn of two steps is 400 + 2 x (20 + 9) + 1,900 tokens.
+    let system = |chars: u32| Session::default().push(Role::System, vec![Part::Text(text(chars, chars / 4))], None);
+    let turn =
+        |session: Session| session.user(1_600).step(80, None, "t", text(4_000, 1_000)).step(80, None, "t", text(3_600, 900)).reply(4, None);
+    let newest = |chars: u32| {
+        let outcome = replay("langchain@trim", &settings, turn(turn(system(chars))));
+        (sizes(&outcome)[2], *sizes(&outcome).last().unwrap())
+    };
+    assert_eq!(newest(40), (10 + 2_358, 10 + 2_358));
+    // The system message takes of the same limit: nothing else is left where the turn does not fit beside it.
+    assert_eq!(newest(800), (200, 200));
+    // LlamaIndex sends the last message alone.
+    let outcome = replay("llamaindex@buffer", &[("token_limit", "2500")], steps(4).reply(4, None));
+    assert_eq!(sizes(&outcome), [500, 1_529, 1_000, 1_000, 1_000]);
 }
