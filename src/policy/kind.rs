@@ -33,9 +33,15 @@ impl Kind {
         }
     }
 
-    /// Is it one that a selection of messages asks for? A message that is a call is one that calls a tool, not any of the model's.
+    /// Is it one that a selection of messages asks for? A call is a message that calls a tool, and thinking one that reasons, not
+    /// any of the model's.
     pub(super) fn takes_message(self, message: &Seen, view: View<'_>) -> bool {
-        let calls = || view.items(*message).any(|item| item.region == Region::ToolCall);
-        self.matches_message(message) && (self != Kind::ToolCall || calls())
+        let holds = |region| view.items(*message).any(|item| item.region == region);
+        let part = match self {
+            Kind::ToolCall => holds(Region::ToolCall),
+            Kind::Thinking => holds(Region::Thinking),
+            _ => true,
+        };
+        self.matches_message(message) && part
     }
 }

@@ -63,3 +63,15 @@ fn a_trimmed_list_begins_with_a_whole_turn_or_is_empty() {
     let outcome = replay("llamaindex@buffer", &[("token_limit", "2500")], steps(4).reply(4, None));
     assert_eq!(sizes(&outcome), [500, 1_529, 1_000, 1_000, 1_000]);
 }
+
+#[test]
+fn anthropic_keeps_thinking_by_replies() {
+    let thought = |session: Session| {
+        let part = || Part::Thinking { text: text(400, 100), sealed_bytes: 0 };
+        session.push(Role::Assistant, vec![part(), part(), Part::Text(text(4, 1))], Some(None)).user(4)
+    };
+    let session = || thought(thought(Session::default().user(400)).reply(4, None).user(4)).reply(4, None);
+    let cleared = |turns| touched(&replay("anthropic", &[("clear_thinking", "1"), ("thinking_turns", turns)], session()));
+    // A reply without any counts for none.
+    assert_eq!((cleared("1"), cleared("2")), (vec![(3, 2)], vec![]));
+}
