@@ -1,6 +1,8 @@
 //! Presets of frameworks whose rules turn on what stays beside the cut: an old end, a whole turn, a last message.
 
 use crate::policies::{Session, preset, run, text};
+use ctxsim::catalog::Family;
+use ctxsim::policy::{Facts, Policy};
 use ctxsim::sim::{Event, EventKind, Outcome};
 use ctxsim::transcript::{Part, Role, Text};
 
@@ -62,6 +64,19 @@ fn a_trimmed_list_begins_with_a_whole_turn_or_is_empty() {
     // LlamaIndex sends the last message alone.
     let outcome = replay("llamaindex@buffer", &[("token_limit", "2500")], steps(4).reply(4, None));
     assert_eq!(sizes(&outcome), [500, 1_529, 1_000, 1_000, 1_000]);
+}
+
+#[test]
+fn a_preset_for_claude_counts_as_claude_does() {
+    let estimator = |name: &str, family| {
+        let facts = Facts { window: Some(WINDOW), family, ..Facts::default() };
+        let estimator = &Policy::load(name).unwrap().plan(&facts).unwrap().estimator;
+        (estimator.numerator, estimator.denominator)
+    };
+    for name in ["langchain", "deepagents"] {
+        assert_eq!([None, Some(Family::Gpt)].map(|family| estimator(name, family)), [(1, 4); 2]);
+        assert_eq!([Family::ClaudeOld, Family::ClaudeNew].map(|family| estimator(name, Some(family))), [(10, 33); 2]);
+    }
 }
 
 #[test]
