@@ -144,7 +144,10 @@ impl Rule {
                     cut.max_lines.map(|lines| format!("{} lines", figure(lines as f64))),
                     cut.max_line_chars.map(|chars| format!("{} characters a line", figure(chars as f64))),
                 ];
-                let keeps = cut.keep.filter(|keep| Some(*keep) != cut.max).map(|keep| format!(", of which {} stay", figure(keep as f64)));
+                let keeps = cut.keep.filter(|keep| Some(*keep) != cut.max).map(|keep| {
+                    let lines = cut.keep_lines.map(|lines| format!(" in {} lines", figure(lines as f64)));
+                    format!(", of which {} stay{}", figure(keep as f64), lines.unwrap_or_default())
+                });
                 let clean = if cut.clean == Switch::On { ", cleaned first" } else { "" };
                 let limits = list(limits.into_iter().flatten(), ", ");
                 let lines = match (cut.whole_lines, &cut.partial_line) {

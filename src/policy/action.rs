@@ -64,6 +64,8 @@ pub struct Truncate {
     pub keep: Option<u64>,
     /// Counted in.
     pub unit: Unit,
+    /// Lines that an item keeps which is cut for its size.
+    pub keep_lines: Option<u64>,
     /// At most so many lines.
     pub max_lines: Option<u64>,
     /// Longer lines are cut to this many code points.
@@ -126,6 +128,7 @@ impl Default for Truncate {
             max: None,
             keep: None,
             unit: Unit::default(),
+            keep_lines: None,
             max_lines: None,
             max_line_chars: None,
             long_lines: None,

@@ -43,7 +43,7 @@ pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
     if let Some((mark, amount)) = limits.marked_line().zip(amount) {
         return Some(joined(limits, source, whole, &marked_lines(limits, lined, amount, mark)));
     }
-    let lines = limits.max_lines.unwrap_or(u64::MAX);
+    let lines = limits.max_lines.or(limits.keep_lines).unwrap_or(u64::MAX);
     let (head_lines, tail_lines) = (head_part(lines), lines - head_part(lines));
     if limits.whole_lines == Switch::On {
         let amount = amount.unwrap_or(u64::MAX);

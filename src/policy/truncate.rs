@@ -187,7 +187,7 @@ fn limit(limits: &Truncate, text: &Text, lined: Step) -> Option<Kept> {
     let too_large = limits.max.is_some_and(|max| size > max);
     let too_many_lines = limits.max_lines.is_some_and(|max| u64::from(lined.length.newlines) + 1 > max);
     let amount = limits.keep.or(limits.max);
-    match (too_large, too_many_lines, amount, limits.max_lines) {
+    match (too_large, too_many_lines, amount, limits.max_lines.or(limits.keep_lines)) {
         (false, false, ..) => None,
         (_, _, Some(amount), Some(lines)) => Some(Kept::Both { unit: limits.unit, amount, lines }),
         (true, _, Some(amount), None) => Some(Kept::Units(limits.unit, amount)),

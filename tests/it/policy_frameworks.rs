@@ -4,7 +4,7 @@ use crate::policies::{Session, preset, run, text};
 use ctxsim::catalog::Family;
 use ctxsim::policy::{Facts, Policy};
 use ctxsim::sim::{Event, EventKind, Outcome};
-use ctxsim::transcript::{Part, Role, Text};
+use ctxsim::transcript::{Length, Lines, Part, Role, Shape, Text};
 
 const WINDOW: u64 = 200_000;
 
@@ -77,6 +77,20 @@ fn a_preset_for_claude_counts_as_claude_does() {
         assert_eq!([None, Some(Family::Gpt)].map(|family| estimator(name, family)), [(1, 4); 2]);
         assert_eq!([Family::ClaudeOld, Family::ClaudeNew].map(|family| estimator(name, Some(family))), [(10, 33); 2]);
     }
+}
+
+#[test]
+fn deepagents_keeps_the_last_message_however_large() {
+    // A tenth of the window is 20,000.
+    let session = Session::default().user(600_000).step(0, None, "read_file", text(100_000, 25_000)).reply(4, None);
+    assert_eq!(touched(&replay("deepagents", &[], session)), [(1, 1)]);
+    // Of a result of 2,000 lines of 50 characters five stay at either end.
+    let given = format!("{}\n", "x".repeat(49)).repeat(2_000);
+    let shape = Some(Box::new(Shape { lines: Lines::of(&given), ..Shape::default() }));
+    let lines = Text { length: Length { newlines: 2_000, ..text(100_000, 0).length }, shape, ..text(100_000, 25_000) };
+    let outcome = replay("deepagents", &[], Session::default().user(4).step(0, None, "t", lines).reply(4, None));
+    // 500 characters, and 38 tokens for the note.
+    assert_eq!(sizes(&outcome), [1, 1 + 9 + 125 + 38]);
 }
 
 #[test]
