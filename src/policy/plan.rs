@@ -260,7 +260,7 @@ pub struct Rule {
     /// Do it only if it saves at least (more than) this.
     #[serde(default)]
     pub min_saving: Option<MinSaving>,
-    /// The least share of the eligible messages that must go, else the rule fails.
+    /// The least share of all messages that are looked at that must go, else the rule fails.
     #[serde(default)]
     pub min_progress: Option<f64>,
     /// The least number of messages that must go, earlier summaries not counted, else the rule fails

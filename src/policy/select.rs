@@ -19,7 +19,7 @@ pub struct Selection {
     /// Messages that stay in part.
     pub shortened: Vec<Shortened>,
     /// How many messages were looked at, for guards on progress.
-    pub eligible: usize,
+    pub looked_at: usize,
 }
 
 impl Selection {
@@ -176,7 +176,7 @@ impl Select {
         let Range { looked_at: all, lost, .. } = range;
         let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
         let (start, cut) = match bounds {
-            Bounds::Nothing => return Selection { eligible: all.len(), ..Selection::default() },
+            Bounds::Nothing => return Selection { looked_at: all.len(), ..Selection::default() },
             Bounds::Between(start, cut) => (start, cut),
         };
         let unseen = all.get(..unseen_in(all)).filter(|_| start > 0).unwrap_or(&[]);
@@ -191,12 +191,11 @@ impl Select {
             shortened.extend(cut.into_iter().filter(|cut| candidates.iter().any(|message| message.id == cut.id)));
             candidates.retain(|message| !spared.contains(&message.id));
         }
-        let eligible = candidates.len();
         let mut gone = self.taken(candidates, request);
         if self.pairs == Pairs::Whole {
             gone = self.with_whole_pairs(all, gone);
         }
-        Selection { gone, lost: ids(lost), shortened, eligible }
+        Selection { gone, lost: ids(lost), shortened, looked_at: all.len() }
     }
 
     /// No result outlives its call; and unless the selection asks for certain kinds, no result goes without its call.

@@ -37,8 +37,8 @@ pub struct Stretch {
     pub start: usize,
     /// Where none is taken, `start`.
     pub end: usize,
-    /// How many could have been taken.
-    pub eligible: usize,
+    /// How many messages were looked at, for guards on progress.
+    pub looked_at: usize,
     /// How many of them are no earlier summaries.
     pub new: u64,
     /// Their estimates.
@@ -92,7 +92,7 @@ impl Conversation {
     /// stays. `request` is the estimate of the request as it stands.
     pub fn stretch(&self, select: &Select, request: u64) -> Option<Stretch> {
         let Bounds::Between(start, cut) = select.bounds(&self.range) else {
-            return Some(Stretch { start: 0, end: 0, eligible: self.before.len(), new: 0, tokens: 0 });
+            return Some(Stretch { start: 0, end: 0, looked_at: self.before.len(), new: 0, tokens: 0 });
         };
         if start > 0 && self.range.looked_at.first().is_some_and(|message| message.unseen) {
             return None;
@@ -103,11 +103,17 @@ impl Conversation {
             let goes = |before: &Before| request.saturating_sub(before.tokens - base) as f64 > target;
             end = start + self.before.get(start..cut).unwrap_or(&[]).partition_point(goes);
         }
-        let (eligible, end) = (cut - start, end.min(cut));
+        let end = end.min(cut);
         let (start, end) = if select.pairs == Pairs::Whole { self.with_whole_pairs(start, end) } else { (start, end) };
         let (first, behind) = (self.sums(start), self.sums(end));
         let summaries = behind.summaries - first.summaries;
-        Some(Stretch { start, end, eligible, new: (end - start) as u64 - summaries, tokens: behind.tokens - first.tokens })
+        Some(Stretch {
+            start,
+            end,
+            looked_at: self.before.len(),
+            new: (end - start) as u64 - summaries,
+            tokens: behind.tokens - first.tokens,
+        })
     }
 
     /// No result outlives its call, and none goes without it.

@@ -84,7 +84,7 @@ fn one(state: &mut State<'_>, index: usize, rule: &Rule, edit: &Edit) -> Done {
     let in_order = |context: &Context| {
         let mut messages = edit.messages.clone();
         messages.sort_by_key(|id| context.place_of(*id));
-        Selection { gone: messages, eligible: context.len(), ..Selection::default() }
+        Selection { gone: messages, looked_at: context.len(), ..Selection::default() }
     };
     if let Some(how) = &edit.mask {
         return mask(state, rule, how, &edit.items);

@@ -28,19 +28,19 @@ impl Chosen {
     pub fn permitted(&self, rule: &Rule) -> bool {
         let selection = &self.selection;
         let something = !selection.gone.is_empty() || !selection.shortened.is_empty();
-        something && worth_it(rule, selection.gone.len(), selection.eligible, self.new, self.gross)
+        something && worth_it(rule, selection.gone.len(), selection.looked_at, self.new, self.gross)
     }
 }
 
 /// Do the guards of a rule let it act upon messages that stand side by side?
 pub(super) fn permitted(rule: &Rule, taken: Stretch) -> bool {
     let gone = taken.end - taken.start;
-    gone > 0 && worth_it(rule, gone, taken.eligible, taken.new, taken.tokens)
+    gone > 0 && worth_it(rule, gone, taken.looked_at, taken.new, taken.tokens)
 }
 
-/// Do so many messages that go make up enough, of those that could, of new ones, and in tokens?
-fn worth_it(rule: &Rule, gone: usize, eligible: usize, new: u64, gross: u64) -> bool {
-    let progress = gone as f64 >= rule.min_progress.unwrap_or(0.0) * eligible as f64;
+/// Do so many messages that go make up enough, of all that were looked at, of new ones, and in tokens?
+fn worth_it(rule: &Rule, gone: usize, looked_at: usize, new: u64, gross: u64) -> bool {
+    let progress = gone as f64 >= rule.min_progress.unwrap_or(0.0) * looked_at as f64;
     progress && new >= rule.min_messages.unwrap_or(0) && enough(rule.min_saving.as_ref(), gross, 0)
 }
 

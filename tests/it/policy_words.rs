@@ -269,3 +269,18 @@ fn words_that_were_folded_are_sent_on() {
     let said = refused("[[rule]]\nid = \"r\"\nat = \"first_call\"\nsummarise = {}\n");
     assert!(said.contains("`first_call` is now `turn_start`"), "{said}");
 }
+
+/// Of ten messages two go: a fifth of all, whatever the old end keeps.
+#[test]
+fn progress_is_a_share_of_all_messages() {
+    let trace =
+        (0..4).fold(Session::default().user(4), |session, _| session.step(4, None, "t", text(40, 10))).user(4).reply(4, None).trace();
+    let rule = |least: &str| {
+        format!(
+            "[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.count = {{ of = \"messages\", ge = 10 }}\nselect = {{ head = [{{ n = 5, \
+             unit = \"messages\" }}], take = {{ count = 2 }} }}\ndrop = {{}}\nmin_progress = {least}\n"
+        )
+    };
+    let fires = |least| calls_of(&replay(&rule(least), &trace), EventKind::Drop).len();
+    assert_eq!((fires("0.2"), fires("0.21")), (1, 0));
+}
