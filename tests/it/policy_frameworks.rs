@@ -104,3 +104,14 @@ fn anthropic_keeps_thinking_by_replies() {
     // A reply without any counts for none.
     assert_eq!((cleared("1"), cleared("2")), (vec![(3, 2)], vec![]));
 }
+
+#[test]
+fn aider_summarises_all_where_no_more_than_four_messages_would_go() {
+    let exchanges = |count: usize| {
+        let older = (0..count).fold(Session::default(), |session, _| session.user(400).reply(24_000 / count as u32, None));
+        older.user(400).reply(10_000, None).user(4).reply(4, None)
+    };
+    // Above 1,024 tokens, of which the newest half less one stay.
+    let summarised = |count| touched(&replay("aider", &[("max_chat_history_tokens", "8192")], exchanges(count)))[0];
+    assert_eq!((summarised(2), summarised(3)), ((2, 6), (3, 6)));
+}
