@@ -204,8 +204,8 @@ fn openhands_condenses_above_240_events() {
     let session = |steps: usize| (0..steps).fold(Session::default().user(4), |session, _| session.step(4, None, "custom", text(400, 100)));
     assert!(of_kind(&replay("openhands", &[], &session(119).reply(4, None).trace()), EventKind::Compact).is_empty());
     let outcome = replay("openhands", &[], &session(120).reply(4, None).trace());
-    // The system prompt and 241 messages, less the first two and the newest 117, whose first is a result: its call stays.
-    assert_eq!(of_kind(&outcome, EventKind::Compact).iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), [(120, 122)]);
+    // The system prompt and 241 messages, less the first two and the newest 117, whose first is a result: it goes with its call.
+    assert_eq!(of_kind(&outcome, EventKind::Compact).iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), [(120, 124)]);
     let masking = replay("openhands@observation-masking", &[], &session(4).reply(4, None).trace());
     // Of nine messages the newest five keep their observations: three of them, so that one of four is masked.
     assert_eq!(of_kind(&masking, EventKind::Prune).last().map(|event| (event.call, event.touched)), Some((4, 1)));
