@@ -111,7 +111,9 @@ fn aider_summarises_all_where_no_more_than_four_messages_would_go() {
         let older = (0..count).fold(Session::default(), |session, _| session.user(400).reply(24_000 / count as u32, None));
         older.user(400).reply(10_000, None).user(4).reply(4, None)
     };
-    // Above 1,024 tokens, of which the newest half less one stay.
     let summarised = |count| touched(&replay("aider", &[("max_chat_history_tokens", "8192")], exchanges(count)))[0];
     assert_eq!((summarised(2), summarised(3)), ((2, 6), (3, 6)));
+    // An earlier summary is one of the messages: with two exchanges behind it, these five are enough.
+    let later = [36_000, 10_000, 10_000, 12_000].iter().fold(Session::default(), |session, chars| session.user(400).reply(*chars, None));
+    assert_eq!(touched(&replay("aider", &[("max_chat_history_tokens", "8192")], later)), [(0, 2), (3, 5)]);
 }
