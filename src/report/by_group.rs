@@ -43,10 +43,10 @@ pub fn section(grouped: &Grouped) -> Section {
     if grouped.groups.iter().any(|group| group.compacting_ms.is_some()) {
         fields = fields.with(recorded("compacting_minutes", "minutes com\u{ad}pacting", Unit::Count), minutes);
     }
-    // A policy's own name is enough, but beside another version of it, or with other settings.
+    // A policy's own name is enough; the own agent's is not where the same preset, or another version of it, stands beside it.
     let stem = |policy: &str| policy.split(" (").next().unwrap_or_default().to_owned();
     let alone = |policy: &str| grouped.policies.iter().filter(|other| other.starts_with(&stem(policy))).count() == 1;
-    let short = move |policy: &str| if alone(policy) { stem(policy) } else { policy.to_owned() };
+    let short = move |policy: &str| if alone(policy) || !policy.contains(" (") { stem(policy) } else { "own".to_owned() };
     let least = move |(policy, share): (&str, f64)| format!("{}, {}", short(policy), finding::share(share));
     let least = move |group: &&CallGroup| grouped.least(group).map_or(Cell::Empty, |found| Cell::Name(least(found)));
     fields

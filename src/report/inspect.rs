@@ -29,7 +29,7 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, parts: Parts, command: Option
     let models = by_model(corpus, catalog);
     let outliers = outliers(corpus);
     let screen = if parts.sections { screen(corpus, &agents, &sessions, outliers.len()) } else { Screen::default() };
-    let told = days(&agents).into_iter().chain(facts(corpus, &agents, grouped));
+    let told = days(&agents).into_iter().chain(facts(corpus, &agents, grouped)).chain(damaged(corpus));
     let told = told.chain(of_sub_agents(corpus, &agents)).chain(in_short(&outliers));
     let mut sections = vec![Section::lines(told.collect())];
     sections.push(agent_table(&agents).titled("Agents"));
@@ -152,6 +152,12 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>, number: fn(u64) -
         ));
     }
     facts
+}
+
+/// How much of it is damaged; absent where nothing is.
+fn damaged(corpus: &Corpus) -> Option<String> {
+    let damaged: u64 = corpus.facts.losses.iter().map(|loss| loss.count).sum();
+    (damaged > 0).then(|| format!("{} could not be used.", counted(damaged, "record")))
 }
 
 /// What of it belongs to sub-agents.

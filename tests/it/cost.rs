@@ -420,3 +420,14 @@ fn the_check_speaks_of_recorded_prompts() {
     assert_eq!(check.recorded, check.modelled);
     assert_eq!((check.logged_calls, check.logged_nano_usd, check.logged_list_nano_usd), (2, 2, check.recorded.nano_usd()));
 }
+
+/// What an agent without any policy has spent up to the wall is no cost to compare with.
+#[test]
+fn no_policy_that_fails_sessions_has_no_cost() {
+    let shown = ctxsim(&["cost", "transcripts/", "-p", "none", "-p", "pi", "--csv"]).stdout();
+    let rows: Vec<Vec<&str>> = shown.lines().map(|line| line.split(',').collect()).collect();
+    let [failed, cost] = ["failed_sessions", "cost"].map(|name| rows[0].iter().position(|column| *column == name).unwrap());
+    let row = |policy: &str| rows.iter().find(|row| row[0].starts_with(policy)).unwrap();
+    assert_eq!((row("none")[failed], row("none")[cost]), ("4", ""));
+    assert!(row("pi")[failed] == "0" && row("pi")[cost].parse::<f64>().unwrap() > 1.0);
+}

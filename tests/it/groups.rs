@@ -90,6 +90,17 @@ fn days_and_blocks_are_those_of_the_raw_lines() {
     assert!(durations.len() >= 5 && took == durations.iter().sum::<u64>(), "{took}, {durations:?}");
 }
 
+/// The own agent's row is another one than that of the same preset as it was typed, and has room on a narrow screen.
+#[test]
+fn a_row_of_the_own_agent_is_told_from_its_preset() {
+    let home = tempfile::tempdir().unwrap();
+    home::write(home.path());
+    let screen = ctxsim(&["replay", ".claude", "-p", "claude-code", "--by", "day"]).within(home.path()).stdout();
+    let fewest: Vec<&str> =
+        screen.lines().filter(|line| line.starts_with("20")).filter_map(|line| line.split_whitespace().rev().nth(2)).collect();
+    assert!(!fewest.is_empty() && fewest.iter().all(|name| ["own,", "claude-code@early,"].contains(name)), "{screen}");
+}
+
 /// Where nothing was compacted, a jump is the difference of two recorded prompts.
 #[test]
 fn jumps_are_differences_of_recorded_prompts() {
