@@ -1,5 +1,6 @@
 //! A measured session: numbers only, no content. Measured once, simulated thousands of times.
 
+mod anchor;
 mod dates;
 mod model;
 mod pack;

@@ -8,7 +8,7 @@
 use crate::policy::Plan;
 use crate::sim::{Conditions, watch};
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
-use crate::transcript::{Image, Role, Trust};
+use crate::transcript::{Image, Role};
 
 /// Where a stretch begins and ends, by messages of the session.
 #[derive(Clone, Copy)]
@@ -150,7 +150,7 @@ pub fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_b
 
 /// The prompt of a call as its provider reported it.
 pub fn prompt_of(call: &CallRow) -> Option<u64> {
-    call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0).map(|usage| usage.prompt)
+    call.anchor().map(|usage| usage.prompt)
 }
 
 /// Brings the hidden part of each call in line with its recorded prompt, up to the closing call.

@@ -2,7 +2,7 @@
 
 use crate::catalog::Thinking;
 use crate::trace::{CallRow, PartKind, Trace};
-use crate::transcript::{Trust, Usage};
+use crate::transcript::Usage;
 
 /// Another fate of reasoning must explain the recorded growth this much better than the catalogue's, in hundredths.
 const CLEARLY: u128 = 80;
@@ -27,7 +27,7 @@ fn error(trace: &Trace, weights: &[u64], fate: Thinking) -> Option<u128> {
     let mut standing = 0_u64;
     for pair in trace.calls.windows(2) {
         let [before, after] = pair else { continue };
-        let (Some(first), Some(second)) = (anchor(before), anchor(after)) else { continue };
+        let (Some(first), Some(second)) = (before.anchor(), after.anchor()) else { continue };
         let reply = Reply::of(trace, before, &first, weights);
         seen += u32::from(reply.reasoning > 0);
         let between = before.message as usize + 1..after.message as usize;
@@ -58,11 +58,6 @@ fn rewritten(trace: &Trace, before: &CallRow, after: &CallRow) -> bool {
     let compacted = !trace.compactions_before(before.message as usize + 1..after.message as usize + 1).is_empty();
     let rows = trace.messages.get(before.message as usize + 1..=after.message as usize);
     compacted || rows.is_some_and(|rows| rows.iter().any(|row| row.rewind.is_some() || row.copy))
-}
-
-/// Usage that anchors truth.
-pub(super) fn anchor(call: &CallRow) -> Option<Usage> {
-    call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0)
 }
 
 pub(super) fn weight_of(row: &crate::trace::MessageRow, weights: &[u64]) -> u64 {

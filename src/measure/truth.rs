@@ -6,10 +6,10 @@
 #![expect(clippy::indexing_slicing, reason = "calls, messages and parts name each other by their places in one trace")]
 
 use super::share::largest_remainder;
-use super::thinking::{Reply, anchor};
+use super::thinking::Reply;
 use crate::catalog::Thinking;
 use crate::trace::{CallRow, PartKind, Trace};
-use crate::transcript::{CompactionKind, Role, Usage};
+use crate::transcript::{CompactionKind, Role, Trust, Usage};
 
 /// The calibration begins at the family's prior, as if so many tokens had confirmed it.
 const PRIOR_TOKENS: u64 = 2_000;
@@ -88,7 +88,7 @@ impl Stretch {
 
 impl Anchoring<'_> {
     fn parts(&mut self, trace: &mut Trace) {
-        let anchors: Vec<usize> = (0..trace.calls.len()).filter(|index| anchor(&trace.calls[*index]).is_some()).collect();
+        let anchors: Vec<usize> = (0..trace.calls.len()).filter(|index| trace.calls[*index].anchor().is_some()).collect();
         for pair in anchors.windows(2) {
             if let [before, after] = *pair {
                 self.stretch(trace, before, after);
@@ -101,7 +101,7 @@ impl Anchoring<'_> {
 
     /// Shares the growth from one recorded prompt to the next among what was appended.
     fn stretch(&mut self, trace: &mut Trace, before: usize, after: usize) {
-        let (Some(first), Some(second)) = (anchor(&trace.calls[before]), anchor(&trace.calls[after])) else { return };
+        let (Some(first), Some(second)) = (trace.calls[before].anchor(), trace.calls[after].anchor()) else { return };
         let stretch = self.gather(trace, before, after);
         let expired: u64 = if stretch.opens_turn { self.standing.iter().map(|index| trace.parts[*index].truth).sum() } else { 0 };
         if stretch.opens_turn {
@@ -268,7 +268,7 @@ impl Anchoring<'_> {
         for index in part_of(trace, message)..trace.parts.len() {
             self.give(trace, index, self.calibration.tokens(self.weights[index]), false);
         }
-        if let Some(usage) = anchor(&trace.calls[last])
+        if let Some(usage) = trace.calls[last].anchor()
             && usage.output_is_final
         {
             let row = &trace.messages[message];
@@ -291,16 +291,20 @@ fn fit_first(trace: &mut Trace, before: usize, prompt: u64) {
 }
 
 fn first_prompt(trace: &Trace) -> Option<u64> {
-    trace.calls.iter().find_map(anchor).map(|usage| usage.prompt)
+    trace.calls.iter().find_map(CallRow::anchor).map(|usage| usage.prompt)
 }
 
-/// Walks the session as if it had never been shrunk, and gives each call what was visible, hidden and missing.
+/// Walks the session as if it had never been shrunk, and gives each call what was visible, hidden and missing. Where the provider reported no prompt at
+/// all, those that the agent estimated or rounded size the calls: nothing is anchored on them.
 pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
     let mut compactions = trace.compactions.iter().map(|compaction| compaction.before as usize).peekable();
     let mut next = 0;
     let mut calls = std::mem::take(&mut trace.calls);
-    let mut seen_anchor = false;
+    let mut seen_prompt = false;
+    let reported = calls.iter().any(|call| call.anchor().is_some());
+    let estimate = |call: &CallRow| call.usage.filter(|usage| !reported && usage.trust == Trust::Estimated && usage.prompt > 0);
+    let prompt_of = |call: &CallRow| call.anchor().or_else(|| estimate(call));
     for call in &mut calls {
         let reply = call.message as usize;
         for index in next..=reply {
@@ -312,11 +316,11 @@ pub(super) fn contexts(trace: &mut Trace) {
             undone = true;
         }
         call.visible = walk.visible - walk.truth_of(trace, reply);
-        if let Some(usage) = anchor(call) {
-            if !seen_anchor {
+        if let Some(usage) = prompt_of(call) {
+            if !seen_prompt {
                 walk.hidden = usage.prompt.saturating_sub(call.visible);
                 walk.missing = call.visible.saturating_sub(usage.prompt);
-                seen_anchor = true;
+                seen_prompt = true;
             } else {
                 walk.settle(call, &usage, undone && !call.chained);
             }
@@ -329,7 +333,7 @@ pub(super) fn contexts(trace: &mut Trace) {
         call.output = output(trace, call);
     }
     // Calls before the first recorded prompt carried what it carried.
-    if let Some(first) = calls.iter().position(|call| anchor(call).is_some()) {
+    if let Some(first) = calls.iter().position(|call| prompt_of(call).is_some()) {
         let hidden = calls[first].hidden;
         calls[..first].iter_mut().for_each(|call| call.hidden = hidden);
     }

@@ -4,7 +4,6 @@
 //! How much of the first prompt was hidden overhead is told by the session's own compactions: what was left behind one held the overhead, the summary and
 //! what the log shows. Where it has none, other sessions of the same agent tell it (`experiment`).
 
-use super::thinking::anchor;
 use super::truth::{contexts, differ};
 use crate::trace::{BaseFrom, CompactionRow, PartKind, PartRow, Trace, Unseen};
 use crate::transcript::{Call, CompactionKind, Message, Part, Role, Text, Transcript, Trust};
@@ -71,7 +70,7 @@ pub(super) fn settle(trace: &mut Trace) {
 
 /// What the first recorded prompt carried beside what the log shows, unseen conversation not counted. `None` where no prompt was recorded.
 pub fn overhead(trace: &Trace) -> Option<u64> {
-    trace.calls.iter().find(|call| anchor(call).is_some()).map(|call| call.hidden)
+    trace.calls.iter().find(|call| call.anchor().is_some()).map(|call| call.hidden)
 }
 
 /// Gives the unseen message of a session all of the first prompt's overhead above this base, which was learned from there. A session whose log holds its
@@ -89,9 +88,9 @@ pub fn unseen_above(trace: &mut Trace, base: u64, from: BaseFrom) {
 
 /// The least that a prompt behind a compaction carried beside the summary, what stayed and what arrived since; for the model of the first prompt.
 fn behind_compactions(trace: &Trace) -> Option<u64> {
-    let model = trace.calls.iter().find(|call| anchor(call).is_some())?.model;
+    let model = trace.calls.iter().find(|call| call.anchor().is_some())?.model;
     let of_model = trace.calls.iter().filter(|call| !differ(call.model, model));
-    let prompts: Vec<(u32, u64)> = of_model.filter_map(|call| Some((call.message, anchor(call)?.prompt))).collect();
+    let prompts: Vec<(u32, u64)> = of_model.filter_map(|call| Some((call.message, call.anchor()?.prompt))).collect();
     // Tokens in front of each message, and in front of the end.
     let mut sum = 0;
     let mut until = vec![sum];

@@ -159,13 +159,18 @@ fn aside(corpus: &Corpus) -> Option<String> {
 fn trust(facts: &CorpusFacts) -> Option<String> {
     let named = |trust: &Trust| match trust {
         Trust::Provider => "reported by the provider",
-        Trust::Estimated => "estimated by the agent",
+        Trust::Estimated => "estimated or rounded by the agent",
         Trust::Partial => "of a part of the prompt only",
         Trust::Mock => "made up by a mock server",
     };
     let doubtful = facts.usage_by_trust.iter().any(|(trust, count)| *trust != Trust::Provider && *count > 0);
     let mix: Vec<String> = facts.usage_by_trust.iter().map(|(trust, count)| format!("{} {}", grouped(*count), named(trust))).collect();
-    doubtful.then(|| format!("Recorded usage is {}; only the provider's own anchors sizes.", mix.join(", ")))
+    doubtful.then(|| {
+        format!(
+            "Recorded usage is {}; only the provider's own anchors sizes; where it has none at all, estimated prompts count.",
+            mix.join(", ")
+        )
+    })
 }
 
 /// Sessions whose recorded bills have no cache, and whose simulated ones have.

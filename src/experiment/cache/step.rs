@@ -3,7 +3,7 @@
 use crate::corpus::Corpus;
 use crate::cost::{Known, Lifetime, Tariff};
 use crate::trace::Trace;
-use crate::transcript::{Role, Trust, Usage};
+use crate::transcript::{Role, Usage};
 use std::collections::{BTreeMap, HashMap};
 
 /// A call with usage that the provider reported.
@@ -144,7 +144,7 @@ fn within<'a>(session: usize, trace: &'a Trace, tariff: &'a Tariff<'a>) -> Vec<S
     let models = tariff.models(trace);
     let mut steps: Vec<Step<'a>> = Vec::new();
     for (place, call) in trace.calls.iter().enumerate() {
-        let Some(usage) = call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0) else { continue };
+        let Some(usage) = call.anchor() else { continue };
         let last = steps.last();
         let time = trace.messages.get(call.message as usize).and_then(|row| row.time);
         let lifetime = lifetime(&usage).or(last.map(|last| last.lifetime)).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::experiment::origin::Kin;
 use crate::list::Pack;
 use crate::measure::own_vocabulary;
 use crate::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
-use crate::transcript::{CompactionKind, Length, Trust, Usage};
+use crate::transcript::{CompactionKind, Length, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -301,8 +301,7 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
                 broken = broken.or(Some(LeftOut::AfterCompaction));
             }
         }
-        let provider = call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0);
-        let Some(usage) = provider else {
+        let Some(usage) = call.anchor() else {
             if call.usage.is_some() {
                 *session.left_out.entry(LeftOut::NotFromProvider).or_default() += 1;
             }

@@ -272,7 +272,7 @@ impl<'c> Sways<'c> {
             let actual = prompt(state, sway.actual);
             let by = actual as i64 - row.actual as i64;
             sway.note_prompt(index, by);
-            let anchored = context.anchored().saturating_add_signed(sway.anchored) + if call.usage.is_some() { call.hidden } else { 0 };
+            let anchored = context.anchored().saturating_add_signed(sway.anchored) + call.anchored_hidden();
             sway.sums.anchored += anchored.min(actual) as i64 - row.anchored as i64;
             sway.sums.missing += missing(visible.saturating_add_signed(sway.actual), actual) - missing(visible, row.actual);
             if row.recorded.is_some() {

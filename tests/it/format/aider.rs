@@ -1,5 +1,9 @@
 use crate::sums::compare;
 use crate::support::{fixture, in_short, prompts, read_text};
+use crate::truth::corpus;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{ReplaySettings, replay};
+use ctxsim::policy::Policy;
 use ctxsim::transcript::Trust;
 use std::path::Path;
 
@@ -86,4 +90,28 @@ fn what_is_cleared_leaves_the_context() {
     assert_eq!(session.messages.iter().map(|message| message.time).collect::<Vec<_>>(), [Some(1_746_378_156_000), None, None, None]);
     let calls = session.messages.iter().filter_map(|message| message.call.as_ref());
     assert_eq!(calls.map(|call| call.unchained).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn a_command_is_no_part_of_the_prompt_behind_it() {
+    let text = "# aider chat started at 2025-05-04 17:02:36\n\n#### /add a.rs  \n> Added a.rs to the chat  \n\n#### Ask  \n#### more  \n\n\
+                Done.\n\n> Tokens: 9.7k sent, 85 received.  \n\n#### /test  \n\nMended.\n\n> Tokens: 9.8k sent, 85 received.  \n\n#### /exit  \n";
+    let (transcripts, _) = read_text("chat.md", text);
+    assert_eq!(in_short(&transcripts[0]), ["u: Ask\nmore", "a: Done.", "u: /test", "a: Mended."]);
+}
+
+#[test]
+fn what_the_program_says_was_sent_sizes_a_call_and_anchors_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chat.md");
+    let turn = |sent: &str| format!("#### Ask  \n\nDone.\n\n> Tokens: {sent} sent, 85 received.  \n\n");
+    let text = format!("# aider chat started at 2025-05-04 17:02:36\n\n{}{}{}", turn("9.7k"), turn("12k"), turn("5.1k"));
+    std::fs::write(&path, text).unwrap();
+    let catalog = Catalog::builtin().unwrap();
+    let corpus = corpus(&catalog, &[&path]);
+    let replays = replay(&corpus, &[Policy::load("none").unwrap()], &ReplaySettings::new(&catalog)).unwrap();
+    assert_eq!(replays[0].outcomes[0].calls.iter().map(|call| call.actual).collect::<Vec<_>>(), [9700, 12_000, 5100]);
+    assert_eq!((replays[0].totals.prompt_tokens, replays[0].totals.anchored_tokens), (26_800, 0));
+    let sent = corpus.traces.iter().next().unwrap().sent.unwrap();
+    assert_eq!((sent.prompt_tokens, sent.estimated_tokens, sent.estimated_calls), (26_800, 26_800, 3));
 }

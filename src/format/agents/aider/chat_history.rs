@@ -32,7 +32,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             let next = Session::new(scale, format!("{name}#{time}"), millis(time));
             std::mem::replace(&mut session, next).finish(hand_over);
         } else if let Some(said) = text.strip_prefix("#### ").filter(|_| own) {
-            session.said(said.trim_end());
+            session.said(said.trim_end(), blank_before > 0);
         } else if let Some(shown) = text.strip_prefix('>').filter(|shown| own || shown.starts_with(" Tokens: ")) {
             if !session.shown(shown.trim()) {
                 source.lose(line.number, "line of tokens that cannot be read");
@@ -73,12 +73,20 @@ impl<'s> Session<'s> {
         self.transcript.messages.push(Message { time: self.started.take(), rewind, ..message });
     }
 
-    fn said(&mut self, text: &str) {
+    /// Another input stands behind a blank line: a command before it went to the program, and not to the model.
+    fn said(&mut self, text: &str, apart: bool) {
         self.cut_short();
+        if apart && self.is_command() {
+            self.question.clear();
+        }
         if !self.question.is_empty() {
             self.question.push('\n');
         }
         self.question.push_str(text);
+    }
+
+    fn is_command(&self) -> bool {
+        self.question.starts_with(['/', '!'])
     }
 
     /// Is there a message yet? Before that there is nothing to reply to.
@@ -148,7 +156,9 @@ impl<'s> Session<'s> {
     }
 
     fn finish(mut self, hand_over: &mut dyn FnMut(Transcript)) {
-        self.ask();
+        if !self.is_command() {
+            self.ask();
+        }
         self.cut_short();
         if !self.transcript.messages.is_empty() {
             hand_over(self.transcript);
