@@ -212,6 +212,8 @@ pub struct Call {
     pub model: String,
     /// What the provider reported; absent where nothing was recorded.
     pub usage: Option<Usage>,
+    /// Tokens of the reply, where the log counts them and not the prompt.
+    pub output: Option<u64>,
     /// Set where something unseen may have changed in the prompt before this call (model or tool set changed, an aborted call in between).
     pub unchained: bool,
 }
@@ -316,6 +318,9 @@ pub struct Transcript {
     pub compactions: Vec<Compaction>,
     /// The window that the log itself names, if it does.
     pub window: Option<u64>,
+    /// What each prompt carries beside the conversation (system prompt, definitions of tools), as the agent itself counted it. It counts where no
+    /// prompt was recorded.
+    pub overhead: Option<u64>,
     /// Does the log end in the provider's refusal of a prompt that was too large? False where the format does not show it.
     pub refused: bool,
     /// The host that the model's calls went to, as the log names it; `None` where it names none.

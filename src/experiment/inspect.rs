@@ -120,7 +120,7 @@ impl Contents {
                 CompactionKind::Prune => contents.prunings += 1,
             }
         }
-        contents.overheads.extend(trace.calls.iter().find(|call| call.usage.is_some()).map(|call| call.hidden));
+        contents.overheads.extend(trace.calls.iter().find(|call| call.usage.is_some() || call.hidden > 0).map(|call| call.hidden));
         contents
     }
 
@@ -129,7 +129,7 @@ impl Contents {
         self.system + self.user + self.injected + self.assistant + self.results
     }
 
-    /// The overhead in the middle; `None` where no usage is recorded.
+    /// The overhead in the middle; `None` where no log tells it.
     pub fn overhead(&self) -> Option<u64> {
         let mut sorted = self.overheads.clone();
         sorted.sort_unstable();

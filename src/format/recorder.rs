@@ -147,7 +147,7 @@ impl<'s> Recorder<'s> {
 
     /// The next call of the conversation.
     pub fn call(&mut self, id: impl Into<String>, model: &str, usage: Option<Usage>) -> Call {
-        Call { id: id.into(), model: model.to_owned(), usage, unchained: self.chain.link(model) }
+        Call { id: id.into(), model: model.to_owned(), usage, unchained: self.chain.link(model), ..Call::default() }
     }
 
     /// Finds out which of the calls listed so far do not go on from the one before them.

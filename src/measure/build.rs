@@ -77,7 +77,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
     let weights = weights(&trace, model, measure);
     let fate = thinking::fate(&trace, &weights, model.map(|model| model.thinking).unwrap_or_default());
-    truth::assign(&mut trace, &weights, fate);
+    truth::assign(&mut trace, &weights, fate, transcript.overhead);
     unseen::settle(&mut trace);
     trace
 }
@@ -161,7 +161,7 @@ impl Builder {
             hidden: 0,
             visible: 0,
             missing: 0,
-            output: 0,
+            output: call.output.unwrap_or(0),
             chained: same_model && !call.unchained,
             predicted_growth: None,
             key: key(agent, &call.id, self.trace.messages.last().and_then(|message| message.time)),

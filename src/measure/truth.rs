@@ -18,10 +18,17 @@ const PRIOR_TOKENS: u64 = 2_000;
 const CALIBRATION_BOUNDS: (u64, u64) = (500, 2_500);
 
 /// Gives every part its truth and every call its hidden overhead.
-pub(super) fn assign(trace: &mut Trace, weights: &[u64], fate: Thinking) {
+pub(super) fn assign(trace: &mut Trace, weights: &[u64], fate: Thinking, overhead: Option<u64>) {
     let mut anchoring = Anchoring { weights, fate, calibration: Calibration::default(), standing: Vec::new() };
     anchoring.parts(trace);
     contexts(trace);
+    let sized = |call: &CallRow| call.usage.is_some_and(|usage| usage.prompt > 0);
+    if let Some(overhead) = overhead.filter(|_| !trace.calls.iter().any(sized)) {
+        // The log may show a part of it.
+        let system = trace.messages.iter().filter(|row| row.role == Role::System);
+        let shown: u64 = system.flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
+        trace.calls.iter_mut().for_each(|call| call.hidden = overhead.saturating_sub(shown));
+    }
 }
 
 /// Truth over weight in this session so far, as a ratio of sums.
@@ -342,7 +349,8 @@ pub(super) fn contexts(trace: &mut Trace) {
 
 fn output(trace: &Trace, call: &CallRow) -> u64 {
     let recorded = call.usage.filter(|usage| usage.output_is_final && usage.output > 0).map(|usage| usage.output);
-    recorded.unwrap_or_else(|| {
+    // What the log counts without a prompt stands there already.
+    recorded.or(Some(call.output).filter(|output| call.usage.is_none() && *output > 0)).unwrap_or_else(|| {
         let row = trace.messages.get(call.message as usize);
         row.map_or(0, |row| trace.parts_of(row).iter().map(|part| part.truth).sum())
     })

@@ -1,7 +1,8 @@
 //! GitHub Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`, one event a line.
 //!
 //! The log names what a reply cost in output, but not what its prompt was: only the totals at a clean exit do. They say what a
-//! session's one call read where it had no other; otherwise they stay totals, and are counted as such.
+//! session's one call read where it had no other; otherwise they stay totals, and are counted as such. What stands beside the
+//! conversation the agent itself counts at exits and compactions.
 
 use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis, sound, text_or_json};
 use crate::format::marks::{Mark, Marked};
@@ -67,11 +68,30 @@ struct Data<'a> {
     compaction_tokens_used: Option<Tokens<'a>>,
     request_id: Words<'a>,
     token_limit: Count,
+    output_tokens: Count,
+    current_tokens: Count,
+    system_tokens: Count,
+    conversation_tokens: Count,
+    tool_definitions_tokens: Count,
     pre_truncation_tokens_in_messages: Count,
     post_truncation_tokens_in_messages: Count,
     messages_removed_during_truncation: Count,
     up_to_event_id: Words<'a>,
     model_metrics: Option<BTreeMap<String, Metrics<'a>>>,
+}
+
+impl Data<'_> {
+    /// The system prompt and the definitions of the tools, as the agent counts them.
+    fn overhead(&self) -> Option<u64> {
+        let [system, tools, current, conversation] =
+            [self.system_tokens, self.tool_definitions_tokens, self.current_tokens, self.conversation_tokens]
+                .map(|count| count.known().ok().flatten());
+        match (system, tools) {
+            (None, None) => current?.checked_sub(conversation?),
+            (system, tools) => Some(system.unwrap_or(0) + tools.unwrap_or(0)),
+        }
+        .filter(|tokens| *tokens > 0)
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -190,6 +210,9 @@ impl Log<'_> {
             self.sessions.push((agent.to_owned(), session));
             self.sessions.len() - 1
         });
+        if let (Some(overhead), Some((_, session))) = (data.overhead(), self.sessions.get_mut(index)) {
+            session.made.transcript.overhead = Some(overhead);
+        }
         match &*event.kind {
             "session.start" | "session.resume" => {
                 if let Some(id) = data.session_id.some_id() {
@@ -269,7 +292,7 @@ impl Session<'_> {
                 let message = Message::new(Role::User, vec![self.made.text(&text_or_json(data.content))]);
                 self.list(Message { synthetic: true, ..message }, event, time);
             }
-            "assistant.message" => self.assistant(event, data, time),
+            "assistant.message" => self.assistant(event, data, time, lose),
             "tool.execution_start" => self.made.tools.note(&data.tool_call_id, &data.tool_name),
             "tool.execution_complete" => {
                 // Versions up to 1.0.20 at least name the model of a reply in the results of its calls alone.
@@ -350,7 +373,7 @@ impl Session<'_> {
         }
     }
 
-    fn assistant(&mut self, event: &Event<'_>, data: &Data<'_>, time: Option<i64>) {
+    fn assistant(&mut self, event: &Event<'_>, data: &Data<'_>, time: Option<i64>, lose: Lose<'_>) {
         let mut parts = Vec::new();
         let sealed = data.reasoning_opaque.len() + data.encrypted_content.len();
         if !data.reasoning_text.is_empty() || sealed > 0 {
@@ -366,7 +389,8 @@ impl Session<'_> {
         let id = data.api_call_id.some_id().or(data.message_id.some_id()).unwrap_or_default();
         self.model_from(Some(self.made.next()), &data.model);
         // Which model it was may be known only later: the calls are linked by their models in the end.
-        let call = Call { model: data.model.to_string(), ..self.made.call(id, "", None) };
+        let output = sound(data.output_tokens.known(), lose);
+        let call = Call { model: data.model.to_string(), output, ..self.made.call(id, "", None) };
         self.list(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) }, event, time);
     }
 
@@ -397,6 +421,7 @@ impl Session<'_> {
                 model: tokens.model.some_id().or(self.models.values().next_back().map(String::as_str)).unwrap_or_default().to_owned(),
                 usage: Some(sound(tokens.usage(), lose)?),
                 unchained: true,
+                ..Call::default()
             })
         });
         if data.success == Some(false) {

@@ -255,7 +255,7 @@ impl Session<'_> {
         let usage = self.usage(data, lose);
         let call = usage.is_some().then(|| {
             let unchained = self.made.chain.link(&model);
-            Call { id, model, usage, unchained }
+            Call { id, model, usage, unchained, ..Call::default() }
         });
         self.made.chain.broken |= call.is_none();
         let nameless = Words::default();
@@ -328,7 +328,7 @@ impl Session<'_> {
             before,
             summary: Some(self.made.scale.weigh(&texts.join("\n"))),
             kept_from: end.map(|end| self.places.iter().find(|(seq, _)| *seq > end).map_or(before, |(_, index)| *index)),
-            call: usage.map(|usage| Call { id, model: data.model.to_string(), usage: Some(usage), unchained: true }),
+            call: usage.map(|usage| Call { id, model: data.model.to_string(), usage: Some(usage), unchained: true, ..Call::default() }),
             time: event.time,
             ..Compaction::default()
         });

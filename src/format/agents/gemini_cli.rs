@@ -329,7 +329,7 @@ impl<'s> Session<'s> {
                 source.lose(line, ABSURD);
             }
             let (id, model) = (entry.id.to_string(), entry.model.to_string());
-            message.call = called.then(|| Box::new(Call { id, model, usage: usage.ok().flatten(), unchained: false }));
+            message.call = called.then(|| Box::new(Call { id, model, usage: usage.ok().flatten(), unchained: false, ..Call::default() }));
         }
         Some(Held { message, results, withdrawn: false })
     }

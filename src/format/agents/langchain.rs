@@ -159,6 +159,6 @@ impl Session<'_> {
         let reported = [chat.usage_metadata, metadata.token_usage, metadata.usage].into_iter().flatten().find(|raw| raw.get() != "null");
         let usage = sound(reported.map_or(Ok(None), ChatUsage::read), lose);
         let unchained = self.made.chain.link(model);
-        Call { id: id.to_owned(), model: model.to_string(), usage, unchained }
+        Call { id: id.to_owned(), model: model.to_string(), usage, unchained, ..Call::default() }
     }
 }

@@ -213,7 +213,7 @@ impl Session<'_> {
         }
         let unchained = self.made.chain.link(&record.model_name);
         let id = record.provider_response_id.some_id().or(record.vendor_id.some_id()).unwrap_or_default().to_owned();
-        let call = Call { id: id.clone(), model: record.model_name.to_string(), usage, unchained };
+        let call = Call { id: id.clone(), model: record.model_name.to_string(), usage, unchained, ..Call::default() };
         self.made.push(Message { id, time: millis(&record.timestamp), call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
     }
 }

@@ -253,7 +253,7 @@ impl Run<'_> {
             _ => String::new(),
         };
         if let Some(message) = self.made.transcript.messages.last_mut() {
-            message.call = Some(Box::new(Call { id, model, usage, unchained: false }));
+            message.call = Some(Box::new(Call { id, model, usage, unchained: false, ..Call::default() }));
         }
     }
 

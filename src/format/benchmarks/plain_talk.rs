@@ -133,7 +133,7 @@ fn read_summaries(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn Fn
                         before: transcript.messages.len(),
                         automatic: Some(true),
                         summary: Some(scale.weigh(&output)),
-                        call: Some(Call { id, model: model_name.to_string(), usage: None, unchained: true }),
+                        call: Some(Call { id, model: model_name.to_string(), usage: None, unchained: true, ..Call::default() }),
                         time: millis(&timestamp),
                         ..Compaction::default()
                     });

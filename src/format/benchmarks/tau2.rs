@@ -326,7 +326,7 @@ impl Conversation<'_> {
         });
         let id = if response.id.is_empty() { self.id(turn) } else { response.id.to_string() };
         let model = if response.model.is_empty() { model.to_owned() } else { response.model.to_string() };
-        Call { id, model, usage, unchained: false }
+        Call { id, model, usage, unchained: false, ..Call::default() }
     }
 }
 

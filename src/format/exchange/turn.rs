@@ -52,5 +52,5 @@ pub fn call(id: &str, model: &str, usage: Option<Usage>) -> Call {
         Some(usage) if !id.is_empty() => format!("{id} {}+{}", usage.prompt, usage.output),
         _ => id.to_owned(),
     };
-    Call { id, model: model.to_owned(), usage, unchained: false }
+    Call { id, model: model.to_owned(), usage, unchained: false, ..Call::default() }
 }

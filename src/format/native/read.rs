@@ -32,6 +32,7 @@ struct Line<'a> {
     agent: Words<'a>,
     version: Words<'a>,
     window: Count,
+    overhead: Count,
     host: Words<'a>,
     project: Words<'a>,
     begins_in_middle: bool,
@@ -45,6 +46,7 @@ struct Line<'a> {
     parts: Vec<NativePart<'a>>,
     model: Words<'a>,
     usage: Option<NativeUsage>,
+    output: Count,
     call_id: Option<Words<'a>>,
     aborted: bool,
     unchained: bool,
@@ -225,6 +227,7 @@ impl Session {
             agent,
             version: head.version.to_string(),
             window: head.window.known().ok().flatten(),
+            overhead: head.overhead.known().ok().flatten(),
             host: head.host.some_id().map(str::to_owned),
             project: project_of(&head.project),
             begins_in_middle: head.begins_in_middle,
@@ -290,6 +293,7 @@ impl Session {
         if role == Role::Assistant && !line.aborted && line.copy_of.is_empty() {
             let id = line.call_id.as_ref().unwrap_or(&line.id);
             let mut call = self.call(id, &line.model, line.usage.as_ref(), line.unchained, number, source);
+            call.output = sound(line.output.known(), &mut |reason| source.lose(number, reason));
             // A call without a model may have been made by the model before it.
             if !call.model.is_empty() {
                 call.unchained |= !self.called.is_empty() && self.called != call.model;
@@ -335,7 +339,7 @@ impl Session {
     fn call(&self, id: &str, model: &str, usage: Option<&NativeUsage>, unchained: bool, number: u64, source: &mut Source) -> Call {
         let usage = sound(usage.map_or(Ok(None), NativeUsage::usage), &mut |reason| source.lose(number, reason));
         let model = if model.is_empty() { &self.model } else { model };
-        Call { id: id.to_owned(), model: model.to_owned(), usage, unchained }
+        Call { id: id.to_owned(), model: model.to_owned(), usage, unchained, ..Call::default() }
     }
 
     fn compaction(&self, written: &NativeCompaction, scale: &dyn Scale, number: u64, source: &mut Source) -> Compaction {

@@ -21,6 +21,7 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         version: &transcript.version,
         model: writer.model,
         window: transcript.window,
+        overhead: transcript.overhead,
         host: transcript.host.as_deref(),
         project: transcript.project.as_ref().map(|project| format!("{:016x}", project.number)),
         begins_in_middle: transcript.begins_in_middle,
@@ -84,6 +85,8 @@ struct Head<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    overhead: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
@@ -107,6 +110,8 @@ struct MessageLine<'a> {
     call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<UsageLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<u64>,
     #[serde(skip_serializing_if = "is_false")]
     unchained: bool,
     #[serde(skip_serializing_if = "is_false")]
@@ -265,6 +270,7 @@ impl<'a> Writer<'a> {
             model: call.map_or("", |call| self.own_model(call)),
             call_id,
             usage: call.and_then(|call| call.usage.as_ref()).map(usage),
+            output: call.and_then(|call| call.output),
             unchained: call.is_some_and(|call| call.unchained),
             aborted: message.role == Role::Assistant && call.is_none() && message.copy_of.is_none(),
             synthetic: message.synthetic,

@@ -1,5 +1,8 @@
 use crate::sums::compare;
 use crate::support::{fixture, in_short, prompts, read_text};
+use crate::truth::corpus;
+use ctxsim::catalog::Catalog;
+use ctxsim::trace::Trace;
 use std::path::Path;
 
 #[test]
@@ -62,4 +65,33 @@ fn a_call_has_the_model_that_is_named_around_it() {
     let metrics = r#""modelMetrics":{"tiny":{"requests":{"count":2},"usage":{"inputTokens":9,"outputTokens":3}}}"#;
     assert_eq!(log(&[reply, reply, &shutdown(metrics)]), [call("tiny", false), call("tiny", false)]);
     assert_eq!(log(&[reply]), [call("", false)]);
+}
+
+#[test]
+fn what_the_agent_counts_beside_the_conversation_is_the_overhead() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |event: &str| format!(r#"{{{event},"id":"e","timestamp":"2026-04-07T21:07:18.764Z","parentId":null}}"#);
+    let log = |name: &str, start: &str| {
+        let reply = r#""type":"assistant.message","data":{"model":"gpt-5","content":"Well","toolRequests":[],"outputTokens":70}"#;
+        let user = r#""type":"user.message","data":{"content":"On"}"#;
+        let usage = r#"{"requests":{"count":2},"usage":{"inputTokens":36300,"outputTokens":140}}"#;
+        let split = r#""currentTokens":18217,"systemTokens":7107,"conversationTokens":79,"toolDefinitionsTokens":11027"#;
+        let exit = format!(r#""type":"session.shutdown","data":{{"modelMetrics":{{"gpt-5":{usage}}},{split}}}"#);
+        let path = folder.path().join(name);
+        std::fs::write(&path, [start, user, reply, user, reply, &exit].map(line).join("\n")).unwrap();
+        path
+    };
+    let session = |id: &str| format!(r#""type":"session.start","data":{{"sessionId":"{id}","producer":"copilot-agent"}}"#);
+    let unseen = log("unseen.jsonl", &session("a-session-of-its-own"));
+    let seen = log("seen.jsonl", &format!(r#""type":"system.message","data":{{"content":"{}"}}"#, "Be good. ".repeat(100)));
+    let catalog = Catalog::builtin().unwrap();
+    let of = |path: &Path| corpus(&catalog, &[path]).traces.iter().next().unwrap().clone();
+    let (unseen, seen): (Trace, Trace) = (of(&unseen), of(&seen));
+    assert_eq!(unseen.calls.iter().map(|call| (call.hidden, call.output)).collect::<Vec<_>>(), [(18_134, 70); 2]);
+    // The log shows the system prompt: it is counted once.
+    let system: u64 = seen.parts_of(&seen.messages[0]).iter().map(|part| part.truth).sum();
+    assert!(system > 150 && seen.calls.iter().all(|call| call.hidden == 18_134 - system && call.usage.is_none()));
+    let sent = unseen.sent.unwrap();
+    assert_eq!((sent.estimated_calls, sent.estimated_tokens), (2, sent.prompt_tokens));
+    assert!((36_268..36_300).contains(&sent.prompt_tokens), "{}", sent.prompt_tokens);
 }

@@ -120,6 +120,7 @@ impl<'s> Session<'s> {
                 model: self.model.clone(),
                 usage: Some(usage),
                 unchained: std::mem::take(&mut self.unchained),
+                ..Call::default()
             };
             self.push(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
         } else if CLEARED.contains(&text) {

@@ -71,7 +71,13 @@ impl Mirror {
             }
             None => {
                 self.places.insert(id.to_owned(), self.calls.len());
-                self.calls.push(Call { id: id.to_owned(), model: wire.model.to_string(), usage: Some(usage), unchained: true });
+                self.calls.push(Call {
+                    id: id.to_owned(),
+                    model: wire.model.to_string(),
+                    usage: Some(usage),
+                    unchained: true,
+                    ..Call::default()
+                });
             }
         }
     }

@@ -26,7 +26,7 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
                     transcript.messages.push(Message { time: entry.time, ..asked(text, scale) });
                 }
                 let id = format!("{}@{}", transcript.id, entry.time.unwrap_or_default());
-                open = Some(Call { id, model: model.clone(), usage: *usage, unchained: false });
+                open = Some(Call { id, model: model.clone(), usage: *usage, unchained: false, ..Call::default() });
             }
             Kind::Said { reasoning, text } => {
                 let part = if *reasoning { thinking(scale, text, 0) } else { Part::Text(scale.weigh(text)) };
@@ -174,7 +174,7 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], mod
             Kind::Request { model, usage, .. } => {
                 let Some(usage) = usage else { continue };
                 let id = format!("{}@{}", transcript.id, entry.time.unwrap_or_default());
-                let call = Call { id, model: model.clone(), usage: Some(*usage), unchained: false };
+                let call = Call { id, model: model.clone(), usage: Some(*usage), unchained: false, ..Call::default() };
                 match target.and_then(|target| requests.get_mut(target)) {
                     Some(slot) => {
                         // A request that was tried again was made, and paid for.

@@ -136,7 +136,7 @@ impl<'s> Session<'s> {
             return None;
         }
         let unchained = self.made.chain.link(row.model);
-        Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained })
+        Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained, ..Call::default() })
     }
 
     /// The context starts anew with this message: what was said before it stays in the list.
@@ -147,7 +147,7 @@ impl<'s> Session<'s> {
             before,
             summary: text,
             kept_from: Some(before),
-            call: Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained: true }),
+            call: Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained: true, ..Call::default() }),
             time: row.time,
             ..Compaction::default()
         });

@@ -94,6 +94,7 @@ impl<'s> Session<'s> {
             model: self.model.clone(),
             usage: None,
             unchained: std::mem::take(&mut self.made.chain.broken),
+            ..Call::default()
         });
         self.made.transcript.messages.push(Message { id: id.to_owned(), time, call: call.map(Box::new), ..Message::new(role, parts) });
     }

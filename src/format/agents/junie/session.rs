@@ -90,7 +90,7 @@ impl<'s> Session<'s> {
         match spent.usage() {
             Ok(Some(usage)) => {
                 let id = format!("{}-{}-{}", time.unwrap_or_default(), usage.prompt, usage.output);
-                let call = Call { id, model: spent.model.to_string(), usage: Some(usage), unchained: false };
+                let call = Call { id, model: spent.model.to_string(), usage: Some(usage), unchained: false, ..Call::default() };
                 self.items.push(Item::Request(call, false));
             }
             Ok(None) => {}

@@ -249,7 +249,7 @@ impl<'s> Context<'s> {
             return;
         };
         let id = if id.is_empty() { format!("{}-{}-{}", time.unwrap_or_default(), usage.prompt, usage.output) } else { id.to_owned() };
-        let call = Call { id, model: self.model.clone(), usage: Some(usage), unchained: false };
+        let call = Call { id, model: self.model.clone(), usage: Some(usage), unchained: false, ..Call::default() };
         match at.and_then(|at| self.made.transcript.messages.get_mut(at)) {
             Some(message) if message.call.is_none() => {
                 message.call = Some(Box::new(Call { unchained: self.made.chain.link(&self.model), ..call }));
@@ -267,7 +267,8 @@ impl<'s> Context<'s> {
         let usage = usage(record.usage.as_ref(), lose);
         if self.compacting.is_some() {
             let id = format!("{}-compaction", record.time.unwrap_or_default());
-            let call = usage.map(|usage| Call { id, model: record.model.to_string(), usage: Some(usage), unchained: true });
+            let call =
+                usage.map(|usage| Call { id, model: record.model.to_string(), usage: Some(usage), unchained: true, ..Call::default() });
             let tried = std::mem::replace(&mut self.summariser, call);
             return self.made.transcript.side_calls.extend(tried);
         }

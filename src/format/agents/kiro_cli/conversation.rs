@@ -136,7 +136,7 @@ impl Request<'_> {
         if usage.is_none() && self.context_usage_percentage.is_some() {
             lose(SHARE);
         }
-        Call { id: self.request_id.id().to_owned(), model: self.model_id.to_string(), usage, unchained: false }
+        Call { id: self.request_id.id().to_owned(), model: self.model_id.to_string(), usage, unchained: false, ..Call::default() }
     }
 }
 

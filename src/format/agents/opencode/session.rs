@@ -418,7 +418,7 @@ impl<'s> Session<'s> {
         // A fork of a session gives its copies new ids, but leaves times and numbers as they are.
         let (start, end) = (open.time.unwrap_or_default(), open.completed.unwrap_or_default());
         let id = format!("{start}-{end}-{number}-{}", tokens.unwrap_or_default().fingerprint());
-        Some(Call { id, model: open.model.clone(), usage, unchained })
+        Some(Call { id, model: open.model.clone(), usage, unchained, ..Call::default() })
     }
 
     fn list(&mut self, message: Message) {

@@ -268,7 +268,13 @@ impl Run<'_> {
                 }
                 continue;
             }
-            let call = Call { id: listed.response_id.to_string(), model: listed.model.to_string(), usage: Some(usage), unchained: false };
+            let call = Call {
+                id: listed.response_id.to_string(),
+                model: listed.model.to_string(),
+                usage: Some(usage),
+                unchained: false,
+                ..Call::default()
+            };
             match calls.next_if(|waiting| !matches!(waiting, Waiting::Known(..))) {
                 Some(Waiting::Reply(place)) => {
                     self.made.transcript.messages.get_mut(place).into_iter().for_each(|message| message.call = Some(Box::new(call.clone())))

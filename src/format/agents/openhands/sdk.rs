@@ -144,7 +144,7 @@ impl<'s> Run<'s> {
         }
         self.push(Role::Assistant, parts, event);
         let (usage, model) = self.spent.of_reply(response);
-        let call = Call { id: response.to_owned(), model, usage, unchained: std::mem::take(&mut self.changed) };
+        let call = Call { id: response.to_owned(), model, usage, unchained: std::mem::take(&mut self.changed), ..Call::default() };
         if let Some(message) = self.made.transcript.messages.last_mut() {
             message.call = Some(Box::new(call));
         }
@@ -183,7 +183,7 @@ impl<'s> Run<'s> {
             automatic: Some(true),
             summary: Some(&condensation.summary).filter(|summary| !summary.is_empty()).map(|summary| self.made.scale.weigh(summary)),
             kept_from,
-            call: usage.map(|usage| Call { id, model, usage: Some(usage), unchained: false }),
+            call: usage.map(|usage| Call { id, model, usage: Some(usage), unchained: false, ..Call::default() }),
             time: millis(&event.timestamp),
             ..Compaction::default()
         });

@@ -48,7 +48,7 @@ impl Spent {
 
     fn call(&self, id: &str, model: &str, usage: Usage) -> Call {
         let model = if model.is_empty() { &self.model } else { model };
-        Call { id: id.to_owned(), model: model.to_owned(), usage: Some(usage), unchained: false }
+        Call { id: id.to_owned(), model: model.to_owned(), usage: Some(usage), unchained: false, ..Call::default() }
     }
 
     /// Takes in what the program says of its sums: they grow before the event of the reply that they grew by.

@@ -227,7 +227,7 @@ impl Session<'_> {
         self.made.chain.broken = broken_off;
         let id = payload.response_id.some_id().map(str::to_owned);
         let id = id.or_else(|| Some(payload.usage.as_ref()?.fingerprint(payload.timestamp?)));
-        Some(Call { id: id.unwrap_or_default(), model: payload.model.to_string(), usage, unchained })
+        Some(Call { id: id.unwrap_or_default(), model: payload.model.to_string(), usage, unchained, ..Call::default() })
     }
 
     /// Did the provider refuse the request because of its size? The log does not name the window: what a provider took in silence
@@ -247,7 +247,7 @@ impl Session<'_> {
         let usage = entry.usage.as_ref()?.read(lose)?;
         let model = self.made.chain.model().split_once('/').map_or("", |(_, model)| model).to_owned();
         let id = entry.id.some_id().map(|id| format!("{id}@{}", &*entry.timestamp)).unwrap_or_default();
-        Some(Call { id, model, usage: Some(usage), unchained: true })
+        Some(Call { id, model, usage: Some(usage), unchained: true, ..Call::default() })
     }
 
     fn compaction(&mut self, entry: &Entry<'_>, time: Option<i64>, lose: Lose<'_>) {

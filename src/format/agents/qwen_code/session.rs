@@ -111,7 +111,7 @@ impl<'s> Session<'s> {
         let call = called.then(|| {
             let model = record.model.to_string();
             let unchained = self.made.chain.link(&model);
-            Call { id: record.uuid.id().to_owned(), model, usage, unchained }
+            Call { id: record.uuid.id().to_owned(), model, usage, unchained, ..Call::default() }
         });
         self.made.chain.broken |= call.is_none();
         if call.is_some() {
@@ -220,7 +220,7 @@ impl<'s> Session<'s> {
         match event.tokens().usage() {
             Ok(Some(usage)) => {
                 let id = event.response_id.some_id().unwrap_or_default().to_owned();
-                self.reported.push(Call { id, model: event.model.to_string(), usage: Some(usage), unchained: true });
+                self.reported.push(Call { id, model: event.model.to_string(), usage: Some(usage), unchained: true, ..Call::default() });
             }
             Ok(None) => {}
             Err(_) => lose(ABSURD),

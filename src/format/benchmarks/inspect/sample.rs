@@ -115,7 +115,7 @@ impl Reading<'_> {
         let usage =
             sound(reply.usage.as_ref().map_or(Ok(None), |usage| usage.usage(trust)), &mut |reason| source.lose(self.number, reason));
         let model = if reply.model.is_empty() { event.model.to_string() } else { reply.model.to_string() };
-        let mut call = Call { id: event.uuid.to_string(), model, usage, unchained: false };
+        let mut call = Call { id: event.uuid.to_string(), model, usage, unchained: false, ..Call::default() };
         if self.scoring || &*event.role == "grader" {
             if usage.is_some() {
                 self.scorers.push(call);

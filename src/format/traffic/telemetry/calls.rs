@@ -95,7 +95,13 @@ fn exchange(span: Generation, lose: &mut dyn FnMut(&str)) -> Exchange {
     let parts = replied.messages.into_iter().flat_map(|message| message.parts).collect();
     let mut reply = Message::new(Role::Assistant, parts);
     reply.time = span.time;
-    reply.call = Some(Box::new(Call { id: format!("{}/{}", span.trace, span.id), model: span.model, usage: span.usage, unchained: false }));
+    reply.call = Some(Box::new(Call {
+        id: format!("{}/{}", span.trace, span.id),
+        model: span.model,
+        usage: span.usage,
+        unchained: false,
+        ..Call::default()
+    }));
     exchange.reply = Some(Turn::of(reply));
     exchange
 }
