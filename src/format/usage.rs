@@ -96,7 +96,8 @@ impl Reported {
             reasoning,
             cost_nano_usd: self.cost_nano_usd,
             trust: self.trust,
-            output_is_final: true,
+            // What is not reported is not 0.
+            output_is_final: output > 0 || self.output != Count::Absent,
         }))
     }
 }

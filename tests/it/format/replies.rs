@@ -124,6 +124,11 @@ fn models_at_amazon_that_are_asked_in_their_own_dialect() {
         assert_eq!(prompts(&transcripts[0]), [expected.1]);
         assert_eq!(transcripts[0].messages[2].call.as_ref().unwrap().model, "amazon.nova-micro-v1:0");
     }
+    // What is not counted is not 0.
+    let uncounted = whole.replace(r#""outputTokens":10,"totalTokens":15"#, r#""serverToolUsage":{}"#);
+    let (transcripts, _) = cassette(&address("amazon.nova-micro-v1%3A0", "invoke"), &[(nova, &uncounted)]);
+    let usage = transcripts[0].messages[2].call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((usage.prompt, usage.output_is_final), (5, false));
 }
 
 #[test]
