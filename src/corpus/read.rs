@@ -242,8 +242,9 @@ fn read_sessions(
     let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
     let measure = Measure { catalog: settings.catalog, model, vocabulary };
     let (mut traces, mut runs) = (Vec::new(), Runs::default());
-    let mut too_long = 0_u64;
+    let (mut too_long, mut timeless) = (0_u64, 0_u64);
     let mut hand_over = |transcript: Transcript| {
+        timeless += measure::impossible_times(&transcript);
         if transcript.messages.len() as u64 > settings.bounds.records {
             too_long += 1;
             return;
@@ -259,6 +260,7 @@ fn read_sessions(
             reader.sessions(source, &scale, &mut |transcript| {
                 hand_over(transcript);
                 scale.next_session();
+    (0..timeless).for_each(|_| source.lose(0, "time before 1970 or after 2199"));
             })?;
         }
     }

@@ -82,6 +82,12 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace
 }
 
+/// How many messages have a time that says nothing, and are measured without it.
+pub fn impossible_times(transcript: &Transcript) -> u64 {
+    let times = transcript.messages.iter().filter_map(|message| message.time);
+    times.filter(|time| !POSSIBLE.contains(time)).count() as u64
+}
+
 /// No message was written before 1970 or after 2199, in milliseconds: another time says nothing.
 const POSSIBLE: std::ops::Range<i64> = 0..7_258_118_400_000;
 

@@ -17,7 +17,7 @@ mod truth;
 mod unseen;
 mod wanted;
 
-pub use build::{Measure, own_vocabulary, trace};
+pub use build::{Measure, impossible_times, own_vocabulary, trace};
 pub use evidence::Definition;
 pub use prints::Runs;
 pub use readings::searches;
