@@ -45,6 +45,10 @@ const MAKERS: [&str; 17] = [
     "stepfun",
 ];
 
+/// So many entries of a table that holds no price are named, and so many letters of each.
+const NAMED: usize = 3;
+const LONGEST: usize = 40;
+
 impl PriceFile {
     /// Reads either form.
     ///
@@ -75,7 +79,9 @@ impl PriceFile {
                 }
             }
         }
-        let no_price = || format!("none of its {} entries has a price of input and of output", top.len());
+        let named = || top.keys().take(NAMED).map(|key| format!("{:?}", key.chars().take(LONGEST).collect::<String>())).collect::<Vec<_>>();
+        let rest = if top.len() > NAMED { ", ..." } else { "" };
+        let no_price = || format!("none of its {} entries ({}{rest}) has a price of input and of output", top.len(), named().join(", "));
         if file.spelled.is_empty() { Err(no_price()) } else { Ok(file) }
     }
 
