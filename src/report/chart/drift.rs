@@ -186,8 +186,10 @@ fn buffer(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     };
     let calls = chosen.first().map_or(0, |paired| paired.pairs.len() as u64);
     let first = chosen.first().and_then(|paired| Some((&paired.estimator, needed(&paired.pairs, 950)?)));
-    let title =
-        first.map(|(name, tokens)| format!("A buffer of {} tokens would have covered 95 % of these calls for {name}", signed(tokens)));
+    let title = first.map(|(name, tokens)| match tokens {
+        ..=0 => format!("{name} is too high for 95 % of these calls: no buffer would have been needed"),
+        _ => format!("A buffer of {} tokens would have covered 95 % of these calls for {name}", signed(tokens)),
+    });
     Ok(Chart {
         kind: BUFFER.name,
         title: title.unwrap_or_default(),
@@ -220,7 +222,7 @@ fn diamonds(chosen: &[&Paired]) -> Vec<String> {
                 None => by_tokens.push((tokens, vec![level(buffer)])),
             }
         }
-        let words = by_tokens.iter().map(|(tokens, levels)| format!("{} at {}", levels.join(" and "), signed(*tokens)));
+        let words = by_tokens.iter().map(|(tokens, levels)| format!("{} at {}", levels.join(" and "), signed((*tokens).max(0))));
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| format!("{}: {}", paired.estimator, words.join(", ")))
     };
