@@ -105,7 +105,10 @@ impl From<CounterError> for Failure {
 
 impl From<NothingToDraw> for Failure {
     fn from(nothing: NothingToDraw) -> Failure {
-        Failure::NothingReadable(nothing.to_string())
+        match nothing {
+            NothingToDraw::Nothing(_) => Failure::NothingReadable(nothing.to_string()),
+            NothingToDraw::Asked(sentence) => Failure::Usage(sentence),
+        }
     }
 }
 

@@ -397,9 +397,9 @@ fn what_cannot_be_drawn_is_said() {
     assert!(said(&["survivl"], 2).contains("there is no chart `survivl`; did you mean `survival`?"));
     assert!(said(&["survival", "-o", "chart.pdf"], 2).contains("ends in .svg"));
     assert!(said(&["survival", "--size", "9x9"], 2).contains("480x300 to 8000x8000 pixels"));
-    assert!(said(&["overflows", "-p", "none", "-p", "pi"], 3).contains("one policy"));
+    assert!(said(&["overflows", "-p", "none", "-p", "pi"], 2).contains("one policy"));
     assert!(said(&["sweep"], 2).contains("--vary"));
-    assert!(said(&["sweep-map", "--vary", "prune_protect=10k,20k"], 3).contains("two parameters"));
+    assert!(said(&["sweep-map", "--vary", "prune_protect=10k,20k"], 2).contains("two parameters"));
     assert!(said(&["drift", "--estimator", "o200kbase"], 2).contains("did you mean `o200k_base`?"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no file without a chart");
     let listed = ctxsim(folder.path(), &["list"]).stdout();

@@ -43,7 +43,7 @@ fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let mut dearest: Vec<(Cause, u64)> = causes.into_iter().filter(|(_, nano_usd)| *nano_usd > 0).collect();
     dearest.arrange_by_key(|(_, nano_usd)| Reverse(*nano_usd));
     let Some((first, most)) = dearest.first().copied() else {
-        return Err(NothingToDraw("no break of the cache has a time and a price".to_owned()));
+        return Err(NothingToDraw::Nothing("no break of the cache has a time and a price".to_owned()));
     };
     let whole: u64 = dearest.iter().map(|(_, nano_usd)| nano_usd).sum();
     let hue = |cause: Cause| Hue::Other(dearest.iter().position(|(known, _)| *known == cause).unwrap_or(CAUSES).min(CAUSES));

@@ -41,7 +41,7 @@ fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let mut drawn: Vec<(String, Provenance, Reads)> = shown.places.iter().filter_map(|place| all.get(*place).cloned()).collect();
     let longest = all.iter().map(|(.., reads)| reads.len()).max().unwrap_or(0);
     if longest == 0 {
-        return Err(NothingToDraw("no session has a call".to_owned()));
+        return Err(NothingToDraw::Nothing("no session has a call".to_owned()));
     }
     // Where no provider reported its cache, a line at zero would say that it was never hit.
     if recorded.iter().any(|(read, _)| *read > 0) {

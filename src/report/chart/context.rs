@@ -64,8 +64,11 @@ type Lived<'a> = (&'a Life<'a>, Cow<'a, Outcome>);
 /// The chart of one session.
 fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, session: (place, lives), .. } = *material;
-    let trace =
-        corpus.traces.at(place).filter(|trace| !trace.calls.is_empty()).ok_or(NothingToDraw("the session has no call".to_owned()))?;
+    let trace = corpus
+        .traces
+        .at(place)
+        .filter(|trace| !trace.calls.is_empty())
+        .ok_or(NothingToDraw::Nothing("the session has no call".to_owned()))?;
     let outcomes: Vec<Lived<'_>> = lives.iter().filter_map(|life| Some((life, life.replay.outcomes.at(place)?))).collect();
     let shown = few(outcomes.len(), LINES, |place| outcomes.get(place).map(|(_, outcome)| outcome.totals.prompt_tokens));
     let mut series = vec![recorded(&trace)];

@@ -71,7 +71,7 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let on_front = |point: &Point<'_>| !points.iter().any(|other| point.beaten_by(other));
     let mut front: Vec<&Point<'_>> = points.iter().filter(|point| on_front(point)).collect();
     front.arrange_by_key(|point| (point.cost, point.saved));
-    let cheapest = front.first().ok_or(NothingToDraw("no call of these sessions has a known price".to_owned()))?;
+    let cheapest = front.first().ok_or(NothingToDraw::Nothing("no call of these sessions has a known price".to_owned()))?;
     let most = front.iter().max_by_key(|point| point.saved);
     let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).unwrap_or_else(|| {
         let price = |nano_usd: u64| dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX));

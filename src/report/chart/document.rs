@@ -291,5 +291,11 @@ pub struct HeatMap {
 
 /// Why there is no chart: a sentence without its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is nothing to draw: {0}")]
-pub struct NothingToDraw(pub String);
+pub enum NothingToDraw {
+    /// The logs hold nothing that it could show.
+    #[error("there is nothing to draw: {0}")]
+    Nothing(String),
+    /// It was asked for wrongly.
+    #[error("{0}")]
+    Asked(String),
+}

@@ -245,7 +245,7 @@ fn level(buffer: &Buffer) -> String {
 }
 
 fn nothing_compared() -> NothingToDraw {
-    NothingToDraw("no call has recorded usage that an estimate could be held against".to_owned())
+    NothingToDraw::Nothing("no call has recorded usage that an estimate could be held against".to_owned())
 }
 
 /// Estimators, and a sentence on those that find no room.

@@ -33,7 +33,7 @@ pub const OVERFLOWS: Kind = Kind {
 fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let corpus = material.corpus;
     let [replay] = material.replays else {
-        return Err(NothingToDraw("a chart of overflows shows one policy: name one with --policy, and no more than one".to_owned()));
+        return Err(NothingToDraw::Asked("a chart of overflows shows one policy: name one with --policy, and no more than one".to_owned()));
     };
     // Fullest first, by the largest part of its limit that a session filled, then in the order of the corpus.
     let fullest = |outcome: &Outcome| u128::from(outcome.totals.peak_tokens) * 1_000_000 / u128::from(outcome.prompt_limit.max(1));
@@ -41,7 +41,7 @@ fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let mut order: Vec<(std::cmp::Reverse<u128>, usize)> =
         with_calls.map(|(place, outcome)| (std::cmp::Reverse(fullest(&outcome)), place)).collect();
     if order.is_empty() {
-        return Err(NothingToDraw("no session has a call".to_owned()));
+        return Err(NothingToDraw::Nothing("no session has a call".to_owned()));
     }
     order.sort_unstable();
     let left_out = order.len().saturating_sub(ROWS);

@@ -24,7 +24,7 @@ pub const PAUSES: Kind = Kind {
 };
 
 fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
-    let nothing = || NothingToDraw("no log has times and a cache that promises a lifetime".to_owned());
+    let nothing = || NothingToDraw::Nothing("no log has times and a cache that promises a lifetime".to_owned());
     let idle = material.idle.ok_or_else(nothing)?;
     let point = idle.break_even.first().ok_or_else(nothing)?;
     let mut here: Vec<&Pause> = idle.pauses.iter().filter(|pause| pause.lifetime == point.lifetime).collect();

@@ -48,7 +48,7 @@ fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let of = if rows.first().is_some_and(|(_, _, peaks)| known(peaks).is_empty()) { "simulated" } else { "recorded" };
     let peaks: Vec<u64> = rows.iter().flat_map(|(.., peaks)| known(peaks)).collect();
     let (Some(least), Some(most)) = (peaks.iter().min(), peaks.iter().max()) else {
-        return Err(NothingToDraw("no session has a call".to_owned()));
+        return Err(NothingToDraw::Nothing("no session has a call".to_owned()));
     };
     let scale = if *most > least.saturating_mul(WIDE) { Scale::Logarithmic } else { Scale::Even };
     let from = if scale == Scale::Even { Some(0.0) } else { None };

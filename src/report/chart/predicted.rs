@@ -27,7 +27,7 @@ struct Point<'a> {
 }
 
 fn predicted(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
-    let none = || NothingToDraw("no policy is named, or no run after it tells its prompts".to_owned());
+    let none = || NothingToDraw::Nothing("no policy is named, or no run after it tells its prompts".to_owned());
     let validation = material.validation.ok_or_else(none)?;
     let mut points = points(validation, FIRST);
     if points.is_empty() {

@@ -41,7 +41,7 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     // The bound is over whole sessions, and so are all references.
     let all = known().map(|replay| lines(replay).all()).chain(bound.last().map(|(_, kept)| *kept)).max().unwrap_or(0);
     if calls == 0 || all == 0 {
-        return Err(NothingToDraw("no reply repeats anything that stood before it".to_owned()));
+        return Err(NothingToDraw::Nothing("no reply repeats anything that stood before it".to_owned()));
     }
     let kept = |replay: &Replay| place(replay, lines(replay).kept);
     let least = |places: &mut dyn Iterator<Item = f64>| places.fold(f64::MAX, f64::min);

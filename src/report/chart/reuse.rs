@@ -43,7 +43,7 @@ fn reuse(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         .filter(|(.., distances)| !distances.is_empty())
         .collect();
     let Some((.., lines)) = curves.first() else {
-        return Err(NothingToDraw("no reply repeats anything of a tool result".to_owned()));
+        return Err(NothingToDraw::Nothing("no reply repeats anything of a tool result".to_owned()));
     };
     let series = curves.iter().map(|(hue, name, axis, distances)| {
         let curve = curve(distances, *axis);

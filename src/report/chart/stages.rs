@@ -47,7 +47,7 @@ fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         .map(|(place, kind)| (Hue::Other(place), kind.name().to_owned()))
         .collect();
     if key.is_empty() {
-        return Err(NothingToDraw("no stage of these policies freed anything".to_owned()));
+        return Err(NothingToDraw::Nothing("no stage of these policies freed anything".to_owned()));
     }
     let recorded = of_recording(corpus);
     let piece =

@@ -28,7 +28,7 @@ fn survival(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
     let longest = corpus.traces.each().map(|trace| trace.calls.len()).max().filter(|_| !replays.is_empty()).unwrap_or(0);
     if longest == 0 {
-        return Err(NothingToDraw("no session has a call".to_owned()));
+        return Err(NothingToDraw::Nothing("no session has a call".to_owned()));
     }
     let curves: Vec<Curve<'_>> = baselines.with_own(replays).map(|replay| (replay, steps(&replay.outcomes))).collect();
     let drawn = few(replays.len(), LINES, |place| replays.get(place).map(|replay| replay.totals.overflowing_sessions));

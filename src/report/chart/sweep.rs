@@ -57,7 +57,7 @@ pub const SWEEP_MAP: Kind = Kind {
 };
 
 pub(super) fn settings<'a>(material: &Material<'a>) -> Result<&'a Swept<'a>, NothingToDraw> {
-    material.swept.ok_or(NothingToDraw("nothing is varied".to_owned()))
+    material.swept.ok_or(NothingToDraw::Nothing("nothing is varied".to_owned()))
 }
 
 /// A measure over one parameter; a line for each policy and value of the others.
@@ -65,7 +65,7 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let swept = settings(material)?;
     let swung = Swung::of(swept);
     let (Some(param), measure) = (swung.params.first().copied(), swept.objective.measure) else {
-        return Err(NothingToDraw("nothing is varied".to_owned()));
+        return Err(NothingToDraw::Nothing("nothing is varied".to_owned()));
     };
     let mut lines: BTreeMap<(usize, String), Vec<(f64, &Row)>> = BTreeMap::new();
     for (setting, row) in &swung.rows {
@@ -77,7 +77,7 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         }
     }
     if lines.is_empty() {
-        return Err(NothingToDraw(format!("the values of `{param}` are no numbers")));
+        return Err(NothingToDraw::Nothing(format!("the values of `{param}` are no numbers")));
     }
     let several = swept.bases.len() > 1;
     let all = lines.len();
@@ -179,7 +179,7 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let swept = settings(material)?;
     let swung = Swung::of(swept);
     let [across, down] = swung.params.as_slice() else {
-        return Err(NothingToDraw("a map takes two parameters that are varied: give --vary twice".to_owned()));
+        return Err(NothingToDraw::Asked("a map takes two parameters that are varied: give --vary twice".to_owned()));
     };
     let of = |setting: &Setting, param: &str| setting.values.iter().find(|(name, _)| name == param).map(|(_, value)| value.clone());
     let mapped: Vec<(String, String, &Row)> = swung
@@ -193,7 +193,7 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     // As on an axis, large values stand above small ones.
     rows.reverse();
     if mapped.is_empty() {
-        return Err(NothingToDraw("no policy has both parameters".to_owned()));
+        return Err(NothingToDraw::Nothing("no policy has both parameters".to_owned()));
     }
     let (measure, fewest) = (swept.objective.measure, fewest_failed(swept));
     let beside =

@@ -29,7 +29,7 @@ fn trade(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let swept = settings(material)?;
     let (swung, measure) = (Swung::of(swept), swept.objective.measure);
     if swept.rows.iter().all(|row| kept(row).1 == 0) {
-        return Err(NothingToDraw("no reply repeats anything that stood before it".to_owned()));
+        return Err(NothingToDraw::Nothing("no reply repeats anything that stood before it".to_owned()));
     }
     let share = |row: &Row| kept(row).0 as f64 / kept(row).1.max(1) as f64;
     let place = |row: &Row| (value(&measure, row), share(row));
