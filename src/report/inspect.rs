@@ -126,10 +126,15 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>, number: fn(u64) -
     let mut all = Contents::default();
     agents.values().cloned().for_each(|contents| all += contents);
     let mut facts = Vec::new();
+    // No replay has them.
+    let aside = match notes::calls_aside(corpus) {
+        0 => String::new(),
+        calls => format!(" ({} {})", grouped(calls), notes::ASIDE),
+    };
     facts.push(match corpus.facts.calls_with_usage {
         0 => "No call has recorded usage.".to_owned(),
         with => format!(
-            "{} of {} {} recorded usage: {} prompt tokens, {} output tokens{}; the largest prompt is {} tokens.",
+            "{} of {}{aside} {} recorded usage: {} prompt tokens, {} output tokens{}; the largest prompt is {} tokens.",
             grouped(with),
             counted(corpus.facts.calls, "call"),
             if with == 1 { "has" } else { "have" },

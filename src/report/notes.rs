@@ -147,13 +147,20 @@ fn anchorage(facts: &CorpusFacts) -> String {
     format!("{start}; {share} of all context tokens are anchored on it, the rest are tokenizer estimates.{verdict}")
 }
 
+/// What calls that no conversation holds are of.
+pub const ASIDE: &str = "of summarisers, titles and the like";
+
 /// Calls of the recording agents that no conversation holds.
 fn aside(corpus: &Corpus) -> Option<String> {
-    let replayed: u64 = corpus.traces.each().map(|trace| trace.calls.len() as u64).sum();
-    let aside = corpus.facts.calls.saturating_sub(replayed);
+    let aside = calls_aside(corpus);
     let are = if aside == 1 { "is" } else { "are" };
-    (aside > 0)
-        .then(|| format!("{} of summarisers, titles and the like {are} counted above and not replayed.", counted(aside, "recorded call")))
+    (aside > 0).then(|| format!("{} {ASIDE} {are} counted above and not replayed.", counted(aside, "recorded call")))
+}
+
+/// How many they are.
+pub fn calls_aside(corpus: &Corpus) -> u64 {
+    let replayed: u64 = corpus.traces.each().map(|trace| trace.calls.len() as u64).sum();
+    corpus.facts.calls.saturating_sub(replayed)
 }
 
 fn trust(facts: &CorpusFacts) -> Option<String> {

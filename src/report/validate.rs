@@ -130,6 +130,7 @@ fn summary(asked: &Validated<'_>) -> Vec<String> {
     if !missed.is_empty() {
         lines.push(format!("Missed: {}.", first_few(&missed, NAMED)));
     }
+    lines.extend(never_acts(asked));
     lines.extend(loops(asked));
     let total = |arm: &Arm| {
         let found = arm.measures.iter().find(|found| found.measure.key == "prompt_tokens").filter(|found| found.before > 0.0)?;
@@ -149,6 +150,17 @@ fn summary(asked: &Validated<'_>) -> Vec<String> {
 /// "prompt per call at 20000"
 fn missed(asked: &Validated<'_>, arm: &Arm, found: &Found) -> String {
     if asked.validation.arms.len() > 1 { format!("{} at {}", found.measure.name, arm.name) } else { found.measure.name.to_owned() }
+}
+
+/// A policy that leaves every prompt of the runs before as it is: that is no prediction of a small change.
+fn never_acts(asked: &Validated<'_>) -> Option<String> {
+    let same = |found: &Found| found.predicted == Some(found.before) || !["prompt_per_call", "peak_tokens"].contains(&found.measure.key);
+    let arms = &asked.validation.arms;
+    let predicts = arms.iter().any(|arm| arm.measures.iter().any(|found| found.predicted.is_some()));
+    let acts = !arms.iter().flat_map(|arm| &arm.measures).all(same);
+    asked.policy.filter(|policy| *policy != "none" && predicts && !acts).map(|policy| {
+        format!("{policy} never acts in the runs before as it is set here: --set, or --set-by with an index, sets it as it was set after.")
+    })
 }
 
 /// Where the policy compacts at every other call or more often, the count is told as what it is.

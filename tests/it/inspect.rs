@@ -143,3 +143,40 @@ fn damage_is_told_and_words_are_not() {
     ctxsim(&["inspect", &path, "--strict"]).code(1);
     assert_eq!(ctxsim(&["inspect", "tests/data/cli/session.jsonl", "--csv"]).stdout().lines().count(), 2);
 }
+
+/// One session of the native shape: two calls of the conversation, one beside it, and a message whose time says nothing.
+fn with_a_call_beside(folder: &std::path::Path) -> String {
+    let lines = [
+        r#"{"ctxsim":"native/1","session":"one","agent":"made","model":"gpt-5"}"#,
+        r#"{"role":"user","text":"Do it.","time":"1961-04-12T06:07:00Z"}"#,
+        r#"{"role":"assistant","id":"a1","text":"One.","usage":{"prompt":1000,"output":10}}"#,
+        r#"{"role":"user","text":"And more."}"#,
+        r#"{"role":"assistant","id":"a2","text":"Two.","usage":{"prompt":1100,"output":10,"trust":"estimated"}}"#,
+        r#"{"side_call":{"id":"title-of-the-session","usage":{"prompt":50,"output":5}}}"#,
+    ];
+    let path = folder.join("one.jsonl");
+    fs::write(&path, lines.join("\n")).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn calls_that_no_replay_has_and_times_that_say_nothing_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = with_a_call_beside(folder.path());
+    let said = |words: &[&str]| ctxsim(words).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = said(&["inspect", &path]);
+    assert!(first.contains("3 of 3 calls (1 of summarisers, titles and the like) have recorded usage"), "{first}");
+    assert!(said(&["inspect", &path, "--details"]).contains("time before 1970 or after 2199"));
+    // Fewer calls are compared than have usage, and the first screen says why.
+    let drift = said(&["drift", &path]);
+    assert!(drift.contains("2 of 3 calls with recorded usage are left out: 1 with usage that is not the provider's, 1 of summ"), "{drift}");
+}
+
+#[test]
+fn a_table_without_a_price_names_its_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("prices.json");
+    fs::write(&path, r#"{"a\u001b[31m":{},"b":{},"c":{"input_cost_per_token":1},"d":{}}"#).unwrap();
+    let said = ctxsim(&["replay", "tests/data/cli/session.jsonl", "-p", "none", "--prices", path.to_str().unwrap()]).code(2).stderr();
+    assert!(said.contains(r#"4 entries ("a\u{1b}[31m", "b", "c", ...)"#), "{said}");
+}

@@ -118,6 +118,15 @@ fn a_right_prediction_is_confirmed() {
 
 /// Runs beside themselves, under no policy: nothing is predicted to change, and nothing does.
 #[test]
+fn a_policy_that_never_acts_is_told_from_a_small_prediction() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    let said = |policy: &str| ctxsim(folder.path(), &["validate", "before/", "--with", "after/", "--pair-by", "file", "-p", policy]);
+    assert!(said("pi").contains("never acts in the runs before"), "{}", said("pi"));
+    assert!(!said("none").contains("never acts"));
+}
+
+#[test]
 fn a_null_experiment_predicts_nothing() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/mini-swe-agent");
     let folder = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use super::document::{Body, Report, Screen, Section};
 use super::notes;
 use super::record::any::Record;
 use super::record::drift::EstimatorsRecord;
-use super::words::{counted, grouped, percent, three_digits};
+use super::words::{counted, first_few, grouped, percent, three_digits};
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Basis, Buffers, Figures, Findings, LeftOut, Separated, Use};
 use accuracy::SHOWN;
@@ -48,6 +48,7 @@ fn screen(corpus: &Corpus, findings: &Findings) -> Screen {
     let overall = findings.comparisons.iter().filter(|row| row.family.is_none() && row.source.is_none() && asked(&row.estimator));
     let mut lines: Vec<String> = overall.filter_map(|row| off(&row.estimator, &row.figures)).collect();
     let usual = |row: &&Buffers| plainest(&row.estimator) && row.family.is_none() && row.used == Use::SinceUsage;
+    lines.extend(not_compared(corpus, findings));
     lines.extend(findings.buffers.iter().find(usual).and_then(covers));
     if lines.is_empty() {
         lines.push(NOTHING.to_owned());
@@ -129,6 +130,19 @@ fn buffer(row: &Buffers) -> Option<String> {
         tokens(other),
         share(buffer.swapped_covered)?
     ))
+}
+
+/// Why fewer calls are compared than have recorded usage, the most frequent reasons; absent where all are.
+fn not_compared(corpus: &Corpus, findings: &Findings) -> Option<String> {
+    let (all, compared) = (corpus.facts.calls_with_usage, findings.compared.0);
+    let replayed = findings.left_out.iter().map(|(reason, calls)| (*calls, reason.phrase()));
+    let aside = all.saturating_sub(compared + findings.left_out.values().sum::<u64>());
+    let mut reasons: Vec<(u64, &str)> = replayed.chain([(aside, notes::ASIDE)]).filter(|(calls, _)| *calls > 0).collect();
+    reasons.sort_by_key(|(calls, _)| std::cmp::Reverse(*calls));
+    let words: Vec<String> = reasons.iter().map(|(calls, reason)| format!("{} {reason}", grouped(*calls))).collect();
+    let left_out = grouped(all.saturating_sub(compared));
+    (!words.is_empty())
+        .then(|| format!("{left_out} of {} with recorded usage are left out: {}.", counted(all, "call"), first_few(&words, 2)))
 }
 
 /// A sentence on the calls that are not compared; absent where all are.
