@@ -244,11 +244,11 @@ fn read_sessions(
     let (mut traces, mut runs) = (Vec::new(), Runs::default());
     let (mut too_long, mut timeless) = (0_u64, 0_u64);
     let mut hand_over = |transcript: Transcript| {
-        timeless += measure::impossible_times(&transcript);
         if transcript.messages.len() as u64 > settings.bounds.records {
             too_long += 1;
             return;
         }
+        timeless += measure::impossible_times(&transcript);
         let mut trace = measure::trace(transcript, name, measure);
         runs.number(&mut trace);
         traces.push(trace);
@@ -260,10 +260,10 @@ fn read_sessions(
             reader.sessions(source, &scale, &mut |transcript| {
                 hand_over(transcript);
                 scale.next_session();
-    (0..timeless).for_each(|_| source.lose(0, "time before 1970 or after 2199"));
             })?;
         }
     }
     (0..too_long).for_each(|_| source.lose(0, &settings.bounds.too_many_messages()));
+    (0..timeless).for_each(|_| source.lose(0, "time before 1970 or after 2199"));
     Ok(traces)
 }
