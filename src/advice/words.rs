@@ -2,8 +2,8 @@
 
 use crate::policy::figure;
 use crate::policy::{
-    Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Missing, Mode, Order,
-    Pairs, PartialLine, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
+    Action, AllKept, Basis, Calls, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Missing, Mode,
+    Order, Pairs, PartialLine, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
 };
 use crate::units::counted;
 use std::fmt::Debug;
@@ -294,6 +294,7 @@ impl Select {
                 let above = size.above.map_or_else(String::new, |above| format!(" from {} on", figure(above)));
                 format!("{what}:{above} down to {} tokens, {order}", figure(size.tokens))
             }
+            Take::Calls(Calls { n, above }) => format!("{what}: {n} calls, where there are more than {above}, {order}"),
             Take::TurnsUntilRequest(limit) => format!("{what}: turn by turn until the request is at {} tokens", figure(limit)),
         }
     }

@@ -345,6 +345,9 @@ pub enum SummariserOverflow {
     /// The newest messages within such a share of the estimated tokens stay, after each refusal within the next one of these shares of
     /// what the try before held (Kimi Code). After the last of them it is refused for good.
     Keep(Vec<f64>),
+    /// Such a share of the tools' results is left out, from the middle outwards, after each refusal the next one (goose). After the last
+    /// of them it is refused for good.
+    WithoutResults(Vec<f64>),
 }
 
 /// Text put in by the policy.

@@ -84,7 +84,7 @@ impl Select {
         }
         let share = |share: f64| (taken.len() as f64 * share).floor() as usize;
         match self.take {
-            Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) => {}
+            Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) | Take::Calls(_) => {}
             Take::DownTo(size) => taken.truncate(size.taken(candidates, &taken)),
             Take::Count(n) => taken.truncate(n as usize),
             Take::Share(part) => taken.truncate(share(part)),

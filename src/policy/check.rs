@@ -143,6 +143,9 @@ impl Rule {
         if matches!(self.select.take, Take::DownTo(_)) && self.mask.is_none() && self.truncate.is_none() {
             return Err("`down_to` takes items: it needs mask or truncate".to_owned());
         }
+        if matches!(self.select.take, Take::Calls(_)) && self.drop.is_none() && self.summarise.is_none() {
+            return Err("`calls` takes messages: it needs drop or summarise".to_owned());
+        }
         if self.select.protect.iter().any(|protect| protect.oldest > protect.tokens.unwrap_or(0)) {
             return Err("`oldest` is a part of `tokens`, and cannot be larger".to_owned());
         }

@@ -109,7 +109,7 @@ impl SummariserOverflow {
     /// How many of the messages of a summariser's request, the oldest ones, it leaves out after its n-th refusal; `None` where it gives up.
     pub fn leaves_out(&self, messages: &[Seen], refused: u32) -> Option<usize> {
         match self {
-            SummariserOverflow::Fail => None,
+            SummariserOverflow::Fail | SummariserOverflow::WithoutResults(_) => None,
             SummariserOverflow::DropOldest => (!messages.is_empty()).then(|| without_results(messages, 1)),
             SummariserOverflow::Keep(shares) => {
                 let share = shares.get(refused.checked_sub(1)? as usize)?;
@@ -118,6 +118,13 @@ impl SummariserOverflow {
             }
         }
     }
+}
+
+/// A share of what is listed, one at least, in turns to the left and to the right of the middle. The newest of an odd number stays always.
+pub fn around_middle<T: Copy>(all: &[T], share: f64) -> Vec<T> {
+    let (middle, count) = (all.len() / 2, ((all.len() as f64 * share).floor() as usize).max(1));
+    let place = |turn: usize| if turn % 2 == 0 { middle.checked_sub(turn / 2 + 1) } else { Some(middle + turn / 2) };
+    (0..count).filter_map(place).filter_map(|place| all.get(place).copied()).collect()
 }
 
 /// How many messages stand before the newest ones that fit into so many estimated tokens: one at least, and no result without its call.

@@ -51,7 +51,7 @@ pub use arithmetic::{arithmetic, formula_of};
 pub use configuration::{ConfigurationFile, Key, Syntax};
 pub use document::{FALLBACK_WINDOW, Facts, Policy};
 pub use draft::{Dialled, Drafts};
-pub use end::older_than;
+pub use end::{around_middle, older_than};
 pub use error::PolicyError;
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
@@ -75,8 +75,8 @@ pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, outgr
 pub use schema::schema;
 pub use select::{Bounds, Selection};
 pub use selector::{
-    Absent, AllKept, Carried, Crossing, Direction, DownTo, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select,
-    Sizes, Snap, Stop, Tails, Take,
+    Absent, AllKept, Calls, Carried, Crossing, Direction, DownTo, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay,
+    Select, Sizes, Snap, Stop, Tails, Take,
 };
 pub use sight::Sight;
 pub use size::{Formula, Measure, Size};

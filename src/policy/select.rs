@@ -2,7 +2,9 @@
 
 use super::protect::Shortened;
 use super::range::Range;
-use super::selector::{Absent, AllKept, Carried, Direction, End, EndUnit, Missing, Order, Pairs, Replay, Select, Sizes, Snap, Tails, Take};
+use super::selector::{
+    Absent, AllKept, Calls, Carried, Direction, End, EndUnit, Missing, Order, Pairs, Replay, Select, Sizes, Snap, Tails, Take,
+};
 use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::estimate::{Estimator, Guess};
@@ -191,7 +193,7 @@ impl Select {
             shortened.extend(cut.into_iter().filter(|cut| candidates.iter().any(|message| message.id == cut.id)));
             candidates.retain(|message| !spared.contains(&message.id));
         }
-        let mut gone = self.taken(candidates, request);
+        let mut gone = self.taken(candidates, view, request);
         if self.pairs == Pairs::Whole {
             gone = self.with_whole_pairs(all, gone);
         }
@@ -281,7 +283,7 @@ impl Select {
         Some(place.or_else(newest).unwrap_or(rest)).filter(|cut| *cut > 0)
     }
 
-    fn taken(&self, candidates: Vec<Seen>, request: u64) -> Vec<u32> {
+    fn taken(&self, candidates: Vec<Seen>, view: View<'_>, request: u64) -> Vec<u32> {
         let count = candidates.len();
         let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
         let first = |n: usize| ids(candidates.get(..n.min(count)).unwrap_or(&[]));
@@ -292,6 +294,19 @@ impl Select {
             Take::EvenShare(share) => first((count as f64 * share).floor() as usize / 2 * 2),
             Take::UntilRequest(target) => until(&self.ordered(&candidates), request, target),
             Take::TurnsUntilRequest(target) => turns_until(&candidates, request, target),
+            Take::Calls(Calls { n, above }) => {
+                let calls = |message: &Seen| view.items(*message).filter(|item| item.region == Region::ToolCall).count() as u64;
+                if candidates.iter().map(calls).sum::<u64>() <= above {
+                    return Vec::new();
+                }
+                let mut before = 0;
+                let goes = |message: &&Seen| {
+                    let goes = before < n;
+                    before += calls(message);
+                    goes
+                };
+                candidates.iter().take_while(goes).map(|message| message.id).collect()
+            }
         }
     }
 

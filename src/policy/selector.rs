@@ -344,6 +344,18 @@ pub enum Take {
     TurnsUntilRequest(f64),
     /// Until what is left of all items that the selection looks for, those that its ends keep included, is at or below a size; for items.
     DownTo(DownTo),
+    /// The oldest messages that make so many calls, where there are enough; for messages.
+    Calls(Calls),
+}
+
+/// Messages go in bunches of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    /// Calls of tools that go at a time; parallel ones go together.
+    pub n: u64,
+    /// Nothing goes where the eligible messages make no more than this.
+    pub above: u64,
 }
 
 /// Items go until what is left of them is small enough.

@@ -10,7 +10,7 @@ use super::outcome::SummaryCall;
 use super::state::State;
 use super::summary::summary_tokens;
 use crate::context::{Context, Entry, Item, Region, Seen};
-use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch};
+use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch, around_middle};
 use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
 use std::collections::BTreeSet;
@@ -193,7 +193,7 @@ fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection,
     if largest <= limit {
         return Some(input);
     }
-    let left = without_oldest(inputs, &window.context, summarise, selection, input);
+    let left = with_less(inputs, &window.context, summarise, selection, input);
     let (fits, refused) = left.map_or((None, 1), |(fits, refused)| (Some(fits), refused));
     let event = ledger.event(None);
     ledger.note(Note { kind: EventKind::SummariserOverflow, before: input, after: limit, touched: refused, ..event });
@@ -201,9 +201,9 @@ fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection,
     fits
 }
 
-/// The request of a summariser that leaves out what is oldest after each refusal, and the number of refused tries. `None` where nothing
+/// The request of a summariser that leaves out more after each refusal, and the number of refused tries. `None` where nothing
 /// that may be left out makes it fit.
-fn without_oldest(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
+fn with_less(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
     let gone: BTreeSet<u32> = selection.gone.iter().copied().collect();
     let of_input = |message: &Seen| match summarise.input {
         Input::Context => message.role != Role::System,
@@ -213,6 +213,11 @@ fn without_oldest(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise,
     let cap = if summarise.input == Input::Selection { summarise.tool_cap_utf16 } else { 0 };
     let size =
         |message: &Seen| read_by_summariser(inputs, context, &[message.id], cap, |kind| summarise.input != Input::Prose || is_prose(kind));
+    if let SummariserOverflow::WithoutResults(shares) = &summarise.on_overflow {
+        let results: Vec<u64> = read.iter().filter(|message| message.role == Role::Tool).map(size).collect();
+        let left = |share: &f64| input.saturating_sub(around_middle(&results, *share).iter().sum());
+        return shares.iter().map(left).zip(1..).find(|(left, _)| *left <= inputs.conditions.prompt_limit);
+    }
     let (mut left, mut rest) = (input, read.as_slice());
     for refused in 1.. {
         let goes = summarise.on_overflow.leaves_out(rest, refused)?;

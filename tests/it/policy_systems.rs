@@ -4,6 +4,7 @@ use crate::policies::{Session, calls_of, preset, run, text};
 use ctxsim::policy::{Policy, Recorder, presets};
 use ctxsim::sim::{Event, EventKind, Outcome};
 use ctxsim::trace::Trace;
+use ctxsim::transcript::{Part, Role, Text};
 
 const WINDOW: u64 = 200_000;
 
@@ -393,24 +394,48 @@ fn logs_are_recorded_under_the_rule_of_their_version_or_day() {
 
 #[test]
 fn goose_summarises_old_pairs_one_by_one() {
-    // 3 x 160,000 / 20,000 = 24 calls of older turns stay, and up to ten more.
-    for (count, compactions) in [(34, vec![]), (35, vec![(36, 12)])] {
-        let steps = (0..count).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(400, 100)));
-        let trace = steps.reply(40, None).user(400).reply(4, None).trace();
+    let session = |count| (0..count).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(400, 100)));
+    // 3 x 160,000 / 20,000 = 24 calls of older turns stay, and up to ten more. The lines are made beside a request, for the next one.
+    for (count, compactions) in [(34, vec![]), (35, vec![(36, 20)])] {
+        let trace = session(count).reply(40, None).user(400).step(40, None, "t", text(400, 100)).reply(4, None).trace();
         let outcome = replay("goose", &[], &trace);
         assert_eq!(touched(&outcome, EventKind::Compact), compactions, "{count}");
         let plain = replay("goose@without-pairs", &[], &trace);
         assert!(plain.summaries.is_empty());
         if count == 35 {
-            // Six replies of 10 tokens with a call of 9 and a result of 100, each with an instruction of 200; a line of 40 comes for each.
+            // Ten replies of 10 tokens with a call of 9 and a result of 100, each with an instruction of 200; a line of 40 comes for each.
             let summary = &outcome.summaries[0];
-            assert_eq!((summary.calls, summary.prompt, summary.output), (6, 6 * (119 + 200), 6 * 40));
-            assert_eq!(plain.calls[36].actual - outcome.calls[36].actual, 6 * (119 - 40));
+            assert_eq!((summary.calls, summary.prompt, summary.output), (10, 10 * (119 + 200), 10 * 40));
+            let less = |call: usize| plain.calls[call].actual - outcome.calls[call].actual;
+            assert_eq!((less(36), less(37)), (0, 10 * (119 - 40)));
         }
     }
+    // Ten go beside each request of a turn, until no more than 34 are left. Its own calls do not count.
+    let turn = (0..5).fold(session(60).reply(40, None).user(400), |session, _| session.step(40, None, "t", text(400, 100)));
+    assert_eq!(touched(&replay("goose", &[], &turn.reply(4, None).trace()), EventKind::Compact), [(61, 20), (62, 20), (63, 20)]);
+    // Parallel calls go together.
+    let call = || Part::ToolCall { id: "c".to_owned(), name: "t".to_owned(), arguments: Text::default() };
+    let result = || Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: text(400, 100), error: false };
+    let parallel = |session: Session| {
+        let calls = session.push(Role::Assistant, vec![call(), call(), call()], Some(None));
+        (0..3).fold(calls, |session, _| session.push(Role::Tool, vec![result()], None))
+    };
+    let many = (0..12).fold(Session::default().user(400), |session, _| parallel(session)).reply(40, None).user(400).reply(4, None);
+    assert_eq!(touched(&replay("goose", &[], &many.trace()), EventKind::Compact), [(13, 16)]);
     let on = |settings: &[(&str, &str)]| {
-        let steps = (0..35).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(400, 100)));
-        of_kind(&replay("goose", settings, &steps.reply(40, None).user(400).reply(4, None).trace()), EventKind::Compact).len()
+        of_kind(&replay("goose", settings, &session(35).reply(40, None).user(400).reply(4, None).trace()), EventKind::Compact).len()
     };
     assert_eq!((on(&[]), on(&[("GOOSE_TOOL_PAIR_SUMMARIZATION", "0")]), on(&[("GOOSE_TOOL_CALL_CUTOFF", "25")])), (1, 0, 0));
+}
+
+/// Of seven results of 30,000 tokens the summariser reads six: a tenth, one at least, goes from their middle.
+#[test]
+fn goose_leaves_results_out_of_a_summary_that_is_refused() {
+    let session =
+        |count, chars| (0..count).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(chars, chars / 4)));
+    let outcome = replay("goose", &[], &session(7, 120_000).reply(4, None).trace());
+    assert_eq!((calls_of(&outcome, EventKind::Compact), outcome.summaries[0].prompt), (vec![7], 7 * 19 + 6 * 30_000 + 600));
+    // Without any of its results but the newest, which an odd number's middle never reaches, it is still too large.
+    let outcome = run(&preset("goose", &[]), &session(1, 199_000).reply(4, None).trace(), 40_000);
+    assert_eq!((outcome.totals.failed_sessions, outcome.summaries.len()), (1, 0));
 }
