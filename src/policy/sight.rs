@@ -11,6 +11,8 @@ pub struct Sight<'a> {
     pub beyond: i64,
     /// Prompt and output that the provider reported for the last call; `None` where the policy knows of none.
     pub usage: Option<(u64, u64)>,
+    /// Has no reply come yet in this turn?
+    pub turn_opened: bool,
     /// Estimates of the messages that came after the last reply.
     pub pending: u64,
     /// Estimate of a user message that is about to enter.

@@ -45,8 +45,9 @@ pub enum Measure {
 type Look = fn(&Sight<'_>) -> u64;
 
 /// What a formula may ask about the state, beside parameters and facts of the model: usage that is not known is 0.
-const ASKED: [(&str, Look); 9] = [
+const ASKED: [(&str, Look); 10] = [
     ("usage_in", |sight| sight.usage.map_or(0, |(prompt, _)| prompt)),
+    ("turn_usage_in", |sight| sight.usage.filter(|_| !sight.turn_opened).map_or(0, |(prompt, _)| prompt)),
     ("usage_total", |sight| sight.usage.map_or(0, |(prompt, output)| prompt + output)),
     ("usage_plus_pending", |sight| Measure::UsagePlusPending.of(sight).unwrap_or(0)),
     ("pending", |sight| sight.pending + sight.incoming),
@@ -58,7 +59,7 @@ const ASKED: [(&str, Look); 9] = [
 ];
 
 /// Of these, what says nothing of the messages that came after the last reply.
-const OLD: [&str; 4] = ["usage_in", "usage_total", "refused", "left"];
+const OLD: [&str; 5] = ["usage_in", "turn_usage_in", "usage_total", "refused", "left"];
 
 /// A formula whose parameters are worked out, and whose sizes are looked at when it is asked for its value.
 #[derive(Clone, Debug)]

@@ -140,6 +140,7 @@ impl Belief {
             view: window.context.view(),
             beyond: 0,
             usage: self.usage,
+            turn_opened: self.turn_opened,
             pending: self.pending + self.old_reasoning(inputs, &window.context),
             incoming: self.incoming,
             calls,

@@ -117,3 +117,11 @@ fn aider_summarises_all_where_no_more_than_four_messages_would_go() {
     let later = [36_000, 10_000, 10_000, 12_000].iter().fold(Session::default(), |session, chars| session.user(400).reply(*chars, None));
     assert_eq!(touched(&replay("aider", &[("max_chat_history_tokens", "8192")], later)), [(0, 2), (3, 5)]);
 }
+
+#[test]
+fn cline_compacts_once_for_a_request() {
+    let session = Session::default().user(400).reply(40, None).user(4);
+    let session = (0..12).fold(session, |session, _| session.step(40, None, "t", text(48_000, 12_000))).reply(4, None);
+    // The older turn goes, and the newest one at the next request.
+    assert_eq!(touched(&replay("cline@3.0", &[], session)).iter().map(|(call, _)| *call).collect::<Vec<_>>(), [12, 13]);
+}

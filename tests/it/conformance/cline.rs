@@ -103,9 +103,7 @@ pub fn trigger(case: &Case) -> Checked {
     let near = |found: f64, wanted: f64| (found - wanted).abs() <= 1e-6 * wanted.abs().max(1.0);
     let wanted = expected["triggerTokens"].as_f64().unwrap() * factor;
     expect("trigger", near(limit, wanted), true).map_err(|_| format!("trigger: {limit} instead of {wanted}"))?;
-    // Within a run the request counts as much more as the last one came to.
-    let scaled = probe.verdict("agentic-scaled").is_some_and(|verdict| verdict.fires);
-    expect("compacts", Some(plain.fires || scaled), expected["compact"].as_bool())?;
+    expect("compacts", Some(plain.fires), expected["compact"].as_bool())?;
     let pairs = messages.iter().filter(|message| message["role"] == "assistant").count();
     if let Some(target) = expected["messageTargetTokens"].as_f64().filter(|_| factor == 1.0 && pairs >= 6) {
         let rule = plan.rule.iter().find(|rule| rule.id == "agentic").unwrap();
