@@ -371,6 +371,7 @@ impl End {
         };
         let tokens = matches!(self.unit, EndUnit::Tokens | EndUnit::SizeShare);
         let line = if tokens && self.crossing == Crossing::Select { " (less what lies on the line)" } else { "" };
-        format!("{} {unit}{of}{line}", figure(self.n))
+        let less = if self.less > 0.0 { format!(", {} messages fewer", figure(self.less)) } else { String::new() };
+        format!("{} {unit}{of}{line}{less}", figure(self.n))
     }
 }

@@ -8,6 +8,10 @@ use crate::transcript::Role;
 impl End {
     /// Index of the first message that an end at the new side keeps.
     pub(super) fn first_kept(&self, all: &[Seen]) -> usize {
+        (self.reaches_to(all) + self.less.max(0.0) as usize).min(all.len())
+    }
+
+    fn reaches_to(&self, all: &[Seen]) -> usize {
         let n = self.n.max(0.0);
         let count = all.len();
         let opening = |test: fn(&Seen) -> bool, kept: usize| {

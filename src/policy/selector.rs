@@ -132,6 +132,9 @@ pub struct End {
     /// What happens to the item on the line, for tokens.
     #[serde(default)]
     pub crossing: Crossing,
+    /// An end at the new side keeps so many messages fewer.
+    #[serde(default)]
+    pub less: f64,
 }
 
 /// Units of a protected end.

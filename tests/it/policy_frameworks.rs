@@ -125,3 +125,12 @@ fn cline_compacts_once_for_a_request() {
     // The older turn goes, and the newest one at the next request.
     assert_eq!(touched(&replay("cline@3.0", &[], session)).iter().map(|(call, _)| *call).collect::<Vec<_>>(), [12, 13]);
 }
+
+#[test]
+fn openhands_keeps_half_of_the_view_after_a_refusal() {
+    // 150,000 are hidden. With ten results the provider refuses. The system prompt and 21 messages are a view of 22: half of it is the
+    // first two events, the summary, and eight more.
+    let first = Session::default().user(400).step(40, Some((150_000, 19)), "t", text(20_000, 5_000));
+    let session = (1..10).fold(first, |session, _| session.step(40, None, "t", text(20_000, 5_000))).reply(4, None);
+    assert_eq!(touched(&replay("openhands", &[], session)), [(10, 12)]);
+}
