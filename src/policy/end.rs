@@ -51,7 +51,7 @@ impl End {
         match self.unit {
             EndUnit::Turns => {
                 let mut starts = all.iter().enumerate().filter(|(_, message)| message.opens_turn).map(|(index, _)| index);
-                starts.nth(n).unwrap_or(all.len())
+                starts.nth(n).unwrap_or(if n == 0 { 0 } else { all.len() })
             }
             EndUnit::UserMessages => {
                 let mut starts = all.iter().enumerate().filter(|(_, message)| message.role == Role::User).map(|(index, _)| index);

@@ -39,6 +39,12 @@ impl Session {
         self.push(Role::Assistant, vec![said, call], Some(usage)).push(Role::Tool, vec![result], None)
     }
 
+    /// The last message is put in by the program, in the user's name.
+    pub(crate) fn noted(mut self) -> Session {
+        self.messages.last_mut().unwrap().synthetic = true;
+        self
+    }
+
     /// The last message came so many seconds after the beginning.
     pub(crate) fn at(mut self, seconds: i64) -> Session {
         self.messages.last_mut().unwrap().time = Some(seconds * 1_000);

@@ -439,3 +439,13 @@ fn goose_leaves_results_out_of_a_summary_that_is_refused() {
     let outcome = run(&preset("goose", &[]), &session(1, 199_000).reply(4, None).trace(), 40_000);
     assert_eq!((outcome.totals.failed_sessions, outcome.summaries.len()), (1, 0));
 }
+
+#[test]
+fn codex_keeps_prompts_and_the_context_in_front_of_them() {
+    // What the program says in the user's name goes; what stands in front of the first prompt comes back.
+    let session = Session::default().user(4_000).noted().user(400).reply(40, Some((180_000, 10))).user(800).noted().user(4).reply(4, None);
+    let outcome = replay("codex", &[], &session.trace());
+    let compaction = of_kind(&outcome, EventKind::Compact)[0];
+    assert_eq!((compaction.call, compaction.touched), (1, 2));
+    assert_eq!(compaction.after - compaction.before, 1_605 - (10 + 200));
+}

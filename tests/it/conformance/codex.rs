@@ -4,7 +4,7 @@ use super::given::{ENDLESS, Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::Region;
 use ctxsim::format::ground::image::from_data_url;
-use ctxsim::policy::{Facts, Measure, Plan, Trigger, Truncate, apply, apply_to_texts};
+use ctxsim::policy::{Facts, Measure, Plan, Select, Trigger, Truncate, apply, apply_to_texts};
 use ctxsim::sim::Standing;
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Image, Role};
@@ -248,7 +248,8 @@ pub fn build_compacted_history(case: &Case) -> Checked {
     expect("both compact alike", &rules[0].select, &rules[1].select)?;
     let probe = given.probe(&plan, &ENDLESS);
     let view = probe.context().view();
-    let selection = rules[1].select.messages(view, view.request());
+    // The initial context that comes back is given apart.
+    let selection = Select { head: Vec::new(), ..rules[1].select.clone() }.messages(view, view.request());
     let history = list(&case.expected["history"]);
     let kept: Vec<u32> = (0..given.len() as u32)
         .filter(|id| !selection.gone.contains(id))

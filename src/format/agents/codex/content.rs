@@ -83,8 +83,9 @@ pub fn failed(text: &str, output: &Blocks<Piece>) -> bool {
 
 /// Messages in the user's name that the program puts in by itself.
 pub fn contextual(text: &str) -> bool {
-    const MARKS: [&str; 11] = [
+    const MARKS: [&str; 12] = [
         "<environment_context>",
+        "<additional_context>",
         "<user_instructions>",
         "<INSTRUCTIONS>",
         "# AGENTS.md instructions",
