@@ -107,7 +107,7 @@ fn what_protects_everything_leaves_nothing_to_take() {
     fixed.set("protect_last_turns", "0").unwrap();
     assert!(findings(&fixed, &window(200_000)).is_empty());
     // A check between turns alone.
-    finds(&Policy::load("goose").unwrap(), &window(200_000), &["doubt rule.compact.at", "between turns alone"]);
+    finds(&Policy::load("goose@without-pairs").unwrap(), &window(200_000), &["doubt rule.compact.at", "between turns alone"]);
 }
 
 #[test]
