@@ -134,3 +134,11 @@ fn openhands_keeps_half_of_the_view_after_a_refusal() {
     let session = (1..10).fold(first, |session, _| session.step(40, None, "t", text(20_000, 5_000))).reply(4, None);
     assert_eq!(touched(&replay("openhands", &[], session)), [(10, 12)]);
 }
+
+#[test]
+fn llamaindex_flushes_all_but_a_turn_that_is_too_long() {
+    // A turn of 21 steps passes 21,000 tokens. The older turns go, though none of its messages is a place for a cut.
+    let session = Session::default().user(400).reply(40, None).user(400).reply(40, None).user(400);
+    let session = (0..21).fold(session, |session, _| session.step(40, None, "t", text(4_000, 1_000)));
+    assert_eq!(touched(&replay("llamaindex@memory", &[], session.reply(4, None)))[..], [(23, 4)]);
+}
