@@ -15,7 +15,7 @@ const LINES: Writes = Writes { files: &[Ending::Jsonl], folder: false };
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim convert session.jsonl -o session.native.jsonl
+  ctxsim convert logs/session.jsonl -o session.native.jsonl
   ctxsim convert logs/session.jsonl --redact -o report-this.jsonl
                                    no text, the same numbers: for a bug report
   ctxsim convert logs/ --to openai-chat -o chats.jsonl";

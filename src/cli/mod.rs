@@ -148,6 +148,8 @@ enum Command {
 /// Parses the arguments and does what they say.
 pub fn run() -> Result<(), Failure> {
     door::withstand_limits();
+    #[cfg(feature = "sqlite")]
+    door::before_the_end(ctxsim::format::remove_copies);
     let command = Cli::command();
     // A broken file of defaults does not keep --help from printing: the file is read again before anything is done.
     let discovered = Project::discover(&command);

@@ -7,6 +7,9 @@ use ignore::WalkBuilder;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// What agents call their sessions within a folder of their own, which holds their settings too.
+const PARTS: [&str; 7] = ["projects", "sessions", "archived_sessions", "session-state", "agents", "tasks", "tmp"];
+
 /// What a list of paths led to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
@@ -25,6 +28,14 @@ pub struct Home {
     pub path: PathBuf,
     /// Where the agent keeps its settings, the first of them that is there; empty where it has none that a preset reads.
     pub settings: Vec<PathBuf>,
+}
+
+impl Home {
+    /// The agent's own folder: the one that its sessions have a part of, else that of the sessions.
+    pub fn folder(&self) -> &Path {
+        let is_part = self.path.file_name().is_some_and(|name| PARTS.iter().any(|part| name == *part));
+        self.path.parent().filter(|_| is_part).unwrap_or(&self.path)
+    }
 }
 
 /// Finds the files that paths, folders and globs name. Folders are walked; hidden ones below them only where they are named themselves.
@@ -117,7 +128,9 @@ fn glob(pattern: &str, missing: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, Strin
     // Of links those are told that the pattern means, or that lead to a folder in which it may mean something.
     let meant = |path: &PathBuf| matcher.is_match(path) || path.is_dir() && leads_into(pattern, path);
     missing.extend(links.into_iter().map(named).filter(meant).filter_map(|path| link(root, &path)));
-    Ok(files.into_iter().map(named).filter(|path| matcher.is_match(path)).collect())
+    // A folder that the pattern means is walked, as one that a shell hands over is.
+    let is_meant = |path: &PathBuf| path.ancestors().any(|above| above != Path::new("") && matcher.is_match(above));
+    Ok(files.into_iter().map(named).filter(is_meant).collect())
 }
 
 fn matcher(pattern: &str) -> Result<GlobMatcher, String> {

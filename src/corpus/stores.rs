@@ -1,4 +1,4 @@
-//! The folders in which agents keep their sessions. Nothing is ever written there.
+//! The folders of agents and of their sessions. Nothing is ever written there.
 
 use super::discover::{Home, homes};
 use crate::format::{Source, sniff};
@@ -14,22 +14,22 @@ const ROOTS: [&str; 5] = [".git", ".hg", ".jj", ".svn", "ctxsim.toml"];
 /// So many files of a folder are looked at.
 const LOOKED_AT: usize = 1_000;
 
-/// The store of an agent in which a place lies. `place` has no links in it. A store is one of the folders that [`homes`] names, moved by the
-/// variables or not, and a folder of the same name below any other home, so that sessions of another account, or a copy of a home, are safe too.
-pub fn store_of(place: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Option<Home> {
+/// The agent in whose folder a place lies; `None` outside all of them. `place` has no links in it. It is the folder of an agent that [`homes`] knows, moved by the
+/// variables or not, and that of its sessions below any other home, so that sessions of another account, or a copy of a home, are safe too.
+pub fn store_of(place: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Option<&'static str> {
     // Whoever moved a store by a variable may still have older sessions where it was.
     let unmoved = |name: &str| variable(name).filter(|_| matches!(name, "HOME" | "USERPROFILE" | "APPDATA"));
-    let lies_in = |home: &Home| place.starts_with(&home.path) || home.path.canonicalize().is_ok_and(|real| place.starts_with(real));
+    let is_in = |folder: &Path| place.starts_with(folder) || folder.canonicalize().is_ok_and(|real| place.starts_with(real));
+    let lies_in = |home: &Home| is_in(home.folder()) || is_in(&home.path);
     if let Some(home) = homes(variable).into_iter().chain(homes(&unmoved)).find(lies_in) {
-        return Some(home);
+        return Some(home.agent);
     }
     let anywhere = Path::new(if cfg!(windows) { "C:\\" } else { "/" });
     let at_root = |name: &str| (name == "HOME").then(|| anywhere.to_string_lossy().into_owned());
     homes(&at_root).into_iter().find_map(|home| {
         let below: Vec<_> = home.path.strip_prefix(anywhere).ok()?.components().collect();
         let parts: Vec<_> = place.components().collect();
-        let at = parts.windows(below.len().max(1)).position(|window| window == below.as_slice())?;
-        Some(Home { agent: home.agent, settings: Vec::new(), path: parts.iter().take(at + below.len()).collect() })
+        parts.windows(below.len().max(1)).any(|window| window == below.as_slice()).then_some(home.agent)
     })
 }
 

@@ -15,6 +15,8 @@ pub mod traffic;
 mod usage;
 mod wire;
 
+#[cfg(feature = "sqlite")]
+pub use ground::sqlite::remove_copies;
 pub use ground::sqlite::why_unclaimed;
 pub use ground::{ReadError, Source};
 pub use reader::{Claim, Read, Reader};

@@ -324,6 +324,22 @@ fn a_pattern_says_nothing_of_other_links() {
     }
 }
 
+/// As a shell hands over what it matches, folders too.
+#[test]
+fn a_pattern_walks_the_folders_that_it_matches() {
+    let folder = tempfile::tempdir().expect("folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("logs/sub/deep")).expect("folder");
+    for (number, name) in ["one.jsonl", "sub/two.jsonl", "sub/deep/three.jsonl"].iter().enumerate() {
+        let session = fs::read_to_string(SESSION).expect("session");
+        fs::write(at("logs").join(name), format!("{session}{}", "\n".repeat(number))).expect("written");
+    }
+    let files = |pattern: &str| ctxsim(&["inspect", "--json", &at(pattern).to_string_lossy()]).code(0).json()["corpus"]["files"].clone();
+    for (pattern, count) in [("logs/*", 3), ("logs/*.jsonl", 1), ("logs/s*", 2), ("logs/*/*.jsonl", 1), ("logs/**/*.jsonl", 3)] {
+        assert_eq!(files(pattern), count, "{pattern}");
+    }
+}
+
 #[test]
 fn a_trace_may_leave_the_folders_out() {
     let folder = tempfile::tempdir().expect("folder");

@@ -273,12 +273,40 @@ fn copies_that_a_killed_program_left_are_removed() {
     std::fs::write(temporary.join("ctxsim-database-gone/lock"), "").unwrap();
     let used = std::fs::File::create(temporary.join("ctxsim-database-used/lock")).unwrap();
     used.lock().unwrap();
-    let path = folder.path().join("crush.db");
-    let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;").unwrap();
-    let statements = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/crush/crush.sql")).unwrap();
-    connection.execute_batch(&statements).unwrap();
+    let (path, _agent) = waiting(folder.path(), "");
     ctxsim(&["inspect", &path.to_string_lossy(), "--quiet"]).env("TMPDIR", &temporary).code(0);
     let left = files(&temporary).into_iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>();
     assert_eq!(left, ["ctxsim-database-empty", "ctxsim-database-used", "other"]);
+}
+
+/// A database whose content waits in its log, and the agent that has it open.
+#[cfg(all(feature = "sqlite", unix))]
+fn waiting(folder: &Path, more: &str) -> (PathBuf, rusqlite::Connection) {
+    let path = folder.join("crush.db");
+    let agent = rusqlite::Connection::open(&path).unwrap();
+    agent.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;").unwrap();
+    let statements = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/crush/crush.sql")).unwrap();
+    agent.execute_batch(&format!("{statements};{more}")).unwrap();
+    (path, agent)
+}
+
+/// A signal that ends a run while a copy is there.
+#[cfg(all(feature = "sqlite", unix))]
+#[test]
+fn a_signal_leaves_no_copy_of_a_database() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let folder = tempfile::tempdir().unwrap();
+    let temporary = folder.path().join("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let (path, _agent) = waiting(folder.path(), "create table more (bytes blob); insert into more values (zeroblob(64 << 20));");
+    let is_empty = || std::fs::read_dir(&temporary).unwrap().next().is_none();
+    let mut child = ctxsim(&["inspect", &path.to_string_lossy(), "--quiet"]).env("TMPDIR", &temporary).command().spawn().unwrap();
+    while is_empty() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_micros(100));
+    }
+    if child.try_wait().unwrap().is_none() {
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    }
+    child.wait().unwrap();
+    assert!(is_empty());
 }

@@ -269,6 +269,8 @@ fn nothing_is_written_into_an_agents_store() {
     let stores = homes(&|name| (name == "HOME").then(|| home.to_string_lossy().into_owned()));
     assert!(stores.len() > 15);
     let mut places: Vec<PathBuf> = stores.iter().map(|store| store.path.join("p")).collect();
+    // The folders of the agents themselves, with their settings.
+    places.extend(stores.iter().map(|store| store.folder().join("more")));
     // The stores of another home, and of a home that is linked.
     places.extend(stores.iter().map(|store| root.join("other").join(store.path.strip_prefix(&home).unwrap())));
     places.push(root.join("linked/.claude/projects/p"));
@@ -282,7 +284,7 @@ fn nothing_is_written_into_an_agents_store() {
                 fs::write(&file, "a session").unwrap();
             }
             let said = assert_refused(&writer.name(), &root, &forced(writer.words(&log, &place)));
-            assert!(said.contains("lies among the logs of"), "{said}");
+            assert!(said.contains("lies in the folder of"), "{said}");
             let _ = fs::remove_file(&file);
         }
         // By a way that goes up, and through a folder that is not there.

@@ -392,7 +392,7 @@ fn answers_are_kept_by_the_one_rule_for_files() {
     let store = home.join(".claude/projects/p");
     fs::create_dir_all(&store).unwrap();
     let ran = keep(&store);
-    assert!(ran.status.code() == Some(2) && ran.stderr().contains("lies among the logs of"), "{}", ran.stderr());
+    assert!(ran.status.code() == Some(2) && ran.stderr().contains("lies in the folder of"), "{}", ran.stderr());
     assert!(!folder.path().join("ran").exists() && files(&store).is_empty());
     // Its own file is written anew, until it is another's.
     let cache = folder.path().join("cache");

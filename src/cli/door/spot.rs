@@ -215,8 +215,8 @@ fn check_place(named: &Path, place: &Path, above: &Path) -> Result<(), Failure> 
     if SYSTEM.iter().any(|folder| place.starts_with(folder)) && !place.starts_with("/dev/shm") {
         return Err(refused(named, "lies among the system's devices"));
     }
-    if let Some(store) = store_of(place, &|name| std::env::var(name).ok()) {
-        return Err(refused(named, &format!("lies among the logs of {}, where nothing is ever written", store.agent)));
+    if let Some(agent) = store_of(place, &|name| std::env::var(name).ok()) {
+        return Err(refused(named, &format!("lies in the folder of {agent}, where nothing is ever written")));
     }
     let nearest = above.ancestors().find(|folder| folder.is_dir());
     let session = |folder: &Path| {

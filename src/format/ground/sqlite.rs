@@ -21,6 +21,8 @@ mod place;
 pub use place::has_magic;
 
 #[cfg(feature = "sqlite")]
+pub use copy::remove_copies;
+#[cfg(feature = "sqlite")]
 pub use opened::{Database, damaged, loss_of, readable};
 
 /// Is this the log or the index of a database with these tables?

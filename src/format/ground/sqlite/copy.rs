@@ -7,13 +7,28 @@ use super::place::beside;
 use crate::reading;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
 /// How the names of the folders begin.
 const PREFIX: &str = "ctxsim-database-";
 
 const LOCK: &str = "lock";
+
+/// The folders that are there now.
+static THERE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn there() -> MutexGuard<'static, Vec<PathBuf>> {
+    THERE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all copies of databases, for a signal that ends the run: no more are made.
+pub fn remove_copies() {
+    let there = there();
+    there.iter().for_each(|folder| drop(fs::remove_dir_all(folder)));
+    std::mem::forget(there);
+}
 
 /// A folder for the copy of one database.
 pub struct CopyFolder {
@@ -26,7 +41,10 @@ impl CopyFolder {
     /// A new folder that no other user can read.
     pub fn new() -> io::Result<CopyFolder> {
         loop {
+            let mut there = there();
             let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+            there.push(folder.path().to_owned());
+            drop(there);
             remove_abandoned(folder.path());
             let lock = File::create(folder.path().join(LOCK))?;
             // Where files cannot be locked, nothing that was abandoned is removed either.
@@ -41,6 +59,12 @@ impl CopyFolder {
     /// Where it lies.
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+}
+
+impl Drop for CopyFolder {
+    fn drop(&mut self) {
+        there().retain(|folder| folder != self.folder.path());
     }
 }
 
