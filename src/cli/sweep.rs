@@ -226,7 +226,7 @@ impl Sweep {
             conditions += &format!(", prices {digest:?}, cache {:?}, gap {}", self.pricing.cache, self.pricing.gap);
         }
         Header {
-            schema: "ctxsim.sweep-rows/5".to_owned(),
+            schema: "ctxsim.sweep-rows/6".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             corpus: Header::corpus_hash(run.corpus),
             policies: Header::policies_hash(run.bases),

@@ -75,9 +75,14 @@ impl Diff {
     pub fn difference(&self, corpus: &Corpus) -> Option<Difference> {
         let sampling = Sampling::new(&corpus.traces, RESAMPLES, SEED);
         let sessions = self.prompt_tokens();
-        let sums = |which: fn([u64; 2]) -> u64| {
-            let tokens = sessions.iter().map(|tokens| i64::try_from(tokens.map_or(0, which)).unwrap_or(i64::MAX));
-            Sums { parts: sampling.sample.sums(tokens), wholes: Vec::new() }
+        let places = |is: &dyn Fn(&Option<[u64; 2]>) -> bool| {
+            (0..).zip(&sessions).filter(|(_, tokens)| is(tokens)).map(|(place, _)| place).collect()
+        };
+        let sums = |which: fn([u64; 2]) -> u64| Sums {
+            parts: sessions.iter().map(|tokens| i64::try_from(tokens.map_or(0, which)).unwrap_or(i64::MAX)).collect(),
+            failed: places(&|tokens| tokens.is_none()),
+            empty: places(&|tokens| *tokens == Some([0; 2])),
+            ..Sums::default()
         };
         sampling.difference(&sums(|[_, other]| other), &sums(|[one, _]| one))
     }

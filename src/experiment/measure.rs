@@ -116,6 +116,16 @@ impl Measure {
         std::iter::once(self.part).chain(self.whole)
     }
 
+    /// Does it count failures? Then sessions that fail are compared as well.
+    pub fn counts_failures(&self) -> bool {
+        self.part.of_failures
+    }
+
+    /// The metric of the sessions that fail in the loop that it is told of.
+    pub fn failures(&self) -> &'static str {
+        if self.known_from() == KnownFrom::ClosedLoop { "net_failed_sessions" } else { "failed_sessions" }
+    }
+
     /// What it takes to know it.
     pub fn known_from(&self) -> KnownFrom {
         self.parts().map(|metric| metric.known_from).max().unwrap_or(KnownFrom::Replay)

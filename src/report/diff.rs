@@ -118,9 +118,9 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     )];
     let finished: Vec<[u64; 2]> = diff.prompt_tokens().into_iter().flatten().collect();
     let (here, there) = finished.iter().fold((0, 0), |(here, there), [one, other]| (here + one, there + other));
-    let over = match (finished.len() as u64, all) {
-        (count, all) if count == all => "all sessions".to_owned(),
-        (count, all) => format!("the {} of {} that both bring to their end", grouped(count), counted(all, "session")),
+    let over = match corpus.traces.len() {
+        all if finished.len() == all => "all sessions".to_owned(),
+        all => finding::compared_of(finished.len(), all),
     };
     let less = match here.checked_sub(there) {
         Some(0) => "the same sum".to_owned(),

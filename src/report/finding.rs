@@ -63,7 +63,19 @@ pub fn difference(difference: &Difference, own_error: Option<f64>, amount: &dyn 
     let words = |figure: f64| difference.whole.map_or_else(|| amount(difference.amount(figure)), |_| share(figure));
     let own = own_error.map(|error| format!("; the bill's own error: {:.1} %", error * 100.0)).unwrap_or_default();
     let estimate = &difference.share;
-    format!("{} ({LEVEL} %: {} to {}{own})", words(estimate.value), words(estimate.low), words(estimate.high))
+    let over = over(difference).map(|over| format!("; over {over}")).unwrap_or_default();
+    format!("{} ({LEVEL} %: {} to {}{own}{over})", words(estimate.value), words(estimate.low), words(estimate.high))
+}
+
+/// Which sessions a difference is over, where they are not all: `the 28 of 30 sessions that both bring to their end`.
+pub fn over(difference: &Difference) -> Option<String> {
+    let Difference { compared, left_out, .. } = *difference;
+    (left_out > 0).then(|| compared_of(compared, compared + left_out))
+}
+
+/// So many of so many sessions are compared.
+pub fn compared_of(compared: usize, sessions: usize) -> String {
+    format!("the {} of {} that both bring to their end", grouped(compared as u64), counted(sessions as u64, "session"))
 }
 
 /// How intervals are made, in a sentence.

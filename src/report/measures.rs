@@ -15,8 +15,13 @@ pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut a
 pub fn against(measure: &Measure, [one, other]: [&Row; 2], which: &str, difference: Option<&Difference>, own_error: Option<f64>) -> String {
     let told = difference.map(|difference| finding::difference(difference, own_error, &|amount| bound_phrase(amount, measure)));
     let told = told.map(|told| format!(": {told}")).unwrap_or_default();
-    let value = |row: &Row| phrase(row.value(measure), measure);
-    format!("{} {} against {}{which}{told}", measure.words(), value(one), value(other))
+    // What is compared stands beside the difference: sums over all sessions are of other calls where one of them fails a session.
+    let values = difference.filter(|difference| difference.left_out > 0).map(|difference| difference.values);
+    let [one, other] = values.map_or_else(
+        || [one, other].map(|row| phrase(row.value(measure), measure)),
+        |values| values.map(|value| bound_phrase(value, measure)),
+    );
+    format!("{} {one} against {other}{which}{told}", measure.words())
 }
 
 /// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals. What happens less

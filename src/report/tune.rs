@@ -191,7 +191,7 @@ fn table(found: &Found<'_>) -> Table {
         let which = |wanted: Keeping| {
             let such = tuned.bounds.iter().enumerate().filter(|(place, bound)| match tuned.keeping.get(*place).filter(|_| judged) {
                 Some(keeping) => *keeping == wanted,
-                None => wanted == Keeping::Broken && !bound.holds(row.row, row.default, tuned.bars.worth),
+                None => wanted == Keeping::Broken && !bound.holds(place + 1, row.row, row.default, tuned.bars.worth),
             });
             such.map(|(_, bound)| bound.measure().words()).collect::<Vec<String>>().join(", ")
         };

@@ -12,7 +12,7 @@ pub const FEWEST_PROJECTS: usize = 10;
 /// With fewer clusters than this nothing is judged.
 pub const FEWEST: usize = 5;
 
-/// More clusters than this are bundled into as many: what they say together hardly changes, and a sweep keeps a number of each for every setting.
+/// More clusters than this are bundled into as many: what they say together hardly changes, and an interval takes the work of each.
 const MOST: usize = 1_000;
 
 /// Where a session belongs.
@@ -94,6 +94,11 @@ impl Sample {
             }
         }
         sums
+    }
+
+    /// So many clusters hold one of these sessions. With fewer than [`FEWEST`] clusters of sessions that are compared nothing is judged.
+    pub fn holding(&self, sessions: impl IntoIterator<Item = bool>) -> usize {
+        self.sums(sessions.into_iter().map(i64::from)).into_iter().filter(|sessions| *sessions > 0).count()
     }
 
     /// How many sessions each cluster has.

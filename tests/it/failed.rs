@@ -130,7 +130,7 @@ fn settings_that_fail_sessions_rank_last() {
     let row = |setting: usize, tokens: u64, failed: u64| Row {
         setting,
         totals: Totals { prompt_tokens: tokens, failed_sessions: failed, overflows: failed, ..Totals::default() },
-        sums: vec![Sums { parts: vec![tokens as i64; 10], wholes: Vec::new() }],
+        sums: vec![Sums { parts: vec![tokens as i64; 10], ..Sums::default() }],
         ..Row::default()
     };
     let objective = &Objective::asked(Some("tokens"), None).unwrap().unwrap();

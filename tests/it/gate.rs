@@ -303,3 +303,37 @@ fn what_rises_wherever_it_is_fails() {
     assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stdout));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("exceeds lost_lines"));
 }
+
+/// A policy that mends a failed session is not taken for a dearer one: nothing but failures is compared of it.
+#[test]
+fn a_session_that_either_run_fails_is_left_out() {
+    let baseline = |rows: &[[i64; 3]]| Baseline {
+        schema: SCHEMA.to_owned(),
+        metrics: ["tokens", "failed_sessions", "calls"].map(str::to_owned).to_vec(),
+        totals: (0..3).map(|place| rows.iter().map(|row| row[place]).sum()).collect(),
+        version: String::new(),
+        policy: String::new(),
+        policy_digest: String::new(),
+        conditions: String::new(),
+        sessions: (0..)
+            .zip(rows)
+            .map(|(place, row)| BaselineSession {
+                session: format!("s{place}"),
+                digest: format!("{place}"),
+                values: row.to_vec(),
+                origin: ctxsim::statistics::Origin { project: None, family: place },
+            })
+            .collect(),
+    };
+    let limits = ["tokens +2%", "failed_sessions +0"].map(|words| Allowance::parse(words).unwrap());
+    let (was, now) = (baseline(&[[5, 1, 0], [100, 0, 4]]), baseline(&[[9_000, 0, 40], [101, 0, 4]]));
+    let found = compare(&was, &now, &limits).unwrap();
+    let tokens = &found.measures[0];
+    assert_eq!((found.fails(), tokens.baseline.part, tokens.now.part, tokens.compared), (false, 100, 101, 1));
+    assert_eq!((found.measures[1].baseline.part, found.measures[1].now.part, found.measures[1].compared), (1, 0, 2));
+    assert!(found.changes.iter().any(|said| said.contains("Of 2 sessions, 1")), "{:?}", found.changes);
+    assert!(compare(&now, &was, &limits).unwrap().fails(), "it fails a session more");
+    // Sessions without a call are none to draw: three sessions are judged by what they come to.
+    let sessions = |tokens: i64| baseline(&[[[tokens, 0, 4]; 3].as_slice(), &[[0; 3]; 8]].concat());
+    assert!(compare(&sessions(100), &sessions(113), &limits).unwrap().fails());
+}

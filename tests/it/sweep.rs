@@ -116,7 +116,7 @@ fn dimensions_and_designs() {
 fn row(setting: usize, overflows: u64, tokens: [i64; 8]) -> Row {
     let prompt_tokens = tokens.iter().sum::<i64>() as u64;
     let totals = Totals { sessions: 8, prompt_tokens, overflows, ..Totals::default() };
-    let sums = vec![Sums { parts: tokens.to_vec(), wholes: Vec::new() }];
+    let sums = vec![Sums { parts: tokens.to_vec(), ..Sums::default() }];
     Row { setting, totals, charges: Default::default(), spread: Default::default(), sums }
 }
 
@@ -195,4 +195,23 @@ fn the_verdict_is_of_what_is_varied() {
     assert!(first.starts_with("picoclaw"), "the comparison is to come out best: {first}");
     let verdict = text.lines().find(|line| line.starts_with("Keep") || line.contains("better than")).expect("a verdict");
     assert!(verdict.contains("opencode@") && !verdict.contains("picoclaw"), "{verdict}");
+}
+
+/// A sum over a session that one of the settings fails is one of fewer calls, and one without a call says nothing.
+#[test]
+fn sessions_that_either_setting_fails_and_those_without_a_call_are_not_compared() {
+    let sampling = Sampling::of(Sample::apart(8), 200, 1);
+    let sums = |parts: [i64; 8], failed: &[usize], empty: &[usize]| Sums {
+        parts: parts.to_vec(),
+        failed: failed.to_vec(),
+        empty: empty.to_vec(),
+        ..Sums::default()
+    };
+    let (one, other) = (sums([90, 91, 90, 89, 90, 900, 90, 0], &[], &[7]), sums([100, 100, 100, 100, 100, 10, 100, 0], &[5], &[7]));
+    let found = sampling.difference(&one, &other).unwrap();
+    assert_eq!((found.compared, found.left_out, found.clusters, found.values), (6, 1, 6, [540, 600]));
+    assert!((found.share.value + 0.1).abs() < 1e-9 && found.share.high < -0.09, "{:?}", found.share);
+    // Three sessions with calls are too few to judge by, however many there are beside them.
+    let few = |value: i64| sums([value, value, value, 0, 0, 0, 0, 0], &[], &[3, 4, 5, 6, 7]);
+    assert!(sampling.difference(&few(112), &few(100)).is_none());
 }

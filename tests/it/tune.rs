@@ -120,7 +120,7 @@ fn what_is_sought_in_a_closed_loop_must_not_end_in_it() {
     let mut row = Row::default();
     row.charges.net_failed_sessions = 1;
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net_cost").unwrap() };
-    let broken = Bound::usual(&objective).unwrap().into_iter().filter(|bound| !bound.holds(&row, &Row::default(), 0.0));
+    let broken = Bound::usual(&objective).unwrap().into_iter().filter(|bound| !bound.holds(0, &row, &Row::default(), 0.0));
     assert_eq!(broken.map(|bound| bound.words()).collect::<Vec<_>>(), ["net_failed_sessions = 0"]);
 }
 
@@ -257,7 +257,7 @@ fn what_is_asked_for_stands_beside_the_guards() {
 fn a_bound_is_kept_broken_or_cannot_be_told() {
     let bound = Bound::parse("lost_lines <= default").unwrap();
     let sampling = Sampling::of(Sample::apart(8), 400, 1);
-    let row = |parts: [i64; 8]| Row { sums: vec![Sums { parts: parts.to_vec(), wholes: Vec::new() }], ..Row::default() };
+    let row = |parts: [i64; 8]| Row { sums: vec![Sums { parts: parts.to_vec(), ..Sums::default() }], ..Row::default() };
     let keeping = |parts: [i64; 8]| bound.keeping(0, &row(parts), &row([10; 8]), &sampling, 0.02);
     assert_eq!(keeping([10, 10, 10, 11, 10, 10, 10, 10]), Keeping::Kept);
     assert_eq!(keeping([10, 10, 10, 10, 10, 10, 10, 10]), Keeping::Kept);

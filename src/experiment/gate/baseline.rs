@@ -3,7 +3,7 @@
 use crate::corpus::Corpus;
 use crate::experiment::charges::Billing;
 use crate::experiment::measure::{Measure, Value, key_of};
-use crate::experiment::metric::{Metric, OverSessions, judged_by};
+use crate::experiment::metric::{Metric, judged_by};
 use crate::experiment::origin::{Kin, origins};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
@@ -162,10 +162,7 @@ impl Baseline {
 
 fn over_sessions(metric: &Metric, sessions: &[BaselineSession], place: usize) -> i64 {
     let values = sessions.iter().filter_map(|session| session.values.get(place).copied());
-    match metric.over_sessions {
-        OverSessions::Sum => values.sum(),
-        OverSessions::Largest => values.max().unwrap_or(0),
-    }
+    metric.over_sessions.of(values)
 }
 
 fn name(trace: &Trace) -> String {

@@ -3,7 +3,7 @@
 use super::allowance::Allowance;
 use super::baseline::{Baseline, BaselineSession, READ, SCHEMA};
 use crate::experiment::measure::{Measure, Value};
-use crate::experiment::metric::{Metric, OverSessions, judged_by};
+use crate::experiment::metric::{Metric, OverSessions, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
 use crate::list::Arrange;
 use crate::statistics::{RESAMPLES, SEED, Sample};
@@ -31,6 +31,8 @@ pub struct Moved {
     pub untold: Vec<String>,
     /// The difference with its interval. Absent where it has no limit, where there are too few sessions, and where values of sessions do not add up.
     pub difference: Option<Difference>,
+    /// Sessions that are compared: those that neither run fails, and all for what counts failures.
+    pub compared: usize,
     /// The sessions in which it moved, the farthest first.
     pub sessions: Vec<MovedSession>,
 }
@@ -71,9 +73,9 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     for allowance in allowances {
         let measure = allowance.measure;
         let missing = || Mismatch(format!("the baseline knows nothing of {}: --update-baseline writes it anew", measure.name()));
-        let was = baseline.value(&measure).ok_or_else(missing)?;
-        let is = now.value(&measure).ok_or_else(missing)?;
-        let difference = difference(&pairs, &sampling, baseline, now, &measure);
+        let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
+        let [was, is] = both(&sides, &measure).ok_or_else(missing)?;
+        let difference = difference(&sides, &sampling, &measure);
         let beyond = !allowance.allows(was, is);
         let shown = allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference));
         let exceeded = (beyond && shown).then(|| allowance.words.clone());
@@ -92,22 +94,23 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
                 exceeded: exceeded.into_iter().collect(),
                 untold: untold.into_iter().collect(),
                 difference,
-                sessions: sessions(baseline, now, &measure),
+                compared: compared(&sides).count(),
+                sessions: sessions(&sides, &pairs),
             }),
         }
     }
     for part in judged_by().iter().copied() {
         let measure = Measure { part, whole: None };
         let named = measures.iter().any(|moved| moved.measure.name() == measure.name());
-        if let (Some(was), Some(is)) = (baseline.value(&measure), now.value(&measure))
-            && was != is
-            && !named
-        {
-            let (allowed, exceeded, untold, sessions) = (Vec::new(), Vec::new(), Vec::new(), sessions(baseline, now, &measure));
-            measures.push(Moved { measure, baseline: was, now: is, allowed, exceeded, untold, difference: None, sessions });
+        let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
+        if let Some([was, is]) = both(&sides, &measure).filter(|[was, is]| was != is && !named) {
+            let (allowed, exceeded, untold, sessions) = (Vec::new(), Vec::new(), Vec::new(), sessions(&sides, &pairs));
+            let compared = compared(&sides).count();
+            measures.push(Moved { measure, baseline: was, now: is, allowed, exceeded, untold, difference: None, compared, sessions });
         }
     }
-    let changes = changes(baseline, now);
+    let mut changes = changes(baseline, now);
+    changes.extend(left_out(&measures, pairs.len()));
     Ok(Comparison { measures, changes })
 }
 
@@ -166,6 +169,9 @@ fn changes(baseline: &Baseline, now: &Baseline) -> Vec<String> {
             if renamed == 1 { "has" } else { "have" }
         ));
     }
+    if metric_of("failed_sessions").is_some_and(|part| baseline.value(&Measure { part, whole: None }).is_none()) {
+        changes.push("The baseline does not say which sessions fail: what they come to is compared with that of today.".to_owned());
+    }
     if baseline.version != now.version {
         changes.push(format!("The baseline was written by ctxsim {}, this is {}.", baseline.version, now.version));
     }
@@ -188,34 +194,82 @@ fn pairs<'a>(baseline: &'a Baseline, now: &'a Baseline) -> Vec<(&'a BaselineSess
     by_digest(baseline).into_iter().flat_map(beside).collect()
 }
 
+/// A measure in the sessions of a run that are in both.
+struct Side {
+    /// Does the run know it?
+    is_known: bool,
+    /// By session.
+    values: Vec<Option<Value>>,
+    sums: Sums,
+}
+
+impl Side {
+    fn of(run: &Baseline, measure: &Measure, pairs: &[(&BaselineSession, &BaselineSession)], which: usize) -> Side {
+        let of = |key: &str, session: &BaselineSession| {
+            let part = metric_of(key)?;
+            run.value_in(session, &Measure { part, whole: None }).map(|value| value.part)
+        };
+        let sessions = || pairs.iter().map(|(was, is)| if which == 0 { was } else { is });
+        // A baseline that does not say which sessions fail is compared as a whole.
+        let fails = |session: &BaselineSession| of(measure.failures(), session).is_some_and(|failed| failed > 0);
+        let is_empty = |session: &BaselineSession| !fails(session) && of("calls", session) == Some(0);
+        let places = |is: &dyn Fn(&BaselineSession) -> bool| {
+            (0..).zip(sessions()).filter(|(_, session)| is(session)).map(|(place, _)| place).collect()
+        };
+        let values: Vec<Option<Value>> = sessions().map(|session| run.value_in(session, measure)).collect();
+        let value = |value: &Option<Value>| value.unwrap_or(Value { part: 0, whole: 0 });
+        let wholes = values.iter().map(|of| i64::try_from(value(of).whole).unwrap_or(i64::MAX));
+        let sums = Sums {
+            parts: values.iter().map(|of| value(of).part).collect(),
+            wholes: measure.whole.map_or_else(Vec::new, |_| wholes.collect()),
+            failed: places(&|session| !measure.counts_failures() && fails(session)),
+            empty: places(&is_empty),
+        };
+        Side { is_known: run.value(measure).is_some(), values, sums }
+    }
+}
+
+/// The places of the sessions that neither run fails.
+fn compared(sides: &[Side; 2]) -> impl Iterator<Item = usize> {
+    let fails = |place: &usize| sides.iter().any(|side| side.sums.failed.binary_search(place).is_ok());
+    (0..sides[0].values.len()).filter(move |place| !fails(place))
+}
+
+/// What a measure comes to in both runs, over the sessions that are compared; `None` where one of them does not know it.
+fn both(sides: &[Side; 2], measure: &Measure) -> Option<[Value; 2]> {
+    let over = |side: &Side| {
+        let values: Option<Vec<Value>> = compared(sides).map(|place| side.values.get(place).copied().flatten()).collect();
+        let (values, whole) = (values?, |value: &Value| i64::try_from(value.whole).unwrap_or(i64::MAX));
+        let wholes = |metric: &'static Metric| metric.over_sessions.of(values.iter().map(whole)).unsigned_abs();
+        Some(Value { part: measure.part.over_sessions.of(values.iter().map(|value| value.part)), whole: measure.whole.map_or(1, wholes) })
+    };
+    let [was, is] = sides;
+    if was.is_known && is.is_known { Some([over(was)?, over(is)?]) } else { None }
+}
+
+/// That sessions are left out, in a sentence.
+fn left_out(measures: &[Moved], sessions: usize) -> Option<String> {
+    let compared = measures.iter().map(|moved| moved.compared).min().filter(|compared| *compared < sessions)?;
+    Some(format!(
+        "Of {sessions} sessions, {compared} are brought to their end by both: figures are over these, but for those of failures and overflows."
+    ))
+}
+
 /// How a measure differs from the baseline, with its interval over sessions.
-fn difference(
-    pairs: &[(&BaselineSession, &BaselineSession)],
-    sampling: &Sampling,
-    baseline: &Baseline,
-    now: &Baseline,
-    measure: &Measure,
-) -> Option<Difference> {
+fn difference([was, is]: &[Side; 2], sampling: &Sampling, measure: &Measure) -> Option<Difference> {
     if measure.parts().any(|metric| metric.over_sessions != OverSessions::Sum) {
         return None;
     }
-    let (was, is): (Vec<&BaselineSession>, Vec<&BaselineSession>) = pairs.iter().copied().unzip();
-    let sums = |run: &Baseline, sessions: &[&BaselineSession]| {
-        let part = |metric: &'static Metric| {
-            let measure = Measure { part: metric, whole: None };
-            sampling.sample.sums(sessions.iter().map(|session| run.value_in(session, &measure).map_or(0, |value| value.part)))
-        };
-        Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part) }
-    };
-    sampling.difference(&sums(now, &is), &sums(baseline, &was))
+    sampling.difference(&is.sums, &was.sums)
 }
 
-fn sessions(baseline: &Baseline, now: &Baseline, measure: &Measure) -> Vec<MovedSession> {
-    let both = pairs(baseline, now).into_iter();
-    let mut moved: Vec<MovedSession> = both
-        .filter_map(|(was, is)| {
-            let (before, today) = (baseline.value_in(was, measure)?, now.value_in(is, measure)?);
-            (before != today).then(|| MovedSession { session: is.session.clone(), baseline: before, now: today })
+fn sessions(sides: &[Side; 2], pairs: &[(&BaselineSession, &BaselineSession)]) -> Vec<MovedSession> {
+    let [was, is] = sides;
+    let mut moved: Vec<MovedSession> = compared(sides)
+        .filter_map(|place| {
+            let (before, today) = ((*was.values.get(place)?)?, (*is.values.get(place)?)?);
+            let session = || Some(pairs.get(place)?.1.session.clone());
+            if before == today { None } else { Some(MovedSession { session: session()?, baseline: before, now: today }) }
         })
         .collect();
     let weight = |session: &MovedSession| {

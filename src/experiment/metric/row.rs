@@ -75,6 +75,8 @@ pub struct Metric {
     pub known_from: KnownFrom,
     /// How the values of sessions come together.
     pub over_sessions: OverSessions,
+    /// Does it count failures? Then sessions that fail are compared as well.
+    pub of_failures: bool,
     /// Does it follow from the sizes of contexts alone? Then an oracle's is that of the policy that it stands beside.
     pub by_size: bool,
     /// Does a log know it as well as a replay?
@@ -155,6 +157,16 @@ pub enum OverSessions {
     Largest,
 }
 
+impl OverSessions {
+    /// What values of sessions come to together.
+    pub fn of(self, values: impl Iterator<Item = i64>) -> i64 {
+        match self {
+            OverSessions::Sum => values.sum(),
+            OverSessions::Largest => values.max().unwrap_or(0),
+        }
+    }
+}
+
 /// What it takes to know a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownFrom {
@@ -171,6 +183,7 @@ pub const fn metric(key: &'static str, header: &'static str, meaning: &'static s
     let (provenance, better, known, known_from, over_sessions) =
         (Provenance::Simulated, Better::Neither, Known::Always, KnownFrom::Replay, OverSessions::Sum);
     let (stands, part, judged, share_of, by_size, in_logs) = (Stands::Nowhere, Part::None, false, "", false, false);
+    let of_failures = false;
     Metric {
         key,
         header,
@@ -187,6 +200,7 @@ pub const fn metric(key: &'static str, header: &'static str, meaning: &'static s
         share_of,
         known_from,
         over_sessions,
+        of_failures,
         by_size,
         in_logs,
     }
@@ -250,6 +264,10 @@ impl Metric {
 
     pub(super) const fn largest(self) -> Metric {
         Metric { over_sessions: OverSessions::Largest, ..self }
+    }
+
+    pub(super) const fn of_failures(self) -> Metric {
+        Metric { of_failures: true, ..self }
     }
 
     pub(super) const fn by_size(self) -> Metric {

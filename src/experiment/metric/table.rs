@@ -22,11 +22,11 @@ pub const METRICS: &[Metric] = &[
     count("calls", "calls", "requests that the provider answers", |totals| totals.calls)
         .table(1, Neither).field(Part::Calls).from(Recorded).judged().by_size().in_logs(),
     count("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", |totals| totals.overflows)
-        .table(1, Less).field(Part::Calls).judged().share_of("calls").by_size(),
+        .table(1, Less).field(Part::Calls).judged().of_failures().share_of("calls").by_size(),
     count("recovered", "recovered", "overflows after which the policy's fallback brought the call through", |totals| totals.recovered)
         .spreadsheets().field(Part::Calls),
     count("refused", "refused tries", "tries that the provider would have refused", |totals| totals.refused)
-        .spreadsheets().field(Part::Calls).judged(),
+        .spreadsheets().field(Part::Calls).judged().of_failures(),
     count("reply_cut", "reply cut", "calls whose prompt and reply together exceed the window", |totals| totals.reply_cut)
         .table(1, Less).field(Part::Calls).judged().share_of("calls").by_size(),
     count("over_budget", "over budget", "calls above the window less the policy's output reserve", |totals| totals.over_budget)
@@ -49,12 +49,12 @@ pub const METRICS: &[Metric] = &[
     count("drops", "drops", "messages removed", |totals| totals.events_of(EventKind::Drop))
         .table(2, Neither).judged(),
     count("sessions", "sessions", "sessions that are replayed", |totals| totals.sessions)
-        .judged(),
+        .judged().of_failures(),
     count("overflowing_sessions", "overflowing sessions", "sessions with an overflow", |totals| totals.overflowing_sessions)
         .field(Part::Sessions),
     count("failed_sessions", "failed sessions", "sessions that end at a refused call; what follows counts in no figure",
         |totals| totals.failed_sessions)
-        .table(1, Less).field(Part::Sessions).judged().in_logs(),
+        .table(1, Less).field(Part::Sessions).judged().of_failures().in_logs(),
     tokens("peak_tokens", "peak context", "the largest context that a call was tried with", |totals| totals.peak_tokens)
         .table(3, Less).field(Part::Tokens).judged().largest().by_size().in_logs(),
     tokens("mean_tokens", "mean context", "prompt tokens over calls", mean_tokens)
@@ -139,7 +139,7 @@ pub const METRICS: &[Metric] = &[
     charge("net_cost", "net cost", Unit::Money, ClosedLoop, |charges| charges.net_nano_usd).judged()
         .says("the same where the agent reads again what it needs and the policy has removed"),
     charge("net_failed_sessions", "net failed sessions", Unit::Count, ClosedLoop, |charges| charges.net_failed_sessions)
-        .judged().says("failed sessions where the agent reads again what it needs"),
+        .judged().of_failures().says("failed sessions where the agent reads again what it needs"),
     charge("cache_read_tokens", "cache reads", Unit::Tokens, Bill, |charges| charges.cache_read)
         .judged().share_of("billed_prompt_tokens").says("prompt tokens that the cache reads, the summariser's left out"),
     charge("billed_prompt_tokens", "billed prompt tokens", Unit::Tokens, Bill, |charges| charges.prompt_tokens)

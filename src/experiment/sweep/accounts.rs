@@ -4,7 +4,7 @@
 use super::sums::{Sums, adds_up};
 use crate::experiment::charges::Charges;
 use crate::experiment::measure::Measure;
-use crate::experiment::metric::{Metric, judged_by};
+use crate::experiment::metric::{Metric, judged_by, metric_of};
 use crate::sim::{BatchOutcome, Totals};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Accounts {
     accounts: Vec<Account>,
     /// The sums over sessions that were the same for all settings.
     common: (Totals, Charges),
-    /// By metric and cluster of sessions: what the first setting came to.
+    /// By metric and session: what the first setting came to.
     first: Vec<Vec<i64>>,
 }
 
@@ -25,23 +25,23 @@ pub(super) struct Account {
     /// The sums over sessions that were not the same for all settings.
     totals: Totals,
     charges: Charges,
-    /// By metric: the clusters in which they came to more or less than the first setting, in order, and by how much.
+    /// By metric: the sessions in which they came to more or less than the first setting, in order, and by how much.
     beyond: Vec<Vec<(usize, i64)>>,
 }
 
 impl Accounts {
-    /// So many settings, which nothing has parted yet, over so many clusters of sessions.
-    pub fn new(settings: usize, clusters: usize) -> Accounts {
+    /// So many settings, which nothing has parted yet, over so many sessions.
+    pub fn new(settings: usize, sessions: usize) -> Accounts {
         Accounts {
             of: vec![0; settings],
             accounts: vec![Account::default()],
             common: Default::default(),
-            first: vec![vec![0; clusters]; judged_by().len()],
+            first: vec![vec![0; sessions]; judged_by().len()],
         }
     }
 
-    /// Adds what all settings came to in one session of a cluster.
-    pub fn add(&mut self, shared: &BatchOutcome, charges: &[Charges], cluster: usize) {
+    /// Adds what all settings came to in the session at a place.
+    pub fn add(&mut self, shared: &BatchOutcome, charges: &[Charges], session: usize) {
         let outcomes: Vec<(&Totals, &Charges)> = shared.totals.iter().zip(charges).collect();
         // Runs that parted may have come to the same in the end.
         let mut known: BTreeMap<[u64; 4], Vec<usize>> = BTreeMap::new();
@@ -65,7 +65,7 @@ impl Accounts {
         };
         let of_first = values(first);
         for (cells, value) in self.first.iter_mut().zip(&of_first).filter(|(_, value)| **value != 0) {
-            add_to(cells, cluster, *value);
+            add_to(cells, session, *value);
         }
         if shared.of.iter().all(|of| outcome_of(of) == first) {
             if let Some((totals, charges)) = outcomes.get(first) {
@@ -82,10 +82,8 @@ impl Accounts {
                 account.beyond.resize(judged_by().len(), Vec::new());
                 let beyond = values(outcome).into_iter().zip(&of_first).map(|(own, first)| own - first);
                 for (cells, value) in account.beyond.iter_mut().zip(beyond).filter(|(_, value)| *value != 0) {
-                    match cells.binary_search_by_key(&cluster, |(known, _)| *known) {
-                        Ok(place) => cells.get_mut(place).into_iter().for_each(|(_, sum)| *sum += value),
-                        Err(place) => cells.insert(place, (cluster, value)),
-                    }
+                    let place = cells.partition_point(|(known, _)| *known < session);
+                    cells.insert(place, (session, value));
                 }
             }
         }
@@ -128,24 +126,33 @@ impl Accounts {
         (totals, charges)
     }
 
-    /// A measure of one account by cluster; of the first setting where none is named. Empty where the values of sessions do not add up.
+    /// A measure of one account by session; of the first setting where none is named. Empty where the values of sessions do not add up.
     pub fn sums(&self, account: Option<&Account>, measure: &Measure) -> Sums {
         if !adds_up(measure) {
             return Sums::default();
         }
         let part = |metric: &'static Metric| {
             let mut sums = cells_of(&self.first, metric).to_vec();
-            for (cluster, by) in account.map_or(&[][..], |account| account.beyond(metric)) {
-                add_to(&mut sums, *cluster, *by);
+            for (session, by) in account.map_or(&[][..], |account| account.beyond(metric)) {
+                add_to(&mut sums, *session, *by);
             }
             sums
         };
-        Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part) }
+        let of = |key: &str| metric_of(key).map_or_else(Vec::new, part);
+        let fails: Vec<bool> = of(measure.failures()).iter().map(|failed| *failed != 0).collect();
+        let places = |is: &dyn Fn(usize) -> bool| (0..fails.len()).filter(|place| is(*place)).collect::<Vec<usize>>();
+        let (failed, calls) = (|place: usize| fails.get(place).copied().unwrap_or_default(), of("calls"));
+        Sums {
+            parts: part(measure.part),
+            wholes: measure.whole.map_or_else(Vec::new, part),
+            failed: places(&|place| !measure.counts_failures() && failed(place)),
+            empty: places(&|place| !failed(place) && calls.get(place) == Some(&0)),
+        }
     }
 }
 
 impl Account {
-    /// Is a measure the same as that of the first setting in each cluster?
+    /// Is a measure the same as that of the first setting in each session?
     pub fn is_as_usual(&self, measure: &Measure) -> bool {
         measure.parts().all(|metric| self.beyond(metric).iter().all(|(_, beyond)| *beyond == 0))
     }
@@ -155,15 +162,15 @@ impl Account {
     }
 }
 
-/// By cluster: the cells of one metric.
+/// The cells of one metric.
 fn cells_of<'c, T>(cells: &'c [Vec<T>], metric: &Metric) -> &'c [T] {
     let place = judged_by().iter().position(|known| known.key == metric.key);
     place.and_then(|place| cells.get(place)).map_or(&[], Vec::as_slice)
 }
 
 /// Adds what one session came to.
-fn add_to(cells: &mut [i64], cluster: usize, value: i64) {
-    if let Some(cell) = cells.get_mut(cluster) {
+fn add_to(cells: &mut [i64], session: usize, value: i64) {
+    if let Some(cell) = cells.get_mut(session) {
         *cell += value;
     }
 }

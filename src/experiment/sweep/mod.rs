@@ -23,4 +23,5 @@ pub use run::Sweep;
 pub use sampling::{Difference, Sampling, found};
 pub use store::{Header, Known, Store};
 pub use sums::Sums;
+pub(crate) use sums::beside;
 pub use watch::Watch;

@@ -2,13 +2,14 @@
 
 use super::goal::{Comparator, Constraint, Direction};
 use super::row::{PARTS, Row};
-use super::sums::Sums;
+use super::sums::{Sums, beside};
 use crate::experiment::origin::sample;
 use crate::list::List;
 use crate::statistics::{
     Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, effective, finding, keeping, quotient, ratio, share,
 };
 use crate::trace::Trace;
+use std::collections::BTreeSet;
 
 /// The sessions as they are drawn.
 #[derive(Clone, Debug)]
@@ -20,9 +21,10 @@ pub struct Sampling {
     sizes: Drawn,
 }
 
-/// What a measure comes to by cluster, and in each draw.
+/// What a measure comes to by session, by cluster, and in each draw.
 #[derive(Clone, Debug, Default)]
 pub struct DrawnSums {
+    sums: Sums,
     parts: Drawn,
     /// Nothing where the measure stands by itself.
     wholes: Drawn,
@@ -57,7 +59,13 @@ pub struct Difference {
     pub share: Estimate,
     /// What it is a share of: in what the measure counts, and in millionths for quotients. `None` where the difference is no share.
     pub whole: Option<f64>,
-    /// Clusters that the interval rests on.
+    /// What both come to over the sessions that are compared, this one first: in what the measure counts, and in millionths for quotients.
+    pub values: [i64; 2],
+    /// Sessions that are compared: both bring them to their end.
+    pub compared: usize,
+    /// Sessions that one of them fails.
+    pub left_out: usize,
+    /// Clusters of compared sessions, which the interval rests on.
     pub clusters: usize,
     /// How many of one size would say as much.
     pub effective: f64,
@@ -101,15 +109,22 @@ impl Sampling {
 
     /// What each draw makes of a measure.
     pub fn drawn(&self, sums: &Sums) -> DrawnSums {
-        DrawnSums { parts: self.resamples.drawn(sums.parts.clone()), wholes: self.resamples.drawn(sums.wholes.clone()) }
+        let drawn = |values: &[i64]| self.resamples.drawn(self.by_cluster(values));
+        DrawnSums { parts: drawn(&sums.parts), wholes: drawn(&sums.wholes), sums: sums.clone() }
+    }
+
+    /// Values of sessions by cluster; none of none.
+    fn by_cluster(&self, values: &[i64]) -> Vec<i64> {
+        if values.is_empty() { Vec::new() } else { self.sample.sums(values.iter().copied()) }
     }
 
     /// The same beside a setting of which it is known: the work is in proportion to the clusters in which they differ.
     fn drawn_beside(&self, sums: &Sums, known: &DrawnSums) -> DrawnSums {
         let moved = |from: &Drawn, to: &[i64]| {
-            if from.values.len() == to.len() { self.resamples.moved(from, to.to_vec()) } else { self.resamples.drawn(to.to_vec()) }
+            let to = self.by_cluster(to);
+            if from.values.len() == to.len() { self.resamples.moved(from, to) } else { self.resamples.drawn(to) }
         };
-        DrawnSums { parts: moved(&known.parts, &sums.parts), wholes: moved(&known.wholes, &sums.wholes) }
+        DrawnSums { parts: moved(&known.parts, &sums.parts), wholes: moved(&known.wholes, &sums.wholes), sums: sums.clone() }
     }
 
     /// The interval of a measure over these sessions: in what it counts, and in millionths for quotients. Absent for fewer than two clusters, and
@@ -133,18 +148,27 @@ impl Sampling {
         Some(Estimate { value: ratio.value * scale, low: ratio.low * scale, high: ratio.high * scale })
     }
 
-    /// How a measure differs from that of another setting. Absent for too few clusters, and where the values of sessions do not add up.
+    /// How a measure differs from that of another setting, over the sessions that both bring to their end. Absent for too few clusters of them, and where
+    /// the values of sessions do not add up.
     pub fn difference(&self, one: &Sums, other: &Sums) -> Option<Difference> {
         self.difference_from(one, &self.drawn(other))
     }
 
+    /// So many clusters hold a session that is compared where these are.
+    pub fn compared(&self, one: &Sums, other: &Sums) -> usize {
+        self.sample.holding(one.compared(other))
+    }
+
     /// The same from a setting of which it is known what each draw makes of it.
     pub fn difference_from(&self, one: &Sums, other: &DrawnSums) -> Option<Difference> {
-        let clusters = self.sample.clusters();
-        if clusters < FEWEST || one.parts.len() != clusters || other.parts.values.len() != clusters {
+        let compared = one.compared(&other.sums);
+        let clusters = self.compared(one, &other.sums);
+        if clusters < FEWEST || one.parts.len() != other.sums.parts.len() {
             return None;
         }
-        let one = self.drawn_beside(one, other);
+        let left_out = one.failed.iter().chain(&other.sums.failed).collect::<BTreeSet<_>>().len();
+        let [one, other] = [one, &other.sums].map(|sums| self.drawn_beside(&sums.over(&compared), other));
+        let other = &other;
         let is_quotient = other.is_quotient();
         let base = if is_quotient { quotient(other.parts.whole(), other.wholes.whole()) } else { other.parts.whole() };
         let scale = if is_quotient { PARTS as f64 } else { 1.0 };
@@ -155,11 +179,13 @@ impl Sampling {
         } else if is_quotient {
             (estimate(one.figures(other, |one, other| (one - other) * scale))?, None)
         } else {
-            let parts = one.parts.values.iter().zip(&other.parts.values).map(|(one, other)| one - other).collect();
-            (self.spread(&Sums { parts, wholes: Vec::new() })?, None)
+            let parts = one.sums.parts.iter().zip(&other.sums.parts).map(|(one, other)| one - other).collect();
+            (self.spread(&Sums { parts, ..Sums::default() })?, None)
         };
         let sizes = if is_quotient { &other.wholes.values } else { &other.parts.values };
-        Some(Difference { share, whole, clusters, effective: effective(sizes) })
+        let values = [&one, other].map(|drawn| (drawn.sums.value() * scale).round() as i64);
+        let compared = compared.into_iter().filter(|compared| *compared).count();
+        Some(Difference { share, whole, values, compared, left_out, clusters, effective: effective(sizes) })
     }
 
     /// Is a constraint kept by a row, whose sums these are? What no interval is known of, and what may not be at all and is, is judged by the value alone.
@@ -183,7 +209,8 @@ impl Sampling {
 
     /// Does a setting come to no more of something than another one? A difference of one, or of what is not worth a change, decides nothing.
     pub fn no_more(&self, one: &Sums, other: &Sums, worth: f64) -> Keeping {
-        let moved = || one.parts.iter().zip(&other.parts).map(|(one, other)| one - other);
+        let [compared_one, compared_other] = beside(one, other);
+        let moved = || compared_one.parts.iter().zip(&compared_other.parts).map(|(one, other)| one - other);
         if one.wholes.is_empty() && moved().map(i64::abs).sum::<i64>() <= 1 {
             return Keeping::Kept;
         }

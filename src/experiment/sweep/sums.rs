@@ -1,16 +1,50 @@
-//! What a setting comes to by cluster of sessions.
+//! What a setting comes to by session.
 
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::OverSessions;
+use crate::statistics::quotient;
 use serde::{Deserialize, Serialize};
 
-/// The parts of a measure, and what they are held against, by cluster.
+/// The parts of a measure, and what they are held against, by session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
     /// The dividend. Empty where values of sessions do not add up.
     pub parts: Vec<i64>,
     /// The divisor; empty where the measure stands by itself.
     pub wholes: Vec<i64>,
+    /// The places of sessions that fail, ascending: a value of theirs is one of fewer calls, and is compared with none. Empty for what counts failures.
+    pub failed: Vec<usize>,
+    /// The places of sessions without a call, ascending: they say nothing of any setting.
+    pub empty: Vec<usize>,
+}
+
+impl Sums {
+    /// By session: is it compared with that of another setting?
+    pub(super) fn compared(&self, other: &Sums) -> Vec<bool> {
+        let mut compared = vec![true; self.parts.len()];
+        for place in [self, other].into_iter().flat_map(|sums| sums.failed.iter().chain(&sums.empty)) {
+            compared.iter_mut().skip(*place).take(1).for_each(|compared| *compared = false);
+        }
+        compared
+    }
+
+    /// The same with nothing but what is compared.
+    pub(super) fn over(&self, compared: &[bool]) -> Sums {
+        let over = |values: &[i64]| values.iter().zip(compared).map(|(value, compared)| if *compared { *value } else { 0 }).collect();
+        Sums { parts: over(&self.parts), wholes: over(&self.wholes), ..Sums::default() }
+    }
+
+    /// What it comes to over all of them.
+    pub(crate) fn value(&self) -> f64 {
+        let sum = |values: &[i64]| values.iter().map(|value| *value as f64).sum::<f64>();
+        if self.wholes.is_empty() { sum(&self.parts) } else { quotient(sum(&self.parts), sum(&self.wholes)) }
+    }
+}
+
+/// The sums of two settings over the sessions that both bring to their end.
+pub(crate) fn beside(one: &Sums, other: &Sums) -> [Sums; 2] {
+    let compared = one.compared(other);
+    [one, other].map(|sums| sums.over(&compared))
 }
 
 /// Do the values of sessions add up to that of a measure?

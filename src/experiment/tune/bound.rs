@@ -2,7 +2,7 @@
 
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::{KnownFrom, Unit};
-use crate::experiment::sweep::{Constraint, Objective, Row, Sampling, SweepError};
+use crate::experiment::sweep::{Constraint, Objective, Row, Sampling, SweepError, beside};
 use crate::statistics::{Keeping, quotient};
 
 /// What a setting must keep.
@@ -56,8 +56,8 @@ impl Bound {
     }
 
     /// Is it kept by a setting, beside the default over the same sessions, as far as these sessions go? One more than the default, or what is not worth a
-    /// change, decides nothing.
-    pub fn holds(&self, row: &Row, default: &Row, worth: f64) -> bool {
+    /// change, decides nothing. Beside the default only sessions count that both bring to their end. `place` is that of its measure among the rows' sums.
+    pub fn holds(&self, place: usize, row: &Row, default: &Row, worth: f64) -> bool {
         match self {
             Bound::Fixed(constraint) => constraint.holds(row.value(&constraint.measure)),
             Bound::AsDefault(measure) => {
@@ -65,19 +65,22 @@ impl Bound {
                     let value = row.value(measure);
                     quotient(value.part as f64, value.whole as f64)
                 };
-                let (value, default) = (worked_out(row), worked_out(default));
+                let [value, default] = match row.sums_of(place).zip(default.sums_of(place)) {
+                    Some((sums, of_default)) => beside(sums, of_default).map(|sums| sums.value()),
+                    None => [row, default].map(worked_out),
+                };
                 let one = if measure.whole.is_none() && measure.part.unit == Unit::Count { 1.0 } else { 0.0 };
                 value <= default + (default.abs() * worth).max(one)
             }
         }
     }
 
-    /// Is it kept, beyond these sessions? `place` is that of its measure among the row's sums.
+    /// Is it kept, beyond these sessions?
     pub fn keeping(&self, place: usize, row: &Row, default: &Row, sampling: &Sampling, worth: f64) -> Keeping {
         match (self, row.sums_of(place), default.sums_of(place)) {
             (Bound::Fixed(constraint), sums, _) => sampling.keeping(constraint, row, sums),
             (Bound::AsDefault(_), Some(sums), Some(of_default)) => sampling.no_more(sums, of_default, worth),
-            _ if self.holds(row, default, 0.0) => Keeping::Kept,
+            _ if self.holds(place, row, default, 0.0) => Keeping::Kept,
             _ => Keeping::Broken,
         }
     }

@@ -82,7 +82,8 @@ impl<'a> Search<'a> {
     /// The best of those that keep all bounds and fail the fewest sessions; of equals the one that changes least, then the one that came first.
     fn best(&self) -> Option<usize> {
         let default = self.rows.first()?;
-        let keeps = |row: &&Row| self.tune.bounds.iter().all(|bound| bound.holds(row, default, self.tune.worth));
+        let keeps =
+            |row: &&Row| self.tune.bounds.iter().enumerate().all(|(place, bound)| bound.holds(place + 1, row, default, self.tune.worth));
         let changes = |row: &Row| self.points.get(row.setting).map_or(0, |point| point.iter().flatten().count());
         let better = |one: &&Row, other: &&Row| {
             let objective = &self.tune.objective;

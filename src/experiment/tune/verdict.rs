@@ -114,15 +114,19 @@ impl Tuned {
     fn judge(&self, split: &Split, by: &Judged<'_>) -> Verdict {
         let (training, held_out) = (split.training.traces.len(), split.held_out.traces.len());
         let Some(best) = &self.best else {
-            let broken = self.bounds.iter().filter(|bound| !bound.holds(&self.default.training, &self.default.training, 0.0));
-            return Verdict::NoneAllowed(broken.map(Bound::words).collect());
+            let broken = self
+                .bounds
+                .iter()
+                .enumerate()
+                .filter(|(place, bound)| !bound.holds(place + 1, &self.default.training, &self.default.training, 0.0));
+            return Verdict::NoneAllowed(broken.map(|(_, bound)| bound.words()).collect());
         };
         if held_out < FEWEST || training < FEWEST {
-            let needed = |percent: usize| (FEWEST * 100).div_ceil(percent.max(1));
             let percent = usize::from(split.percent);
             let wanted = needed(percent).max(needed(100_usize.saturating_sub(percent))).max(training + held_out + 1);
             return Verdict::TooFew((wanted - training - held_out) as u64);
         }
+            let needed = |percent: usize| (FEWEST * 100).div_ceil(percent.max(1));
         let trials = [&self.default, best];
         if best.setting.values.is_empty() {
             return if by.acted { Verdict::DefaultIsBest } else { Verdict::NotReached };

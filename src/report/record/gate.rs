@@ -23,6 +23,7 @@ struct MovedRecord {
     allowed: Vec<String>,
     exceeded: Vec<String>,
     cannot_tell: Vec<String>,
+    compared_sessions: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<ShareRecord>,
     sessions: Vec<SessionRecord>,
@@ -49,6 +50,7 @@ impl GateRecord {
             allowed: moved.allowed.clone(),
             exceeded: moved.exceeded.clone(),
             cannot_tell: moved.untold.clone(),
+            compared_sessions: moved.compared,
             change: ShareRecord::new(moved.difference),
             sessions: moved.sessions.iter().map(|one| session(one, &moved.measure)).collect(),
         };

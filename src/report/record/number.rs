@@ -10,13 +10,14 @@ pub struct ShareRecord {
     share: f64,
     share_p05: f64,
     share_p95: f64,
+    compared_sessions: usize,
 }
 
 impl ShareRecord {
     /// The record; `None` without a difference, and where that is no share.
     pub fn new(difference: Option<Difference>) -> Option<ShareRecord> {
-        let share = difference.filter(|difference| difference.whole.is_some())?.share;
-        Some(ShareRecord { share: round(share.value), share_p05: round(share.low), share_p95: round(share.high) })
+        let Difference { share, compared: compared_sessions, .. } = difference.filter(|difference| difference.whole.is_some())?;
+        Some(ShareRecord { share: round(share.value), share_p05: round(share.low), share_p95: round(share.high), compared_sessions })
     }
 }
 

@@ -145,9 +145,9 @@ fn fewer_failed(found: &Found<'_>, held_out: u64) -> Option<String> {
 /// Constraints that the defaults do not keep themselves, with what they come to.
 fn defaults_break(found: &Found<'_>) -> Option<String> {
     let of = |row: &Row, part: &str| {
-        let broken = found.tuned.bounds.iter().filter(|bound| !bound.holds(row, row, 0.0));
+        let broken = found.tuned.bounds.iter().enumerate().filter(|(place, bound)| !bound.holds(place + 1, row, row, 0.0));
         let value = |bound: &Bound| format!("{} ({})", bound.words(), phrase(row.value(&bound.measure()), &bound.measure()));
-        let broken: Vec<String> = broken.map(value).collect();
+        let broken: Vec<String> = broken.map(|(_, bound)| value(bound)).collect();
         (!broken.is_empty()).then(|| format!("{} on the {part} sessions", broken.join(" and ")))
     };
     let default = &found.tuned.default;
