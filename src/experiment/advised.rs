@@ -54,12 +54,12 @@ pub fn advised<'a>(
     let ended = |outcome: &Outcome| outcome.totals.calls > 0 && outcome.totals.failed_sessions == 0;
     let of = |(place, replay): (usize, &Replay)| {
         let both = replay.outcomes.each().zip(own.replay.outcomes.each()).enumerate();
-        let (mut parts, mut wholes, mut compared, mut fails_more) = (Vec::new(), Vec::new(), 0, 0);
+        let (mut parts, mut wholes, mut compared, mut fails_more) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut kept = [(0, 0); 2];
         for (session, (outcome, mine)) in both {
             let counts = ended(&outcome) && ended(&mine);
             fails_more += u64::from(ended(&mine) && !ended(&outcome));
-            compared += usize::from(counts);
+            compared.push(counts);
             let (new, old) = (cost(replay, session, &outcome, cache), cost(&own.replay, session, &mine, cache));
             parts.push(if counts { new - old } else { 0 });
             wholes.push(if counts { old } else { 0 });
@@ -68,7 +68,7 @@ pub fn advised<'a>(
                 *sum = (sum.0 + lines.kept, sum.1 + lines.all());
             }
         }
-        let enough = compared >= FEWEST && sample.clusters() >= FEWEST;
+        let enough = sample.holding(compared) >= FEWEST;
         let difference = enough.then(|| resamples.ratio(&sample.sums(parts), &sample.sums(wholes))).flatten();
         let share = |(kept, all): (u64, u64)| if all == 0 { 1.0 } else { kept as f64 / all as f64 };
         Advised { place, difference, finding: finding(difference.as_ref(), bars), fails_more, kept: (share(kept[0]), share(kept[1])) }

@@ -193,7 +193,7 @@ impl Sampling {
         let holds = constraint.holds(row.value(&constraint.measure));
         let exact = if holds { Keeping::Kept } else { Keeping::Broken };
         let none = constraint.limit.part == 0 && matches!(constraint.comparator, Comparator::AtMost | Comparator::Equal);
-        let spread = sums.filter(|_| !none && self.sample.clusters() >= FEWEST).and_then(|sums| self.spread(sums));
+        let spread = sums.filter(|sums| !none && self.compared(sums, sums) >= FEWEST).and_then(|sums| self.spread(sums));
         let (Some(spread), false) = (spread, constraint.comparator == Comparator::Equal) else { return exact };
         let scale = if constraint.measure.whole.is_some() { PARTS as f64 } else { 1.0 };
         let limit = constraint.limit.part as f64 / constraint.limit.whole.max(1) as f64 * scale;

@@ -112,7 +112,10 @@ impl Tuned {
     }
 
     fn judge(&self, split: &Split, by: &Judged<'_>) -> Verdict {
-        let (training, held_out) = (split.training.traces.len(), split.held_out.traces.len());
+        // A session without a call is none to judge by.
+        let judged_by = |row: &Row, sessions: usize| sessions - row.sums_of(0).map_or(0, |sums| sums.empty.len());
+        let training = judged_by(&self.default.training, split.training.traces.len());
+        let held_out = judged_by(&self.default.held_out, split.held_out.traces.len());
         let Some(best) = &self.best else {
             let broken = self
                 .bounds
@@ -123,10 +126,10 @@ impl Tuned {
         };
         if held_out < FEWEST || training < FEWEST {
             let percent = usize::from(split.percent);
+            let needed = |percent: usize| (FEWEST * 100).div_ceil(percent.max(1));
             let wanted = needed(percent).max(needed(100_usize.saturating_sub(percent))).max(training + held_out + 1);
             return Verdict::TooFew((wanted - training - held_out) as u64);
         }
-            let needed = |percent: usize| (FEWEST * 100).div_ceil(percent.max(1));
         let trials = [&self.default, best];
         if best.setting.values.is_empty() {
             return if by.acted { Verdict::DefaultIsBest } else { Verdict::NotReached };
@@ -153,7 +156,12 @@ impl Tuned {
         let place = self.bounds.len() + 1;
         let of_failed = best.held_out.sums_of(place).zip(self.default.held_out.sums_of(place));
         let fewer = of_failed.and_then(|(one, other)| by.sampling.difference(one, other)).is_some_and(|fewer| fewer.share.high < 0.0);
-        let Some(difference) = &self.difference else { return Verdict::TooFew(1) };
+        let Some(difference) = &self.difference else {
+            let sought = best.held_out.sums_of(0).zip(self.default.held_out.sums_of(0));
+            let compared = sought.map_or(FEWEST, |(one, other)| by.sampling.compared(one, other));
+            let lacking = FEWEST.saturating_sub(compared) * 100;
+            return Verdict::TooFew(lacking.div_ceil(usize::from(split.percent).max(1)).max(1) as u64);
+        };
         match difference.finding(self.objective.direction, &self.bars) {
             _ if failed == Ordering::Less && fewer => Verdict::Recommended,
             Finding::Better => Verdict::Recommended,
