@@ -199,25 +199,25 @@ fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &
     let (mut sum, mut after_end) = (Bills::default(), Bills::default());
     let mut session = Session::new(trace, tariff);
     let behind = &outcome.behind;
-    let mut summaries = outcome.summaries.iter().chain(&behind.summaries).peekable();
-    let mut refetches = outcome.refetches.iter().chain(&behind.refetches).peekable();
+    let mut summaries = until_end(&outcome.summaries, &behind.summaries).peekable();
+    let mut refetches = until_end(&outcome.refetches, &behind.refetches).peekable();
     let ended_at = outcome.ended_at();
     for (index, (row, call)) in outcome.calls.iter().chain(&behind.calls).zip(&trace.calls).enumerate() {
-        let sum = if index < outcome.calls.len() { &mut sum } else { &mut after_end };
         let time = session.time(call);
         let recorded = |ageless: Split, modelled: Split| calibration.split(index, ageless, modelled);
-        while let Some(summary) = summaries.next_if(|summary| summary.call as usize <= index) {
+        while let Some((is_behind, summary)) = summaries.next_if(|(_, summary)| summary.call as usize <= index) {
             let known = session.known(call, time);
             let warm = known.cache.is_none_or(|rule| i64::from(summary.waited_seconds) * 1_000 <= session.lifetime_millis(rule));
-            summarise(sum, &known, summary, warm, &recorded);
+            summarise(if is_behind { &mut after_end } else { &mut sum }, &known, summary, warm, &recorded);
         }
-        let again = std::iter::from_fn(|| refetches.next_if(|refetch| refetch.call as usize <= index));
-        for row in again.map(|refetch| &refetch.request) {
-            request(sum, &mut session, call, time, row, &recorded);
+        while let Some((is_behind, refetch)) = refetches.next_if(|(_, refetch)| refetch.call as usize <= index) {
+            let sum = if is_behind { &mut after_end } else { &mut sum };
+            request(sum, &mut session, call, time, &refetch.request, &recorded);
         }
         if ended_at == Some(index) {
             continue;
         }
+        let sum = if index < outcome.calls.len() { &mut sum } else { &mut after_end };
         let split = request(sum, &mut session, call, time, row, &recorded);
         if index < outcome.calls.len() {
             show(split);
@@ -225,6 +225,11 @@ fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &
     }
     sum.after_end = (after_end.calls > 0).then(|| Box::new(after_end));
     sum
+}
+
+/// What happens up to the end of a session and what would have happened behind it, which is marked: both may be of the call that is refused.
+fn until_end<'o, T>(before: &'o [T], behind: &'o [T]) -> impl Iterator<Item = (bool, &'o T)> {
+    before.iter().map(|one| (false, one)).chain(behind.iter().map(|one| (true, one)))
 }
 
 /// What the recorded cache makes of a prompt, given what the modelled one would if entries did not age, and what it does.

@@ -149,6 +149,20 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
 }
 
 /// Other prices need no other replay: the same outcome, billed by a table of the user.
+/// A summary that is asked for behind the refused call, at the same place, is on the bill of what would have followed.
+#[test]
+fn what_follows_a_refused_call_is_on_no_bill_of_the_session() {
+    let tables = tables();
+    let (trace, mut outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 2500, 2000), (2, 3000, 2500)]);
+    outcome.behind.calls = outcome.calls.split_off(2);
+    outcome.calls[1].unrecovered = true;
+    outcome.behind.summaries = vec![SummaryCall { call: 1, prompt: 2600, output: 300, calls: 1, ..SummaryCall::default() }];
+    let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
+    let behind = bill.after_end.as_deref().unwrap();
+    assert_eq!((bill.calls, bill.uncached.summariser.tokens), (1, 0));
+    assert_eq!((behind.calls, behind.uncached.summariser.tokens), (2, 2900));
+}
+
 #[test]
 fn prices_are_read_as_litellm_and_models_dev_publish_them() {
     let tables = tables();
