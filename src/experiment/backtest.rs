@@ -124,8 +124,8 @@ pub fn recorders() -> Result<Vec<Policy>, PolicyError> {
     Ok(all.into_iter().filter(|policy| !policy.recorded_by.is_empty()).collect())
 }
 
-/// Tests policies against a corpus: each session by the one that it was recorded under, or, where a single one is given that says nothing of
-/// recorders, all sessions with recorded events by that one.
+/// Tests policies against a corpus: each session by the one that it was recorded under, or, where a single one is given, all
+/// sessions by that one: what it does in those without recorded events is a false alarm.
 pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSettings<'_>) -> Result<Backtest, PolicyError> {
     let summaries = RecordedSummaries::fit(corpus.traces.each());
     let mut result = Backtest { summaries, ..Backtest::default() };
@@ -215,6 +215,11 @@ impl<'a> Session<'a> {
             let closing_call = self.call_after(closed_before);
             let first = predicted.iter().find(|event| event.kind == CompactionKind::Compact).copied();
             let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
+            // Each compaction before this call is one that the agent did not do.
+            let alarms = |before: u64| {
+                let early = predicted.iter().filter(move |event| event.kind == CompactionKind::Compact && event.call < before);
+                early.map(|event| self.false_alarm(*event, &case(CompactionKind::Compact, None)))
+            };
             // Prunings that the policy makes itself are replayed freely within the stretch.
             let prunes =
                 predicted.iter().filter(|event| event.kind == CompactionKind::Prune && event.call <= closing_call && self.notes_prunings);
@@ -225,11 +230,10 @@ impl<'a> Session<'a> {
                 Some(row) => {
                     // What happens behind the closing event counts for its lateness alone.
                     let tested = self.test(row, first, &case(CompactionKind::Compact, Some(row)));
-                    let too_early = first.filter(|event| event.call + TOLERANCE < closing_call);
                     here.push(tested);
-                    here.extend(too_early.map(|event| self.false_alarm(event, &case(CompactionKind::Compact, None))));
+                    here.extend(alarms(closing_call.saturating_sub(TOLERANCE)));
                 }
-                None => here.extend(first.map(|event| self.false_alarm(event, &case(CompactionKind::Compact, None)))),
+                None => here.extend(alarms(u64::MAX)),
             }
             here.arrange_by_key(order);
             tested.extend(here);

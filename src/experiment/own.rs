@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The policy for a session, and what it says of such logs. Of several the first whose `recorded_by` covers the log's agent, version and day; a
-/// single one is taken for every session that holds recorded events, too, where it says nothing of recorders. `None` where no policy fits.
+/// single one is taken for every session, also where it says nothing of recorders. `None` where no policy fits.
 pub fn choose<'a>(trace: &Trace, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
     if let [given] = policies {
         let entry = given.recorded_by.iter().find(|entry| entry.agent == trace.agent);
-        return (entry.is_some() || !trace.compactions.is_empty()).then_some((given, entry));
+        return Some((given, entry));
     }
     let place = recorder_of(trace, policies, settings)?;
     let policy = policies.get(place)?;

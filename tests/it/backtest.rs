@@ -331,3 +331,14 @@ fn real_compactions_are_predicted_within_a_call_or_explained_by_name() {
     assert_eq!(report["verdicts"]["hit"], 8);
     assert_eq!(report["precision"], 1.0, "no false alarm in any session of these agents");
 }
+
+/// A policy that is named is held against every session: each compaction where the agent made none is a false alarm.
+#[test]
+fn each_compaction_of_a_named_policy_is_a_false_alarm_where_the_agent_made_none() {
+    let folder = tempfile::tempdir().expect("folder");
+    let calls: Vec<u64> = (1..12).map(|call| 15 * call).collect();
+    let path = Made::new("quiet", "2.1.45").calls(&calls).write(folder.path(), "quiet.jsonl");
+    let found = verdicts(&backtest(&[&path, "--policy", "opencode", "--window", "60k"]));
+    assert!(found.len() > 1 && found.iter().all(|(_, verdict, ..)| verdict == "false alarm"), "{found:?}");
+    assert!(verdicts(&backtest(&[&path, "--policy", "none"])).is_empty());
+}
