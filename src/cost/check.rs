@@ -201,8 +201,8 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
     sum
 }
 
-/// The list price of each call's recorded usage, in thousand-millionths of a dollar; `None` without usage, and for models without a price.
-pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Vec<Option<u64>> {
+/// The list price of each call's recorded usage, in thousand-millionths of a dollar, with the part of it that is an estimated reply; `None` without usage, and for models without a price.
+pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Vec<Option<(u64, u64)>> {
     let mut session = Session::new(trace, tariff);
     let price = |call: &CallRow| {
         let time = session.time(call);
@@ -211,7 +211,7 @@ pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Vec<Option<u64>> {
         known.price?;
         let mut bill = Bill::default();
         bill.charge(&known, as_recorded(&usage), call.recorded_output().unwrap_or(call.output));
-        Some(bill.nano_usd())
+        Some((bill.nano_usd(), if call.recorded_output().is_none() { bill.output.nano_usd } else { 0 }))
     };
     trace.calls.iter().map(price).collect()
 }

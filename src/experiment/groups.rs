@@ -45,6 +45,8 @@ pub struct Group {
     pub output_tokens: u64,
     /// List price of recorded usage, in thousand-millionths of a dollar; `None` where no call of the group has a price.
     pub nano_usd: Option<u64>,
+    /// The part of it that replies cost whose log holds a placeholder: they are estimated.
+    pub estimated_nano_usd: u64,
     /// Recorded compactions.
     pub compactions: u64,
     /// Milliseconds that compactions took, as far as logs say it; `None` where none does.
@@ -123,8 +125,9 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
                 group.without_usage += 1;
                 continue;
             };
-            if let Some(nano_usd) = session.as_ref().and_then(|session| session.call_prices.get(call).copied().flatten()) {
+            if let Some((nano_usd, estimated)) = session.as_ref().and_then(|session| session.call_prices.get(call).copied().flatten()) {
                 *group.nano_usd.get_or_insert(0) += nano_usd;
+                group.estimated_nano_usd += estimated;
             }
             group.prompt_tokens += usage.prompt;
             group.cache_read_tokens += usage.cache_read;

@@ -4,7 +4,7 @@ use super::own::is_manual;
 use super::price::check_of;
 use super::replay::Replay;
 use crate::corpus::Corpus;
-use crate::cost::{Bill, CacheKind, Check, Tariff, call_prices};
+use crate::cost::{Bill, CacheKind, Charge, Check, Tariff, call_prices};
 use crate::list::{List, Pack};
 use crate::sim::{EventKind, Totals};
 use crate::trace::Trace;
@@ -34,6 +34,8 @@ pub struct RecordedSession {
     pub estimated_tokens: u64,
     /// The list price of the recorded usage.
     pub bill: Bill,
+    /// The part of it that replies cost whose log holds a placeholder: they are estimated.
+    pub estimated_output: Charge,
     /// The list price of the calls without recorded usage, as the model of the cache prices them.
     pub estimated_bill: Bill,
     /// The list price of both with the modelled cache, where the log has usage and no count of the cache, and where another model is billed: what a
@@ -41,8 +43,8 @@ pub struct RecordedSession {
     pub modelled_nano_usd: Option<u64>,
     /// Calls whose model has no price.
     pub unpriced_calls: u64,
-    /// By call the list price of its recorded usage, in thousand-millionths of a dollar: `None` without usage or price. Empty in a sum.
-    pub call_prices: Vec<Option<u64>>,
+    /// By call the list price of its recorded usage, in thousand-millionths of a dollar, and the part of it that is an estimated reply: `None` without usage or price. Empty in a sum.
+    pub call_prices: Vec<Option<(u64, u64)>>,
 }
 
 impl Pack for RecordedSession {}
@@ -77,6 +79,7 @@ impl RecordedSession {
             estimated_calls: sent.estimated_calls,
             estimated_tokens: sent.estimated_tokens,
             bill: check.recorded,
+            estimated_output: check.estimated_output,
             estimated_bill: check.unrecorded,
             modelled_nano_usd: (tariff.model.is_some() || !trace.tells_of_cache())
                 .then(|| check.modelled.nano_usd() + check.unrecorded.nano_usd()),
@@ -91,6 +94,7 @@ impl RecordedSession {
         self.estimated_calls += other.estimated_calls;
         self.estimated_tokens += other.estimated_tokens;
         self.bill += &other.bill;
+        self.estimated_output += other.estimated_output;
         self.estimated_bill += &other.estimated_bill;
         self.unpriced_calls += other.unpriced_calls;
     }

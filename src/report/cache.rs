@@ -3,12 +3,12 @@
 use super::asked::{AskedCache, BreaksBy};
 use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
-use super::notes;
 use super::record::any::Record;
 use super::record::cache::CacheRecord;
 use super::span::{lifetime, moment, span};
 use super::title::short_title;
 use super::words::{counted, grouped, percent, short_dollars, three_digits};
+use super::{cost_figures, notes};
 use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Reads};
 use crate::list::Arrange;
@@ -40,6 +40,7 @@ const IMPLICIT: &str = "Implicit caches miss at random and have no sharp lifetim
 pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report {
     let (sections, screen) = if asked.parts.sections { told(corpus, found, asked) } else { (Vec::new(), None) };
     let mut notes = vec![EXPECTED.to_owned(), PRICE.to_owned(), ORDER.to_owned(), UNDECIDABLE.to_owned(), IMPLICIT.to_owned()];
+    notes.extend(cost_figures::estimated([found.estimated_output]));
     notes.extend(notes::of_corpus(corpus));
     let rows = if asked.parts.rows { flat(corpus, found) } else { Table::default() };
     let record = Record::Cache(Box::new(CacheRecord::new(corpus, found)));

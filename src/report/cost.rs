@@ -32,7 +32,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     notes.extend(cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)));
     notes.extend(priced.baselines.notes(priced.corpus));
     notes.extend(cost_figures::own_error(priced.checks, priced.cache));
-    notes.extend(cost_figures::estimated(priced.checks));
+    notes.extend(cost_figures::estimated(priced.checks.values().map(|check| check.estimated_output)));
     notes.extend(beside(priced.checks));
     notes.extend(priced.replays.iter().filter_map(|replay| cost_figures::at_end(&replay.policy, replay.bill.with(priced.cache))));
     notes.extend(notes::notes(priced.corpus, priced.replays));

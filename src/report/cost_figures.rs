@@ -91,9 +91,9 @@ pub fn at_end(policy: &str, bill: &Bill) -> Option<String> {
 }
 
 /// Says how much of the recorded usage is estimated.
-pub fn estimated(checks: &BTreeMap<String, Check>) -> Option<String> {
+pub fn estimated(outputs: impl IntoIterator<Item = Charge>) -> Option<String> {
     let mut sum = Charge::default();
-    checks.values().for_each(|check| sum += check.estimated_output);
+    outputs.into_iter().for_each(|output| sum += output);
     let cost = dollars(i64::try_from(sum.nano_usd).unwrap_or(i64::MAX));
     let sentence = || {
         format!(

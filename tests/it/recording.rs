@@ -286,6 +286,21 @@ fn what_follows_a_compaction_without_usage_is_priced_as_sent() {
     assert!(cost > 0.0 && cost < tokens as f64 * 1.25e-6 + 0.001, "{cost}");
 }
 
+/// Replies of Claude Code whose log holds a placeholder are estimated: each report on the recorded price says how much of it that is.
+#[test]
+fn estimated_replies_are_told_beside_the_recorded_price() {
+    let logs = "transcripts/claude-code";
+    let cost = json(&["cost", logs, "-p", "none"]);
+    let wanted = cost["agents"][0]["estimated_output_usd"].clone();
+    let replay = json(&["replay", logs, "-p", "none", "--by", "agent"]);
+    assert_eq!((&replay["recorded"]["estimated_output_cost"], &replay["groups"][0]["estimated_output_usd"]), (&wanted, &wanted));
+    for command in ["cache", "idle"] {
+        assert_eq!(json(&[command, logs])["estimated_output_usd"], wanted, "{command}");
+    }
+    let is_told = replay["notes"].to_string().contains("are estimated");
+    assert_eq!(is_told, wanted.as_str().unwrap().parse::<f64>().unwrap() > 0.0);
+}
+
 /// What an agent estimates is no recorded usage, in groups either.
 #[test]
 fn groups_hold_usage_of_the_provider_alone() {

@@ -4,8 +4,8 @@ use super::cause::{Cause, cause};
 use super::step::{Before, Step, Steps};
 use crate::catalog::Hits;
 use crate::corpus::Corpus;
-use crate::cost::Tariff;
-use crate::experiment::recording::recording;
+use crate::cost::{Charge, Tariff};
+use crate::experiment::recording::{RecordedSession, recording};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
@@ -82,6 +82,8 @@ pub struct CacheReads {
     pub recorded_nano_usd: u64,
     /// The part of it that prompts cost.
     pub prompts_nano_usd: u64,
+    /// The part of it that replies cost whose log holds a placeholder: they are estimated.
+    pub estimated_output: Charge,
     /// The same by cache and by the time since the call before, calls without a time left out.
     pub gaps: BTreeMap<(Kept, usize), Reads>,
     /// All breaks, in the order of sessions and calls.
@@ -123,7 +125,8 @@ pub fn cache_reads(corpus: &Corpus, tariff: &Tariff<'_>) -> CacheReads {
 /// The same of calls that stand together already.
 pub fn reads_of(steps: &Steps<'_>, corpus: &Corpus, tariff: &Tariff<'_>) -> CacheReads {
     let mut found = CacheReads { sessions: vec![Reads::default(); corpus.traces.len()], ..CacheReads::default() };
-    let bill = recording(corpus, tariff).sum.bill;
+    let RecordedSession { bill, estimated_output, .. } = recording(corpus, tariff).sum;
+    found.estimated_output = estimated_output;
     (found.recorded_nano_usd, found.prompts_nano_usd) = (bill.nano_usd(), bill.nano_usd() - bill.output.nano_usd);
     steps.each(|session, trace, steps| {
         let mut sum = Reads::default();

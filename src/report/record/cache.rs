@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CacheRecord {
     recorded_usd: String,
+    estimated_output_usd: String,
     recorded_prompts_usd: String,
     all: ReadsRecord,
     agents: BTreeMap<String, ReadsRecord>,
@@ -112,6 +113,7 @@ impl CacheRecord {
         found.breaks.iter().for_each(|one| *causes.entry(one.cause).or_default() += one.reads());
         CacheRecord {
             recorded_usd: usd(found.recorded_nano_usd),
+            estimated_output_usd: usd(found.estimated_output.nano_usd),
             recorded_prompts_usd: usd(found.prompts_nano_usd),
             all: ReadsRecord::new(&found.sum),
             agents: agents.iter().map(|(agent, reads)| (agent.clone(), ReadsRecord::new(reads))).collect(),

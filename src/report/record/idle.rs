@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IdleRecord {
     recorded_usd: String,
+    estimated_output_usd: String,
     recorded_cold_pauses: u64,
     recorded_cold_usd: String,
     never_resumed: u64,
@@ -105,6 +106,7 @@ impl IdleRecord {
         let (recorded_cold_pauses, cold) = found.recorded_cold();
         IdleRecord {
             recorded_usd: usd(found.reads.recorded_nano_usd),
+            estimated_output_usd: usd(found.reads.estimated_output.nano_usd),
             recorded_cold_pauses,
             recorded_cold_usd: usd(cold),
             never_resumed: found.never_resumed(),
