@@ -31,6 +31,7 @@ pub fn agreement(agreed: Agreement) -> &'static str {
         Agreement::Confirmed => "confirmed",
         Agreement::Off => "off",
         Agreement::CannotTell => "cannot be told",
+        Agreement::CannotJudge => "cannot be judged",
     }
 }
 

@@ -10,7 +10,7 @@ use super::record::any::Record;
 use super::record::validate::ValidateRecord;
 use super::scenario;
 use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
-use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found, Validation};
+use crate::experiment::validate::{ANCHORED, Arm, Claim, Compared, Drawn, Found, Validation};
 use crate::statistics::{Agreement, Estimate, FEWEST, LEVEL};
 
 /// So many measures that were missed are named on the first screen.
@@ -21,7 +21,8 @@ const CLAIMS: &str = "Figures of a call are predictions for an agent that behave
 
 const METHOD: &str = "Each side is the mean over a task's runs, summed over the tasks that both sides have; without tasks, over all runs. A measured change is held against the prediction: \
                       confirmed where its interval holds the prediction and leaves out \"nothing changes\", or is no wider than 10 points to either side; off where it misses the \
-                      prediction; cannot be told otherwise, and with fewer than five runs on a side.";
+                      prediction; cannot be told otherwise, and with fewer than five runs on a side; cannot be judged where less than half of the tokens of a side rest on recorded usage, for the \
+                      rest is estimated.";
 
 const NOISE: &str = "Noise: two random halves of the runs before, within their tasks, differ by no more in nine of ten splits (A/A). More runs: so many in this arm would narrow the interval \
                      to 10 or 20 % of what is measured; about half of such experiments would then show a difference of that size.";
@@ -29,7 +30,7 @@ const NOISE: &str = "Noise: two random halves of the runs before, within their t
 /// The report on a validation.
 pub fn validate(asked: &Validated<'_>) -> Report {
     let facts = &asked.corpus.facts;
-    let check = calibration(facts, Some(asked.checks), asked.cache, Some(asked.predicted));
+    let check = calibration(facts, Some(asked.checks), asked.cache, Some(asked.predicted)) + &anchored(asked);
     let mut sections = vec![Section::lines(vec![check.clone()])];
     sections.extend(asked.validation.arms.iter().map(|arm| Section::lines(sentences(asked, arm)).under(heading(asked, arm))));
     let rows = rows(asked.validation);
@@ -59,6 +60,22 @@ fn title(asked: &Validated<'_>) -> String {
     let arms = if arms.len() > 1 { format!(" in {} of {}", counted(arms.len() as u64, "arm"), asked.arm) } else { String::new() };
     let policy = asked.policy.map(|policy| format!("{policy}: ")).unwrap_or_default();
     format!("{policy}{}, {} after{arms}, {paired}", before(asked.validation.arms.as_slice()), grouped(after as u64))
+}
+
+/// How much of both sides rests on recorded usage, a sentence an arm, and that nothing is judged where it is too little.
+fn anchored(asked: &Validated<'_>) -> String {
+    let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
+    let of = |arm: &Arm| {
+        let [Some(before), Some(after)] = arm.anchored else { return String::new() };
+        let name = if asked.validation.arms.len() > 1 { format!(" at {}", arm.name) } else { String::new() };
+        let judged = if before.min(after) < ANCHORED { ": that is mostly estimated, and nothing is judged by it" } else { "" };
+        format!(
+            " Of the runs compared{name}, {} of tokens before and {} after rest on recorded usage{judged}.",
+            share(before),
+            share(after)
+        )
+    };
+    asked.validation.arms.iter().map(of).collect()
 }
 
 fn before(arms: &[Arm]) -> String {
@@ -119,8 +136,11 @@ fn summary(asked: &Validated<'_>) -> Vec<String> {
         found().filter(|(_, found)| found.measure.claim == claim && found.agreement == Some(agreed)).count()
     };
     let of = |claim: Claim, what: &str| {
-        let [confirmed, off, untold] = [Agreement::Confirmed, Agreement::Off, Agreement::CannotTell].map(|agreed| count(claim, agreed));
-        (confirmed + off + untold > 0).then(|| format!("{what}: {confirmed} confirmed, {off} off, {untold} cannot be told"))
+        let verdicts = [Agreement::Confirmed, Agreement::Off, Agreement::CannotTell, Agreement::CannotJudge];
+        let [confirmed, off, untold, unjudged] = verdicts.map(|agreed| count(claim, agreed));
+        let unjudged_told = if unjudged > 0 { format!(", {unjudged} cannot be judged") } else { String::new() };
+        (confirmed + off + untold + unjudged > 0)
+            .then(|| format!("{what}: {confirmed} confirmed, {off} off, {untold} cannot be told{unjudged_told}"))
     };
     let parts: Vec<String> = [of(Claim::PerCall, "Per call"), of(Claim::IfAsLong, "if runs stay as long")].into_iter().flatten().collect();
     let mut lines: Vec<String> =
@@ -258,6 +278,8 @@ fn value(measure: &Compared, value: f64) -> String {
         Unit::Money => short_dollars(value.round() as i64),
         Unit::Share => percent((value * 1e6).round() as i64, 1_000_000),
         Unit::Tokens => three_digits(value.round() as u64),
+        // What happens less than once in ten calls is more than its second decimal.
+        _ if value > 0.0 && value < 0.1 => format!("{value:.4}"),
         _ => format!("{value:.2}"),
     }
 }

@@ -61,6 +61,8 @@ pub enum Agreement {
     Off,
     /// The interval holds both, or there is none.
     CannotTell,
+    /// What is taken for measured is mostly estimated.
+    CannotJudge,
 }
 
 /// What a measurement says of a prediction, where `unchanged` is what would be measured if nothing changed. `measured` is `None` where there were too few runs for

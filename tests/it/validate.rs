@@ -66,6 +66,10 @@ fn runs_of_one_task_are_pairs() {
     near(&prompt["mean_error_by_task"], 0.25);
     assert_eq!((&prompt["verdict"], &measure(&report, 0, "calls")["predicted"]), (&"off".into(), &Value::Null));
     assert_eq!((&prompt["more_runs_10"], &measure(&report, 0, "prompt_tokens")["claim"]), (&0.into(), &"if_runs_stay_as_long".into()));
+    // No compaction in 60 calls is no proof that there is never one: Wilson's bound of 0 of 60.
+    let compactions = &measure(&report, 0, "compactions_per_call")["intervals"]["measured"];
+    near(&compactions[0], 0.0);
+    near(&compactions[1], 0.043_147);
     // The same runs without pairs: tasks are so unlike that nothing can be told.
     let apart = json(folder.path(), &["validate", "before/", "--with", "after/", "-p", "none"]);
     assert_eq!(
@@ -245,4 +249,24 @@ fn recorded_arms_come_to_what_their_table_says() {
         near("calls", sums[1] / 5.0);
         near("prompt_tokens", sums[0] / 5.0);
     }
+}
+
+/// Logs without usage are estimates: nothing is judged by them, and both sides are told of.
+#[test]
+fn what_is_estimated_is_not_taken_for_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    for task in 0..6 {
+        let path = folder.path().join(format!("after/t{task}.jsonl"));
+        let lines = fs::read_to_string(&path).unwrap();
+        let bare = |line: &str| line.find(",\"usage\"").map_or(line.to_owned(), |at| format!("{}}}", &line[..at]));
+        fs::write(&path, lines.lines().map(bare).collect::<Vec<_>>().join("\n")).unwrap();
+    }
+    let words = ["validate", "before/", "--with", "after/", "--pair-by", "file", "-p", "none"];
+    let report = json(folder.path(), &words);
+    let arm = &report["arms"][0];
+    assert_eq!((arm["anchored_share_before"].as_f64(), arm["anchored_share_after"].as_f64()), (Some(1.0), Some(0.0)));
+    assert_eq!(measure(&report, 0, "prompt_per_call")["verdict"], "cannot be judged");
+    let told = ctxsim(folder.path(), &words).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("100.0 % of tokens before and 0.0 % after"), "{told}");
 }

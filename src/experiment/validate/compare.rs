@@ -2,10 +2,14 @@
 
 use super::measures::{COMPARED, Claim, Compared};
 use super::run::Run;
+use crate::experiment::metric::Unit;
 use crate::statistics::{
-    Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, quantile, quotient, rank_correlation, showing,
+    Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, quantile, quotient, rank_correlation, showing, wilson,
 };
 use std::collections::BTreeMap;
+
+/// What rests on recorded usage for less than this share of its tokens is an estimate: nothing is judged by it.
+pub const ANCHORED: f64 = 0.5;
 
 /// The runs of one arm of an experiment, and those that it is held against.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +91,8 @@ pub struct Arm {
     pub left_out: (usize, usize),
     /// Runs before that the policy would not have brought to their end: left out.
     pub failed: usize,
+    /// The share of the prompt tokens of the runs before that rests on recorded usage, and of those after; `None` without any token.
+    pub anchored: [Option<f64>; 2],
     /// Tasks of both sides; 0 where no task is known.
     pub tasks: usize,
     /// What intervals are drawn by.
@@ -139,7 +145,16 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
     let tasks: Vec<Task> = tasks.into_values().collect();
     let runs = tasks.iter().fold((0, 0), |(before, after), task| (before + task.before.len(), after + task.after.len()));
     let drawn = if tasks.len() >= FEWEST { Drawn::Tasks } else { Drawn::Runs };
-    let arm = Comparison { side: &side, tasks: &tasks, runs, drawn };
+    let anchored = |runs: &[Run], places: fn(&Task) -> &Vec<usize>| {
+        let runs = tasks.iter().flat_map(places).filter_map(|place| runs.get(*place));
+        let (rests, all) = runs
+            .map(|run| &run.figures.totals)
+            .fold((0, 0), |(rests, all), totals| (rests + totals.anchored_tokens, all + totals.prompt_tokens));
+        (all > 0).then(|| rests as f64 / all as f64)
+    };
+    let anchored = [anchored(&side.before, |task| &task.before), anchored(&side.after, |task| &task.after)];
+    let is_estimated = anchored.iter().flatten().any(|share| *share < ANCHORED);
+    let arm = Comparison { side: &side, tasks: &tasks, runs, drawn, is_estimated };
     let measures = COMPARED.iter().enumerate().filter_map(|(place, measure)| {
         let values = Values::new(&side, measure)?;
         if named > 0 {
@@ -150,7 +165,7 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
     let measures = measures.collect();
     let left_out = (side.before.len() - runs.0, side.after.len() - runs.1);
     let failed = failed.iter().filter(|failed| **failed).count();
-    Arm { name: side.name.clone(), runs, left_out, failed, tasks: named, drawn, measures }
+    Arm { name: side.name.clone(), runs, left_out, failed, anchored, tasks: named, drawn, measures }
 }
 
 /// Part and whole of each run.
@@ -182,6 +197,8 @@ struct Comparison<'a> {
     tasks: &'a [Task],
     runs: (usize, usize),
     drawn: Drawn,
+    /// Does one of the sides rest on estimates?
+    is_estimated: bool,
 }
 
 impl Comparison<'_> {
@@ -243,12 +260,13 @@ impl Comparison<'_> {
         let intervals = intervals.map(|[before, predicted, after, predicted_change, measured_change]| Intervals {
             before,
             predicted,
-            after,
+            after: with_none_seen(measure, after, values),
             predicted_change,
             measured_change,
         });
         let is_predicted = !values.predicted.is_empty() && measure.claim != Claim::Nothing;
         let agreed = (is_predicted && measured).then(|| match (&intervals, measure.is_rate) {
+            _ if self.is_estimated => Agreement::CannotJudge,
             (Some(known), true) => agreement(Some(&known.after), predicted, before, FINE * after),
             (Some(known), false) => agreement(Some(&known.measured_change), known.predicted_change.value, 0.0, FINE),
             (None, _) => Agreement::CannotTell,
@@ -324,6 +342,15 @@ impl Comparison<'_> {
         differences.sort_by(f64::total_cmp);
         quantile(&differences, 900)
     }
+}
+
+/// Draws of runs without a single event hold none, and say nothing of how rare it is: a share of none in so many has an upper bound all the same.
+fn with_none_seen(measure: &Compared, after: Estimate, values: &Values) -> Estimate {
+    let (parts, wholes) = values.after.iter().fold((0.0, 0.0), |(parts, wholes), (part, whole)| (parts + part, wholes + whole));
+    let bound = wilson(0, wholes as u64)
+        .filter(|_| parts == 0.0 && measure.unit() == Unit::Count)
+        .map_or(after.high, |(_, high)| high as f64 / 1e6);
+    Estimate { high: bound, ..after }
 }
 
 /// An interval as a share of its figure.

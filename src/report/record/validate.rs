@@ -26,6 +26,8 @@ struct ArmRecord {
     left_out_before: usize,
     left_out_after: usize,
     failed_before: usize,
+    anchored_share_before: Option<f64>,
+    anchored_share_after: Option<f64>,
     tasks: usize,
     drawn_by: &'static str,
     measures: Vec<FoundRecord>,
@@ -89,6 +91,8 @@ impl ArmRecord {
             left_out_before: arm.left_out.0,
             left_out_after: arm.left_out.1,
             failed_before: arm.failed,
+            anchored_share_before: arm.anchored[0].map(round),
+            anchored_share_after: arm.anchored[1].map(round),
             tasks: arm.tasks,
             drawn_by: match arm.drawn {
                 Drawn::Tasks => "tasks",
