@@ -121,5 +121,6 @@ pub fn flat(grouped: &Grouped) -> Table {
 /// What the sums leave out.
 pub fn note(grouped: &Grouped) -> Option<String> {
     let without: u64 = grouped.groups.iter().map(|group| group.without_usage).sum();
-    (without > 0).then(|| format!("{} without recorded usage are in no sum of tokens by group.", counted(without, "call")))
+    let are = if without == 1 { "is" } else { "are" };
+    (without > 0).then(|| format!("{} without recorded usage {are} in no sum of tokens by group.", counted(without, "call")))
 }

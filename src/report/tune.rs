@@ -121,14 +121,17 @@ fn explained(found: &Found<'_>, decided: &[Decided]) -> Section {
     let moved: Vec<&Decided> = decided.iter().filter(|decided| decided.best != decided.default).collect();
     let line = |words: &str| Body::Lines(vec![words.to_owned()]);
     let best = found.tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
+    let point = point(found);
     let (title, body) = match &found.tuned.verdict {
         _ if found.tuned.best.is_none() => {
-            ("Sessions that decided it".to_owned(), line("None did: there is no setting to hold against the defaults."))
+            ("Sessions that decided it".to_owned(), line(&format!("None did: there is no setting to hold against {point}.")))
         }
-        Verdict::DefaultIsBest => ("Sessions that decided it".to_owned(), line("None did: the defaults are the best setting themselves.")),
+        Verdict::DefaultIsBest => {
+            ("Sessions that decided it".to_owned(), line(&format!("None did: {point} are the best setting themselves.")))
+        }
         _ if moved.is_empty() => ("Sessions that decided it".to_owned(), line("None did: each comes to the same under both.")),
         Verdict::Recommended => ("Sessions that decided it".to_owned(), Body::Table(deciders(found, &moved))),
-        _ => (format!("Nothing was decided; where {best} differs most from the defaults"), Body::Table(deciders(found, &moved))),
+        _ => (format!("Nothing was decided; where {best} differs most from {point}"), Body::Table(deciders(found, &moved))),
     };
     Section { title, body }
 }

@@ -173,6 +173,8 @@ pub struct Retention {
     pub fates: BTreeMap<(Evidence, Category), Fates>,
     /// Calls with a broken reference of whole lines.
     pub broken_calls: u64,
+    /// Sessions of which it was asked what could have been kept.
+    pub hindsight: u64,
     /// References to lines that any policy could have kept at most in contexts of the same sizes. 0 where it was not asked for.
     pub achievable: u64,
     /// References to lines that the oracle keeps in contexts of the same sizes. 0 where it was not asked for.
@@ -207,17 +209,15 @@ impl Retention {
         sum
     }
 
-    /// Was it asked what could have been kept? Then the oracle keeps at least what the policy keeps, and something can be kept where
-    /// there are references at all.
+    /// Is it known what could have been kept? That may be nothing, and is where nothing was reused.
     pub fn knows_hindsight(&self) -> bool {
-        let lines = self.of(Evidence::Line);
-        self.oracle >= lines.kept && (self.achievable > 0 || lines.all() == 0)
+        self.hindsight > 0 || self.of(Evidence::Line).all() == 0
     }
 }
 
 impl AddAssign<&Retention> for Retention {
     fn add_assign(&mut self, other: &Retention) {
-        add_fields!(self += other: broken_calls, achievable, oracle, oracle_broken_calls, carried_tokens,
+        add_fields!(self += other: broken_calls, hindsight, achievable, oracle, oracle_broken_calls, carried_tokens,
             needed_tokens, dead_tokens);
         merge(&mut self.fates, &other.fates);
         merge(&mut self.by_rule, &other.by_rule);

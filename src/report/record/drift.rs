@@ -1,6 +1,6 @@
 //! Drift for programs: schema `ctxsim.drift/1`.
 
-use super::number::share;
+use super::number::{share, share_of};
 use crate::corpus::Corpus;
 use crate::estimate::ContentKind;
 use crate::experiment::drift::{
@@ -102,10 +102,10 @@ struct BufferRecord {
     family: &'static str,
     level: f64,
     buffer_tokens: Option<i64>,
-    covered: f64,
+    covered: Option<f64>,
     covered_of: u64,
     swapped_buffer_tokens: Option<i64>,
-    swapped_covered: f64,
+    swapped_covered: Option<f64>,
     swapped_covered_of: u64,
     needs_calls: u64,
 }
@@ -282,17 +282,17 @@ impl CostRecord {
 
 impl BufferRecord {
     fn new(estimator: &str, used: &'static str, family: &'static str, buffer: &Buffer) -> BufferRecord {
-        let of = |(within, all): (u64, u64)| share(within as f64, all);
+        let of = |tokens: Option<i64>, (within, all): (u64, u64)| tokens.and_then(|_| share_of(within, all));
         BufferRecord {
             estimator: estimator.to_owned(),
             used,
             family,
             level: buffer.level as f64 / 1000.0,
             buffer_tokens: buffer.tokens,
-            covered: of(buffer.covered),
+            covered: of(buffer.tokens, buffer.covered),
             covered_of: buffer.covered.1,
             swapped_buffer_tokens: buffer.swapped,
-            swapped_covered: of(buffer.swapped_covered),
+            swapped_covered: of(buffer.swapped, buffer.swapped_covered),
             swapped_covered_of: buffer.swapped_covered.1,
             needs_calls: buffer.needs(),
         }

@@ -24,6 +24,7 @@ pub fn add(ahead: &mut Lookahead, outcome: &mut Outcome) {
     ahead.end_after(outcome.answered().len());
     let retention = &mut outcome.totals.retention;
     let kept = ahead.oracle();
+    retention.hindsight = 1;
     retention.oracle = kept.iter().filter(|kept| **kept).count() as u64;
     retention.oracle_broken_calls = ahead.broken_calls(&kept);
     retention.achievable = ahead.bound(retention.oracle);

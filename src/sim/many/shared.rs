@@ -43,7 +43,7 @@ impl<'a> SharedSession<'a> {
             hindsight::add(&mut ahead, &mut outcome);
         } else {
             let retention = &mut outcome.totals.retention;
-            (retention.oracle, retention.achievable) = (lines.kept, lines.kept);
+            (retention.hindsight, retention.oracle, retention.achievable) = (1, lines.kept, lines.kept);
         }
         outcome
     }
