@@ -15,12 +15,12 @@ use super::words::{counted, grouped};
 use super::{cost_figures, finding, notes};
 use crate::advice::{Snippets, Unset};
 use crate::experiment::metric::in_tables;
-use crate::experiment::tune::{Bound, Decided, Part, Trial, Tuned, Verdict};
+use crate::experiment::tune::{Decided, Part, Trial, Tuned, Verdict};
 use crate::experiment::{self, Direction, KnownFrom, Measure, RecordedSummaries, Row, Value};
 use crate::policy::{Policy, figure};
 use crate::statistics::Keeping;
 use crate::trace::Evidence;
-use said::{gain, gain_told, point, sentences, setting_words};
+use said::{beside, gain, gain_told, point, sentences, setting_words};
 use screen::screen;
 
 /// So many sessions are named; the record holds all.
@@ -138,7 +138,7 @@ fn explained(found: &Found<'_>, decided: &[Decided]) -> Section {
 
 fn sought(found: &Found<'_>) -> String {
     let verb = if found.tuned.objective.direction == Direction::Minimise { "least" } else { "most" };
-    let bounds: Vec<String> = found.tuned.bounds.iter().map(Bound::words).collect();
+    let bounds: Vec<String> = found.tuned.bounds.iter().map(|bound| beside(found, &bound.words())).collect();
     let subject = if bounds.is_empty() { String::new() } else { format!(", subject to {}", bounds.join(" and ")) };
     format!("By {verb} {}{subject}", found.tuned.objective.measure.words())
 }

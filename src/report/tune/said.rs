@@ -107,7 +107,12 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
         sought(&idle.name) && idle.because.as_ref().is_some_and(|(other, _)| !sought(other))
     });
     sentences.extend(idle.map(|idle| format!("{}.", idle.words())));
-    sentences
+    sentences.iter().map(|sentence| beside(found, sentence)).collect()
+}
+
+/// Bounds speak of the defaults: what stands in their place is said by its name.
+pub(super) fn beside(found: &Found<'_>, words: &str) -> String {
+    words.replace("than the defaults", &format!("than {}", point(found)))
 }
 
 /// That no session reaches what there is, with the sizes.
