@@ -1,5 +1,6 @@
 //! Two policies over every session: the first call at which their contexts part, and what each of them did there.
 
+use super::origin::sample;
 use super::replay::{Ready, Replay, ReplaySettings};
 use super::sweep::{Difference, Sampling, Sums};
 use crate::context::{Context, Region, State};
@@ -73,7 +74,7 @@ impl Diff {
 
     /// How the prompt tokens of the second policy differ from those of the first, over the sessions that both bring to their end. Absent for too few.
     pub fn difference(&self, corpus: &Corpus) -> Option<Difference> {
-        let sampling = Sampling::new(&corpus.traces, RESAMPLES, SEED);
+        let sampling = Sampling::of(sample(corpus.traces.each()), RESAMPLES, SEED);
         let sessions = self.prompt_tokens();
         let places = |is: &dyn Fn(&Option<[u64; 2]>) -> bool| {
             (0..).zip(&sessions).filter(|(_, tokens)| is(tokens)).map(|(place, _)| place).collect()

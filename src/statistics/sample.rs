@@ -70,6 +70,37 @@ impl Sample {
         Sample::new((0..sessions as u64).map(|family| Origin { project: None, family }))
     }
 
+    /// How many sessions there are.
+    pub fn len(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// No more than about so many bundles of sessions, each within one cluster, as a sample, and by session the number of its bundle.
+    pub fn bundled(&self, most: usize) -> (Sample, Vec<usize>) {
+        if self.of.len() <= most {
+            return (self.clone(), (0..self.of.len()).collect());
+        }
+        let each = (most / self.clusters.max(1)).max(1);
+        let (mut ranks, mut known, mut of) = (vec![0; self.clusters], BTreeMap::new(), Vec::new());
+        let bundle = |cluster: &usize| {
+            let rank = ranks.get_mut(*cluster).map_or(0, |rank| {
+                *rank += 1;
+                *rank % each
+            });
+            *known.entry((*cluster, rank)).or_insert_with(|| {
+                of.push(*cluster);
+                of.len() - 1
+            })
+        };
+        let bundles = self.of.iter().map(bundle).collect();
+        (Sample { of, ..*self }, bundles)
+    }
+
     /// How many clusters there are.
     pub fn clusters(&self) -> usize {
         self.clusters
@@ -135,6 +166,15 @@ mod tests {
             .chain([40, 40, 41].map(|family| Origin { project: None, family }));
         assert_eq!(Sample::new(mixed).clusters(), 14);
         assert_eq!(Sample::apart(5_000).clusters(), 1_000);
+    }
+
+    #[test]
+    fn many_sessions_are_bundled_within_their_clusters() {
+        let whole = Sample::apart(5_000);
+        let (few, bundles) = whole.bundled(2_048);
+        assert_eq!((few.len(), few.clusters(), bundles.len()), (2_000, 1_000, 5_000));
+        assert!(bundles.iter().enumerate().all(|(session, bundle)| few.of(*bundle) == whole.of(session)));
+        assert_eq!(Sample::apart(40).bundled(2_048), (Sample::apart(40), (0..40).collect()));
     }
 
     #[test]

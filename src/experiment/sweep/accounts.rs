@@ -15,7 +15,7 @@ pub(super) struct Accounts {
     accounts: Vec<Account>,
     /// The sums over sessions that were the same for all settings.
     common: (Totals, Charges),
-    /// By metric and session: what the first setting came to.
+    /// By metric and bundle of sessions: what the first setting came to.
     first: Vec<Vec<i64>>,
 }
 
@@ -25,23 +25,23 @@ pub(super) struct Account {
     /// The sums over sessions that were not the same for all settings.
     totals: Totals,
     charges: Charges,
-    /// By metric: the sessions in which they came to more or less than the first setting, in order, and by how much.
+    /// By metric: the bundles in which they came to more or less than the first setting, in order, and by how much.
     beyond: Vec<Vec<(usize, i64)>>,
 }
 
 impl Accounts {
-    /// So many settings, which nothing has parted yet, over so many sessions.
-    pub fn new(settings: usize, sessions: usize) -> Accounts {
+    /// So many settings, which nothing has parted yet, over so many bundles of sessions.
+    pub fn new(settings: usize, bundles: usize) -> Accounts {
         Accounts {
             of: vec![0; settings],
             accounts: vec![Account::default()],
             common: Default::default(),
-            first: vec![vec![0; sessions]; judged_by().len()],
+            first: vec![vec![0; bundles]; judged_by().len()],
         }
     }
 
-    /// Adds what all settings came to in the session at a place.
-    pub fn add(&mut self, shared: &BatchOutcome, charges: &[Charges], session: usize) {
+    /// Adds what all settings came to in one session of a bundle.
+    pub fn add(&mut self, shared: &BatchOutcome, charges: &[Charges], bundle: usize) {
         let outcomes: Vec<(&Totals, &Charges)> = shared.totals.iter().zip(charges).collect();
         // Runs that parted may have come to the same in the end.
         let mut known: BTreeMap<[u64; 4], Vec<usize>> = BTreeMap::new();
@@ -65,7 +65,7 @@ impl Accounts {
         };
         let of_first = values(first);
         for (cells, value) in self.first.iter_mut().zip(&of_first).filter(|(_, value)| **value != 0) {
-            add_to(cells, session, *value);
+            add_to(cells, bundle, *value);
         }
         if shared.of.iter().all(|of| outcome_of(of) == first) {
             if let Some((totals, charges)) = outcomes.get(first) {
@@ -82,8 +82,10 @@ impl Accounts {
                 account.beyond.resize(judged_by().len(), Vec::new());
                 let beyond = values(outcome).into_iter().zip(&of_first).map(|(own, first)| own - first);
                 for (cells, value) in account.beyond.iter_mut().zip(beyond).filter(|(_, value)| *value != 0) {
-                    let place = cells.partition_point(|(known, _)| *known < session);
-                    cells.insert(place, (session, value));
+                    match cells.binary_search_by_key(&bundle, |(known, _)| *known) {
+                        Ok(place) => cells.get_mut(place).into_iter().for_each(|(_, sum)| *sum += value),
+                        Err(place) => cells.insert(place, (bundle, value)),
+                    }
                 }
             }
         }
@@ -126,33 +128,40 @@ impl Accounts {
         (totals, charges)
     }
 
-    /// A measure of one account by session; of the first setting where none is named. Empty where the values of sessions do not add up.
+    /// A metric of one account by bundle; of the first setting where none is named.
+    fn cells(&self, account: Option<&Account>, metric: &'static Metric) -> Vec<i64> {
+        let mut sums = cells_of(&self.first, metric).to_vec();
+        for (bundle, by) in account.map_or(&[][..], |account| account.beyond(metric)) {
+            add_to(&mut sums, *bundle, *by);
+        }
+        sums
+    }
+
+    /// A measure of one account by bundle. Empty where the values of sessions do not add up.
     pub fn sums(&self, account: Option<&Account>, measure: &Measure) -> Sums {
         if !adds_up(measure) {
             return Sums::default();
         }
-        let part = |metric: &'static Metric| {
-            let mut sums = cells_of(&self.first, metric).to_vec();
-            for (session, by) in account.map_or(&[][..], |account| account.beyond(metric)) {
-                add_to(&mut sums, *session, *by);
-            }
-            sums
-        };
-        let of = |key: &str| metric_of(key).map_or_else(Vec::new, part);
+        let part = |metric| self.cells(account, metric);
+        Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part), ..Sums::default() }
+    }
+
+    /// The same with what is compared with no other setting.
+    pub fn compared_sums(&self, account: &Account, measure: &Measure) -> Sums {
+        let of = |key: &str| metric_of(key).map_or_else(Vec::new, |metric| self.cells(Some(account), metric));
         let fails: Vec<bool> = of(measure.failures()).iter().map(|failed| *failed != 0).collect();
         let places = |is: &dyn Fn(usize) -> bool| (0..fails.len()).filter(|place| is(*place)).collect::<Vec<usize>>();
         let (failed, calls) = (|place: usize| fails.get(place).copied().unwrap_or_default(), of("calls"));
         Sums {
-            parts: part(measure.part),
-            wholes: measure.whole.map_or_else(Vec::new, part),
             failed: places(&|place| !measure.counts_failures() && failed(place)),
             empty: places(&|place| !failed(place) && calls.get(place) == Some(&0)),
+            ..self.sums(Some(account), measure)
         }
     }
 }
 
 impl Account {
-    /// Is a measure the same as that of the first setting in each session?
+    /// Is a measure the same as that of the first setting in each bundle?
     pub fn is_as_usual(&self, measure: &Measure) -> bool {
         measure.parts().all(|metric| self.beyond(metric).iter().all(|(_, beyond)| *beyond == 0))
     }
@@ -169,8 +178,8 @@ fn cells_of<'c, T>(cells: &'c [Vec<T>], metric: &Metric) -> &'c [T] {
 }
 
 /// Adds what one session came to.
-fn add_to(cells: &mut [i64], session: usize, value: i64) {
-    if let Some(cell) = cells.get_mut(session) {
+fn add_to(cells: &mut [i64], bundle: usize, value: i64) {
+    if let Some(cell) = cells.get_mut(bundle) {
         *cell += value;
     }
 }

@@ -21,7 +21,7 @@ pub struct Row {
     pub charges: Charges,
     /// By measure: its interval over the sessions. Quotients in millionths. Empty where there are fewer than two clusters of sessions.
     pub spread: BTreeMap<String, (i64, i64)>,
-    /// What was asked for, the objective first, by session.
+    /// What was asked for, the objective first.
     pub sums: Vec<Sums>,
 }
 

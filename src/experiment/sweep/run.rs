@@ -79,15 +79,15 @@ impl Sweep<'_> {
         self.watch.settings(self.settings.len().saturating_sub(from), self.corpus.traces.len());
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
             let block = block.get(..BLOCK).unwrap_or(block);
-            let accounts = self.block(block, &summaries)?;
+            let accounts = self.block(block, &summaries, &sampling)?;
             give(&self.rows(from, accounts, &sampling))?;
             from += block.len();
         }
         Ok(())
     }
 
-    fn block(&self, block: &[Setting], summaries: &RecordedSummaries) -> Result<Accounts, SweepError> {
-        let mut accounts = Accounts::new(block.len(), self.corpus.traces.len());
+    fn block(&self, block: &[Setting], summaries: &RecordedSummaries, sampling: &Sampling) -> Result<Accounts, SweepError> {
+        let mut accounts = Accounts::new(block.len(), sampling.sample.len());
         for Alike { plans, conditions, sessions } in self.alike(block, summaries)? {
             let refetch = self.billing.map_or(Refetching::Never, |billing| billing.refetch);
             let closed: Vec<Conditions> = conditions.iter().map(|open| Conditions { refetch, ..open.clone() }).collect();
@@ -101,7 +101,7 @@ impl Sweep<'_> {
                 };
                 let done: Vec<(usize, BatchOutcome, Vec<Charges>)> = chunk.par_iter().with_max_len(1).filter_map(simulate).collect();
                 for (place, shared, charges) in &done {
-                    accounts.add(shared, charges, *place);
+                    accounts.add(shared, charges, sampling.bundle(*place));
                 }
                 self.watch.replayed(done.len() * block.len());
             }
@@ -192,7 +192,7 @@ impl Sweep<'_> {
             let spread = spread_over.iter().zip(&usual);
             let spread = spread.filter_map(|(measure, usual)| Some((measure.name(), spread_of(measure, usual)?))).collect();
             let (totals, charges) = accounts.sums_of(account);
-            let sums = self.measures.iter().map(|measure| accounts.sums(Some(account), measure)).collect();
+            let sums = self.measures.iter().map(|measure| accounts.compared_sums(account, measure)).collect();
             Row { setting: 0, totals, charges, spread, sums }
         };
         let rows: Vec<Row> = accounts.all().par_iter().map(row).collect();

@@ -14,12 +14,19 @@ use std::collections::BTreeSet;
 /// The sessions as they are drawn.
 #[derive(Clone, Debug)]
 pub struct Sampling {
-    /// The clusters of the sessions.
+    /// The clusters of the sessions, or of bundles of them where there are many.
     pub sample: Sample,
+    /// By session the number of its bundle.
+    bundles: Vec<usize>,
+    /// By bundle how many sessions it holds.
+    held: Vec<usize>,
     resamples: Resamples,
     /// Sessions of the clusters.
     sizes: Drawn,
 }
+
+/// More sessions than this are bundled into about as many: a sweep keeps a number of each for every setting.
+const MOST: usize = 2_048;
 
 /// What a measure comes to by session, by cluster, and in each draw.
 #[derive(Clone, Debug, Default)]
@@ -96,15 +103,29 @@ impl Difference {
 }
 
 impl Sampling {
-    /// The sessions of a corpus, drawn so often.
+    /// The sessions of a corpus, bundled where there are many, drawn so often.
     pub fn new(traces: &List<Trace>, resamples: usize, seed: u64) -> Sampling {
-        Sampling::of(sample(traces.each()), resamples, seed)
+        let sampling = Sampling::of(sample(traces.each()), resamples, seed);
+        let (sample, bundles) = sampling.sample.bundled(MOST);
+        let mut held = vec![0; sample.len()];
+        bundles.iter().for_each(|bundle| held.get_mut(*bundle).into_iter().for_each(|held| *held += 1));
+        Sampling { sample, bundles, held, ..sampling }
     }
 
-    /// A sample, drawn so often.
+    /// Sessions each by itself, drawn so often.
     pub fn of(sample: Sample, resamples: usize, seed: u64) -> Sampling {
         let resamples = Resamples::new(sample.clusters(), resamples, seed);
-        Sampling { sizes: resamples.drawn(sample.sizes()), resamples, sample }
+        let sizes = resamples.drawn(sample.sizes());
+        Sampling { bundles: (0..sample.len()).collect(), held: vec![1; sample.len()], sizes, resamples, sample }
+    }
+
+    /// The number of the bundle that holds a session.
+    pub fn bundle(&self, session: usize) -> usize {
+        self.bundles.get(session).copied().unwrap_or_default()
+    }
+
+    fn sessions(&self, bundles: impl IntoIterator<Item = usize>) -> usize {
+        bundles.into_iter().filter_map(|bundle| self.held.get(bundle)).sum()
     }
 
     /// What each draw makes of a measure.
@@ -166,7 +187,7 @@ impl Sampling {
         if clusters < FEWEST || one.parts.len() != other.sums.parts.len() {
             return None;
         }
-        let left_out = one.failed.iter().chain(&other.sums.failed).collect::<BTreeSet<_>>().len();
+        let left_out = self.sessions(one.failed.iter().chain(&other.sums.failed).copied().collect::<BTreeSet<_>>());
         let [one, other] = [one, &other.sums].map(|sums| self.drawn_beside(&sums.over(&compared), other));
         let other = &other;
         let is_quotient = other.is_quotient();
@@ -184,7 +205,7 @@ impl Sampling {
         };
         let sizes = if is_quotient { &other.wholes.values } else { &other.parts.values };
         let values = [&one, other].map(|drawn| (drawn.sums.value() * scale).round() as i64);
-        let compared = compared.into_iter().filter(|compared| *compared).count();
+        let compared = self.sessions((0..).zip(compared).filter(|(_, compared)| *compared).map(|(bundle, _)| bundle));
         Some(Difference { share, whole, values, compared, left_out, clusters, effective: effective(sizes) })
     }
 

@@ -1,18 +1,19 @@
-//! What a setting comes to by session.
+//! What a setting comes to by session, or by bundle of sessions where there are many.
 
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::OverSessions;
 use crate::statistics::quotient;
 use serde::{Deserialize, Serialize};
 
-/// The parts of a measure, and what they are held against, by session.
+/// The parts of a measure, and what they are held against, by session or by bundle.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
     /// The dividend. Empty where values of sessions do not add up.
     pub parts: Vec<i64>,
     /// The divisor; empty where the measure stands by itself.
     pub wholes: Vec<i64>,
-    /// The places of sessions that fail, ascending: a value of theirs is one of fewer calls, and is compared with none. Empty for what counts failures.
+    /// The places of sessions that fail, and of bundles that hold one, ascending: a value of theirs is one of fewer calls, and is compared with none.
+    /// Empty for what counts failures.
     pub failed: Vec<usize>,
     /// The places of sessions without a call, ascending: they say nothing of any setting.
     pub empty: Vec<usize>,
