@@ -13,7 +13,7 @@ mod turn;
 mod verbatim;
 
 pub use sessions::Sessions;
-pub use turn::{Exchange, Turn};
+pub use turn::{Exchange, Turn, call};
 pub use verbatim::{Verbatim, weigh};
 
 use serde::Deserialize;

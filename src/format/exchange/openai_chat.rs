@@ -2,7 +2,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Count, Words, sound, string};
+use crate::format::ground::{Words, moment, sound, string};
 use crate::format::recorder::definitions;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
 use crate::transcript::Role;
@@ -28,7 +28,7 @@ pub struct Request<'a> {
 pub struct Response<'a> {
     id: Words<'a>,
     model: Words<'a>,
-    created: Count,
+    created: Option<&'a RawValue>,
     choices: Option<Vec<Choice<'a>>>,
     usage: Option<&'a RawValue>,
 }
@@ -83,8 +83,7 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
     exchange.session = response.id.to_string();
     exchange.reply = chat.message(&reply, &Verbatim, lose).map(|mut message| {
         message.call = Some(Box::new(call(&response.id, &response.model, usage)));
-        let created = response.created.known().ok().flatten().and_then(|seconds| i64::try_from(seconds).ok());
-        message.time = created.map(|seconds| seconds * 1000);
+        message.time = moment(response.created);
         Turn::of(message)
     });
     exchange

@@ -3,7 +3,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::{ABSURD, Count, Lose, Words, compact, image, string, text_or_json};
+use crate::format::ground::{ABSURD, Lose, Words, compact, image, moment, string, text_or_json};
 use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
@@ -32,7 +32,7 @@ struct Request<'a> {
 struct Response<'a> {
     id: Words<'a>,
     model: Words<'a>,
-    created_at: Count,
+    created_at: Option<&'a RawValue>,
     status: Words<'a>,
     output: Option<Blocks<'a, Item<'a>>>,
     usage: Option<&'a RawValue>,
@@ -117,7 +117,7 @@ pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Resu
         tokens_before: usage.map(|usage| usage.prompt),
         taken: Vec::new(),
         call: Some(call),
-        time: time(&response),
+        time: moment(response.created_at),
         ..Compaction::default()
     };
     exchange.hidden = true;
@@ -157,7 +157,7 @@ fn reply(turns: Vec<Turn>, response: &Response, lose: Lose<'_>) -> Turn {
     }
     if let Some(message) = reply.messages.first_mut() {
         message.id = response.id.to_string();
-        message.time = time(response);
+        message.time = moment(response.created_at);
         message.call = Some(Box::new(call(&response.id, &response.model, usage(response, lose))));
     }
     reply
@@ -168,11 +168,6 @@ pub fn replied(response: &str, lose: Lose<'_>) -> Option<Turn> {
     let response = serde_json::from_str::<Response>(response).ok()?;
     let turns = Items::default().turns(response.output.as_ref()?, lose);
     Some(reply(turns, &response, lose))
-}
-
-fn time(response: &Response) -> Option<i64> {
-    let seconds = response.created_at.known().ok().flatten()?;
-    i64::try_from(seconds).ok()?.checked_mul(1000)
 }
 
 fn usage(response: &Response, lose: Lose<'_>) -> Option<Usage> {

@@ -21,5 +21,5 @@ pub use lines::{HALF_CHARACTER, Lines, NOT_UTF8, whole_characters};
 pub use outline::Outline;
 pub use pieces::{Piece, Take, each_piece};
 pub use source::{BROKEN_OFF, Lose, ReadError, Source};
-pub use time::millis;
+pub use time::{millis, moment};
 pub use words::Words;

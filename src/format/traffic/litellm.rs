@@ -6,7 +6,7 @@
 
 use crate::format::exchange::openai_chat::{Request, exchange};
 use crate::format::exchange::{Exchange, Sessions};
-use crate::format::ground::{Count, Dollars, ReadError, Source, fault, millis, string, values};
+use crate::format::ground::{Count, Dollars, ReadError, Source, fault, moment, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::ChatMessage;
 use crate::list::Arrange;
@@ -139,7 +139,7 @@ impl<'a> Logged<'a> {
         let mut exchange = exchange(&request, self.response.map(RawValue::get), lose);
         exchange.window = self.context_window.known().ok().flatten();
         for message in exchange.reply.iter_mut().flat_map(|reply| &mut reply.messages) {
-            message.time = self.time.and_then(moment);
+            message.time = moment(self.time);
             if let Some(usage) = message.call.as_mut().and_then(|call| call.usage.as_mut()) {
                 usage.cost_nano_usd = usage.cost_nano_usd.or(self.cost.above_zero());
             }
@@ -153,13 +153,5 @@ impl<'a> Logged<'a> {
         let parameters = self.kwargs.as_ref().or(self.model_parameters.as_ref());
         let tools = self.tools.or(parameters.and_then(|parameters| parameters.tools));
         tools.filter(|tools| !matches!(tools.get(), "[]" | "null"))
-    }
-}
-
-/// A time in seconds, or as a text.
-fn moment(raw: &RawValue) -> Option<i64> {
-    match raw.get().parse::<f64>() {
-        Ok(seconds) => Some((seconds * 1000.0) as i64),
-        Err(_) => millis(&string(Some(raw))),
     }
 }

@@ -3,14 +3,16 @@
 
 mod background;
 mod end;
+mod headers;
 
-use crate::format::exchange::{Dialect, Exchange, Sessions};
+use crate::format::exchange::{Dialect, Exchange, Sessions, call};
 use crate::format::ground::yaml::{binary, to_json, unpacked};
-use crate::format::ground::{CUT_OFF, ReadError, Source, Words, fault, text_or_json, values};
+use crate::format::ground::{ReadError, Source, Words, fault, moment, text_or_json, values};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use background::{Replies, Traffic};
 use end::whole_before_cut;
+use headers::{dated, named};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -29,11 +31,14 @@ fn claims(source: &Source) -> Claim {
     let single = outline.shows("request.url|request.uri request.body response");
     let nock = outline.shows("[].scope [].path [].response");
     let yaml = ["interactions:", "http_interactions:"];
-    let mut lines = source.head_text().lines();
+    let mut lines = source.head_text().lines().skip_while(|line| *line == "---");
+    let lists = ["- body:", "- headers:", "- method:", "- uri:"];
+    let parallel = lines.clone().next() == Some("requests:")
+        && lines.clone().nth(1).is_some_and(|line| lists.iter().any(|key| line.trim_start().starts_with(key)));
     let archive = lines.clone().next() == Some("log:") && lines.clone().any(|line| line.trim() == "entries:");
     let named = lines.any(|line| yaml.contains(&line.trim_end()));
     let follows = lines.next().is_some_and(|line| line.trim_start().starts_with("- "));
-    Claim::when((named && follows) || archive || single || nock || listed)
+    Claim::when((named && follows) || parallel || archive || single || nock || listed)
 }
 
 #[derive(Deserialize, Default)]
@@ -51,6 +56,24 @@ struct Cassette<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Archive<'a> {
     entries: Vec<&'a RawValue>,
+}
+
+/// What LangChain's recorder writes: requests in one list, and their responses in another.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Lists<'a> {
+    requests: Vec<&'a RawValue>,
+    #[serde(default)]
+    responses: Vec<&'a RawValue>,
+}
+
+impl Lists<'_> {
+    /// The same as a list of interactions; a request whose response was cut off has none.
+    fn paired(&self) -> String {
+        let responses = self.responses.iter().map(|raw| raw.get()).chain(std::iter::repeat("null"));
+        let pair = |(request, response): (&&RawValue, &str)| format!(r#"{{"request":{},"response":{response}}}"#, request.get());
+        format!("[{}]", self.requests.iter().zip(responses).map(pair).collect::<Vec<_>>().join(","))
+    }
 }
 
 /// The interactions of a document, or of documents that stand one after the other.
@@ -77,6 +100,9 @@ fn interactions(json: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
 struct Interaction<'a> {
     request: Option<Sent<'a>>,
     response: Option<Sent<'a>>,
+    /// When it was recorded; an archive says when it began.
+    #[serde(alias = "startedDateTime")]
+    recorded_at: Option<&'a RawValue>,
 }
 
 /// An interaction as nock records it: the bodies themselves, and the two halves of the address.
@@ -89,6 +115,8 @@ struct Nock<'a> {
     response: Option<&'a RawValue>,
     /// Is the response written in hexadecimal digits?
     response_is_binary: bool,
+    #[serde(alias = "responseHeaders")]
+    raw_headers: Option<&'a RawValue>,
 }
 
 /// A request or a response.
@@ -99,6 +127,8 @@ struct Sent<'a> {
     uri: Words<'a>,
     /// The body as it was sent.
     body: Option<&'a RawValue>,
+    /// The events of a stream as they came, where `body` is for JSON alone.
+    body_raw: Option<&'a RawValue>,
     /// The body, where the recorder took its JSON apart.
     parsed_body: Option<&'a RawValue>,
     /// The body of a response in an archive, and in older versions of VCR.py for clients of httpx.
@@ -106,6 +136,9 @@ struct Sent<'a> {
     /// The body of a request in an archive.
     #[serde(rename = "postData")]
     post_data: Option<&'a RawValue>,
+    headers: Option<&'a RawValue>,
+    /// When it was sent.
+    timestamp: Option<&'a RawValue>,
 }
 
 /// A body that stands under a name of its own.
@@ -153,7 +186,7 @@ impl Sent<'_> {
         if let Some(filed) = filed.and_then(|raw| serde_json::from_str::<Filed>(raw.get()).ok()).filter(|_| self.body.is_none()) {
             return filed.body();
         }
-        let Some(raw) = self.body.or(self.content) else { return String::new() };
+        let Some(raw) = self.body.or(self.body_raw).or(self.content) else { return String::new() };
         match serde_json::from_str::<Body>(raw.get()) {
             Ok(Body { string: Some(text), .. }) => text_or_json(Some(text)),
             Ok(body) if !body.base64_string.is_empty() => binary(&body.base64_string),
@@ -169,6 +202,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     if let Some((line, reason)) = damage {
         source.lose(line, reason);
     }
+    let lists = if is_json { None } else { serde_json::from_str::<Lists>(&json).ok() };
+    let json = lists.map(|lists| Cow::Owned(lists.paired())).unwrap_or(json);
     let mut interactions = match interactions(&json) {
         Ok(interactions) => interactions,
         Err(error) => {
@@ -180,9 +215,9 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     };
     if !is_json
         && damage.is_none()
-        && let Some(whole) = whole_before_cut(&text, &json, &interactions)
+        && let Some((whole, reason)) = whole_before_cut(&text, &json, &interactions)
     {
-        source.lose(text.lines().count() as u64, CUT_OFF);
+        source.lose(text.lines().count() as u64, reason);
         interactions.truncate(whole);
     }
     let sent: Vec<Result<Traffic, &str>> = interactions.iter().map(|interaction| Traffic::of(interaction)).collect();
@@ -210,12 +245,22 @@ impl Traffic {
         if let Some(nock) = nock {
             let address = format!("{}{}", &*nock.scope, &*nock.path);
             let response = nock.response.map(|raw| nock.response(raw));
-            return Ok(Traffic { address, request: text_or_json(nock.body), response });
+            return Ok(Traffic {
+                address,
+                request: text_or_json(nock.body),
+                response,
+                time: dated(nock.raw_headers),
+                id: named(nock.raw_headers),
+            });
         }
         let interaction = serde_json::from_str::<Interaction>(interaction.get()).map_err(|_| "record of an unexpected shape")?;
         let sent = interaction.request.as_ref().ok_or("unknown record type")?;
-        let response = interaction.response.as_ref().map(Sent::body);
-        Ok(Traffic { address: sent.uri.to_string(), request: sent.body(), response })
+        let received = interaction.response.as_ref();
+        let headers = received.and_then(|received| received.headers);
+        // Where both ends of a call are known, its time is that of its reply.
+        let times = [interaction.recorded_at, received.and_then(|received| received.timestamp), sent.timestamp];
+        let time = times.into_iter().find_map(moment).or_else(|| dated(headers));
+        Ok(Traffic { address: sent.uri.to_string(), request: sent.body(), response: received.map(Sent::body), time, id: named(headers) })
     }
 
     fn exchange(&self, polled: &Replies<'_>, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
@@ -228,6 +273,12 @@ impl Traffic {
         let mut exchange = decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()?;
         if exchange.model.is_empty() {
             exchange.model = dialect.model_of_address(&self.address);
+        }
+        for message in exchange.reply.iter_mut().flat_map(|reply| &mut reply.messages) {
+            message.time = message.time.or(self.time);
+            if let Some(made) = message.call.as_mut().filter(|made| made.id.is_empty()) {
+                *made = Box::new(call(&self.id, &made.model, made.usage));
+            }
         }
         Some(exchange)
     }

@@ -19,7 +19,7 @@ pub struct Request<'a> {
     pub result: Option<Outcome<'a>>,
     /// The model, with its vendor before it.
     pub model_id: Words<'a>,
-    pub timestamp: Count,
+    pub timestamp: Option<&'a RawValue>,
 }
 
 /// The words of a person as they were typed.
@@ -109,7 +109,7 @@ pub struct Round<'a> {
     pub thinking: Option<Thinking<'a>>,
     /// Set where all up to this round was replaced by it.
     pub summary: Words<'a>,
-    pub timestamp: Count,
+    pub timestamp: Option<&'a RawValue>,
 }
 
 /// A request to run a tool.

@@ -2,7 +2,7 @@
 //! them; of older ones there is only what the screen showed. The usage of a request, where there is one, is that of its last round.
 
 use super::record::{Answer, Metadata, Rendered, Request, Round, Shown, Tokens};
-use crate::format::ground::{ABSURD, Count, Lose, Outline, ReadError, Source, Take, each_piece, fault, image, string, text_or_json};
+use crate::format::ground::{ABSURD, Lose, Outline, ReadError, Source, Take, each_piece, fault, image, moment, string, text_or_json};
 use crate::format::recorder::Recorder;
 use crate::transcript::{Compaction, Message, Part, Role, Scale};
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl<'s> Chat<'s> {
         let Some(said) = &request.message else { return lose("request without a message") };
         let outcome = request.result.as_ref();
         let metadata = outcome.and_then(|outcome| outcome.metadata.as_ref());
-        let time = millis(request.timestamp);
+        let time = moment(request.timestamp);
         if let Some(metadata) = metadata {
             self.setting(metadata, time);
             if self.id.is_empty() {
@@ -124,7 +124,7 @@ impl<'s> Chat<'s> {
             self.made.chain.broken = true;
             return;
         }
-        let time = millis(round.timestamp).or(millis(request.timestamp));
+        let time = moment(round.timestamp).or_else(|| moment(request.timestamp));
         self.reply(request, round.id.id(), time, parts);
         for call in calls {
             let answer = metadata.and_then(|metadata| metadata.tool_call_results.as_ref()?.get(&*call.id));
@@ -166,10 +166,6 @@ impl<'s> Chat<'s> {
     fn list(&mut self, id: &str, time: Option<i64>, message: Message) {
         self.made.push(Message { id: id.to_owned(), time, ..message });
     }
-}
-
-fn millis(time: Count) -> Option<i64> {
-    time.known().ok().flatten().and_then(|time| i64::try_from(time).ok())
 }
 
 fn rendered(parts: Option<&[Rendered<'_>]>, scale: &dyn Scale) -> Vec<Part> {

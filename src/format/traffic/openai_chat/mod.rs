@@ -7,7 +7,7 @@ pub use write::{LeftOut, write};
 
 use crate::format::exchange::Sessions;
 use crate::format::exchange::openai_chat::{Request, Response, exchange};
-use crate::format::ground::{ABSURD, ReadError, Source, Words, compact, fault, millis, string, values};
+use crate::format::ground::{ABSURD, ReadError, Source, Words, compact, fault, moment, string, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
@@ -221,7 +221,7 @@ impl Conversation {
         let Some(mut message) = self.chat.message(written, scale, &mut |reason| source.lose(line, reason)) else {
             return source.lose(line, "message of an unknown role");
         };
-        message.time = time(written.timestamp);
+        message.time = moment(written.timestamp);
         if message.role == Role::Assistant {
             if call.model.is_empty() {
                 call.model.clone_from(&self.model);
@@ -263,15 +263,4 @@ fn recorded(written: &ChatMessage, call: &mut Call) -> Result<Option<Usage>, ()>
         }
     }
     found.map_or(Ok(None), |usage| ChatUsage::read(usage).map_err(|_| ()))
-}
-
-/// A time as an RFC 3339 text, in seconds or in milliseconds.
-fn time(raw: Option<&RawValue>) -> Option<i64> {
-    let raw = raw?.get();
-    match raw.parse::<f64>() {
-        // Seconds reach this number in the year 5138, milliseconds did in 1973.
-        Ok(seconds) if seconds.abs() < 1e11 => Some((seconds * 1000.0) as i64),
-        Ok(milliseconds) => Some(milliseconds as i64),
-        Err(_) => millis(&serde_json::from_str::<Words>(raw).ok()?),
-    }
 }

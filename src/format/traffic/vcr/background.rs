@@ -9,6 +9,10 @@ pub struct Traffic {
     pub address: String,
     pub request: String,
     pub response: Option<String>,
+    /// When it was made, in milliseconds since 1970.
+    pub time: Option<i64>,
+    /// What the provider calls it; empty where that is not known.
+    pub id: String,
 }
 
 /// What a response says of how far it has come.

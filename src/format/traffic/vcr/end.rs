@@ -1,7 +1,7 @@
 //! Where a cassette ends. YAML has no closing brackets: a cassette that was cut off between two of its lines reads as a shorter one, and what its recorder
 //! writes last tells whether it is.
 
-use crate::format::ground::Outline;
+use crate::format::ground::{CUT_OFF, Outline};
 use serde_json::value::RawValue;
 
 /// The names of the list of interactions, by recorder.
@@ -10,8 +10,11 @@ const LISTS: [&str; 2] = ["interactions", "http_interactions"];
 /// The names of a body: as it was sent, taken apart, and in older recordings of httpx.
 const BODIES: [&str; 3] = ["body", "parsed_body", "content"];
 
-/// How many interactions of a cassette that was cut off are whole; `None` where nothing shows a cut.
-pub fn whole_before_cut(yaml: &str, json: &str, interactions: &[&RawValue]) -> Option<usize> {
+/// The reason for the loss of what a cassette may have held behind its last interaction, where that is whole.
+const NO_END: &str = "cassette without its last line (may be cut off)";
+
+/// How many interactions of a cassette that was cut off are whole, and what is known of the cut; `None` where nothing shows one.
+pub fn whole_before_cut(yaml: &str, json: &str, interactions: &[&RawValue]) -> Option<(usize, &'static str)> {
     let outlines: Vec<Outline> =
         [interactions.first(), interactions.last()].into_iter().flatten().map(|raw| Outline::of(raw.get())).collect();
     let ends_as_the_first = match outlines.as_slice() {
@@ -22,7 +25,8 @@ pub fn whole_before_cut(yaml: &str, json: &str, interactions: &[&RawValue]) -> O
         return None;
     }
     let last_is_whole = outlines.last().is_some_and(is_whole);
-    Some(interactions.len().saturating_sub(usize::from(!last_is_whole)))
+    let reason = if last_is_whole && ends_as_the_first { NO_END } else { CUT_OFF };
+    Some((interactions.len().saturating_sub(usize::from(!last_is_whole)), reason))
 }
 
 /// Does the cassette close as its recorder closes it? VCR.py, Ruby's VCR and Betamax begin with the list, and name a version behind it. `None` for a recorder
