@@ -43,15 +43,15 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
             builder.trace.calls.push(row);
         }
     }
-    let Builder { mut trace, copies, .. } = builder;
+    let Builder { mut trace, copies, calls, .. } = builder;
     trace.agent = agent.clone();
     references::find(&mut trace, &transcript.compactions, &copies);
     repetition::find(&mut trace, &copies);
     readings::find(&mut trace, &copies);
-    trace.prints = prints::of(&trace);
+    trace.prints = prints::of(&trace, &calls);
     let evidence = trace.parts.iter_mut().map(|part| (part.kind, part.text.evidence.take()));
-    let calls = (0..).zip(evidence).filter(|(_, (kind, _))| *kind == PartKind::ToolCall);
-    trace.paths = calls.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.into_string()))).collect();
+    let called = (0..).zip(evidence).filter(|(_, (kind, _))| *kind == PartKind::ToolCall);
+    trace.paths = called.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.into_string()))).collect();
     trace.messages.shrink_to_fit();
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();

@@ -4,12 +4,14 @@ use crate::trace::Trace;
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// For each message the hash of the conversation up to it. None where all messages and calls have ids, which tell copies better.
-pub fn of(trace: &Trace) -> Vec<u64> {
+/// For each message the hash of the conversation up to it. None where all messages and calls have ids, which tell copies better. `tool_calls`: the parts that
+/// are calls of tools, by the hashes of their ids.
+pub fn of(trace: &Trace, tool_calls: &FxHashMap<u64, u32>) -> Vec<u64> {
     if trace.messages.iter().all(|row| row.key.is_some()) && trace.calls.iter().all(|call| call.key.is_some()) {
         return Vec::new();
     }
     let id = |key: Option<u128>| key.map_or([0; 2], |key| [(key >> 64) as u64, key as u64]);
+    let ids: FxHashMap<u32, u64> = tool_calls.iter().map(|(id, part)| (*part, *id)).collect();
     let mut calls = trace.calls.iter().peekable();
     let mut hash = Xxh3::new();
     hash.update(trace.agent.as_bytes());
@@ -19,8 +21,10 @@ pub fn of(trace: &Trace) -> Vec<u64> {
         id(row.key).into_iter().for_each(&mut add);
         add(row.time.map_or(0, i64::cast_unsigned));
         add(row.rewind.map_or(0, |from| u64::from(from) + 1));
-        for part in trace.parts_of(row) {
+        for (place, part) in (row.first_part..).zip(trace.parts_of(row)) {
             add(part.kind as u64);
+            // Two runs may say the same, and call the same tools: who replied gave the calls their ids.
+            ids.get(&place).into_iter().for_each(|id| add(*id));
             add(u64::from(part.text.length.bytes));
             add(part.text.evidence.as_ref().map_or(0, |evidence| evidence.identity));
             add(u64::from(part.sealed_bytes));

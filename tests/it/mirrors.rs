@@ -103,6 +103,26 @@ fn copies_without_ids_are_known_by_content() {
     assert_eq!(totals(&[&logs]), [5, 9, 3].map(|count| json!(count)));
 }
 
+/// Two runs may say the same and call the same tools: who replied gave the calls other ids.
+#[test]
+fn calls_of_tools_tell_runs_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = |id: &str| {
+        let call = format!(
+            r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"{id}","function":{{"name":"look","arguments":"{{}}"}}}}]}}"#
+        );
+        format!(
+            r#"{{"messages":[{{"role":"user","content":"Go"}},{call},{{"role":"tool","tool_call_id":"{id}","content":"4"}},{{"role":"assistant","content":"It is 4"}}]}}"#
+        )
+    };
+    let logs = folder.path().to_string_lossy().into_owned();
+    for (second, sessions) in [("call_1", 1), ("call_2", 2)] {
+        std::fs::write(folder.path().join("one.jsonl"), log("call_1")).unwrap();
+        std::fs::write(folder.path().join("two.jsonl"), log(second)).unwrap();
+        assert_eq!(inspected(&[&logs])["corpus"]["sessions"], json!(sessions), "{second}");
+    }
+}
+
 /// Where ids are missing here and there, a copy of the file is a copy all the same.
 #[test]
 fn a_call_without_an_id_is_copied_with_its_session() {
