@@ -68,15 +68,17 @@ impl Reported {
         let (output, reasoning) = (self.output.or_zero()?, self.reasoning.known()?);
         let (thought, total) = (reasoning.unwrap_or(0), self.total.known()?);
         let (apart, fits) = (input + read + written + self.other_input, read + written <= input);
+        let whole = output + thought + self.other_output;
+        let without_cache = total.is_some_and(|total| input > 0 && (total == input + output || total == input + whole));
         // Both readings of the prompt and of the reply, the dialect's own first.
         let prompts = match self.cached {
+            Cached::Within if read > input && without_cache => [input, input],
             _ if read > input => [apart, apart],
             Cached::Within => [input, apart],
             Cached::Either if fits => [input, apart],
             Cached::Beside if fits => [apart, input],
             Cached::Beside | Cached::Either => [apart, apart],
         };
-        let whole = output + thought + self.other_output;
         let replies = match self.reasoned {
             _ if thought > output => [whole, whole],
             Reasoning::Within => [output, whole],
@@ -85,6 +87,7 @@ impl Reported {
         let readings = prompts.iter().flat_map(|prompt| replies.iter().map(move |reply| (*prompt, *reply)));
         let told = readings.clone().find(|(prompt, reply)| total == Some(prompt + reply));
         let Some((prompt, output)) = told.or_else(|| readings.clone().next()).filter(|(prompt, _)| *prompt > 0) else { return Ok(None) };
+        let read = read.min(prompt);
         // What was read from the cache was not written to it, though some routers report the same tokens as both.
         let cache_write = written.min(prompt - read);
         Ok(Some(Usage {
@@ -129,8 +132,11 @@ mod tests {
                 ([100, 60, 20, 9, 5, 0], [100, 60, 20, 9]),
                 // The same tokens as both: they were read.
                 ([100, 60, 60, 9, 0, 0], [100, 60, 40, 9]),
-                // More cached than prompted (Grok): it lies beside.
+                // More cached than prompted (Grok): it lies beside, unless the total knows nothing of it.
                 ([100, 160, 0, 9, 0, 0], [260, 160, 0, 9]),
+                ([100, 160, 0, 9, 0, 269], [260, 160, 0, 9]),
+                ([100, 160, 0, 9, 0, 109], [100, 100, 0, 9]),
+                ([100, 160, 0, 9, 20, 109], [100, 100, 0, 29]),
                 ([100, 60, 60, 9, 0, 229], [220, 60, 60, 9]),
                 // More reasoning than output: it lies beside.
                 ([100, 0, 0, 5, 500, 0], [100, 0, 0, 505]),
