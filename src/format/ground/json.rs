@@ -83,16 +83,44 @@ fn is_within_last_number(text: &str, error: &serde_json::Error) -> bool {
 }
 
 /// Where a string ends that was opened just before this place, its closing quote included; the end of the text where it is not closed.
-fn string_end(bytes: &[u8], mut at: usize) -> usize {
+fn string_end(bytes: &[u8], at: usize) -> usize {
+    closing_quote(bytes, at).map_or(bytes.len(), |quote| quote + 1)
+}
+
+/// Where the quote stands that closes a string of which this place is a part; `None` where it is not closed.
+pub fn closing_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'"', rest)) {
         at += found + 1;
         // Escapes are many and quotes within strings are few. An even number of backslashes before a quote are escapes of each other.
         let before = bytes.get(..at - 1).unwrap_or_default();
         if before.iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2) {
-            return at;
+            return Some(at - 1);
         }
     }
-    bytes.len()
+    None
+}
+
+/// Where the quote stands that opens the string in which a text ends, if that is the beginning of an object or a list.
+pub fn unclosed_string(bytes: &[u8]) -> Option<usize> {
+    let (mut at, mut depth) = (bytes.iter().position(|byte| matches!(byte, b'{' | b'['))?, 0_usize);
+    if !matches!(bytes.get(..at)?.trim_ascii(), b"" | b"\xef\xbb\xbf") {
+        return None;
+    }
+    loop {
+        match bytes.get(at)? {
+            b'"' => match closing_quote(bytes, at + 1) {
+                Some(quote) => at = quote,
+                None => return Some(at),
+            },
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return None;
+        }
+    }
 }
 
 /// A line with 0 in the place of what stands under a key (`"key":`, as the finder has it) that is not wanted and long: it is passed over by its brackets

@@ -2,6 +2,7 @@
 
 mod branches;
 mod count;
+mod head;
 pub mod image;
 mod json;
 mod lines;

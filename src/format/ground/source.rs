@@ -1,5 +1,6 @@
 //! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
 
+use super::head::Head;
 use super::json::{CUT_OFF, close, fault, values};
 use super::lines::{HALF_CHARACTER, Line, Lines, NOT_UTF8, TOO_LONG, whole_characters};
 use super::outline::Outline;
@@ -10,9 +11,6 @@ use serde::de::{Deserialize, IgnoredAny};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-
-/// How much of a file is looked at to tell its format.
-const HEAD_BYTES: usize = 64 * 1024;
 
 /// The reason for the loss of what is not there any more behind the place where a stream breaks off, as packed content does that was cut off.
 pub const BROKEN_OFF: &str = "file broken off";
@@ -126,17 +124,19 @@ impl Source {
             }
             _ => chained,
         };
-        let mut head = Vec::new();
-        let rest: Box<dyn Read + Send> = match (&mut stream).take(HEAD_BYTES as u64).read_to_end(&mut head) {
-            Ok(_) => stream,
-            Err(error) if head.is_empty() => return Err(error.into()),
+        let mut head = Head::default();
+        // It is held beside the longest line.
+        let passed_over = bounds.line / 8;
+        let rest: Box<dyn Read + Send> = match head.fill(&mut stream, passed_over) {
+            Ok(()) => stream,
+            Err(error) if head.read.is_empty() => return Err(error.into()),
             Err(error) => Box::new(Broken(Some(error))),
         };
-        let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.clone()).chain(rest));
+        let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.read).chain(rest));
         Ok(Source {
             path: path.to_owned(),
             alone: false,
-            head,
+            head: head.shown,
             head_text: OnceLock::new(),
             outline: OnceLock::new(),
             stream: Some(stream),
@@ -151,7 +151,7 @@ impl Source {
         self.bounds
     }
 
-    /// The first bytes of the (decompressed) content.
+    /// The first bytes of the (decompressed) content, without the rest of long strings among them.
     pub fn head(&self) -> &[u8] {
         &self.head
     }

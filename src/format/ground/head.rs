@@ -1,0 +1,65 @@
+//! The first bytes of a file, by which its format is told. What tells it may stand behind a text of any length: what is left of it is passed over.
+
+use super::json::{closing_quote, unclosed_string};
+use std::io::{self, Read};
+
+/// How much of a file is looked at to tell its format.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// How much is kept of further long strings.
+const SHOWN: usize = 1024;
+
+/// The head of a stream.
+#[derive(Default)]
+pub struct Head {
+    /// The first bytes, without what was passed over.
+    pub shown: Vec<u8>,
+    /// All that was read for them.
+    pub read: Vec<u8>,
+}
+
+impl Head {
+    /// Reads a head, for which no more than so many bytes are passed over. What was read before an error stays.
+    pub fn fill(&mut self, stream: &mut dyn Read, most: usize) -> io::Result<()> {
+        // What was read up to `at` is shown, or passed over.
+        let (mut at, mut room) = (0, HEAD_BYTES);
+        loop {
+            let wanted = at + room - self.shown.len();
+            let outcome = self.read_to(stream, wanted);
+            let end = wanted.min(self.read.len());
+            self.shown.extend_from_slice(self.read.get(at..end).unwrap_or_default());
+            at = end;
+            outcome?;
+            let first = room == HEAD_BYTES;
+            // A string that begins at the very end leaves no room for what follows it.
+            let long = unclosed_string(&self.shown).filter(|start| at == wanted && (first || start + SHOWN < room));
+            let Some(start) = long else { return Ok(()) };
+            let quote = loop {
+                if let Some(quote) = closing_quote(&self.read, at) {
+                    break quote;
+                }
+                at = self.read.len();
+                if at >= most || self.read_to(stream, at + HEAD_BYTES)? == 0 {
+                    return Ok(());
+                }
+            };
+            self.shown.truncate(if first { room } else { start + SHOWN });
+            room = 2 * HEAD_BYTES;
+            // An escape is not cut through: what stands behind it is another character's then.
+            let string = self.shown.get(start + 1..).unwrap_or_default();
+            if let Some(back) = string.iter().rev().take(ESCAPE).position(|byte| *byte == b'\\') {
+                let run = string.iter().rev().skip(back).take_while(|byte| **byte == b'\\').count();
+                self.shown.truncate(self.shown.len() - back - run);
+            }
+            at = quote;
+        }
+    }
+
+    /// Reads on up to this length, and tells how much has come.
+    fn read_to(&mut self, stream: &mut dyn Read, length: usize) -> io::Result<usize> {
+        stream.take(length.saturating_sub(self.read.len()) as u64).read_to_end(&mut self.read)
+    }
+}
+
+/// No escape is longer (`\u12ab`).
+const ESCAPE: usize = 6;
