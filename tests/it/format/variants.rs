@@ -159,6 +159,15 @@ fn spans_as_libraries_print_them_and_as_phoenix_exports_them() {
         assert!(in_short(call)[0].starts_with("s: tools"), "{:?}", in_short(call));
     }
 
+    // any-agent has a word of its own for a call of a model; figures of operations that are none are said to be left out.
+    let own = r#"{"spans":[{"name":"call_llm m","parent":null,"start_time":1758026601631711000,"context":{"trace_id":7,"span_id":2},
+        "attributes":{"gen_ai.operation.name":"call_llm","gen_ai.request.model":"m","gen_ai.input.messages":"[{\"role\":\"user\",\"content\":\"Hi\"}]",
+        "gen_ai.output":"[{\"tool.name\":\"look\",\"tool.args\":\"{}\"}]","gen_ai.usage.input_tokens":30,"gen_ai.usage.output_tokens":3}},
+        {"name":"e","parent":null,"context":{"trace_id":7,"span_id":3},"attributes":{"gen_ai.operation.name":"embed","gen_ai.usage.input_tokens":9}}]}"#;
+    let (transcripts, lost) = read("otlp", "trace.json", own);
+    assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: Hi".into(), "a: look()".into()], vec![(30, 3)]));
+    assert_eq!(lost, ["span with usage whose operation is no call of a model"]);
+
     // The AI SDK: seconds and nanoseconds, and a reply whose parts are kept apart.
     let kept = r#"[{"name":"ai.generateText.doGenerate","spanContext":{"traceId":"a","spanId":"2"},"parentSpanContext":{"traceId":"a","spanId":"1"},
         "startTime":[1770131992,242000000],"attributes":{"gen_ai.request.model":"m","gen_ai.usage.input_tokens":60,"gen_ai.usage.output_tokens":9,

@@ -42,12 +42,19 @@ pub fn join(mut spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl F
     spans.arrange_by(|one, other| (one.time, &one.trace, &one.id).cmp(&(other.time, &other.trace, &other.id)));
     let around = around(&spans);
     for span in spans {
-        if !span.called {
-            continue;
-        }
-        if around.contains(&(span.trace.clone(), span.id.clone())) {
-            lose("span around other calls (its figures are theirs)");
-            continue;
+        let holds_calls = around.contains(&(span.trace.clone(), span.id.clone()));
+        match (span.called, holds_calls) {
+            (true, false) => {}
+            (true, true) => {
+                lose("span around other calls (its figures are theirs)");
+                continue;
+            }
+            (false, _) => {
+                if span.usage.is_some() && !holds_calls {
+                    lose("span with usage whose operation is no call of a model");
+                }
+                continue;
+            }
         }
         sessions.add(exchange(span, &mut lose)).into_iter().for_each(&mut *hand_over);
     }

@@ -87,12 +87,14 @@ fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
         ..Tokens::default()
     };
     let called = match operation.as_str() {
-        "chat" | "text_completion" | "generate_content" | "completion" => true,
+        "chat" | "text_completion" | "generate_content" | "completion" | "call_llm" => true,
         // A span of an agent or of a tool repeats the figures of what it holds.
         "" => kind == "LLM" || (kind.is_empty() && tokens.input != Count::Absent),
         _ => false,
     };
-    let usage = sound(if called { tokens.usage() } else { Ok(None) }, lose);
+    // Of other operations it tells what is left out.
+    let other = || tokens.usage().ok().flatten().filter(|_| !operation.is_empty());
+    let usage = if called { sound(tokens.usage(), lose) } else { other() };
     let cost = serde_json::from_value::<Dollars>(first(&["gen_ai.usage.cost", "llm.cost.total"])).unwrap_or_default();
     let (mut input, mut output) = (first(&["gen_ai.input.messages"]), first(&["gen_ai.output.messages"]));
     let mut instructions = first(&["gen_ai.system_instructions"]);
@@ -115,6 +117,9 @@ fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
     }
     if output.is_null() {
         output = first(&["gen_ai.completion", "output.value"]);
+    }
+    if output.is_null() {
+        output = said_to_any_agent(&first(&["gen_ai.output"]));
     }
     if called && input.is_null() {
         lose("call without its content");
@@ -153,6 +158,14 @@ fn said_to_the_ai_sdk(kept: &Map<String, Value>) -> Value {
     let parts: Vec<Value> =
         thought.into_iter().chain(words).chain(calls.as_ref().and_then(Value::as_array).cloned().into_iter().flatten()).collect();
     if parts.is_empty() { Value::Null } else { Value::Array(parts) }
+}
+
+/// A reply as any-agent keeps it: a text, or calls of tools by name and arguments.
+fn said_to_any_agent(kept: &Value) -> Value {
+    let kept = opened(kept);
+    let call = |call: &Value| Some(json!({ "type": "tool-call", "toolName": call.get("tool.name")?, "input": call.get("tool.args") }));
+    let calls: Option<Vec<Value>> = kept.as_array().and_then(|list| list.iter().map(call).collect());
+    calls.map_or_else(|| kept.into_owned(), Value::Array)
 }
 
 /// Messages that stand in events: one an event (`gen_ai.user.message`), or all of them in one.
