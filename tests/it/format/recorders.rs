@@ -1,0 +1,138 @@
+use crate::support::{in_short, prompts, read_text};
+use ctxsim::format::{Source, sniff};
+use ctxsim::transcript::{Transcript, Trust};
+use std::io::Cursor;
+use std::path::Path;
+
+const CHAT: &str = "https://api.openai.com/v1/chat/completions";
+const ASKED: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
+const CAME: &str = r#"{"id":"r","model":"m","choices":[{"message":{"role":"assistant","content":"Ho"}}],"usage":{"prompt_tokens":8,"completion_tokens":2}}"#;
+
+fn times(transcripts: &[Transcript]) -> Vec<Option<i64>> {
+    transcripts
+        .iter()
+        .flat_map(|transcript| transcript.messages.iter().filter(|message| message.call.is_some()))
+        .map(|message| message.time)
+        .collect()
+}
+
+#[test]
+fn claude_trace_keeps_a_stream_beside_an_empty_body() {
+    let events = [
+        r#"{"type":"message_start","message":{"id":"m1","role":"assistant","model":"claude","content":[],"usage":{"input_tokens":14,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Ho"}}"#,
+        r#"{"type":"message_delta","usage":{"output_tokens":9}}"#,
+    ];
+    let stream = serde_json::Value::from(events.map(|event| format!("data: {event}\n\n")).concat());
+    let line = format!(
+        r#"{{"request":{{"timestamp":1748554704.25,"url":"https://api.anthropic.com/v1/messages","body":{ASKED}}},"response":{{"timestamp":1748554705.5,"body":null,"body_raw":{stream}}}}}"#
+    );
+    let (transcripts, lost) = read_text("trace.jsonl", &line);
+    assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0]), lost), (vec!["u: Hi".into(), "a: Ho".into()], vec![(14, 9)], vec![]));
+    assert_eq!(times(&transcripts), [Some(1_748_554_705_500)]);
+}
+
+#[test]
+fn a_call_has_the_time_that_its_recorder_gives() {
+    let ruby = |more: &str| {
+        format!(
+            "http_interactions:\n- request:\n    uri: {CHAT}\n    body:\n      string: '{ASKED}'\n  response:\n    headers:\n      date:\n      - Thu, 01 Jan 2026 00:00:05 GMT\n    body:\n      string: '{CAME}'\n{more}recorded_with: VCR 6\n"
+        )
+    };
+    let archive = |times: &str, headers: &str| {
+        format!(
+            r#"{{"log":{{"entries":[{{{times}"request":{{"url":"{CHAT}","postData":{{"textJSON":{ASKED}}}}},"response":{{"headers":{headers},"content":{{"text":{}}}}}}}]}}}}"#,
+            serde_json::Value::from(CAME)
+        )
+    };
+    let nock = format!(
+        r#"[{{"scope":"https://api.openai.com:443","path":"/v1/chat/completions","body":{ASKED},"response":{CAME},"rawHeaders":["Server","date","Date","Thu, 01 Jan 2026 00:00:05 GMT"]}}]"#
+    );
+    let dated = r#"[{"name":"Date","value":"Thu, 01 Jan 2026 00:00:05 GMT"}]"#;
+    for (name, log, second) in [
+        ("a.yml", ruby("  recorded_at: Thu, 01 Jan 2026 00:00:07 GMT\n"), Some(7)),
+        ("b.yml", ruby(""), Some(5)),
+        ("c.har", archive(r#""startedDateTime":"2026-01-01T00:00:03.000Z","#, dated), Some(3)),
+        ("d.har", archive("", dated), Some(5)),
+        ("e.har", archive("", r#"[{"name":"Date","value":"a day"}]"#), None),
+        ("f.json", nock, Some(5)),
+        // The reply's own word goes before all.
+        ("g.yml", ruby("").replace(r#""id":"r""#, r#""id":"r","created":1767225601"#), Some(1)),
+    ] {
+        assert_eq!(times(&read_text(name, &log).0), [second.map(|second: i64| 1_767_225_600_000 + second * 1000)], "{name}");
+    }
+    let chat = r#"{"requesterUsername":"p","requests":[{"requestId":"q1","message":{"text":"Hi"},"response":[{"value":"Ho"}],"timestamp":1773720267846}]}"#;
+    assert_eq!(times(&read_text("chat.json", chat).0), [Some(1_773_720_267_846)]);
+}
+
+/// A cassette of one request to Converse.
+fn converse(asked: &str, id: &str) -> String {
+    format!(
+        "http_interactions:\n- request:\n    uri: https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova/converse\n    body:\n      string: '{asked}'\n  response:\n    headers:\n      X-Amzn-Requestid:\n      - {id}\n    body:\n      string: '{{\"output\":{{\"message\":{{\"role\":\"assistant\",\"content\":[{{\"text\":\"Ho\"}}]}}}},\"usage\":{{\"inputTokens\":5,\"outputTokens\":7}}}}'\nrecorded_with: VCR 6\n"
+    )
+}
+
+#[test]
+fn a_call_of_converse_is_known_by_the_id_of_its_request() {
+    let asked = r#"{"messages":[{"role":"user","content":[{"text":"Hi"}]}]}"#;
+    for (id, expected) in [("f0ec8cd8-49c3-4e98-a290-7377cc8ade17", "f0ec8cd8-49c3-4e98-a290-7377cc8ade17 5+7"), ("'**REDACTED**'", "")] {
+        let (transcripts, lost) = read_text("talk.yml", &converse(asked, id));
+        assert_eq!((transcripts[0].messages[1].call.as_ref().unwrap().id.as_str(), lost), (expected, vec![]));
+    }
+}
+
+#[test]
+fn an_answer_counts_whose_request_is_broken() {
+    let (transcripts, lost) = read_text("talk.yml", &converse(r#"{"messages":[{"role":"#, "''"));
+    assert_eq!((prompts(&transcripts[0]), lost), (vec![(5, 7)], vec![("request of an unexpected shape".to_owned(), 1)]));
+    assert_eq!(transcripts[0].messages[0].call.as_ref().unwrap().usage.unwrap().trust, Trust::Partial);
+}
+
+#[test]
+fn requests_and_responses_in_two_lists() {
+    let request = |said: &str| format!("- body: '{}'\n  method: POST\n  uri: {CHAT}\n", ASKED.replace("Hi", said));
+    let response = |prompt: &str| format!("- body:\n    string: '{}'\n  headers: {{}}\n", CAME.replace(":8,", prompt));
+    let log = format!("requests:\n{}{}responses:\n{}{}", request("Hi"), request("Hello"), response(":8,"), response(":9,"));
+    let (transcripts, lost) = read_text("talk.yaml", &log);
+    assert_eq!((transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), lost), (vec![(8, 2), (9, 2)], vec![]));
+    let (transcripts, lost) = read_text("talk.yaml", log.strip_suffix(&response(":9,")).unwrap());
+    assert_eq!((transcripts.len(), lost), (1, vec![("request without a reply".to_owned(), 1)]));
+}
+
+#[test]
+fn responses_alone_are_sessions_of_one_call() {
+    let chat = CAME.replace(r#""id""#, r#""object":"chat.completion","id""#);
+    let responses = r#"{"id":"resp_1","object":"response","created_at":1767225601,"status":"completed","model":"gpt-5","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Ho"}]}],"usage":{"input_tokens":31,"output_tokens":6,"total_tokens":37}}"#;
+    let gemini = r#"{"candidates":[{"content":{"parts":[{"text":"Ho"}],"role":"model"}}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":3},"modelVersion":"gemini-3"}"#;
+    let all = [(8, 2), (31, 6), (4, 3)];
+    for (name, log, expected) in [
+        ("chat.json", chat.clone(), &all[..1]),
+        ("responses.json", responses.replace(',', ",\n"), &all[1..2]),
+        ("gemini.json", gemini.to_owned(), &all[2..]),
+        ("lines.jsonl", [&chat, responses, gemini].join("\n"), &all[..]),
+        ("list.json", format!("[{}]", [&chat, responses, gemini].join(",")), &all[..]),
+    ] {
+        let (transcripts, lost) = read_text(name, &log);
+        assert_eq!((transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), lost), (expected.to_vec(), vec![]), "{name}");
+        assert!(transcripts.iter().all(|transcript| in_short(transcript) == ["a: Ho"]), "{name}");
+    }
+}
+
+#[test]
+fn what_tells_the_format_may_stand_behind_long_texts() {
+    // The head ends within the texts, and at last within an escape of one.
+    for (length, escape) in [(10, ""), (60_000, "\\\\"), (200_000, "\\u00e9"), (65_420, "\\n\\\"")] {
+        let text = "x".repeat(length) + &escape.repeat(60) + &"x".repeat(length);
+        let logs = [
+            ("vcr", format!(r#"{{"request":{{"url":"{CHAT}","body":"{text}"}},"response":{{"body":"{text}"}}}}"#)),
+            ("vcr", format!(r#"{{"log":{{"pages":"{text}","entries":[{{"_initiator":"{text}","request":{{"url":"{CHAT}"}}}}]}}}}"#)),
+            ("sharegpt", format!(r#"[{{"conversations":[{{"value":"{text}","from":"human"}}]}}]"#)),
+        ];
+        for (reader, log) in logs {
+            let source = Source::from_reader(Path::new("log.json"), Box::new(Cursor::new(log.clone()))).unwrap();
+            assert_eq!(sniff(&source).map(|(reader, _)| reader.name), Some(reader), "{length} {escape}");
+            let mut source = source;
+            assert!(source.document().unwrap() == log, "{length} {escape}");
+        }
+    }
+}
