@@ -170,6 +170,9 @@ pub(super) fn opened(path: &Path, settings: &ReadSettings<'_>, companions: Compa
         (None, None) if source.head().is_empty() => skipped("is empty"),
         (None, None) => match format::why_unclaimed(&source) {
             Some(reason) => skipped(&reason),
+            None if matches!(source.head(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{' | b'[', 0, ..] | [0, b'{' | b'[', ..]) => {
+                skipped("is written in UTF-16, and logs are read in UTF-8")
+            }
             None if source.head().contains(&0) => skipped("is a binary file that no reader knows"),
             None => skipped("no reader knows its format"),
         },

@@ -66,8 +66,10 @@ impl Dialect {
     /// that ask no model for a reply: uploads, lists, counts of tokens.
     pub fn of_address(address: &str, request: &str) -> Option<Dialect> {
         let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
-        let keys = serde_json::from_str::<Keys>(request).ok()?;
         let ends = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
+        let converse = ends(&["/converse", "/converse-stream"]);
+        // Nothing else is asked at these addresses, so that a request whose JSON is broken has an answer that counts.
+        let Ok(keys) = serde_json::from_str::<Keys>(request) else { return converse.then_some(Dialect::Bedrock) };
         if path.ends_with("/responses/compact") {
             Some(Dialect::OpenAiCompact)
         } else if path.ends_with("/responses") && keys.input.or(keys.prompt).is_some() {
@@ -80,7 +82,7 @@ impl Dialect {
             // Amazon's own models are asked in the names of Converse.
             let own = keys.anthropic_version.is_none() && bedrock::model(address).contains("amazon.");
             Some(if own { Dialect::Bedrock } else { Dialect::Anthropic })
-        } else if ends(&["/converse", "/converse-stream"]) && keys.messages.is_some() {
+        } else if converse && keys.messages.is_some() {
             Some(Dialect::Bedrock)
         } else if path.ends_with("/chat/completions") && keys.messages.is_some() {
             Some(Dialect::OpenAiChat)
@@ -110,8 +112,13 @@ impl Dialect {
             Dialect::OpenAiCompact => openai_responses::compaction(request, response, lose),
             Dialect::Gemini => gemini::decode(request, response, lose),
             Dialect::Bedrock => {
-                let response = response.and_then(bedrock::response);
-                anthropic::decode(bedrock::request(request).as_deref().unwrap_or(request), response.as_deref(), lose)
+                let (asked, response) = (bedrock::request(request), response.and_then(bedrock::response));
+                if asked.is_none() {
+                    lose("request of an unexpected shape");
+                }
+                let mut exchange = anthropic::decode(asked.as_deref().unwrap_or("{}"), response.as_deref(), lose)?;
+                exchange.hidden |= asked.is_none();
+                Ok(exchange)
             }
         }
     }
