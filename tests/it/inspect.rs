@@ -134,8 +134,11 @@ fn damage_is_told_and_words_are_not() {
     let good = fs::read_to_string("tests/data/cli/session.jsonl").expect("a fixture");
     fs::write(folder.path().join("cut.jsonl"), format!("{good}{{\"secret-of-the-log\": ")).expect("written");
     fs::write(folder.path().join("notes.md"), "not a log").expect("written");
+    let wide: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(folder.path().join("wide.jsonl"), wide).expect("written");
     let path = folder.path().to_string_lossy().into_owned();
     let shown = ctxsim(&["inspect", &path, "--details"]).stdout();
+    assert!(shown.contains("is written in UTF-16"), "{shown}");
     assert!(shown.contains("1 record could not be used."), "{shown}");
     assert!(shown.contains("no reader knows its format") && !shown.contains("Next:"), "{shown}");
     assert!(ctxsim(&["inspect", &path]).stdout().contains("Next:  ctxsim replay"));

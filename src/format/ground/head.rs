@@ -1,7 +1,7 @@
 //! The first bytes of a file, by which its format is told. What tells it may stand behind a text of any length: what is left of it is passed over.
 
 use super::json::{closing_quote, unclosed_string};
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 
 /// How much of a file is looked at to tell its format.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -63,3 +63,22 @@ impl Head {
 
 /// No escape is longer (`\u12ab`).
 const ESCAPE: usize = 6;
+
+/// A stream from its first byte: what was read of it already, which is let go as soon as it has been read once more, and the rest.
+pub struct Whole {
+    /// What was read.
+    pub held: Cursor<Vec<u8>>,
+    /// What follows it.
+    pub rest: Box<dyn Read + Send>,
+}
+
+impl Read for Whole {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.held.read(into)?;
+        if read > 0 || into.is_empty() {
+            return Ok(read);
+        }
+        self.held = Cursor::default();
+        self.rest.read(into)
+    }
+}

@@ -1,6 +1,6 @@
 //! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
 
-use super::head::Head;
+use super::head::{Head, Whole};
 use super::json::{CUT_OFF, close, fault, values};
 use super::lines::{HALF_CHARACTER, Line, Lines, NOT_UTF8, TOO_LONG, whole_characters};
 use super::outline::Outline;
@@ -125,14 +125,14 @@ impl Source {
             _ => chained,
         };
         let mut head = Head::default();
-        // It is held beside the longest line.
-        let passed_over = bounds.line / 8;
+        // It is held beside the beginning of a line.
+        let passed_over = bounds.line / 32;
         let rest: Box<dyn Read + Send> = match head.fill(&mut stream, passed_over) {
             Ok(()) => stream,
             Err(error) if head.read.is_empty() => return Err(error.into()),
             Err(error) => Box::new(Broken(Some(error))),
         };
-        let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.read).chain(rest));
+        let stream: Box<dyn Read + Send> = Box::new(Whole { held: Cursor::new(head.read), rest });
         Ok(Source {
             path: path.to_owned(),
             alone: false,

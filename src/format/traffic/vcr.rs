@@ -277,7 +277,7 @@ impl Traffic {
         for message in exchange.reply.iter_mut().flat_map(|reply| &mut reply.messages) {
             message.time = message.time.or(self.time);
             if let Some(made) = message.call.as_mut().filter(|made| made.id.is_empty()) {
-                *made = Box::new(call(&self.id, &made.model, made.usage));
+                **made = call(&self.id, &made.model, made.usage);
             }
         }
         Some(exchange)
