@@ -16,6 +16,8 @@ pub struct Advised {
     pub difference: Option<Estimate>,
     /// What is to be said of that.
     pub finding: Finding,
+    /// The sessions that both bring to their end.
+    pub compared: u64,
     /// Sessions that it fails and the own agents do not.
     pub fails_more: u64,
     /// The share of the reused text that it keeps, and that the own agents keep.
@@ -71,7 +73,8 @@ pub fn advised<'a>(
         let enough = sample.holding(compared) >= FEWEST;
         let difference = enough.then(|| resamples.ratio(&sample.sums(parts), &sample.sums(wholes))).flatten();
         let share = |(kept, all): (u64, u64)| if all == 0 { 1.0 } else { kept as f64 / all as f64 };
-        Advised { place, difference, finding: finding(difference.as_ref(), bars), fails_more, kept: (share(kept[0]), share(kept[1])) }
+        let (finding, kept) = (finding(difference.as_ref(), bars), (share(kept[0]), share(kept[1])));
+        Advised { place, difference, finding, compared: compared as u64, fails_more, kept }
     };
     replays.into_iter().enumerate().map(of).collect()
 }

@@ -23,28 +23,59 @@ const MARK: &str = "Next:  ";
 /// Between a command and what it shows.
 const GAP: usize = 3;
 
+/// What a screen lacks without its first table, or the sentences right behind it: more than all else comes to.
+const ANSWER: usize = 1_000_000;
+
+/// What it lacks without another table.
+const TABLE: usize = 1_000;
+
+/// What stands below the sections of a screen.
+struct End<'a> {
+    /// What to type next.
+    steps: &'a [(String, String)],
+    /// Does it say what is behind the screen?
+    says_rest: bool,
+    /// Does the answer stay where it has no room?
+    forced: bool,
+}
+
+/// How a section is cut to its screen.
+struct Cut<'a> {
+    /// Lines that it may take.
+    room: usize,
+    /// Rows of a table at the most; the usual number where that is 0.
+    most: usize,
+    /// Rows that stay.
+    held: &'a [usize],
+    /// Does it stay where it has no room, in its fewest rows?
+    forced: bool,
+}
+
 /// The first screen of a report. What to type next, and that there is more, give way to what answers.
 pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let steps = report.screen.as_ref().map_or(&[][..], |screen| &screen.next);
     let fewer = (0..=steps.len()).rev().filter_map(|count| steps.get(..count));
     let ends = fewer.flat_map(|steps| [(steps, true), (steps, false)]).filter(|(few, says_rest)| *says_rest || !few.is_empty());
     // All rows are asked for whatever they push out, and are long to render.
-    let tried = if depth == Depth::AllRows { 1 } else { usize::MAX };
+    let forced = depth == Depth::AllRows;
     let mut best: Option<(String, usize)> = None;
-    for (steps, says_rest) in ends.take(tried) {
-        let (text, left_out) = with_end(report, page, depth, steps, says_rest);
-        if left_out == 0 {
+    for (steps, says_rest) in ends.take(if forced { 1 } else { usize::MAX }) {
+        let (text, lack) = with_end(report, page, depth, &End { steps, says_rest, forced });
+        if lack == 0 {
             return text;
         }
-        if best.as_ref().is_none_or(|(_, least)| left_out < *least) {
-            best = Some((text, left_out));
+        if best.as_ref().is_none_or(|(_, least)| lack < *least) {
+            best = Some((text, lack));
         }
     }
-    best.map(|(text, _)| text).unwrap_or_default()
+    // A screen that is too long is better than one without its answer.
+    let whole = || with_end(report, page, depth, &End { steps: &[], says_rest: true, forced: true }).0;
+    best.map(|(text, lack)| if lack < ANSWER || forced { text } else { whole() }).unwrap_or_default()
 }
 
-/// The screen with these steps at its end, and with what is behind it; and how many of its sections have no room.
-fn with_end(report: &Report, page: Page, depth: Depth, steps: &[(String, String)], says_rest: bool) -> (String, usize) {
+/// The screen with this end, and what it lacks: the answer weighs most, then other tables, then rows that can be shown, then sentences.
+fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String, usize) {
+    let End { steps, says_rest, forced } = *end;
     let page = Page { figures: Figures::ThreeDigits, ..page };
     let mut out = String::new();
     let own = report.own_screen();
@@ -56,19 +87,28 @@ fn with_end(report: &Report, page: Page, depth: Depth, steps: &[(String, String)
     let mut unused = String::new();
     report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
     let below = lines(&unused) + if says_rest { 2 } else { 0 } + if next.is_empty() { 2 } else { lines(&next) + 1 };
-    let (mut left_out, mut shown) = (0, Vec::new());
+    let (mut left_out, mut lack, mut shown) = (0, 0, Vec::new());
+    let is_table = |one: &Section| matches!(one.body, Body::Table(_));
+    let first = report.on_screen().iter().position(is_table).filter(|_| own.is_some());
     for (place, one) in report.on_screen().iter().enumerate() {
         // A table leaves room for the sentences right behind it.
-        let sentences = report.on_screen().iter().skip(place + 1).take(1).filter(|_| own.is_some() && matches!(one.body, Body::Table(_)));
+        let sentences = report.on_screen().iter().skip(place + 1).take(1).filter(|_| own.is_some() && is_table(one));
         let sentences = sentences.filter(|later| matches!(later.body, Body::Lines(_))).map(|later| lines(&rendered(later, page)) + 1);
+        let is_answer = first.is_some_and(|first| place == first || place == first + 1 && !is_table(one));
+        let held = own.filter(|_| first == Some(place)).map_or(&[][..], |screen| &screen.held);
         let room = (LINES * USUAL_WIDTH / page.width.clamp(NARROWEST, USUAL_WIDTH))
             .saturating_sub(lines(&out) + below + sentences.sum::<usize>() + 1);
-        match told(one, page, depth, room, own.map_or(0, |screen| screen.rows)) {
-            Some(told) => {
+        let cut = Cut { room, most: own.map_or(0, |screen| screen.rows), held, forced: forced && is_answer };
+        match told(one, page, depth, &cut) {
+            Some((told, more)) => {
                 out += &format!("\n{told}");
                 shown.push(one);
+                lack += if held.is_empty() { 0 } else { more * 10 };
             }
-            None => left_out += 1,
+            None => {
+                left_out += 1;
+                lack += if is_answer { ANSWER } else { 1 + usize::from(is_table(one)) * TABLE };
+            }
         }
     }
     let behind = if own.is_some() { report.sections.len() } else { left_out };
@@ -84,14 +124,16 @@ fn with_end(report: &Report, page: Page, depth: Depth, steps: &[(String, String)
     if !next.is_empty() {
         out += &format!("\n{next}");
     }
-    (out, left_out)
+    (out, lack)
 }
 
-/// A section within so many lines; `None` where it does not fit. Of a long table the first rows are shown: so many, or the usual number where that is 0.
-fn told(one: &Section, page: Page, depth: Depth, room: usize, most: usize) -> Option<String> {
-    let whole = || rendered(one, page);
+/// A section within so many lines, and how many of its rows are left out; `None` where it does not fit. Of a long table the first rows are shown, and
+/// those that are held.
+fn told(one: &Section, page: Page, depth: Depth, cut: &Cut<'_>) -> Option<(String, usize)> {
+    let Cut { room, most, held, forced } = *cut;
+    let whole = || (rendered(one, page), 0);
     let Body::Table(table) = &one.body else {
-        return Some(whole()).filter(|whole| lines(whole) <= room || matches!(one.body, Body::Code(..)));
+        return Some(whole()).filter(|(whole, _)| forced || lines(whole) <= room || matches!(one.body, Body::Code(..)));
     };
     // What the user named is shown, however long that is.
     if depth == Depth::AllRows || table.columns.iter().any(|column| column.asked) {
@@ -100,21 +142,21 @@ fn told(one: &Section, page: Page, depth: Depth, room: usize, most: usize) -> Op
     let mut rows = table.rows.len().min(if most == 0 { ROWS } else { most });
     loop {
         let more = table.rows.len() - rows;
-        let first = Section { title: one.title.clone(), body: Body::Table(table.first(rows)) };
+        let first = Section { title: one.title.clone(), body: Body::Table(table.first(rows, held)) };
         let mut told = rendered(&first, page);
         if more > 0 {
             told += &format!("… {} more: --all\n", grouped(more as u64));
         }
         let over = lines(&told).saturating_sub(room);
         if over == 0 {
-            return Some(told);
+            return Some((told, more));
         }
         // Fewer rows than these tell nothing, but a row of sentences does. Rows of several lines free more than a line each.
-        let fewest = if table.columns.iter().any(|column| column.unit == Unit::Prose) { 1 } else { 3 };
+        let fewest = if table.columns.iter().any(|column| column.unit == Unit::Prose) { 1 } else { 3.max(held.len()) };
         let fewer = rows.saturating_sub(over);
         rows = match rows {
-            _ if rows <= fewest => return None,
-            _ if fewer < 3 => (rows / 2).max(fewest),
+            _ if rows <= fewest => return forced.then_some((told, more)),
+            _ if fewer < fewest => (rows / 2).max(fewest),
             _ => fewer,
         };
     }

@@ -35,16 +35,18 @@ enum Row<'a> {
 
 /// The screen.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
-    let mut sections = vec![table(replays, baselines, asked)];
+    let (verdict, best) = verdict(corpus, replays, baselines, asked).unzip();
+    let (table, held) = table(replays, baselines, asked, best.flatten());
+    let mut sections = vec![table];
     let mut lines: Vec<String> = unlike(corpus, replays, baselines, asked).into_iter().collect();
-    lines.extend(verdict(corpus, replays, baselines, asked));
+    lines.extend(verdict);
     lines.extend(refetch::in_brief(replays, asked.cache));
     lines.extend((!corpus.traces.is_empty()).then(|| calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted)));
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
     lines.push(format!("{OPEN_LOOP}{longer}."));
     sections.push(Section::lines(lines));
     sections.extend(warned(baselines.with_own(replays)));
-    Screen { title: heading(corpus), sections, next: asked.next.clone(), ..Screen::default() }
+    Screen { title: heading(corpus), sections, next: asked.next.clone(), held, ..Screen::default() }
 }
 
 /// Agents, sessions, calls and days in one line.
@@ -67,12 +69,19 @@ pub(super) fn days(corpus: &Corpus) -> Option<String> {
     Some(if first == last { first } else { format!("{first} to {last}") })
 }
 
-/// A row each for the recording, the user's own agents and the policies; that of no policy at the end.
-fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
+/// A row each for the recording, the user's own agents and the policies; that of no policy at the end. And the places of the rows that the verdict and
+/// its reader need: these, and that of the policy that the verdict is about.
+fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: Option<&Replay>) -> (Section, Vec<usize>) {
     let is_none = |replay: &&Replay| replay.is_none();
     let recorded = baselines.recording.map(|_| Row::Recorded);
     let named = baselines.with_own(replays).filter(|replay| !is_none(replay)).chain(replays.iter().filter(is_none));
-    let rows = recorded.into_iter().chain(named.map(Row::Of));
+    let rows: Vec<Row<'_>> = recorded.into_iter().chain(named.map(Row::Of)).collect();
+    let is = |replay: &Replay, other: Option<&Replay>| other.is_some_and(|other| std::ptr::eq(replay, other));
+    let is_held = |row: &Row<'_>| match row {
+        Row::Recorded => true,
+        Row::Of(replay) => is_none(replay) || is(replay, best) || is(replay, baselines.own.map(|own| &own.replay)),
+    };
+    let held = rows.iter().enumerate().filter(|(_, row)| is_held(row)).map(|(place, _)| place).collect();
     let policy = |row: &Row<'_>| match row {
         Row::Recorded => Cell::name(RECORDED),
         Row::Of(replay) if is_none(replay) => Cell::Name(replay.policy.replacen("none", "no policy", 1)),
@@ -84,14 +93,14 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Sec
         Row::Of(_) => Cell::Empty,
     };
     let mut fields = Fields::new().with(Column::name("policy", "policy"), policy);
-    for (key, header) in [
-        ("failed_sessions", "failed sessions"),
-        ("overflows", "over\u{ad}flows"),
-        ("compactions", "compac\u{ad}tions"),
-        ("prompt_tokens", "prompt tokens"),
+    for (key, header, priority) in [
+        ("failed_sessions", "failed sessions", 0),
+        ("overflows", "over\u{ad}flows", 0),
+        ("compactions", "compac\u{ad}tions", 0),
+        ("prompt_tokens", "prompt tokens", 0),
     ] {
         let Some(metric) = metric_of(key) else { continue };
-        fields = fields.with(Column { header, priority: 0, ..figures::column(metric) }, move |row: &Row<'_>| figure(metric, row));
+        fields = fields.with(Column { header, priority, ..figures::column(metric) }, move |row: &Row<'_>| figure(metric, row));
     }
     let [cost, _] = cost_figures::COLUMNS;
     let cost_of = |row: &Row<'_>| match row {
@@ -114,7 +123,7 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Sec
         fields = fields.with(Column { header: "reused text kept", priority: 2, ..figures::column(kept) }, cell);
     }
     let table: Table = fields.table(1, rows);
-    Section { title: String::new(), body: Body::Table(table) }
+    (Section { title: String::new(), body: Body::Table(table) }, held)
 }
 
 /// Which figures of the table above are not of the same requests, or sessions; `None` where all are.
@@ -139,7 +148,7 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
 }
 
 /// A share with its sign, as a difference is read.
-fn signed(cell: Cell) -> Cell {
+pub(super) fn signed(cell: Cell) -> Cell {
     match cell {
         Cell::Share { part, whole } if whole > 0 => Cell::Name(finding::share(part as f64 / whole as f64)),
         cell => cell,
@@ -168,8 +177,13 @@ pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], own: &Own,
     best_of(&found).filter(|best| best.keeps_as_much()).and_then(|best| others.get(best.place).copied())
 }
 
-/// Is there anything to change? `None` where no own agent is known to compare with.
-pub(super) fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
+/// Is there anything to change, and the policy that the answer is about? `None` where no own agent is known to compare with.
+pub(super) fn verdict<'a>(
+    corpus: &Corpus,
+    replays: &'a [Replay],
+    baselines: Baselines<'_>,
+    asked: &Asked<'_>,
+) -> Option<(String, Option<&'a Replay>)> {
     let own = baselines.own?;
     let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
     if others.is_empty() {
@@ -178,15 +192,17 @@ pub(super) fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<
     let found = found(corpus, &others, own, asked);
     let Some(best) = best_of(&found) else {
         let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
-        return Some(if judged {
+        let sentence = if judged {
             let own_error = found.iter().any(|one| one.finding == Finding::NoDifference(Within::OwnError));
             let than = if own_error { "the model's own error" } else { "the uncertainty" };
             format!("Keep what you have: no policy is cheaper by more than {than} and fails no more sessions.")
         } else {
             "Cannot judge: too few sessions can be compared with your own agent's.".to_owned()
-        });
+        };
+        return Some((sentence, None));
     };
-    let name = others.get(best.place).map_or("", |replay| replay.policy.as_str());
+    let about = others.get(best.place).copied();
+    let name = about.map_or("", |replay| replay.policy.as_str());
     let own_error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache)).map(|error| {
         let off = percent(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX), error.recorded_nano_usd);
         format!("; the bill's own error: {off}")
@@ -197,14 +213,16 @@ pub(super) fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<
     });
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let by = by.unwrap_or_default();
-    Some(if best.keeps_as_much() {
+    let over = counted(best.compared, "session");
+    let sentence = if best.keeps_as_much() {
         format!(
-            "{name} is cheaper than your own agent over the same sessions, {by}; it fails no more of them and keeps as much of the reused text."
+            "{name} is cheaper than your own agent over {over} of both, {by}; it fails no more of them and keeps as much of the reused text."
         )
     } else {
         let (kept, mine) = (share(best.kept.0), share(best.kept.1));
         format!(
-            "No policy is cheaper, fails no more sessions and keeps as much. {name} is cheaper than your own agent, {by}, but keeps {kept} of the reused text instead of {mine}."
+            "No policy is cheaper, fails no more sessions and keeps as much. {name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         )
-    })
+    };
+    Some((sentence, about))
 }

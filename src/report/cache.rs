@@ -56,7 +56,8 @@ fn told(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section
     let (headline, sum) = (Section::lines(headline(found, tells)), of(asked.by));
     let breaks = listed(corpus, found).told("Breaks");
     let mut sections = vec![headline.clone(), by(asked.by)];
-    let mut screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), rows: 0 };
+    let mut screen =
+        Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), ..Screen::default() };
     if let (BreaksBy::Cause, Some(breaks)) = (asked.by, &breaks) {
         (screen.rows, screen.sections) = (ROWS, vec![headline, sum.titled("")]);
         screen.sections.push(Section { title: String::new(), ..breaks.clone() });

@@ -40,6 +40,8 @@ pub struct Screen {
     pub next: Vec<(String, String)>,
     /// So many rows of each table are shown at the most, where several share the screen; 0 for the usual number.
     pub rows: usize,
+    /// Rows of the first table that are shown wherever it is cut, by their places.
+    pub held: Vec<usize>,
 }
 
 /// How much of a report is shown.
@@ -183,9 +185,19 @@ pub enum Cell {
 impl Pack for Vec<Cell> {}
 
 impl Table {
-    /// The same with its first rows alone.
-    pub fn first(&self, rows: usize) -> Table {
-        Table { rows: self.rows.head(rows), ..self.clone() }
+    /// The same with so many rows alone: those at the places that are held, and the first of the others.
+    pub fn first(&self, rows: usize, held: &[usize]) -> Table {
+        if held.is_empty() {
+            return Table { rows: self.rows.head(rows), ..self.clone() };
+        }
+        let mut others = rows.saturating_sub(held.len());
+        let mut is_shown = |place: &usize| {
+            let is_one = !held.contains(place) && others > 0;
+            others -= usize::from(is_one);
+            is_one || held.contains(place)
+        };
+        let rows = self.rows.each().enumerate().filter(|(place, _)| is_shown(place)).map(|(_, row)| row.into_owned());
+        Table { rows: rows.collect(), ..self.clone() }
     }
 
     /// The same with all its columns on any page: where that is too narrow, one group below the other.

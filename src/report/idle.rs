@@ -43,7 +43,7 @@ fn told(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Opti
     let sections = std::iter::once(headline).chain(recommended(found)).chain(break_even(found));
     let classes = by_class(found).told("Simulated cost of pauses by cache and context");
     let mut sections: Vec<Section> = sections.chain(classes).collect();
-    let screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), rows: 0 };
+    let screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), ..Screen::default() };
     sections.extend(by_model(found).told("Where remedies begin to pay"));
     sections.extend(by_gap(&found.reads).told("Reads by the time since the call before"));
     sections.extend(by_session(corpus, found).told("Sessions, the dearest first"));

@@ -3,8 +3,8 @@
 use ctxsim::corpus::{Corpus, CorpusFacts, Skipped};
 use ctxsim::cost::CacheKind;
 use ctxsim::experiment::Replay;
-use ctxsim::render::{Emphasis, Figures, Page, csv, escape, json, markdown, text};
-use ctxsim::report::{Asked, Baselines, By, Oracle, Report, Series, grouped, percent, replay};
+use ctxsim::render::{Emphasis, Figures, Page, csv, escape, json, markdown, prose, text};
+use ctxsim::report::{Asked, Baselines, By, Cell, Column, Depth, Oracle, Report, Screen, Section, Series, Table, grouped, percent, replay};
 use ctxsim::sim::{CallOutcome, Carried, Cause, EventKind, Outcome, Totals, Warning};
 use ctxsim::trace::Trace;
 use unicode_width::UnicodeWidthStr;
@@ -234,7 +234,7 @@ fn numbers_in_words() {
 /// What a user may want to type again is whole on the narrowest page; what comes from a log may be shortened.
 #[test]
 fn settings_are_never_shortened() {
-    use ctxsim::report::{Body, Cell, Column, Section, Table};
+    use ctxsim::report::Body;
     let setting = "auto_compact_threshold=0.3 prune_protect=5000 prune_minimum=2000";
     let id = "0199aaaa-bbbb-cccc-dddd-eeeeffff0000-and-more-of-it-than-fits";
     let columns = vec![Column::name("setting", "setting"), Column::name("part", "part"), Column::name("session", "session")];
@@ -286,4 +286,35 @@ fn words_of_others_command_no_program() {
     assert!(!record.contains("##["));
     let value: serde_json::Value = serde_json::from_str(&record).unwrap();
     assert!(value.to_string().contains("##[error]X"), "the value is the same");
+}
+
+/// Nor does a piece of a long word that comes to stand at the beginning of a line.
+#[test]
+fn a_broken_word_begins_no_command() {
+    for width in 1..40 {
+        let shown = prose("session of/a/very/long/path::error::boom:::::add-mask::x", plain(width));
+        assert!(shown.lines().all(|line| !line.trim_start().starts_with("::")), "{width}: {shown}");
+    }
+}
+
+/// Steps, warnings and rows give way to the table and its sentences; rows that are held stay.
+#[test]
+fn a_screen_keeps_its_answer() {
+    let lines = |of: &str, count: usize| Section::lines(vec![of.to_owned(); count]);
+    let shown = |sentences: usize, rows: usize| {
+        let rows: Vec<_> = (0..rows).map(|number| vec![Cell::Name(format!("policy {number}"))]).collect();
+        let table = Section::table(Table { labels: 1, columns: vec![Column::name("policy", "policy")], rows: rows.into() });
+        let sections = vec![table, lines("sentence", sentences), lines("! warning", 4)];
+        let next = (0..4).map(|number| (format!("ctxsim {number}"), "what it shows".to_owned())).collect();
+        let screen = Screen { sections, next, held: vec![0, 11], ..Screen::default() };
+        let report = Report { screen: Some(screen), ..report(By::Policy) };
+        ctxsim::render::screen(&report, Page { figures: Figures::ThreeDigits, ..plain(80) }, Depth::Screen)
+    };
+    for (sentences, few) in [(6, false), (14, true), (30, true)] {
+        let shown = shown(sentences, 12);
+        let has = |row: usize| shown.lines().any(|line| line == format!("policy {row}"));
+        assert!(has(0) && has(11) && has(10) != few && shown.contains("sentence"), "{sentences}: {shown}");
+        assert!(!shown.contains("warning") && (sentences > 14 || shown.lines().count() <= 29), "{sentences}: {shown}");
+    }
+    assert!(shown(2, 12).contains("warning"));
 }

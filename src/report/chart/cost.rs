@@ -73,7 +73,8 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     front.arrange_by_key(|point| (point.cost, point.saved));
     let cheapest = front.first().ok_or(NothingToDraw::Nothing("no call of these sessions has a known price".to_owned()))?;
     let most = front.iter().max_by_key(|point| point.saved);
-    let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).unwrap_or_else(|| {
+    let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).map(|(sentence, _)| sentence);
+    let title = title.unwrap_or_else(|| {
         let price = |nano_usd: u64| dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX));
         let beside = recorded.map_or_else(String::new, |sum| format!("; recorded: {}", price(sum.nano_usd())));
         format!("The lowest price is {} under {}{beside}", price(cheapest.cost), cheapest.replay.policy)

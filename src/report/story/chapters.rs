@@ -107,7 +107,7 @@ fn filling(best: Option<&Replay>) -> Chapter {
     for section in &mut sections {
         if let Body::Table(table) = &mut section.body {
             let rest = table.rows.len().saturating_sub(TOOLS) as u64;
-            *table = table.first(TOOLS);
+            *table = table.first(TOOLS, &[]);
             lead.extend(
                 (rest > 0).then(|| {
                     format!("{} left out here; tools.csv has them all.", counted_as(rest, "lighter tool is", "lighter tools are"))

@@ -15,7 +15,7 @@ use crate::trace::Evidence;
 pub fn verdict(told: &Told<'_>) -> Vec<String> {
     let (replays, unchanged, choice, cache) = (told.replays, told.unchanged, told.choice, told.cache);
     let asked = Asked { cache, checks: Some(told.checks), ..Asked::default() };
-    if let Some(sentence) = answer::verdict(told.corpus, replays, told.baselines, &asked) {
+    if let Some((sentence, _)) = answer::verdict(told.corpus, replays, told.baselines, &asked) {
         let come = told.best().map(|best| format!("{}. {}", overflows(&[], best, unchanged), price(best, unchanged, cache)));
         return std::iter::once(sentence).chain(come).collect();
     }
