@@ -1,5 +1,6 @@
 //! How a table comes onto a page: which columns stand side by side, how wide they are, where words break.
 
+use super::escape::escape;
 use crate::list::Arrange;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -113,7 +114,8 @@ fn add(lines: &mut Vec<String>, glue: &str, piece: &str, hyphen: usize, width: u
             line.push_str(&rest);
             break;
         }
-        lines.push(rest);
+        // What stood within a word begins a line here, and might be a command there.
+        lines.push(escape(&rest).into_owned());
     }
 }
 
