@@ -4,7 +4,7 @@ use super::asked::Baselines;
 use super::cost_figures;
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::figures;
-use super::words::{counted, dollars, first_few, grouped};
+use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::{Beside, Metric, RecordedSession, Replay};
@@ -27,15 +27,16 @@ pub fn hit_rate(recorded: &RecordedSession) -> Cell {
     if recorded.bill.prompt_tokens() > 0 { cost_figures::hits(&recorded.bill) } else { Cell::Empty }
 }
 
-/// What the recorded cost leaves out, and how much of it is estimated: said beside it where it is more than a hundredth.
+/// What the recorded cost leaves out, and how much of it and of the prompt tokens is estimated: said beside them where it is more than a hundredth.
 pub fn gaps(recorded: &RecordedSession) -> Vec<String> {
     let (estimated, all) = (recorded.estimated_bill.nano_usd(), recorded.nano_usd());
     let unpriced = (recorded.is_priced() && recorded.unpriced_calls > 0)
         .then(|| format!("{} of {} have no price", grouped(recorded.unpriced_calls), counted(recorded.totals.calls, "call")));
-    let estimate = (estimated * 100 > all).then(|| {
-        let cost = dollars(i64::try_from(estimated).unwrap_or(i64::MAX));
-        format!("{cost} of the cost are estimated, for calls without usage")
-    });
+    let cost = (estimated * 100 > all).then(|| format!("{} of the cost", dollars(i64::try_from(estimated).unwrap_or(i64::MAX))));
+    let (tokens, all) = (recorded.estimated_tokens, recorded.totals.prompt_tokens);
+    let tokens = (tokens * 100 > all).then(|| format!("{} of the prompt tokens", percent(i64::try_from(tokens).unwrap_or(i64::MAX), all)));
+    let estimates: Vec<String> = tokens.into_iter().chain(cost).collect();
+    let estimate = (!estimates.is_empty()).then(|| format!("{} are estimated, for calls without usage", estimates.join(" and ")));
     unpriced.into_iter().chain(estimate).collect()
 }
 
