@@ -33,6 +33,12 @@ enum Row<'a> {
     Of(&'a Replay),
 }
 
+impl Row<'_> {
+    fn replay(&self) -> Option<&Replay> {
+        if let Row::Of(replay) = self { Some(replay) } else { None }
+    }
+}
+
 /// The screen.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
     let (verdict, best) = verdict(corpus, replays, baselines, asked).unzip();
@@ -93,10 +99,13 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
         Row::Of(_) => Cell::Empty,
     };
     let mut fields = Fields::new().with(Column::name("policy", "policy"), policy);
+    // What was asked for by name goes before what is always there.
+    let is_closed = replays.iter().any(|replay| replay.closed.is_some());
+    let later = if is_closed { 3 } else { 0 };
     for (key, header, priority) in [
         ("failed_sessions", "failed sessions", 0),
-        ("overflows", "over\u{ad}flows", 0),
-        ("compactions", "compac\u{ad}tions", 0),
+        ("overflows", "over\u{ad}flows", later),
+        ("compactions", "compac\u{ad}tions", later),
         ("prompt_tokens", "prompt tokens", 0),
     ] {
         let Some(metric) = metric_of(key) else { continue };
@@ -118,6 +127,9 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
         _ => Cell::Empty,
     };
     fields = fields.with(Column { header: "vs re\u{ad}corded", priority: 1, ..COST_BESIDE }, beside);
+    if is_closed {
+        fields = fields.and(refetch::columns(asked.cache, Row::replay));
+    }
     if let Some(kept) = metric_of("references_kept_share") {
         let cell = move |row: &Row<'_>| figure(kept, row);
         fields = fields.with(Column { header: "reused text kept", priority: 2, ..figures::column(kept) }, cell);

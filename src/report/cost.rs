@@ -9,7 +9,7 @@ use super::record::any::Record;
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED};
 use super::words::{counted, dollars, grouped, percent};
-use super::{cost_figures, notes, refetch};
+use super::{answer, cost_figures, notes, refetch};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Recording, Replay};
 use crate::sim::EventKind;
@@ -38,7 +38,8 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     notes.extend(notes::notes(priced.corpus, priced.replays));
     let table = by_policy(priced);
     let check = calibration(&priced.corpus.facts, Some(priced.checks), priced.cache, None);
-    let mut sections = vec![Section::lines(vec![check]), table.clone().titled("")];
+    let shown = with_signs(table.clone());
+    let mut sections = vec![Section::lines(vec![check]), shown.clone().titled("")];
     if priced.breakdown == Breakdown::Shown {
         sections.push(by_tier(priced).titled("Bills by tier"));
     }
@@ -50,7 +51,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let trust: Vec<String> = cost_figures::own_error(priced.checks, priced.cache).into_iter().chain(gaps).collect();
     let trust = (!trust.is_empty()).then(|| Section::lines(trust));
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
-    let brief = [table.clone().titled("List prices, recorded and simulated")].into_iter().chain(trust).chain(break_even);
+    let brief = [shown.titled("List prices, recorded and simulated")].into_iter().chain(trust).chain(break_even);
     let screen = Some(Screen { sections: brief.collect(), ..Screen::default() });
     let record = Record::Cost(Box::new(CostRecord::new(priced)));
     Report { corpus: None, screen, ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record) }
@@ -68,12 +69,26 @@ const fn count(key: &'static str, header: &'static str, meaning: &'static str) -
     Column { priority: 2, ..Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning) }
 }
 
+/// The same with a sign before each difference, for people.
+fn with_signs(mut table: Table) -> Table {
+    let place = table.columns.iter().position(|column| column.key == COST_BESIDE.key);
+    for cell in table.rows.iter_mut().filter_map(|row| row.get_mut(place?)) {
+        *cell = answer::signed(std::mem::replace(cell, Cell::Empty));
+    }
+    table
+}
+
 fn by_policy(priced: &Priced<'_>) -> Table {
     use Provenance::Simulated;
     /// The recording, or a policy.
     enum Row<'a> {
         Recorded(&'a Recording),
         Policy(&'a Replay),
+    }
+    impl Row<'_> {
+        fn replay(&self) -> Option<&Replay> {
+            if let Row::Policy(replay) = self { Some(replay) } else { None }
+        }
     }
     let cache = priced.cache;
     // What the recording has no figure for is empty.
@@ -101,6 +116,8 @@ fn by_policy(priced: &Priced<'_>) -> Table {
     };
     let refused = count("refused", "refused tries", "calls wasted on prompts that the provider would have refused").better(Better::Less);
     let rows = priced.baselines.recording.map(Row::Recorded).into_iter();
+    let is_closed = priced.replays.iter().any(|replay| replay.closed.is_some());
+    let again = if is_closed { refetch::columns(cache, Row::replay) } else { Fields::new() };
     Fields::<Row<'_>>::new()
         .with(Column::name("policy", "policy"), |row| match row {
             Row::Recorded(_) => Cell::name(RECORDED),
@@ -124,6 +141,7 @@ fn by_policy(priced: &Priced<'_>) -> Table {
                 Row::Policy(_) => cost(Bills::with)(row),
             },
         )
+        .and(again)
         .with(
             money("uncached_usd", "no cache", "cost where every prompt token costs the input price", Simulated),
             cost(|bills, _| &bills.uncached),

@@ -27,6 +27,8 @@ const fn less(key: &'static str, header: &'static str, meaning: &'static str, un
     column(key, header, meaning, unit).better(Better::Less)
 }
 
+const READ_AGAIN: Column = less("refetches", "read again", "requests that read a lost source again", Unit::Count);
+
 const IF_READ_AGAIN: &str = "the same if lost sources are read again";
 
 /// A policy in the open and in the closed loop, side by side.
@@ -39,9 +41,7 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
     let again = less("sources_again", "more than once", "sources that were lost and read again more than once", Count);
     Fields::<(&'a Replay, &'a Replay)>::new()
         .with(Column::name("policy", "policy"), |(open, _)| Cell::name(&open.policy))
-        .with(less("refetches", "read again", "requests that read a lost source again", Count), |(_, closed)| {
-            Cell::Count(closed.totals.refetches.calls)
-        })
+        .with(READ_AGAIN, |(_, closed)| Cell::Count(closed.totals.refetches.calls))
         .with(less("refetches_per_call", "of calls", "the same as a share of the recorded calls", Share), |(open, closed)| {
             Cell::share(closed.totals.refetches.calls, open.totals.calls)
         })
@@ -84,6 +84,22 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
         .with(less("cost_closed_usd", "cost, closed", IF_READ_AGAIN, Money), move |(_, closed)| cost(closed))
         .with(less("still_broken", "still broken", "reused lines that are lost all the same", Count), |(_, closed)| {
             Cell::Count(still_broken(&closed.totals))
+        })
+}
+
+/// What stands beside the open loop in the first table of a question: what is read again, and the cost with that.
+pub fn columns<'a, R: 'a>(cache: CacheKind, of: impl Fn(&R) -> Option<&Replay> + Copy + 'a) -> Fields<'a, R> {
+    // Loops that fail unlike sessions have unlike calls.
+    let priced = |open: &&Replay, closed: &&Replay| open.compares() && open.totals.failed_sessions == closed.totals.failed_sessions;
+    let net = less("net_cost", "net cost", "list price with the chosen cache, if lost sources are read again", Unit::Money);
+    Fields::<R>::new()
+        .with(Column { priority: 1, ..READ_AGAIN }, move |row| {
+            let closed = of(row).filter(|open| open.compares()).and_then(|open| open.closed.as_deref());
+            closed.map_or(Cell::Empty, |closed| Cell::Count(closed.totals.refetches.calls))
+        })
+        .with(Column { priority: 1, ..net }, move |row| {
+            let both = of(row).and_then(|open| Some((open, open.closed.as_deref()?))).filter(|(open, closed)| priced(open, closed));
+            both.map_or(Cell::Empty, |(_, closed)| cost_figures::cost(&closed.bill, closed.bill.with(cache).nano_usd()))
         })
 }
 
@@ -212,10 +228,15 @@ pub fn widen(table: &mut Table, replays: &[Replay]) {
     table.rows = table.rows.each().map(|row| widened(&row)).collect();
 }
 
-/// What reading again makes of the savings, for the first screen; absent where no loop was closed, or nothing was read again.
+/// What reading again makes of the savings, for the first screen; absent where no loop was closed, or nothing was lost.
 pub fn in_brief(replays: &[Replay], cache: CacheKind) -> Option<String> {
     let of = |open: &Replay| {
-        let closed = open.closed.as_deref().filter(|closed| open.compares() && closed.totals.refetches.calls > 0)?;
+        let closed = open.closed.as_deref().filter(|_| open.compares())?;
+        if closed.totals.refetches.calls == 0 {
+            // Why nothing is: or else the option seems to do nothing.
+            let lines = Some(closed.totals.refetches.at_risk).filter(|lines| *lines > 0)?;
+            return Some(format!("{} none, {} taken to be known from summaries (--refetch=all)", open.policy, counted(lines, "lost line")));
+        }
         let again = format!("{} {}", open.policy, counted(closed.totals.refetches.calls, "request"));
         let (before, after) = (open.totals.failed_sessions, closed.totals.failed_sessions);
         if before != after {

@@ -159,6 +159,25 @@ fn both_loops_stand_side_by_side() {
     assert!(life.contains("closed loop: 2 calls reading 2 sources again"), "{life}");
 }
 
+/// What is read again, and the cost with that, stand in the first table of whoever asks for them.
+#[test]
+fn the_first_table_has_both_loops() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references");
+    for command in ["replay", "cost"] {
+        let shown = |more: &[&str]| {
+            let words = [&[command, "worked.jsonl", "-p", "newest_result.toml", "-q"], more].concat();
+            ctxsim(&words).within(&data).columns(80).stdout()
+        };
+        let (open, closed) = (shown(&[]), shown(&["--refetch"]));
+        let cells = |text: &str| {
+            let row = text.lines().find(|line| line.starts_with("newest-result")).expect("its row");
+            row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(closed.contains("again") && closed.contains("net") && !open.contains("again"), "{closed}");
+        assert!(cells(&closed).contains(&"2".to_owned()) && cells(&closed) != cells(&open), "{closed}");
+    }
+}
+
 #[test]
 fn paths_are_named_only_where_they_are_asked_for() {
     let rules = program(&["replay", "worked.jsonl", "--by", "rule"]);
