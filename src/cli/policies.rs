@@ -9,7 +9,7 @@ use ctxsim::corpus::Corpus;
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, Verdict, backtest, check_model, diff, recorders, replay};
 use ctxsim::measure::{Kinds, Recall, Wanted};
-use ctxsim::policy::{Policy, suggestion};
+use ctxsim::policy::{Policy, preset_names, suggestion};
 use ctxsim::report::{Oracle, calibration, counted};
 use ctxsim::transcript::CompactionKind;
 use std::collections::BTreeSet;
@@ -39,6 +39,9 @@ pub struct Policies {
     pub programs: Programs,
 }
 
+/// Names of the program's own rows.
+const OWN_ROWS: [&str; 5] = ["recorded", "none", "no policy", "own agents", ORACLE];
+
 /// So many doubtful numbers are named; the others are counted.
 const DOUBTS_TOLD: usize = 3;
 
@@ -58,7 +61,7 @@ impl Policies {
         let names: Vec<&str> =
             if self.policies.is_empty() { MAIN_PRESETS.to_vec() } else { self.policies.iter().map(String::as_str).collect() };
         let reader = logs.reader()?;
-        let load = |name: &&str| self.programs.attach(Policy::load(name)?, name, reader, Errors::Dropped);
+        let load = |name: &&str| self.programs.attach(named(Policy::load(name)?, name)?, name, reader, Errors::Dropped);
         let policies = names.iter().map(load).collect::<Result<Vec<Policy>, Failure>>()?;
         self.turned(policies, logs)
     }
@@ -102,8 +105,16 @@ impl Policies {
     /// As [`Policies::load`], but a policy that is named twice is taken once, and a warning says so.
     pub fn load_once_each(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         let mut policies: Vec<Policy> = Vec::new();
-        for policy in self.load(logs)? {
-            // Two files of one name are two policies.
+        let loaded = self.load(logs)?;
+        let names: Vec<String> = loaded.iter().map(|policy| policy.name.clone()).collect();
+        let typed = |name: &str| -> BTreeSet<&String> {
+            names.iter().zip(&self.policies).filter(|(other, _)| *other == name).map(|(_, typed)| typed).collect()
+        };
+        for (place, mut policy) in loaded.into_iter().enumerate() {
+            // Two files of one name are two policies: where they are tells them apart.
+            if let Some(path) = self.policies.get(place).filter(|path| !is_preset(path) && typed(&policy.name).len() > 1) {
+                policy.name = format!("{} ({path})", policy.name);
+            }
             if !policies.contains(&policy) {
                 policies.push(policy);
             } else if !logs.quiet {
@@ -222,6 +233,25 @@ impl Policies {
         words.extend(self.programs.words());
         words
     }
+}
+
+/// Does this name a preset, or the newest of its system?
+fn is_preset(name: &str) -> bool {
+    preset_names().any(|preset| preset == name || preset.split('@').next() == Some(name))
+}
+
+/// A policy, unless it is a document under a name of the program's own rows.
+fn named(policy: Policy, typed: &str) -> Result<Policy, Failure> {
+    let rest = OWN_ROWS.iter().find_map(|row| policy.name.strip_prefix(row));
+    let is_row = rest.is_some_and(|rest| rest.is_empty() || [" (", " at "].iter().any(|next| rest.starts_with(next)));
+    let is_own = ["(defaults)", "(yours)"].iter().any(|end| policy.name.ends_with(end));
+    if (is_row || is_own) && !is_preset(typed) {
+        let name = &policy.name;
+        return Err(Failure::Usage(format!(
+            "{typed}: a row of the program's own is called `{name}`; `name = \"...\"` gives the policy another name"
+        )));
+    }
+    Ok(policy)
 }
 
 /// What is to be said of numbers of a policy that are surely slips of the pen.

@@ -203,6 +203,9 @@ fn mistakes_are_named_with_what_was_meant() {
         (&["tune", SESSION, "-p", "pi", "--params", "keepRecentTokens=10k-80k"], "a range is written 10k..80k"),
         (&["tune", SESSION, "-p", "pi", "--params", "keepRecentTokens=10kb..20k"], "`10kb` is no number: it is written 20000"),
         (&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=1k,2kb"], "`2kb` is no number"),
+        (&["replay", SESSION, "--window", "-1"], "`-1`: no option of this command takes a number below 0"),
+        (&["replay", SESSION, "--gap", "1e300"], "`--gap 1e300`: it takes a whole number"),
+        (&["sweep", SESSION, "--seed", "99999999999999999999"], "the number is too large"),
     ];
     for (arguments, words) in cases {
         let failed = ctxsim(arguments).code(2);
@@ -230,7 +233,9 @@ fn nothing_readable() {
     let toml = ctxsim(&["replay", "--policy", "none", MASK]).code(3);
     assert!(toml.stderr().contains("no reader knows its format"), "{}", toml.stderr());
     let homeless = ctxsim(&["replay", "--policy", "none"]).alone().env("HOME", &home).code(3);
-    assert!(homeless.stderr().contains(".claude/projects (claude-code)"), "it says where it looked: {}", homeless.stderr());
+    assert!(homeless.stderr().contains("  claude-code: ") && homeless.stderr().contains(".claude/projects"), "{}", homeless.stderr());
+    assert!(homeless.stderr().contains("`ctxsim demo`") && homeless.stderr().lines().count() < 20, "{}", homeless.stderr());
+    assert!(cfg!(target_os = "macos") || !homeless.stderr().contains("Library"), "{}", homeless.stderr());
 }
 
 #[test]
@@ -281,6 +286,48 @@ fn a_policy_that_is_named_twice_has_one_row() {
     assert!(shown.stderr().contains("policy none is named more than once"), "{}", shown.stderr());
     let quiet = ctxsim(&["replay", SESSION, "-p", "none", "-p", "none", "--quiet"]).code(0);
     assert_eq!(quiet.stderr(), "");
+}
+
+/// No document passes for a row of the program's own, and two of one name are told apart.
+#[test]
+fn rows_are_told_apart() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).expect("folder");
+        fs::write(&path, text).expect("written");
+        path.to_string_lossy().into_owned()
+    };
+    for name in ["recorded", "none", "no policy", "own agents (defaults)", "pi (yours)", "oracle (pi)"] {
+        let file = path(&format!("{name}.toml"), "extends = \"pi\"\n");
+        let said = ctxsim(&["replay", SESSION, "-p", &file]).code(2).stderr();
+        assert!(said.contains(&format!("a row of the program's own is called `{name}`")), "{said}");
+    }
+    let files = ["one/mine.toml", "other/mine.toml"].map(|name| path(name, "extends = \"pi\"\n"));
+    let shown = ctxsim(&["replay", SESSION, "-p", &files[0], "-p", &files[1], "--json"]).json();
+    let named = |place: usize| shown["policies"][place]["policy"].as_str().map(str::to_owned);
+    assert_eq!([named(0), named(1)], files.map(|file| Some(format!("mine ({file})"))));
+}
+
+/// A log without times has pauses of unknown length, and calls of no day.
+#[test]
+fn calls_without_a_time_are_said_to_have_none() {
+    let folder = tempfile::tempdir().expect("folder");
+    let reply = r#"{"role":"assistant","text":"yes","usage":{"prompt":20000,"output":200,"cache_read":9000,"cache_write":9000}}"#;
+    let head = r#"{"ctxsim":"native/1","session":"-rf","agent":"a","model":"claude-opus-4-6","window":200000}"#;
+    let user = r#"{"role":"user","text":"go on"}"#;
+    fs::write(folder.path().join("s.jsonl"), [head, user, reply, user, reply].join("\n")).expect("written");
+    let shown = |words: &[&str]| ctxsim(words).within(folder.path()).columns(200).stdout();
+    let idle = shown(&["idle", "s.jsonl"]);
+    assert!(
+        idle.contains("2 of 2 calls have no time") && idle.contains("1 session was never resumed") && !idle.contains("outlasted"),
+        "{idle}"
+    );
+    assert!(shown(&["replay", "s.jsonl", "--by", "day"]).contains("is not known: calls without a time: 40.0k of 40.0k"));
+    // Nor is an id an option.
+    let next = shown(&["replay", "s.jsonl", "-p", "pi"]);
+    assert!(next.contains("ctxsim explain -p pi -- -rf s.jsonl"), "{next}");
+    ctxsim(&["explain", "-p", "pi", "--", "-rf", "s.jsonl"]).within(folder.path()).code(0);
 }
 
 #[cfg(unix)]
