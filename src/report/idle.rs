@@ -13,6 +13,7 @@ use super::{cost_figures, notes};
 use crate::corpus::Corpus;
 use crate::experiment::idle::{Best, BreakEven, Class, Idle, OfSession, Remedy};
 use crate::list::Arrange;
+use crate::trace::Trace;
 use std::cmp::Reverse;
 
 const REMEDIES: &str = "A ping reads the whole prompt when nine tenths of the lifetime are over, and again after as long; a compaction takes place once at that time. Costs are \
@@ -39,7 +40,7 @@ pub fn idle(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> Report {
 
 /// All tables, and the first screen.
 fn told(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Option<Screen>) {
-    let headline = Section::lines(headline(found));
+    let headline = Section::lines(headline(corpus, found));
     let sections = std::iter::once(headline).chain(recommended(found)).chain(break_even(found));
     let classes = by_class(found).told("Simulated cost of pauses by cache and context");
     let mut sections: Vec<Section> = sections.chain(classes).collect();
@@ -51,24 +52,33 @@ fn told(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Opti
 }
 
 /// What pauses cost.
-fn headline(found: &Idle) -> Vec<String> {
-    let never = found.never_resumed();
+fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
+    let untimed = |trace: &Trace| {
+        let time = |message: u32| trace.messages.get(message as usize).and_then(|row| row.time);
+        trace.calls.iter().filter(|call| time(call.message).is_none()).count() as u64
+    };
+    let (untimed, calls) = corpus.traces.each().fold((0, 0), |(none, all), trace| (none + untimed(&trace), all + trace.calls.len() as u64));
+    let unknown = (untimed > 0).then(|| {
+        let of = counted(calls, "call");
+        format!("{} of {of} have no time: how long the pauses between them were cannot be known.", grouped(untimed))
+    });
     if found.count == 0 {
-        return vec!["No log has times and a cache that promises a lifetime.".to_owned()];
+        return std::iter::once("No log has times and a cache that promises a lifetime.".to_owned()).chain(unknown).collect();
     }
+    let never = found.never_resumed();
     let (broken, cost) = found.recorded_cold();
     let cold = found.pauses.iter().filter(|pause| pause.goes_cold()).count() as u64;
     let were = if never == 1 { "was" } else { "were" };
-    vec![
+    let known = (untimed < calls).then(|| {
         format!(
             "{} outlasted the cache as recorded, {} broke it: {} of {}.",
             counted(cold, "pause"),
             grouped(broken),
             money(cost),
             money(found.reads.recorded_nano_usd)
-        ),
-        format!("{} {were} never resumed.", counted(never, "session")),
-    ]
+        )
+    });
+    known.into_iter().chain(unknown).chain([format!("{} {were} never resumed.", counted(never, "session"))]).collect()
 }
 
 /// A remedy in words.
