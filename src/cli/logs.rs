@@ -16,10 +16,14 @@ use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
 use ctxsim::reading::{Bounds, name_of, path_of};
 use ctxsim::report::{counted, first_few};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// So many files are named in an error; the others are counted.
 const NAMED: usize = 5;
+
+/// So many folders of an agent.
+const FOLDERS: usize = 2;
 
 /// Names of several logs that take more letters than this are not repeated in what to type next.
 const NAMES: usize = 60;
@@ -224,7 +228,13 @@ impl Logs {
 
     /// The same for what explains one session under policies.
     pub fn explaining(&self, session: &str, corpus: &Corpus, policies: &[String], shows: &str) -> (String, String) {
-        self.step(&["explain", short(session, corpus)], policies, shows)
+        let id = short(session, corpus);
+        if !id.starts_with('-') {
+            return self.step(&["explain", id], policies, shows);
+        }
+        // Behind `--` no word is an option.
+        let names = [policies, &["--".to_owned(), id.to_owned()], &self.logs].concat();
+        Logs { logs: Vec::new(), ..self.clone() }.step(&["explain"], &names, shows)
     }
 
     /// Which sessions are looked at.
@@ -286,9 +296,12 @@ impl Logs {
         let homes = homes(&|name| std::env::var(name).ok());
         let (found, missing): (Vec<Home>, Vec<Home>) = homes.into_iter().partition(|home| home.path.is_dir());
         if found.is_empty() {
-            let looked = missing.iter().map(|home| format!("  {} ({})", home.path.display(), home.agent));
+            let here = |home: &&Home| cfg!(target_os = "macos") || !home.path.to_string_lossy().contains("Library/Application Support");
+            let mut looked: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+            missing.iter().filter(here).for_each(|home| looked.entry(home.agent).or_default().push(home.path.display().to_string()));
+            let looked = looked.iter().map(|(agent, paths)| format!("  {agent}: {}", first_few(paths, FOLDERS)));
             let looked_for = if missing.is_empty() { "HOME is not set." } else { "These folders were looked for:" };
-            let sentence = format!("no logs found; name a file or folder, as in `ctxsim replay logs/`. {looked_for}");
+            let sentence = format!("no logs found; name a file or folder, as in `ctxsim replay logs/`, or try `ctxsim demo`. {looked_for}");
             return Err(Failure::NothingAmong(std::iter::once(sentence).chain(looked).collect()));
         }
         if !self.quiet {

@@ -6,7 +6,7 @@ use super::logs::{Logs, SubAgents};
 use super::mistyped::tell_renamed;
 use super::output::Output;
 use super::own::OwnAgents;
-use super::policies::Policies;
+use super::policies::{ORACLE, Policies};
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::quoted;
@@ -218,7 +218,9 @@ impl Replay {
         corpus.traces.each().for_each(|trace| *agents.entry(trace.agent.clone()).or_default() += sent(&trace));
         let most =
             agents.iter().filter(|(agent, _)| preset(agent).is_some()).max_by_key(|(agent, sent)| (**sent, std::cmp::Reverse(*agent)));
-        let first = || policies.iter().find(|policy| policy.name != "none").map(|policy| policy.name.clone());
+        // What was typed is typed again: a file has another name than its policy.
+        let named = || self.policies.policies.iter().find(|name| !["none", ORACLE].contains(&name.as_str())).cloned();
+        let first = || named().or_else(|| policies.iter().find(|policy| policy.name != "none").map(|policy| policy.name.clone()));
         let typed_in = |name: Option<String>| name.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect::<Vec<_>>();
         let policy = typed_in(most.and_then(|(agent, _)| preset(agent)));
         let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
