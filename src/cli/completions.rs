@@ -12,8 +12,8 @@ Examples:
   ctxsim completions fish > ~/.config/fish/completions/ctxsim.fish
 
 In bash, zsh and fish the program itself is asked what can stand at a place:
-presets and their parameters, kinds of charts, formats, measures, models, and the
-ids of sessions. Where files are meant, the shell lists them.";
+presets and their parameters, kinds of charts, formats, measures, models, ids of
+sessions. Where files are meant, the shell lists them.";
 
 /// The scripts that ask the program.
 const BASH: &str = r#"_ctxsim() {

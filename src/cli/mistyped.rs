@@ -9,6 +9,7 @@ use ctxsim::format::by_name;
 use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseIntError};
 
 /// Names that options had, and what is typed today.
 const FORMER: [(&str, &str); 3] =
@@ -70,10 +71,16 @@ pub fn sentence(error: &Error, command: &Command) -> String {
             format!("`{value}` is no value of {name}{near}{known}")
         }
         ErrorKind::ValueValidation => {
-            let why = error.source().map_or_else(String::new, |source| format!(": {source}"));
+            let why = |source: &(dyn std::error::Error + 'static)| match source.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+                Some(IntErrorKind::PosOverflow) => ": the number is too large".to_owned(),
+                Some(_) => ": it takes a whole number".to_owned(),
+                None => format!(": {source}"),
+            };
+            let why = error.source().map_or_else(String::new, why);
             format!("`{name} {value}`{why}")
         }
         ErrorKind::UnknownArgument if OF_OUTPUT.contains(&name) => format!("`{name}`: {}", writes(command)),
+        ErrorKind::UnknownArgument if name.parse::<f64>().is_ok() => format!("`{name}`: no option of this command takes a number below 0"),
         ErrorKind::UnknownArgument if name.starts_with('-') => {
             format!("`{name}` is no option of this command{} (--help lists them)", near(ContextKind::SuggestedArg))
         }

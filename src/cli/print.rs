@@ -29,7 +29,7 @@ static COLOR: OnceLock<Color> = OnceLock::new();
 pub fn page() -> Page {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let terminal = io::stdout().is_terminal();
-    let wished = set("COLUMNS").and_then(|columns| columns.parse().ok());
+    let wished = set("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
     let measured = || terminal_size::terminal_size().filter(|_| terminal).map(|(width, _)| usize::from(width.0));
     let color = COLOR.get().copied().unwrap_or_default();
     let emphasis = if color.is_on(terminal, &set) { Emphasis::Bold } else { Emphasis::Plain };

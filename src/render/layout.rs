@@ -5,7 +5,7 @@ use crate::list::Arrange;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A page is never laid out for fewer columns than this.
-pub const NARROWEST: usize = 60;
+pub const NARROWEST: usize = 40;
 
 /// Between two columns, where there is room.
 const GAP: usize = 2;

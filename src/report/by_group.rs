@@ -8,6 +8,12 @@ use super::words::{counted, percent, short_dollars, three_digits};
 use crate::experiment::{CallGroup, GroupBy, Grouped};
 use crate::list::Arrange;
 
+/// What stands for the label of a day that no log tells.
+const UNDATED: &str = "not known: calls without a time";
+
+/// And for a name.
+const UNNAMED: &str = "not named";
+
 /// What a group is called.
 fn header(by: GroupBy) -> &'static str {
     match by {
@@ -62,10 +68,10 @@ pub fn screen(title: String, grouped: &Grouped) -> Screen {
     let answer = most.map(|group| {
         let cost = group.nano_usd.map(|nano_usd| format!(", {}", short_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))));
         let of = match grouped.by {
-            GroupBy::Day => format!("The day with most prompt tokens is {}", group.label),
-            GroupBy::Block => format!("The five hours with most prompt tokens begin at {}", group.label),
-            GroupBy::Project => format!("The project with most prompt tokens is {}", or_unnamed(&group.label)),
-            GroupBy::Agent => format!("The agent with most prompt tokens is {}", or_unnamed(&group.label)),
+            GroupBy::Day => format!("The day with most prompt tokens is {}", or(&group.label, UNDATED)),
+            GroupBy::Block => format!("The five hours with most prompt tokens begin at {}", or(&group.label, UNDATED)),
+            GroupBy::Project => format!("The project with most prompt tokens is {}", or(&group.label, UNNAMED)),
+            GroupBy::Agent => format!("The agent with most prompt tokens is {}", or(&group.label, UNNAMED)),
         };
         let share = percent(i64::try_from(group.prompt_tokens).unwrap_or(i64::MAX), whole);
         format!("{of}: {} of {} ({share}){}.", three_digits(group.prompt_tokens), three_digits(whole), cost.unwrap_or_default())
@@ -79,8 +85,9 @@ pub fn screen(title: String, grouped: &Grouped) -> Screen {
     Screen { title, sections, ..Screen::default() }
 }
 
-fn or_unnamed(label: &str) -> &str {
-    if label.is_empty() { "not named" } else { label }
+/// What stands for the label of a group that has none.
+fn or<'a>(label: &'a str, unknown: &'a str) -> &'a str {
+    if label.is_empty() { unknown } else { label }
 }
 
 /// The flat table: each group as recorded, and under each policy.

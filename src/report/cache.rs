@@ -51,18 +51,18 @@ pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report 
 /// All tables, and the first screen.
 fn told(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section>, Option<Screen>) {
     let of = |by: BreaksBy| table(by, rows(corpus, found, by), found);
-    let by = |by: BreaksBy| of(by).titled(format!("Breaks by {}", by.name()));
+    let by = |by: BreaksBy| of(by).told(format!("Breaks by {}", by.name()));
     let tells = corpus.traces.each().any(|trace| trace.tells_of_cache());
     let (headline, sum) = (Section::lines(headline(found, tells)), of(asked.by));
     let breaks = listed(corpus, found).told("Breaks");
-    let mut sections = vec![headline.clone(), by(asked.by)];
+    let mut sections: Vec<Section> = std::iter::once(headline.clone()).chain(by(asked.by)).collect();
     let mut screen =
         Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), ..Screen::default() };
     if let (BreaksBy::Cause, Some(breaks)) = (asked.by, &breaks) {
         (screen.rows, screen.sections) = (ROWS, vec![headline, sum.titled("")]);
         screen.sections.push(Section { title: String::new(), ..breaks.clone() });
     }
-    sections.extend(BreaksBy::ALL.into_iter().filter(|other| *other != asked.by).map(by));
+    sections.extend(BreaksBy::ALL.into_iter().filter(|other| *other != asked.by).filter_map(by));
     sections.extend(by_gap(found).told("Reads by the time since the call before"));
     sections.extend(breaks);
     (sections, Some(screen))

@@ -66,9 +66,10 @@ fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[usiz
         let shown = ["sessions", "calls", "prompt_tokens", "largest_prompt_tokens", "overhead_tokens", "compactions", "prunings"];
         table.with_columns(&names(&shown)).titled("Agents, the largest first; recorded, the overhead estimated")
     } else {
-        let shown = ["session", "agent", "started", "calls", "largest_prompt_tokens", "overhead_tokens", "compactions"];
+        // Two names leave room for the figures: ids are shortened.
+        let shown = ["session", "started", "calls", "largest_prompt_tokens", "overhead_tokens", "compactions"];
         let rows = sessions.iter().filter_map(|place| session(corpus, *place));
-        let table = session_fields().chosen(&shown).table(1, rows);
+        let table = session_fields().chosen(&shown).table(2, rows);
         table.titled("Sessions, the largest prompt first; recorded, the overhead estimated")
     };
     let mut facts = facts(corpus, agents, three_digits);
