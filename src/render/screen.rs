@@ -29,6 +29,12 @@ const ANSWER: usize = 1_000_000;
 /// What it lacks without another table.
 const TABLE: usize = 1_000;
 
+/// And without a row of the table of an answer.
+const ROW: usize = 10;
+
+/// And where nothing says that sections are left out.
+const UNTOLD: usize = 15;
+
 /// What stands below the sections of a screen.
 struct End<'a> {
     /// What to type next.
@@ -82,11 +88,13 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
     let title = own.map(|screen| screen.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(&report.title);
     paragraph(&mut out, title, "", page);
     let next = next(steps, page);
-    let says_rest = says_rest && !steps.iter().any(|(command, _)| command.contains(" --details "));
+    let names_details = steps.iter().any(|(command, _)| command.contains(" --details "));
+    let says_rest = says_rest && !names_details;
     // One line says what is left out, behind a blank one, unless a command does; two lines say where figures come from.
     let mut unused = String::new();
     report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
-    let below = lines(&unused) + if says_rest { 2 } else { 0 } + if next.is_empty() { 2 } else { lines(&next) + 1 };
+    let below =
+        lines(&unused) + if says_rest { 2 } else { 0 } + if next.is_empty() { 2 * usize::from(own.is_none()) } else { lines(&next) + 1 };
     let (mut left_out, mut lack, mut shown) = (0, 0, Vec::new());
     let is_table = |one: &Section| matches!(one.body, Body::Table(_));
     let first = report.on_screen().iter().position(is_table).filter(|_| own.is_some());
@@ -103,7 +111,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
             Some((told, more)) => {
                 out += &format!("\n{told}");
                 shown.push(one);
-                lack += if held.is_empty() { 0 } else { more * 10 };
+                lack += if held.is_empty() { 0 } else { more * ROW };
             }
             None => {
                 left_out += 1;
@@ -111,6 +119,8 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
             }
         }
     }
+    // What has no room is at least told of.
+    lack += usize::from(left_out > 0 && !says_rest && !names_details) * UNTOLD;
     let behind = if own.is_some() { report.sections.len() } else { left_out };
     if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| says_rest) {
         out.push('\n');

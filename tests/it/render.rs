@@ -314,7 +314,10 @@ fn a_screen_keeps_its_answer() {
         let shown = shown(sentences, 12);
         let has = |row: usize| shown.lines().any(|line| line == format!("policy {row}"));
         assert!(has(0) && has(11) && has(10) != few && shown.contains("sentence"), "{sentences}: {shown}");
-        assert!(!shown.contains("warning") && (sentences > 14 || shown.lines().count() <= 29), "{sentences}: {shown}");
+        assert!(
+            !shown.contains("warning") && shown.contains(": --details") && (sentences > 14 || shown.lines().count() <= 29),
+            "{sentences}: {shown}"
+        );
     }
     assert!(shown(2, 12).contains("warning"));
 }
