@@ -70,11 +70,12 @@ pub fn advised<'a>(
                 *sum = (sum.0 + lines.kept, sum.1 + lines.all());
             }
         }
-        let enough = sample.holding(compared) >= FEWEST;
+        let enough = sample.holding(compared.iter().copied()) >= FEWEST;
+        let compared = compared.into_iter().filter(|compared| *compared).count() as u64;
         let difference = enough.then(|| resamples.ratio(&sample.sums(parts), &sample.sums(wholes))).flatten();
         let share = |(kept, all): (u64, u64)| if all == 0 { 1.0 } else { kept as f64 / all as f64 };
         let (finding, kept) = (finding(difference.as_ref(), bars), (share(kept[0]), share(kept[1])));
-        Advised { place, difference, finding, compared: compared as u64, fails_more, kept }
+        Advised { place, difference, finding, compared, fails_more, kept }
     };
     replays.into_iter().enumerate().map(of).collect()
 }

@@ -7,6 +7,7 @@ use crate::experiment::metric::{Metric, OverSessions, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
 use crate::list::Arrange;
 use crate::statistics::{RESAMPLES, SEED, Sample};
+use crate::units::counted;
 use std::collections::BTreeMap;
 
 /// Why two runs cannot be compared, as a sentence.
@@ -251,7 +252,8 @@ fn both(sides: &[Side; 2], measure: &Measure) -> Option<[Value; 2]> {
 fn left_out(measures: &[Moved], sessions: usize) -> Option<String> {
     let compared = measures.iter().map(|moved| moved.compared).min().filter(|compared| *compared < sessions)?;
     Some(format!(
-        "Of {sessions} sessions, {compared} are brought to their end by both: figures are over these, but for those of failures and overflows."
+        "Both bring {compared} of {} to their end: figures are over these, but for those of failures and overflows.",
+        counted(sessions as u64, "session")
     ))
 }
 
