@@ -121,7 +121,7 @@ impl Measure {
         self.part.of_failures
     }
 
-    /// The metric of the sessions that fail in the loop that it is told of.
+    /// The metric of the sessions that fail, in the loop that it speaks of.
     pub fn failures(&self) -> &'static str {
         if self.known_from() == KnownFrom::ClosedLoop { "net_failed_sessions" } else { "failed_sessions" }
     }

@@ -119,7 +119,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
             }
         }
     }
-    // What has no room is at least told of.
+    // That something has no room is at least said.
     lack += usize::from(left_out > 0 && !says_rest && !names_details) * UNTOLD;
     let behind = if own.is_some() { report.sections.len() } else { left_out };
     if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| says_rest) {

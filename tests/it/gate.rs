@@ -331,7 +331,7 @@ fn a_session_that_either_run_fails_is_left_out() {
     let tokens = &found.measures[0];
     assert_eq!((found.fails(), tokens.baseline.part, tokens.now.part, tokens.compared), (false, 100, 101, 1));
     assert_eq!((found.measures[1].baseline.part, found.measures[1].now.part, found.measures[1].compared), (1, 0, 2));
-    assert!(found.changes.iter().any(|said| said.contains("Of 2 sessions, 1")), "{:?}", found.changes);
+    assert!(found.changes.iter().any(|said| said.contains("Both bring 1 of 2 sessions")), "{:?}", found.changes);
     assert!(compare(&now, &was, &limits).unwrap().fails(), "it fails a session more");
     // Sessions without a call are none to draw: three sessions are judged by what they come to.
     let sessions = |tokens: i64| baseline(&[[[tokens, 0, 4]; 3].as_slice(), &[[0; 3]; 8]].concat());

@@ -275,7 +275,7 @@ fn a_hostile_program_ends_its_session_with_a_sentence() {
 fn what_cannot_begin_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let log = log(folder.path());
-    let document = folder.path().join("none.toml");
+    let document = folder.path().join("absent.toml");
     let with = |command: &str| {
         fs::write(&document, format!("[program]\ncommand = {command}\n[[rule]]\nid = \"it\"\nat = \"pre_call\"\nask = true\n")).unwrap();
         ctxsim(&["replay", &log, "-p", &document.to_string_lossy(), "--json"])

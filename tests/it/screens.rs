@@ -250,11 +250,12 @@ fn the_verdict_is_what_the_sessions_come_to() {
     let text = |row: &csv::StringRecord, key: &str| row[heads.iter().position(|head| head == key).unwrap()].to_owned();
     let number = |row: &csv::StringRecord, key: &str| text(row, key).parse::<f64>().unwrap_or(0.0);
     let ends = |row: &csv::StringRecord| number(row, "calls") > 0.0 && number(row, "failed_sessions") == 0.0;
-    let (mut cost, mut kept, mut all) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+    let (mut cost, mut kept, mut all, mut compared) = ([0.0; 2], [0.0; 2], [0.0; 2], 0);
     for row in rows.iter().filter(|row| text(row, "policy") == "picoclaw") {
         let same = |other: &&csv::StringRecord| ["session", "source"].iter().all(|key| text(row, key) == text(other, key));
         let own = rows.iter().find(|other| text(other, "policy").starts_with("own agents") && same(other));
         let Some(own) = own.filter(|own| ends(row) && ends(own)) else { continue };
+        compared += 1;
         for (place, row) in [row, own].into_iter().enumerate() {
             cost[place] += number(row, "cost");
             all[place] += number(row, "line_references");
@@ -263,8 +264,8 @@ fn the_verdict_is_what_the_sessions_come_to() {
     }
     let screen = shown(&["transcripts/", "-p", "picoclaw", "-p", "pi", "--quiet"], 200);
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    let difference = format!("cheaper than your own agent, {:+.1} %", (cost[0] / cost[1] - 1.0) * 100.0);
-    let trade = format!("keeps {:.1} % of the reused text instead of {:.1} %", kept[0] / all[0] * 100.0, kept[1] / all[1] * 100.0);
+    let difference = format!("cheaper than your own agent over {compared} sessions, {:+.1} %", (cost[0] / cost[1] - 1.0) * 100.0);
+    let trade = format!("keeps {:.1} % of their reused text, not {:.1} %", kept[0] / all[0] * 100.0, kept[1] / all[1] * 100.0);
     assert!(screen.contains(&difference) && screen.contains(&trade), "{difference}; {trade}\n{screen}");
 }
 

@@ -251,7 +251,7 @@ fn recorded_arms_come_to_what_their_table_says() {
     }
 }
 
-/// Logs without usage are estimates: nothing is judged by them, and both sides are told of.
+/// Logs without usage are estimates: nothing is judged by them, and both sides are named.
 #[test]
 fn what_is_estimated_is_not_taken_for_measured() {
     let folder = tempfile::tempdir().unwrap();

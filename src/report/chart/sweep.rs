@@ -9,7 +9,7 @@ use crate::list::Arrange;
 use crate::policy::number;
 use crate::report::asked::Swept;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::finding::share;
+use crate::report::finding::{over, share};
 use crate::report::judged;
 use crate::report::ties;
 use crate::report::words::{capital, counted_as, percent, short_dollars, three_digits};
@@ -85,13 +85,9 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     // Values as numbers, not as words: 10k comes behind 8k.
     lines.arrange_by(|((one, a), _), ((other, b), _)| one.cmp(other).then_with(|| last_number(a).total_cmp(&last_number(b))));
     let verdicts = swept.judgements();
-    let own_value = |row: &Row| {
-        let base = swept.settings.get(row.setting)?.base;
-        let own = swept.rows.iter().find(|known| Some(&known.setting) == swept.own.get(base))?;
-        Some(value(&measure, own))
+    let differs = |row: &Row| {
+        bounds(&measure, value(&measure, row), swept.rows.iter().zip(&verdicts).find(|(known, _)| known.setting == row.setting)?.1)
     };
-    let differs =
-        |row: &Row| bounds(&measure, own_value(row)?, swept.rows.iter().zip(&verdicts).find(|(known, _)| known.setting == row.setting)?.1);
     let fewest = fewest_failed(swept);
     let mut gone: Vec<Series> = Vec::new();
     let series = lines.into_iter().take(LINES).enumerate().flat_map(|(place, ((base, others), mut points))| {
@@ -138,11 +134,13 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         // Bands over bands hide more than they show.
         series.iter_mut().for_each(|series| series.band.clear());
     }
-    let mut notes = vec![match drawn {
-        0..=2 => "A band is the 90 % interval of the difference from the policy's own setting, session by session, around what that one comes to.",
-        _ => "The data beside this chart holds the 90 % intervals of the differences from the policy's own setting.",
-    }
-    .to_owned()];
+    let mut notes = vec![
+        match drawn {
+            0..=2 => "A band is the 90 % interval of the difference from the policy's own setting, session by session, around the line.",
+            _ => "The data beside this chart holds the 90 % intervals of the differences from the policy's own setting.",
+        }
+        .to_owned(),
+    ];
     if all > LINES {
         notes.push(format!("{LINES} of {all} lines are drawn; the data holds all of them."));
     }
@@ -354,10 +352,10 @@ pub(super) fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
             format!("Keep {own}: no setting comes to a better {measure}{equal}")
         };
     };
-    let by = against
-        .difference
-        .filter(|difference| difference.whole.is_some())
-        .map(|difference| format!(", {} beside {own}", share(difference.share.value)));
+    let by = against.difference.filter(|difference| difference.whole.is_some()).map(|difference| {
+        let over = over(&difference).map(|over| format!(" over {over}")).unwrap_or_default();
+        format!(", {} beside {own}{over}", share(difference.share.value))
+    });
     match against.finding {
         Finding::Better => format!("{named}{}{equal}", by.unwrap_or_default()),
         Finding::CannotJudge => format!("{named}; too few sessions to judge the difference from {own} by"),
@@ -374,13 +372,13 @@ pub(super) fn value(measure: &Measure, row: &Row) -> f64 {
     value.part as f64 / value.whole.max(1) as f64
 }
 
-/// Where a setting's value lies with nine chances in ten, seen from the policy's own setting: that one's value and the interval of the difference.
-fn bounds(measure: &Measure, own: f64, verdict: &Judgement) -> Option<(f64, f64)> {
-    let Some(against) = &verdict.own else { return Some((own, own)) };
+/// Where a setting's value lies with nine chances in ten, seen from the policy's own setting: the interval of the difference around the value.
+fn bounds(measure: &Measure, value: f64, verdict: &Judgement) -> Option<(f64, f64)> {
+    let Some(against) = &verdict.own else { return Some((value, value)) };
     let difference = against.difference.as_ref()?;
     // Amounts of quotients are in millionths.
     let unit = if measure.whole.is_some() { 1e6 } else { 1.0 };
-    let at = |share: f64| own + difference.amount(share) as f64 / unit;
+    let at = |share: f64| value + (difference.amount(share) - difference.amount(difference.share.value)) as f64 / unit;
     Some((at(difference.share.low), at(difference.share.high)))
 }
 
