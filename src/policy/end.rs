@@ -127,7 +127,7 @@ impl SummariserOverflow {
 /// A share of what is listed, one at least, in turns to the left and to the right of the middle. The newest of an odd number stays always.
 pub fn around_middle<T: Copy>(all: &[T], share: f64) -> Vec<T> {
     let (middle, count) = (all.len() / 2, ((all.len() as f64 * share).floor() as usize).max(1));
-    let place = |turn: usize| if turn % 2 == 0 { middle.checked_sub(turn / 2 + 1) } else { Some(middle + turn / 2) };
+    let place = |turn: usize| if turn.is_multiple_of(2) { middle.checked_sub(turn / 2 + 1) } else { Some(middle + turn / 2) };
     (0..count).filter_map(place).filter_map(|place| all.get(place).copied()).collect()
 }
 
