@@ -346,7 +346,7 @@ pub enum SummariserOverflow {
     /// what the try before held (Kimi Code). After the last of them it is refused for good.
     Keep(Vec<f64>),
     /// Such a share of the tools' results is left out, from the middle outwards, after each refusal the next one (goose). After the last
-    /// of them it is refused for good.
+    /// of them the request fails.
     WithoutResults(Vec<f64>),
 }
 
