@@ -1,7 +1,9 @@
 //! Two contexts of one conversation: one that came of the other by edits, and keeps up with what arrives there.
 
 use super::contents::Context;
-use super::item::Arrival;
+use super::item::{Arrival, Entry, State};
+use crate::estimate::Guess;
+use crate::transcript::Role;
 
 impl Context {
     /// How often it was edited. Messages that came at its end, and what they say about others, are no edits.
@@ -29,5 +31,28 @@ impl Context {
             }
         }
         from as u32..self.entries.len() as u32
+    }
+
+    /// A message that has left this one alone stands in it again, at this place in prompt order, as it stands in the other one.
+    pub fn bring_back(&mut self, id: u32, place: usize, other: &Context) {
+        let Some(entry) = other.entry(id).filter(|_| self.entry(id).is_some_and(|gone| !gone.live)) else { return };
+        self.prefix.touch_from(place, &self.order, &mut self.entries);
+        self.order.insert(place.min(self.order.len()), id);
+        if let Some(slot) = self.entries.get_mut(id as usize) {
+            // Its items bring their sizes with them.
+            *slot = Entry { guess: Guess::default(), estimated: 0, end_units: 0, actual: 0, touched: self.prefix.request, ..*entry };
+        }
+        for index in entry.first..entry.first + entry.count {
+            let Some((slot, item)) = self.items.get_mut(index as usize).zip(other.item(index)) else { continue };
+            *slot = *item;
+            if item.state != State::Removed {
+                self.account(index, id);
+            }
+        }
+        self.edits += 1;
+        self.changed.extend(entry.first..entry.first + entry.count);
+        self.turns += u64::from(entry.opens_turn);
+        self.messages += u64::from(entry.role != Role::System || entry.is_summary);
+        self.re_estimate(id);
     }
 }

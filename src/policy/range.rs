@@ -29,11 +29,9 @@ impl Select {
 }
 
 impl Range {
-    /// What is older than the newest summary, and still there, was carried over by the compaction that made it.
     fn lose_carried(&mut self) {
-        let newest = self.looked_at.iter().filter(|message| message.is_summary).map(|message| message.id).max();
-        let carried = |message: &Seen| !message.is_summary && newest.is_some_and(|newest| message.id < newest);
-        let (lost, rest) = self.looked_at.iter().partition(|message| carried(message));
+        let newest = newest_summary(self.looked_at.iter().copied());
+        let (lost, rest) = self.looked_at.iter().partition(|message| is_carried(message, newest));
         (self.lost, self.looked_at) = (lost, rest);
     }
 
@@ -44,4 +42,14 @@ impl Range {
         let Some(last) = last.filter(|last| self.looked_at.iter().take(*last).any(asks)) else { return };
         self.lost.extend(self.looked_at.drain(last..).skip(1));
     }
+}
+
+/// The summary that was put in last.
+pub(super) fn newest_summary(messages: impl Iterator<Item = Seen>) -> Option<u32> {
+    messages.filter(|message| message.is_summary).map(|message| message.id).max()
+}
+
+/// What is older than the newest summary, and still there, was carried over by the compaction that made it.
+pub(super) fn is_carried(message: &Seen, newest_summary: Option<u32>) -> bool {
+    !message.is_summary && newest_summary.is_some_and(|newest| message.id < newest)
 }

@@ -1,10 +1,8 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
 use super::protect::Shortened;
-use super::range::Range;
-use super::selector::{
-    Absent, AllKept, Calls, Carried, Direction, End, EndUnit, Missing, Order, Pairs, Replay, Select, Sizes, Snap, Tails, Take,
-};
+use super::range::{Range, is_carried, newest_summary};
+use super::selector::{Absent, AllKept, Calls, Direction, End, EndUnit, Missing, Order, Pairs, Select, Sizes, Snap, Tails, Take};
 use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::estimate::{Estimator, Guess};
@@ -129,11 +127,6 @@ impl Select {
         all.extend(view.messages().filter(|message| message.role != Role::System || message.is_summary));
         let range = self.range(all);
         Range { answered: range.looked_at.last().is_some_and(|message| view.answers(*message)), ..range }
-    }
-
-    /// Does it look at all messages but the system's?
-    pub fn looks_at_all(&self) -> bool {
-        self.replay == Replay::Nothing && self.carried == Carried::Counted
     }
 
     /// Where, between the ends that it protects, the selection may take messages.
@@ -270,7 +263,8 @@ impl Select {
     }
 
     /// The cut where it lies behind something, moved back to a permitted place; else before the newest turn, if something stands in front of
-    /// that. Earlier summaries are nothing that could be kept.
+    /// that; else everything goes, but what an earlier compaction has carried over stays, and all that came since with it. Earlier summaries
+    /// are nothing that could be kept.
     fn last_turn(&self, all: &[Seen], cut: usize) -> Option<usize> {
         let summaries = all.iter().take_while(|message| message.is_summary).count();
         let fits = |index: &usize| {
@@ -279,8 +273,11 @@ impl Select {
         };
         let place = (summaries..=cut.min(all.len().saturating_sub(1))).rev().find(fits).filter(|place| *place > summaries);
         let newest = || all.iter().rposition(|message| message.opens_turn).filter(|place| *place > summaries);
-        let rest = if summaries > 0 { summaries } else { all.len() };
-        Some(place.or_else(newest).unwrap_or(rest)).filter(|cut| *cut > 0)
+        let rest = || {
+            let made = newest_summary(all.iter().copied());
+            if all.iter().any(|message| is_carried(message, made)) { summaries } else { all.len() }
+        };
+        Some(place.or_else(newest).unwrap_or_else(rest)).filter(|cut| *cut > 0)
     }
 
     fn taken(&self, candidates: Vec<Seen>, view: View<'_>, request: u64) -> Vec<u32> {

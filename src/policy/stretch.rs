@@ -4,9 +4,9 @@
 //! at all messages for that. Here the messages that it looks at are kept with running sums, so that a request costs what has come since,
 //! and the look for its ends.
 
-use super::range::Range;
+use super::range::{Range, is_carried, newest_summary};
 use super::select::Bounds;
-use super::selector::{Order, Pairs, Select, Take};
+use super::selector::{Carried, Order, Pairs, Replay, Select, Take};
 use crate::context::{Seen, View};
 use crate::transcript::Role;
 
@@ -18,6 +18,13 @@ pub struct Conversation {
     before: Vec<Before>,
     /// The same behind the last one.
     all: Before,
+    /// The messages among them in the user's name.
+    users: Vec<usize>,
+    /// What becomes of messages that an earlier compaction has carried over, and the summary that it made.
+    carried: Carried,
+    newest_summary: Option<u32>,
+    /// By message that is lost: its place in prompt order.
+    lost_at: Vec<usize>,
 }
 
 /// Sums over the messages before a place.
@@ -48,16 +55,36 @@ pub struct Stretch {
 impl Select {
     /// Does the selection take messages that stand side by side?
     pub fn takes_a_stretch(&self) -> bool {
-        let oldest = matches!(self.take, Take::All | Take::UntilRequest(_)) && self.order == Order::Oldest;
-        oldest && self.kind.is_empty() && self.protect.is_empty() && self.looks_at_all()
+        let side_by_side = match self.take {
+            Take::All | Take::TurnsUntilRequest(_) => true,
+            Take::UntilRequest(_) => self.order != Order::Largest,
+            _ => false,
+        };
+        side_by_side && self.kind.is_empty() && self.protect.is_empty() && self.is_followed() && self.carried == Carried::Counted
+    }
+
+    /// Can the messages that it looks at be followed from call to call?
+    pub fn is_followed(&self) -> bool {
+        self.replay == Replay::Nothing
     }
 }
 
 impl Conversation {
-    /// Looks at what has come.
-    pub fn grow(&mut self, view: View<'_>) {
+    /// Looks at what has come, as a selection would that does this with what an earlier compaction has carried over.
+    pub fn grow(&mut self, view: View<'_>, carried: Carried) {
+        if carried != self.carried {
+            self.clear();
+            self.carried = carried;
+        }
+        if self.all.places == 0 && carried == Carried::Lost {
+            self.newest_summary = newest_summary(view.messages());
+        }
         while let Some(message) = view.message(self.all.places) {
-            if message.role != Role::System || message.is_summary {
+            if is_carried(&message, self.newest_summary) && message.role != Role::System {
+                self.range.lost.push(message);
+                self.lost_at.push(self.all.places);
+            } else if message.role != Role::System || message.is_summary {
+                self.users.extend((message.role == Role::User).then_some(self.before.len()));
                 self.before.push(self.all);
                 self.range.looked_at.push(message);
                 self.all.tokens += message.estimated;
@@ -70,17 +97,24 @@ impl Conversation {
 
     /// Nothing has been looked at.
     pub fn clear(&mut self) {
-        self.range.looked_at.clear();
-        self.before.clear();
-        self.all = Before::default();
+        self.cut_to(0, Before::default());
+        self.newest_summary = None;
+    }
+
+    /// Only so many messages have been looked at, with this before the next one.
+    fn cut_to(&mut self, messages: usize, all: Before) {
+        self.all = all;
+        self.before.truncate(messages);
+        self.range.looked_at.truncate(messages);
+        self.users.truncate(self.users.partition_point(|place| *place < messages));
+        self.lost_at.truncate(self.lost_at.partition_point(|place| *place < all.places));
+        self.range.lost.truncate(self.lost_at.len());
     }
 
     /// The messages of the newest turn have changed: they are looked at again.
     pub fn forget_newest_turn(&mut self) {
         let opening = self.range.looked_at.iter().rposition(|message| message.opens_turn).unwrap_or(0);
-        self.all = self.before.get(opening).copied().unwrap_or(self.all);
-        self.before.truncate(opening);
-        self.range.looked_at.truncate(opening);
+        self.cut_to(opening, self.sums(opening));
     }
 
     /// What selections choose from that look at all messages.
@@ -97,13 +131,26 @@ impl Conversation {
         if start > 0 && self.range.looked_at.first().is_some_and(|message| message.unseen) {
             return None;
         }
-        let mut end = cut;
-        if let Take::UntilRequest(target) = select.take {
-            let base = self.sums(start).tokens;
-            let goes = |before: &Before| request.saturating_sub(before.tokens - base) as f64 > target;
-            end = start + self.before.get(start..cut).unwrap_or(&[]).partition_point(goes);
-        }
-        let end = end.min(cut);
+        let enough = |taken: (usize, usize), target: f64| {
+            request.saturating_sub(self.sums(taken.1).tokens - self.sums(taken.0).tokens) as f64 <= target
+        };
+        let (start, end) = match select.take {
+            Take::UntilRequest(target) => {
+                let taken = |steps| select.order.taken(steps, start, cut);
+                taken(fewest(cut - start, |steps| enough(taken(steps), target)))
+            }
+            Take::TurnsUntilRequest(target) if start < cut => {
+                let behind_first = self.users.partition_point(|place| *place <= start);
+                let turns = self.users.get(behind_first..).unwrap_or(&[]).partition_point(|place| *place < cut);
+                let taken = |steps: usize| match steps.checked_sub(1) {
+                    None => (start, start),
+                    Some(turn) if turn < turns => (start, self.users.get(behind_first + turn).copied().unwrap_or(cut)),
+                    Some(_) => (start, cut),
+                };
+                taken(fewest(turns + 1, |steps| enough(taken(steps), target)))
+            }
+            _ => (start, cut),
+        };
         let (start, end) = if select.pairs == Pairs::Whole { self.with_whole_pairs(start, end) } else { (start, end) };
         let (first, behind) = (self.sums(start), self.sums(end));
         let summaries = behind.summaries - first.summaries;
@@ -135,6 +182,11 @@ impl Conversation {
         self.before.get(place).copied().unwrap_or(self.all)
     }
 
+    /// Where in prompt order a message stands, by its place in the conversation.
+    pub fn place_of(&self, message: usize) -> usize {
+        self.sums(message).places
+    }
+
     /// How many messages there are.
     pub fn len(&self) -> usize {
         self.before.len()
@@ -154,4 +206,26 @@ impl Conversation {
     pub fn ids(&self, places: std::ops::Range<usize>) -> impl Iterator<Item = u32> + '_ {
         self.range.looked_at.get(places).unwrap_or(&[]).iter().map(|message| message.id)
     }
+}
+
+impl Order {
+    /// The messages between two places that are taken first, where they stand side by side.
+    fn taken(self, messages: usize, start: usize, cut: usize) -> (usize, usize) {
+        let first = match self {
+            // What is left has its middle at the right side where it has an odd number of places: `middle_out` takes one by one.
+            Order::MiddleOut if messages > 0 => start + (cut - start - messages).div_ceil(2),
+            _ => start,
+        };
+        (first, first + messages)
+    }
+}
+
+/// The fewest steps that are enough; all of them where none are. More are never less.
+fn fewest(steps: usize, enough: impl Fn(usize) -> bool) -> usize {
+    let (mut from, mut to) = (0, steps);
+    while from < to {
+        let middle = from.midpoint(to);
+        (from, to) = if enough(middle) { (from, middle) } else { (middle + 1, to) };
+    }
+    from
 }

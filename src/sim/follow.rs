@@ -9,10 +9,11 @@ use super::kept_view::{KeptView, Shown};
 use super::uncut::Uncut;
 use super::window::{Stored, Views, Window, shown_again_by};
 use crate::context::{Context, Region, SeenItem};
-use crate::policy::{Conversation, Mask, Mode, Rule, Selection, Stretch, Switch};
+use crate::policy::{Conversation, Mask, Mode, Rule, Select, Selection, Stretch, Switch};
 use crate::trace::Trace;
 use crate::transcript::Role;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// So many selections that look at different items are followed at most: each holds a list of its own.
 const FOLLOWED: usize = 16;
@@ -40,9 +41,9 @@ impl<'a> Window<'a> {
         self.candidates.get(place)
     }
 
-    /// Looks at the messages of the stored history that have come; hands them back, or `None` where they are not followed.
-    fn followed(&mut self) -> Option<&Conversation> {
-        if self.views == Views::Anew || !self.shows_stored() {
+    /// Looks at the messages of the stored history that have come, as a selection does; hands them back, or `None` where they are not followed.
+    fn followed(&mut self, select: &Select) -> Option<&Conversation> {
+        if self.views == Views::Anew || !self.shows_stored() || !select.is_followed() {
             return None;
         }
         let edits = self.context.edits();
@@ -51,7 +52,7 @@ impl<'a> Window<'a> {
             conversation.clear();
             self.spoken.clear();
         }
-        conversation.grow(self.context.view());
+        conversation.grow(self.context.view(), select.carried);
         Some(conversation)
     }
 
@@ -59,7 +60,7 @@ impl<'a> Window<'a> {
     /// is about to enter.
     pub fn stretch(&mut self, rule: &Rule, incoming: u64) -> Option<Stretch> {
         let request = self.context.view().request() + incoming;
-        self.followed().filter(|_| rule.select.takes_a_stretch())?.stretch(&rule.select, request)
+        self.followed(&rule.select).filter(|_| rule.select.takes_a_stretch())?.stretch(&rule.select, request)
     }
 
     /// Actual tokens of the messages that stay where these go, but for the system's.
@@ -76,7 +77,7 @@ impl<'a> Window<'a> {
 
     /// The messages that a rule would remove or summarise; `None` where there are none, or a guard forbids it.
     pub fn selection(&mut self, rule: &Rule, incoming: u64) -> Option<Selection> {
-        if !rule.select.looks_at_all() || self.followed().is_none() {
+        if self.followed(&rule.select).is_none() {
             return selection(rule, &self.context, incoming);
         }
         let range = self.conversation.as_ref()?.1.range();
@@ -151,13 +152,22 @@ impl<'a> Window<'a> {
             return Some((0, None));
         }
         let known = |shown| match shown {
-            Shown::Dropped { start, end, .. } if start == taken.start && end <= taken.end => Some(end),
-            _ => None,
+            Shown::Dropped { start, end, .. } => Some(start..end),
+            Shown::Masked { .. } => None,
         };
-        let (mut view, dropped) = self.last_view(inputs.trace, index, known).unwrap_or_else(|| (self.context.clone(), taken.start));
+        let (goes, nothing) = (taken.start..taken.end, taken.start..taken.start);
+        let (mut view, gone) = self.last_view(inputs.trace, index, known).unwrap_or_else(|| (self.context.clone(), nothing));
         view.edit_for(Some(index as u32));
         let (_, conversation) = self.conversation.as_ref()?;
-        view.remove(&conversation.ids(dropped..taken.end).collect::<Vec<u32>>());
+        // What came back before the gap stands where it stood; what comes back behind it has the rest of the gap in front of it.
+        let [before, behind] = without(&gone, &goes);
+        let left = behind.start.saturating_sub(gone.start.max(before.end));
+        for (place, ahead) in before.map(|place| (place, 0)).chain(behind.map(|place| (place, left))) {
+            let id = conversation.ids(place..place + 1).next()?;
+            view.bring_back(id, conversation.place_of(place) - ahead, &self.context);
+        }
+        let leaving = without(&goes, &gone).into_iter().flat_map(|places| conversation.ids(places));
+        view.remove(&leaving.collect::<Vec<u32>>());
         let gap = conversation.ids(taken.end..taken.end + 1).next().and_then(|next| view.place_of(next));
         self.show_view(index, view, Shown::Dropped { start: taken.start, end: taken.end, marker: None });
         Some((taken.end - taken.start, gap))
@@ -183,7 +193,7 @@ impl<'a> Window<'a> {
     }
 
     /// The last view with what has come since, and how far it has got; `None` where it is not the beginning of this one.
-    fn last_view(&mut self, trace: &Trace, rule: usize, known: impl Fn(Shown) -> Option<usize>) -> Option<(Context, usize)> {
+    fn last_view<T>(&mut self, trace: &Trace, rule: usize, known: impl Fn(Shown) -> Option<T>) -> Option<(Context, T)> {
         self.update_kept_view(trace);
         let kept = self.kept_view.take().filter(|kept| kept.rule == rule)?;
         let known = known(kept.shown)?;
@@ -257,4 +267,9 @@ impl<'a> Window<'a> {
             self.forget_views();
         }
     }
+}
+
+/// What of a range of places lies before another one, and what behind it.
+fn without(places: &Range<usize>, others: &Range<usize>) -> [Range<usize>; 2] {
+    [places.start..places.end.min(others.start), places.start.max(others.end)..places.end]
 }
