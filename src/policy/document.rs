@@ -276,11 +276,7 @@ impl Policy {
     }
 
     pub(crate) fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
-        let mut scope = Scope::from([
-            ("window".to_owned(), window_of(self, facts) as f64),
-            ("max_input".to_owned(), facts.max_input as f64),
-            ("max_output".to_owned(), facts.max_output as f64),
-        ]);
+        let mut scope: Scope = FACTS.iter().map(|fact| (*fact).to_owned()).zip(numbers_of(self, facts).map(|fact| fact as f64)).collect();
         // Parameters may be formulas over each other: work out whatever can be, until all are.
         let mut waiting: Vec<(&String, Expression)> = Vec::new();
         for (name, parameter) in &self.params {
@@ -363,6 +359,16 @@ pub const FALLBACK_WINDOW: u64 = 200_000;
 /// The window that the policy reckons with for a model.
 pub(super) fn window_of(policy: &Policy, facts: &Facts) -> u64 {
     facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW)
+}
+
+/// Facts of the model by name, as formulas ask for them. Systems that treat a maker's models apart ask for `claude` and `gpt`.
+pub(super) const FACTS: [&str; 5] = ["window", "max_input", "max_output", "claude", "gpt"];
+
+/// The facts of a model, in the order of [`FACTS`].
+pub(super) fn numbers_of(policy: &Policy, facts: &Facts) -> [u64; FACTS.len()] {
+    let is = |families: &[Family]| u64::from(facts.family.is_some_and(|family| families.contains(&family)));
+    let (claude, gpt) = (is(&[Family::ClaudeOld, Family::ClaudeNew]), is(&[Family::Gpt]));
+    [window_of(policy, facts), facts.max_input, facts.max_output, claude, gpt]
 }
 
 /// A number as a document has it: whole ones without a fraction.

@@ -3,7 +3,7 @@
 //!
 //! [`Policy::plan`] is what a plan means. A draft gives the same plan, and leaves to it whatever it cannot work out, errors above all.
 
-use super::document::{Facts, Policy, window_of};
+use super::document::{FACTS, Facts, Policy, numbers_of};
 use super::error::PolicyError;
 use super::expression::{Expression, Resolved};
 use super::family;
@@ -16,13 +16,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use toml::{Table, Value};
 
-/// Facts of the model stand in front of all parameters.
-const FACTS: [&str; 3] = ["window", "max_input", "max_output"];
-
 /// The plans of one base policy.
 pub struct Drafts<'p> {
     base: &'p Policy,
-    /// Facts, then parameters.
+    /// Facts of the model, then parameters.
     names: Vec<String>,
     by_family: BTreeMap<Option<Family>, Option<Draft>>,
     plans: BTreeMap<(Option<Family>, Vec<u64>), Arc<Plan>>,
@@ -175,7 +172,7 @@ impl Draft {
     /// What all formulas of the document come to; `None` where one has no finite value.
     fn values(&self, dialled: &Dialled<'_>, facts: &Facts) -> Option<Vec<f64>> {
         let mut slots = dialled.slots.clone();
-        slots.iter_mut().zip(numbers_of(dialled, facts)).for_each(|(slot, fact)| *slot = fact as f64);
+        slots.iter_mut().zip(numbers_of(dialled.policy, facts)).for_each(|(slot, fact)| *slot = fact as f64);
         for (slot, formula) in dialled.formulas.as_ref()? {
             let value = formula.value(&slots).filter(|value| value.is_finite())?;
             // What a parameter cannot have is an error, which the policy words.
@@ -188,7 +185,7 @@ impl Draft {
 
     /// The facts that the document, or the setting, asks for.
     fn asked(&self, dialled: &Dialled<'_>, facts: &Facts) -> Asked {
-        let numbers = numbers_of(dialled, facts);
+        let numbers = numbers_of(dialled.policy, facts);
         let by_setting = |fact: usize| dialled.formulas.iter().flatten().any(|(_, formula)| formula.asks(fact));
         std::array::from_fn(|fact| {
             let asks = self.asks.get(fact).is_some_and(|asks| *asks) || by_setting(fact);
@@ -214,9 +211,4 @@ impl RuleDraft {
         self.known.insert(key, Arc::clone(&rule));
         Some(rule)
     }
-}
-
-/// The facts of a model, in the order of [`FACTS`].
-fn numbers_of(dialled: &Dialled<'_>, facts: &Facts) -> [u64; FACTS.len()] {
-    [window_of(dialled.policy, facts), facts.max_input, facts.max_output]
 }

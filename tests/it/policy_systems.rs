@@ -1,7 +1,8 @@
 //! Main facts of the presets of other systems: thresholds, above or at, what is kept.
 
 use crate::policies::{Session, calls_of, preset, run, text};
-use ctxsim::policy::{Policy, Recorder, presets};
+use ctxsim::catalog::Family;
+use ctxsim::policy::{Facts, Policy, Recorder, presets};
 use ctxsim::sim::{Event, EventKind, Outcome};
 use ctxsim::trace::Trace;
 use ctxsim::transcript::{Part, Role, Text};
@@ -280,6 +281,19 @@ fn langchain_summarises_at_its_fraction_and_clears_above_its_limit() {
 }
 
 #[test]
+fn roo_keeps_free_what_it_takes_a_reply_for() {
+    let reserve = |family, max_output| {
+        let facts = Facts { window: Some(WINDOW), max_output, family, ..Facts::default() };
+        Policy::load("roo").unwrap().plan(&facts).unwrap().window.reserve
+    };
+    let claude = Some(Family::ClaudeOld);
+    assert_eq!([64_000, 4_096, 0].map(|output| reserve(claude, output)), [8_192, 4_096, 8_192]);
+    assert_eq!([128_000, 0].map(|output| reserve(Some(Family::Gpt), output)), [128_000, 8_192]);
+    assert_eq!([Some(Family::Deepseek), None].map(|family| reserve(family, 128_000)), [40_000; 2]);
+    assert_eq!([32_000, 0].map(|output| reserve(None, output)), [32_000, 8_192]);
+}
+
+#[test]
 fn others_act_where_their_code_says_so() {
     // The check before the second call; what a check after it finds is another matter.
     let at = |name: &str, prompt, output| {
@@ -294,6 +308,8 @@ fn others_act_where_their_code_says_so() {
     assert_eq!((at("crush", 159_990, 9), at("crush", 159_990, 10)), (vec![], vec![1]));
     // Roo: above nine tenths less the reserve of 32,000.
     assert_eq!((at("roo", 147_990, 10), at("roo", 147_990, 11)), (vec![], vec![1]));
+    // A single message is not condensed, however large.
+    assert!(calls_of(&replay("roo", &[], &Session::default().user(600_000).reply(4, None).trace()), EventKind::Compact).is_empty());
     // Kilo: window less output; less 20,000 as well before 7.7.
     assert_eq!((at("kilo", 167_990, 9), at("kilo", 167_990, 10)), (vec![], vec![1]));
     assert_eq!((at("kilo@89415151", 147_990, 9), at("kilo@89415151", 147_990, 10)), (vec![], vec![1]));
