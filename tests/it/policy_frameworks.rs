@@ -67,6 +67,26 @@ fn a_trimmed_list_begins_with_a_whole_turn_or_is_empty() {
 }
 
 #[test]
+fn langchain_counts_roles_calls_ids_and_names_and_no_system_prompt() {
+    let steps = |session: Session, usage| {
+        let step = |session: Session, usage| session.step(80, usage, "t", text(400, 100));
+        step(step(step(session.user(400), None), None), usage).reply(4, None)
+    };
+    let prompted = || steps(Session::default().push(Role::System, vec![Part::Text(text(400, 100))], None), None);
+    // The task is 3 + 404 / 4, a reply 3 + (80 + 9 + 55 and a name and an id) / 4, a result 3 + (400 + 4 and both) / 4: 104 + 3 x (40 + 105).
+    let cleared = |trigger| touched(&replay("langchain@clear-tool-uses", &[("trigger", trigger), ("keep", "1")], prompted()));
+    assert_eq!((cleared("538"), cleared("539")), (vec![(3, 2)], vec![]));
+    let summarised = |usage, trigger| {
+        let settings = [("trigger_tokens", trigger), ("keep", "2")];
+        touched(&replay("langchain@summarization", &settings, steps(Session::default(), usage)))
+    };
+    assert_eq!((summarised(None, "539"), summarised(None, "540")), (vec![(3, 5)], vec![]));
+    // A report of 500 tokens for what was taken for 434 makes 539 into 621.
+    let reported = Some((480, 20));
+    assert_eq!((summarised(reported, "621"), summarised(reported, "622")), (vec![(3, 5)], vec![]));
+}
+
+#[test]
 fn a_preset_for_claude_counts_as_claude_does() {
     let estimator = |name: &str, family| {
         let facts = Facts { window: Some(WINDOW), family, ..Facts::default() };

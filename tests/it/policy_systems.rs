@@ -268,8 +268,8 @@ fn langchain_summarises_at_its_fraction_and_clears_above_its_limit() {
         // Of 31 messages the newest 20 stay.
         assert_eq!(of_kind(&outcome, EventKind::Compact).iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), compactions);
     }
-    // 4 results of 99,948 characters and a message of 4; three tokens for each of nine messages, one for each call's name.
-    for (chars, prunes) in [(99_948, vec![]), (99_976, vec![(4, 1)])] {
+    // A message of 5 tokens, calls of 20, and results of 3 + (characters + 6) / 4: 99,997 together, or 100,001.
+    for (chars, prunes) in [(99_894, vec![]), (99_895, vec![(4, 1)])] {
         let session = (0..4).fold(Session::default().user(4), |session, _| session.step(0, None, "t", text(chars, chars / 4)));
         let outcome = replay("langchain@clear-tool-uses", &[], &session.reply(4, None).trace());
         assert_eq!(
