@@ -39,6 +39,16 @@ fn opencode_keeps_15_000_tokens_of_turns_and_summarises_plain_text() {
 }
 
 #[test]
+fn a_summariser_with_a_request_of_its_own_reads_nothing_from_the_cache() {
+    // All that was said, and an instruction: neither the 7,980 tokens that the log hides nor the cache.
+    let outcome = replay("opencode@2025-12", &two_turns(11));
+    assert_eq!((touched(&outcome), costs(&outcome)), (vec![5], vec![(150_010 + 10_011 + 1 + 200, 0, 1_500, 1)]));
+    // The older turn.
+    let outcome = replay("qwen-code@0.15", &two_turns(10));
+    assert_eq!((touched(&outcome), costs(&outcome)), (vec![2], vec![(150_010 + 900, 0, 1_500, 1)]));
+}
+
+#[test]
 fn kilo_summarises_a_long_head_in_pieces() {
     assert_eq!(replay("kilo@7.7", &two_turns(9)).calls[2].actual, 167_990 + 9 + 1);
     let outcome = replay("kilo@7.7", &two_turns(10));
