@@ -262,6 +262,13 @@ fn pi_recovers_from_a_refusal_once() {
     assert_eq!(calls_of(&outcome, EventKind::Retry), [2]);
     let old = run(&preset("pi@0.12", &[]), &trace, 200_000);
     assert_eq!((old.totals.overflows, old.totals.failed_sessions), (1, 1));
+    // Where automatic compaction is off, the error is shown.
+    let trace = Session::default().user(40_000).reply(40_000, Some((90_000, 10_000))).user(400_000).reply(40, Some((205_050, 10))).trace();
+    let pi = ["pi@1.5", "pi@0.73", "pi@0.58", "pi@recommended"].map(|name| (name, "enabled"));
+    for (name, switch) in pi.into_iter().chain([("opencode@1.18", "auto"), ("kilo@7.7", "auto")]) {
+        let failed = |on| run(&preset(name, &[(switch, on)]), &trace, 200_000).totals.failed_sessions;
+        assert_eq!((failed("1"), failed("0")), (0, 1), "{name}");
+    }
 }
 
 #[test]
