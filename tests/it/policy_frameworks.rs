@@ -87,6 +87,13 @@ fn langchain_counts_roles_calls_ids_and_names_and_no_system_prompt() {
 }
 
 #[test]
+fn openhands_puts_the_task_back_that_it_forgot() {
+    let outcome = replay("openhands@amortized", &[("max_size", "20")], steps(12).reply(4, None));
+    // Of 21 messages ten stay, and the task.
+    assert_eq!((touched(&outcome), events(&outcome)[0].after), (vec![(10, 10)], 500 + 5 * (20 + 9 + 1_000)));
+}
+
+#[test]
 fn a_preset_for_claude_counts_as_claude_does() {
     let estimator = |name: &str, family| {
         let facts = Facts { window: Some(WINDOW), family, ..Facts::default() };
