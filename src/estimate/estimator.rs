@@ -119,6 +119,8 @@ pub struct Estimator {
     pub tool_units: u64,
     /// Units added for each tool call.
     pub call_units: u64,
+    /// Are tool calls, their names and arguments, counted?
+    pub calls: Counting,
     /// Units added for each tool result.
     pub result_units: u64,
     /// Units added for each tool's definition.
@@ -181,6 +183,7 @@ impl Default for Estimator {
             assistant_units: 0,
             tool_units: 0,
             call_units: 0,
+            calls: Counting::Counted,
             result_units: 0,
             definition_units: 0,
             image_tokens: 0,
@@ -323,6 +326,7 @@ impl Estimator {
         match part.kind {
             PartKind::Text | PartKind::Other => self.message_text(text),
             PartKind::Thinking => self.thinking(part, self.weighed(self.units(text, unit), kind)),
+            PartKind::ToolCall if self.calls == Counting::Ignored => Guess::default(),
             PartKind::ToolCall => {
                 let arguments = of_tool(call_unit) + ids + self.call_units;
                 match self.round_at {

@@ -94,6 +94,16 @@ fn openhands_puts_the_task_back_that_it_forgot() {
 }
 
 #[test]
+fn llamaindex_counts_no_calls() {
+    for name in ["llamaindex@buffer", "llamaindex@memory"] {
+        let call = Part::ToolCall { id: "c".to_owned(), name: "t".to_owned(), arguments: text(800_000, 200_000) };
+        let result = Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: text(40, 10), error: false };
+        let session = Session::default().user(40).push(Role::Assistant, vec![call], Some(None)).push(Role::Tool, vec![result], None);
+        assert!(touched(&replay(name, &[], session.reply(4, None))).is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn a_preset_for_claude_counts_as_claude_does() {
     let estimator = |name: &str, family| {
         let facts = Facts { window: Some(WINDOW), family, ..Facts::default() };

@@ -73,7 +73,7 @@ pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, com
         "\n[estimator]\nunit = \"{unit}\"\nmessage_unit = \"{unit}\"\ncall_unit = \"{unit}\"\nresult_unit = \"{unit}\"\nnon_ascii = {{ units = 1 }}\nnumerator = 1\ndenominator = 1000\n\
          rounding = \"round\"\nround_at = \"part\"\nper_message = {}\nmessage_units = 0\ntext_units = 0\nsystem_units = 0\nuser_units = 0\n\
          assistant_units = 0\ntool_units = 0\ncall_units = 0\nresult_units = 0\ndefinition_units = 0\nimage_units = 0\nimage_address_units = 0\n\
-         image_link_units = 0\nthinking_units = 0\nimage_tokens = {}\nuser_images = \"counted\"\n\
+         image_link_units = 0\nthinking_units = 0\nimage_tokens = {}\nuser_images = \"counted\"\ncalls = \"counted\"\n\
          ids = \"ignored\"\nresult_names = \"ignored\"\nthinking = \"counted\"\nsealed = \"ignored\"\ntools = \"counted\"\nsystem = \"counted\"\noverhead = 0\n\
          safety_thousandths = 1000\nweights = {}\n",
         (other.message + 500) / 1000,
