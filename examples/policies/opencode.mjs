@@ -16,7 +16,7 @@ function compact({ params, messages, sizes }) {
   if (!usage || usage.prompt + usage.output <= params.usable) return { when };
   const history = messages.filter((message) => message.role !== "system" || message.summary);
   if (history.length === 0) return { when };
-  const words = { place: "head", role: "assistant", input: "context" };
+  const words = { place: "head", role: "assistant", input: "selection" };
   const sized = { prompt_tokens: params.summary_prompt_tokens, wrapper_tokens: params.summary_wrapper_tokens };
   return { when, edits: [summarise(history, { ...words, ...sized }), inject("continue", { tokens: params.continue_tokens, role: "user" })] };
 }
