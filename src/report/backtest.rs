@@ -7,7 +7,7 @@ use super::record::any::Record;
 use super::record::backtest::{BacktestRecord, GroupRecord};
 use super::tested_rows::{TestedRow, tested_rows};
 use super::verdict::{kind_name, named, scores, why};
-use super::words::{counted, grouped, percent};
+use super::words::{counted, counted_as, grouped, percent};
 use super::{notes, read_again};
 use crate::corpus::Corpus;
 use crate::experiment::{self, Backtest, Mode, TOLERANCE, Tested, TestedSession, Verdict};
@@ -55,7 +55,10 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
 fn screen(corpus: &Corpus, result: &Backtest) -> Screen {
     let events: Vec<&Tested> = result.events().collect();
     let error = result.median_of_hits(Tested::token_error_millionths);
-    let nothing = || "Nothing to test: no session holds a compaction of an agent with a preset.".to_owned();
+    let nothing = || match result.sessions.len() as u64 {
+        0 => "Nothing to test: no session is of an agent with a preset.".to_owned(),
+        sessions => format!("Nothing to test: {} no compaction, and none is predicted.", counted_as(sessions, "session holds", "sessions hold")),
+    };
     let lines = [in_short(&events, scores(&events), error).unwrap_or_else(nothing)].into_iter().chain(aside(result));
     let mut rows: Vec<Row<'_>> = all(result).collect();
     rows.arrange_by_key(|(_, event)| event.verdict == Verdict::Hit);
