@@ -51,6 +51,13 @@ impl Session {
         self
     }
 
+    /// The last call has written so many tokens of its prompt to the cache.
+    pub(crate) fn wrote(mut self, tokens: u64) -> Session {
+        let call = self.messages.iter_mut().rev().find_map(|message| message.call.as_mut()).unwrap();
+        call.usage.as_mut().unwrap().cache_write = tokens;
+        self
+    }
+
     pub(crate) fn push(mut self, role: Role, parts: Vec<Part>, call: Option<Option<(u64, u64)>>) -> Session {
         let mut message = Message::new(role, parts);
         message.call = call.map(|usage| {

@@ -135,3 +135,11 @@ fn a_client_of_anthropics_may_go_on_while_the_server_compacts() {
     assert_eq!(costs(&outcome), [(150_000 + 300, 149_989, 3_000, 1)]);
     assert_eq!(outcome.calls[4].actual, 100 + 3_000 + 3 + 3);
 }
+
+#[test]
+fn crush_does_not_read_what_a_call_writes_to_the_cache() {
+    let summaries = |written| {
+        replay("crush", &Session::default().user(400_000).reply(40, Some((159_990, 10))).wrote(written).trace()).summaries.len()
+    };
+    assert_eq!((summaries(0), summaries(1)), (1, 0));
+}
