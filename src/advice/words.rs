@@ -367,6 +367,7 @@ impl End {
             EndUnit::TurnShare => "of the turns".to_owned(),
             EndUnit::MessageShare => "of the messages".to_owned(),
             EndUnit::SizeShare => "of the size".to_owned(),
+            EndUnit::Batches => "messages (the results of one reply as one)".to_owned(),
             unit => named(&unit),
         };
         let tokens = matches!(self.unit, EndUnit::Tokens | EndUnit::SizeShare);

@@ -158,6 +158,9 @@ impl Select {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {
     messages: u64,
+    batches: u64,
+    /// The last message that was passed is a result.
+    in_batch: bool,
     turns: u64,
     user_messages: u64,
     tokens: u64,
@@ -167,14 +170,19 @@ impl Scan {
     /// A message is passed.
     pub fn pass(&mut self, message: &Seen) {
         self.messages += 1;
+        let is_result = message.role == Role::Tool;
+        self.batches += u64::from(!(is_result && self.in_batch));
+        self.in_batch = is_result;
         self.turns += u64::from(message.opens_turn);
         self.user_messages += u64::from(message.role == Role::User);
         self.tokens += message.in_ends;
     }
 
-    /// A message counts no more: the oldest of those that were passed.
-    pub fn leave_behind(&mut self, message: &Seen) {
+    /// A message counts no more: the oldest of those that were passed. `next` came behind it.
+    pub fn leave_behind(&mut self, message: &Seen, next: Option<Seen>) {
         self.messages -= 1;
+        let goes_on = message.role == Role::Tool && next.is_some_and(|next| next.role == Role::Tool);
+        self.batches -= u64::from(!goes_on);
         self.turns -= u64::from(message.opens_turn);
         self.user_messages -= u64::from(message.role == Role::User);
         self.tokens = self.tokens.saturating_sub(message.in_ends);
@@ -186,6 +194,7 @@ impl Scan {
             (EndUnit::Turns, _) => return (self.turns as f64) < end.n,
             (EndUnit::UserMessages, _) => return (self.user_messages as f64) < end.n,
             (EndUnit::Messages, _) => self.messages,
+            (EndUnit::Batches, _) => self.batches,
             (EndUnit::Tokens, EndOf::All) => self.tokens,
             _ => return false,
         };

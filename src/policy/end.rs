@@ -22,6 +22,10 @@ impl End {
         let any_user: fn(&Seen) -> bool = |message| message.role == Role::User;
         match self.unit {
             EndUnit::Messages | EndUnit::Items => count.saturating_sub(n as usize),
+            EndUnit::Batches => match n as usize {
+                0 => count,
+                n => (0..count).rev().filter(|place| begins_batch(all, *place)).nth(n - 1).unwrap_or(0),
+            },
             EndUnit::Turns if n >= 1.0 => match opening(turn, n as usize) {
                 0 => before_turns(all),
                 start => start,
@@ -70,8 +74,15 @@ impl End {
             }
             EndUnit::MessageShare | EndUnit::TurnShare => ((all.len() as f64 * self.n.max(0.0)).ceil() as usize).min(all.len()),
             EndUnit::Messages | EndUnit::Items => n,
+            EndUnit::Batches => (0..all.len()).filter(|place| begins_batch(all, *place)).nth(n).unwrap_or(all.len()),
         }
     }
+}
+
+/// Does a message stand at this place that is no further result of the same reply?
+fn begins_batch(all: &[Seen], place: usize) -> bool {
+    let is_result = |place: usize| all.get(place).is_some_and(|message| message.role == Role::Tool);
+    !is_result(place) || !place.checked_sub(1).is_some_and(is_result)
 }
 
 /// Where the oldest turn begins, if what stands before it is more than summaries: an end counted in turns keeps nothing that is in none.

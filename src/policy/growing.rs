@@ -72,7 +72,7 @@ impl<'a> Growing<'a> {
             if self.select.tail.iter().any(|end| self.guarded.guards(end)) {
                 break;
             }
-            self.guarded.leave_behind(&message);
+            self.guarded.leave_behind(&message, view.message(self.passed + 1));
             self.passed += 1;
             if self.find_in(&message, view, tools) {
                 new_from = 0;

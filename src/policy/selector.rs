@@ -147,6 +147,8 @@ pub enum EndUnit {
     Items,
     /// Messages.
     Messages,
+    /// Messages, the results of one reply as one, as APIs have them that take such results together.
+    Batches,
     /// Turns: from a user message to the next.
     Turns,
     /// User messages of any kind, synthetic ones and summaries in the user's name included, as agents count them that know no other turns.

@@ -179,3 +179,22 @@ fn llamaindex_flushes_all_but_a_turn_that_is_too_long() {
     let session = (0..21).fold(session, |session, _| session.step(40, None, "t", text(4_000, 1_000)));
     assert_eq!(touched(&replay("llamaindex@memory", &[], session.reply(4, None)))[..], [(23, 4)]);
 }
+
+/// A reply that calls a tool so many times, and the results, each a message of its own.
+fn parallel(session: Session, results: usize, result: Text) -> Session {
+    let result = || Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: result.clone(), error: false };
+    let call = || Part::ToolCall { id: "c".to_owned(), name: "t".to_owned(), arguments: Text::default() };
+    let session = session.push(Role::Assistant, (0..results).map(|_| call()).collect(), Some(None));
+    (0..results).fold(session, |session, _| session.push(Role::Tool, vec![result()], None))
+}
+
+#[test]
+fn results_of_one_reply_count_as_one_message() {
+    // Gemini CLI masks nothing of what is about to be sent, and all of it at the next request.
+    let session = parallel(Session::default().user(4), 4, text(320_000, 80_000)).step(0, None, "t", text(4, 1)).reply(4, None);
+    assert_eq!(touched(&run(&preset("gemini-cli", &[]), &session.trace(), 1_048_576)), [(2, 4)]);
+    // AutoGen: a message, a reply, a message, a reply with two results. The newest four of these five stay, or the first and the newest three.
+    let session = || parallel(Session::default().user(4).reply(4, None).user(4), 2, text(4, 1)).reply(4, None);
+    assert_eq!(touched(&replay("autogen@buffered", &[("buffer_size", "4")], session())), [(2, 1)]);
+    assert_eq!(touched(&replay("autogen@head-and-tail", &[("head_size", "1"), ("tail_size", "3")], session())), [(2, 1)]);
+}
