@@ -2,7 +2,7 @@
 
 use crate::policies::{Session, preset, run, text};
 use ctxsim::catalog::Family;
-use ctxsim::policy::{Facts, Policy};
+use ctxsim::policy::{Facts, Policy, Take};
 use ctxsim::sim::{Event, EventKind, Outcome};
 use ctxsim::transcript::{Length, Lines, Part, Role, Shape, Text};
 
@@ -197,4 +197,14 @@ fn results_of_one_reply_count_as_one_message() {
     let session = || parallel(Session::default().user(4).reply(4, None).user(4), 2, text(4, 1)).reply(4, None);
     assert_eq!(touched(&replay("autogen@buffered", &[("buffer_size", "4")], session())), [(2, 1)]);
     assert_eq!(touched(&replay("autogen@head-and-tail", &[("head_size", "1"), ("tail_size", "3")], session())), [(2, 1)]);
+}
+
+#[test]
+fn cline_aims_at_half_of_its_limit_only_where_the_longest_reply_is_known() {
+    let target = |max_output| {
+        let facts = Facts { window: Some(WINDOW), max_output, ..Facts::default() };
+        Policy::load("cline@basic").unwrap().plan(&facts).unwrap().rule.last().unwrap().select.take.clone()
+    };
+    // Less a digest of 400 tokens: half of 180,000, or seven tenths of the threshold.
+    assert_eq!((target(32_000), target(0)), (Take::UntilRequest(89_600.0), Take::UntilRequest(113_000.0)));
 }
