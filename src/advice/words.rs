@@ -373,6 +373,7 @@ impl End {
         let tokens = matches!(self.unit, EndUnit::Tokens | EndUnit::SizeShare);
         let line = if tokens && self.crossing == Crossing::Select { " (less what lies on the line)" } else { "" };
         let less = if self.less > 0.0 { format!(", {} messages fewer", figure(self.less)) } else { String::new() };
-        format!("{} {unit}{of}{line}{less}", figure(self.n))
+        let room = self.request.map_or_else(String::new, |request| format!(", within a request of {}", figure(request)));
+        format!("{} {unit}{of}{line}{less}{room}", figure(self.n))
     }
 }

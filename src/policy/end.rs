@@ -6,13 +6,14 @@ use crate::context::Seen;
 use crate::transcript::Role;
 
 impl End {
-    /// Index of the first message that an end at the new side keeps.
-    pub(super) fn first_kept(&self, all: &[Seen]) -> usize {
-        (self.reaches_to(all) + self.less.max(0.0) as usize).min(all.len())
+    /// Index of the first message that an end at the new side keeps. `overhead` is what the request holds beside messages.
+    pub(super) fn first_kept(&self, all: &[Seen], overhead: u64) -> usize {
+        (self.reaches_to(all, overhead) + self.less.max(0.0) as usize).min(all.len())
     }
 
-    fn reaches_to(&self, all: &[Seen]) -> usize {
-        let n = self.n.max(0.0);
+    fn reaches_to(&self, all: &[Seen], overhead: u64) -> usize {
+        let room = self.request.map_or(f64::MAX, |request| (request - overhead as f64).floor().max(1.0));
+        let n = self.n.max(0.0).min(room);
         let count = all.len();
         let opening = |test: fn(&Seen) -> bool, kept: usize| {
             let mut starts = all.iter().enumerate().rev().filter(|(_, message)| test(message)).map(|(index, _)| index);

@@ -1,7 +1,7 @@
 //! Which part of the conversation a selection of messages looks at, before heads and tails are measured.
 
 use super::selector::{Carried, Replay, Select};
-use crate::context::Seen;
+use crate::context::{Seen, View};
 use crate::transcript::Role;
 
 /// What a selection looks at, and what goes because of it without being looked at.
@@ -11,6 +11,8 @@ pub struct Range {
     pub(super) looked_at: Vec<Seen>,
     /// The newest message is a reply that calls nothing.
     pub(super) answered: bool,
+    /// What the request is estimated at beyond all messages: system prompt, tools, what the log hides.
+    pub(super) overhead: u64,
     /// Messages that leave with the selection, but into no summary.
     pub(super) lost: Vec<Seen>,
 }
@@ -29,6 +31,12 @@ impl Select {
 }
 
 impl Range {
+    /// With what it needs to know of the request beside its messages.
+    pub(super) fn seen_in(self, view: View<'_>) -> Range {
+        let answered = self.looked_at.last().is_some_and(|message| view.answers(*message));
+        Range { answered, overhead: view.request().saturating_sub(view.history()), ..self }
+    }
+
     fn lose_carried(&mut self) {
         let newest = newest_summary(self.looked_at.iter().copied());
         let (lost, rest) = self.looked_at.iter().partition(|message| is_carried(message, newest));

@@ -126,7 +126,7 @@ impl Select {
         let mut all = Vec::with_capacity(view.len());
         all.extend(view.messages().filter(|message| message.role != Role::System || message.is_summary));
         let range = self.range(all);
-        Range { answered: range.looked_at.last().is_some_and(|message| view.answers(*message)), ..range }
+        range.seen_in(view)
     }
 
     /// Where, between the ends that it protects, the selection may take messages.
@@ -147,7 +147,7 @@ impl Select {
     fn cut_of(&self, range: &Range) -> Option<usize> {
         let all = &range.looked_at;
         let (unseen, seen) = all.split_at(unseen_in(all));
-        let cut = self.cut(seen, range.answered).map(|cut| cut + unseen.len());
+        let cut = self.cut(seen, range).map(|cut| cut + unseen.len());
         cut.or((!unseen.is_empty()).then_some(unseen.len()))
     }
 
@@ -215,8 +215,8 @@ impl Select {
     }
 
     /// Index of the first kept message; `None` where nothing may go.
-    fn cut(&self, all: &[Seen], answered: bool) -> Option<usize> {
-        let cuts = self.tail.iter().map(|end| end.first_kept(all));
+    fn cut(&self, all: &[Seen], range: &Range) -> Option<usize> {
+        let cuts = self.tail.iter().map(|end| end.first_kept(all, range.overhead));
         let mut cut = match self.tails {
             Tails::Union => cuts.min(),
             Tails::Intersection => cuts.max(),
@@ -234,7 +234,7 @@ impl Select {
             let back = || (1..=cut.min(all.len().saturating_sub(1))).rev().find(fits);
             let forward = || (cut..all.len()).find(fits);
             let missing = match snap.missing {
-                Missing::Answered if answered => Missing::Everything,
+                Missing::Answered if range.answered => Missing::Everything,
                 Missing::Answered => Missing::Turn,
                 missing => missing,
             };

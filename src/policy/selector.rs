@@ -135,6 +135,10 @@ pub struct End {
     /// An end at the new side keeps so many messages fewer.
     #[serde(default)]
     pub less: f64,
+    /// An end at the new side keeps no more tokens than a request of this size has room for beside the system prompt and tools; one at
+    /// least.
+    #[serde(default)]
+    pub request: Option<f64>,
 }
 
 /// Units of a protected end.

@@ -92,7 +92,7 @@ impl Conversation {
             }
             self.all.places += 1;
         }
-        self.range.answered = self.range.looked_at.last().is_some_and(|message| view.answers(*message));
+        self.range = std::mem::take(&mut self.range).seen_in(view);
     }
 
     /// Nothing has been looked at.

@@ -200,6 +200,17 @@ fn results_of_one_reply_count_as_one_message() {
 }
 
 #[test]
+fn cline_keeps_what_the_system_prompt_leaves_of_its_target() {
+    // A system prompt of 36,000 characters counts 12,014 tokens, and 12,022 by the newer estimate. Of 18,000 tokens it leaves three steps of
+    // some 2,000 their room, where without it nine would stay.
+    for (name, compaction) in [("cline@agentic", (11, 1 + 22 - 6)), ("cline@3.0", (10, 1 + 20 - 6))] {
+        let system = Session::default().push(Role::System, vec![Part::Text(text(36_000, 9_000))], None).user(400);
+        let session = (0..14).fold(system, |session, _| session.step(0, None, "t", text(5_940, 1_500))).reply(4, None);
+        assert_eq!(touched(&run(&preset(name, &[]), &session.trace(), 40_000)), [compaction], "{name}");
+    }
+}
+
+#[test]
 fn cline_aims_at_half_of_its_limit_only_where_the_longest_reply_is_known() {
     let target = |max_output| {
         let facts = Facts { window: Some(WINDOW), max_output, ..Facts::default() };
