@@ -327,6 +327,8 @@ pub enum Input {
     Context,
     /// The request up to the end of what is to be replaced, system prompt and hidden tools included, and the instruction.
     Head,
+    /// All messages, and the instruction, without the system prompt and tools: no cache holds the head of such a request.
+    Messages,
     /// What is to be replaced, and the instruction.
     Selection,
     /// User and assistant text of what is to be replaced, and the instruction.

@@ -154,6 +154,7 @@ fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) 
     let text = match summarise.input {
         Input::Context => state.window.actual(),
         Input::Head => state.window.actual().saturating_sub(state.window.spoken_behind(taken)),
+        Input::Messages => spoken(&state.window.context).min(state.window.actual()),
         Input::Selection | Input::Prose => return false,
     };
     accepted(state, summarise, &Selection::default(), text).is_none()
@@ -165,14 +166,12 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
     let text = match summarise.input {
         Input::Context => window.actual(),
         Input::Head => {
-            // All but the system's messages and those that go.
+            // All but the messages that stay.
             let context = &window.context;
-            let spoken = |entry: &&Entry| entry.role != Role::System;
-            let of = |entry: &Entry| -> u64 { items_in(context, entry).map(|item| item.actual).sum() };
-            let all: u64 = context.live().map(|(_, entry)| entry).filter(spoken).map(of).sum();
-            let gone: u64 = selection.gone.iter().filter_map(|id| context.entry(*id)).filter(spoken).map(of).sum();
-            window.actual().saturating_sub(all.saturating_sub(gone))
+            let gone = selection.gone.iter().filter_map(|id| context.entry(*id));
+            window.actual().saturating_sub(spoken(context).saturating_sub(spoken_in(context, gone)))
         }
+        Input::Messages => spoken(&window.context).min(window.actual()),
         Input::Selection => read_by_summariser(inputs, &window.context, &selection.gone, summarise.tool_cap_utf16, |_| true),
         Input::Prose => read_by_summariser(inputs, &window.context, &selection.gone, 0, is_prose),
     };
@@ -206,7 +205,7 @@ fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection,
 fn with_less(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
     let gone: BTreeSet<u32> = selection.gone.iter().copied().collect();
     let of_input = |message: &Seen| match summarise.input {
-        Input::Context => message.role != Role::System,
+        Input::Context | Input::Messages => message.role != Role::System,
         Input::Head | Input::Selection | Input::Prose => gone.contains(&message.id),
     };
     let read: Vec<Seen> = context.view().messages().filter(of_input).collect();
@@ -229,6 +228,15 @@ fn with_less(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, sele
         }
     }
     None
+}
+
+/// What all messages but the system's come to.
+fn spoken(context: &Context) -> u64 {
+    spoken_in(context, context.live().map(|(_, entry)| entry))
+}
+
+fn spoken_in<'c>(context: &'c Context, entries: impl Iterator<Item = &'c Entry>) -> u64 {
+    entries.filter(|entry| entry.role != Role::System).flat_map(|entry| items_in(context, entry)).map(|item| item.actual).sum()
 }
 
 fn is_prose(kind: PartKind) -> bool {
