@@ -119,8 +119,9 @@ fn a_preset_for_claude_counts_as_claude_does() {
 #[test]
 fn deepagents_keeps_the_last_message_however_large() {
     // A tenth of the window is 20,000.
-    let session = Session::default().user(600_000).step(0, None, "read_file", text(100_000, 25_000)).reply(4, None);
-    assert_eq!(touched(&replay("deepagents", &[], session)), [(1, 1)]);
+    let session = (0..4).fold(Session::default(), |session, _| session.user(150_000));
+    let session = session.step(0, None, "grep", text(100_000, 25_000)).reply(4, None);
+    assert_eq!(touched(&replay("deepagents", &[], session)), [(1, 4)]);
     // Of a result of 2,000 lines of 50 characters five stay at either end.
     let given = format!("{}\n", "x".repeat(49)).repeat(2_000);
     let shape = Some(Box::new(Shape { lines: Lines::of(&given), ..Shape::default() }));
@@ -218,4 +219,37 @@ fn cline_aims_at_half_of_its_limit_only_where_the_longest_reply_is_known() {
     };
     // Less a digest of 400 tokens: half of 180,000, or seven tenths of the threshold.
     assert_eq!((target(32_000), target(0)), (Take::UntilRequest(89_600.0), Take::UntilRequest(113_000.0)));
+}
+
+#[test]
+fn deepagents_shortens_arguments_for_one_request() {
+    // Arguments of 5,000 tokens by its estimate, and of 6,000 in truth.
+    let step = |session: Session| {
+        let call = Part::ToolCall { id: "c".to_owned(), name: "write_file".to_owned(), arguments: text(20_000, 6_000) };
+        let result = Part::ToolResult { call_id: "c".to_owned(), name: "write_file".to_owned(), text: text(40, 10), error: false };
+        session.push(Role::Assistant, vec![call], Some(None)).push(Role::Tool, vec![result], None)
+    };
+    let session = (0..33).fold(Session::default().user(4), |session, _| step(session)).reply(4, None);
+    let outcome = replay("deepagents", &[], session);
+    let sizes = sizes(&outcome);
+    // With 29 steps the estimate, a fifth larger for the last usage, is above 170,000. The usage of the shortened request makes it no larger,
+    // so that the next one is whole again. What is left finds room in 20,000 tokens: nothing is summarised.
+    let shorter: Vec<usize> = (1..sizes.len()).filter(|call| sizes[*call] < sizes[*call - 1]).collect();
+    assert_eq!((shorter, touched(&outcome)), (vec![29, 31, 33], vec![]), "{sizes:?}");
+}
+
+#[test]
+fn deepagents_cuts_long_messages_of_the_user_and_what_is_read() {
+    let session = Session::default().user(200_000).user(200_004).step(0, None, "read_file", text(79_996, 19_999));
+    let outcome = replay("deepagents", &[], session.step(0, None, "read_file", text(80_000, 40_000)).reply(4, None));
+    let cuts = outcome
+        .events
+        .iter()
+        .filter(|event| event.kind == EventKind::Truncate)
+        .map(|event| (event.call, event.rule.as_str()))
+        .collect::<Vec<_>>();
+    assert_eq!(cuts, [(0, "evict-large-message"), (2, "read-limit")]);
+    // Of the message 10,000 characters are left, of what was read 79,669, and a note.
+    let sizes = sizes(&outcome);
+    assert!((52_500..52_600).contains(&sizes[0]) && (39_834 + 9..40_000).contains(&(sizes[2] - sizes[1])), "{sizes:?}");
 }
