@@ -1,7 +1,11 @@
 //! How logs spell the names of models.
 
-/// The mark by which Claude Code asks for the bigger window.
-const LONG_CONTEXT: &str = "[1m]";
+/// The marks by which agents ask for the bigger window: Claude Code, Copilot.
+const LONG_CONTEXT: [&str; 2] = ["[1m]", "-1m"];
+
+/// Words behind a model's name that leave its price as it is: editions, efforts of reasoning, number formats of open weights.
+const SAME_PRICE: &str = "latest preview exp experimental beta stable default v0 v1 v2 customtools instruct chat it thinking reasoning non \
+                          none minimal low medium high xhigh extra fp4 fp8 fp16 bf16 nvfp4 mxfp4 int4 int8 awq gptq gguf";
 
 /// A model's name in a log, less what says where it is hosted.
 #[derive(Clone, Copy)]
@@ -12,14 +16,22 @@ pub(super) struct Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// Takes a name apart: the path in front (`openrouter/anthropic/`), the mark of the bigger window, the revision of Bedrock (`-v1:0`).
+    /// Takes a name apart: the path in front (`openrouter/anthropic/`), Droid's remark on a user's own model (`-[OpenAI-BYOK]-0`), the mark of
+    /// the bigger window, the revision of Bedrock (`-v1:0`).
     pub(super) fn new(spelled: &'a str) -> Name<'a> {
         let spelled = spelled.rsplit('/').next().unwrap_or(spelled).trim();
-        let (spelled, long_context) = match spelled.len().checked_sub(LONG_CONTEXT.len()).and_then(|end| spelled.split_at_checked(end)) {
-            Some((stem, mark)) if mark.eq_ignore_ascii_case(LONG_CONTEXT) => (stem, true),
-            _ => (spelled, false),
+        let spelled = spelled.split_once("-[").map_or(spelled, |(stem, _)| stem);
+        let marked = |mark: &&str| {
+            let (stem, end) = spelled.split_at_checked(spelled.len().checked_sub(mark.len())?)?;
+            end.eq_ignore_ascii_case(mark).then_some(stem)
         };
-        Name { spelled: without_revision(spelled), long_context }
+        let stem = LONG_CONTEXT.iter().find_map(marked);
+        Name { spelled: without_revision(stem.unwrap_or(spelled)), long_context: stem.is_some() }
+    }
+
+    /// Is it a model that a customer has tuned (`ft:gpt-4o-mini:someone::abc`)?
+    pub(super) fn is_tuned(self) -> bool {
+        self.spelled.get(..3).is_some_and(|front| front.eq_ignore_ascii_case("ft:"))
     }
 
     /// The spelling under which names are compared: lower case, and a dash for each dot, colon and at sign.
@@ -56,4 +68,10 @@ pub(super) fn names_another_version(rest: &str) -> bool {
     let date_or_revision = digits(first) && (first.len() >= 3 || first.len() == 2 && first.starts_with('0'));
     let size = first.strip_suffix('b').is_some_and(digits);
     !date_or_revision && !size
+}
+
+/// Does what follows a model's name leave its price as it is? Dates, revisions and the words of [`SAME_PRICE`] do; `pro`, `fast`, `70b` and
+/// names that nobody knows may not.
+pub(super) fn keeps_the_price(rest: &str) -> bool {
+    rest.split('-').all(|word| word.bytes().all(|letter| letter.is_ascii_digit()) || SAME_PRICE.split(' ').any(|known| known == word))
 }

@@ -11,6 +11,11 @@ use std::collections::BTreeMap;
 
 const PRICES: &str = include_str!("../../catalog/prices.toml");
 
+/// The mark of OpenRouter's models that cost nothing.
+const FREE: &str = ":free";
+static NOTHING: Price = Price { from: i64::MIN, hours: Vec::new(), rates: NO_RATES, tiers: Vec::new() };
+const NO_RATES: Rates = Rates { input: Rate(0), cache_read: Rate(0), cache_write: Rate(0), cache_write_1h: Rate(0), output: Rate(0) };
+
 /// All prices that are known, each with the days from which it holds.
 #[derive(Clone, Debug, Default)]
 pub struct Prices {
@@ -50,11 +55,14 @@ impl Prices {
     }
 
     /// The price of a model, as a log names it, at a time (milliseconds since 1970; on the day of the table where no time is known).
-    /// `model` is what the catalogue makes of the name. Absent where the price is unknown.
+    /// `model` is the one by whose price the catalogue bills the name. Absent where the price is unknown.
     pub fn of(&self, name: &str, model: Option<&Model>, time: Option<i64>) -> Option<&Price> {
         let id = model.map(Model::plain_id);
         if let Some(price) = self.own.as_ref().and_then(|own| own.find(name, id)) {
             return Some(price);
+        }
+        if name.ends_with(FREE) {
+            return Some(&NOTHING);
         }
         let rows = self.by_id.get(id?)?;
         let time = time.unwrap_or(self.as_of);

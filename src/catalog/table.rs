@@ -4,7 +4,7 @@ use super::family::{Families, Family, FamilyFacts, VocabularyName};
 use super::host::{HostLimits, Hosts};
 use super::image::ImageRule;
 use super::model::{Model, Thinking};
-use super::name::{Name, names_another_version};
+use super::name::{Name, keeps_the_price, names_another_version};
 use crate::decode::{self, Mistake};
 use crate::units::Tokens;
 use serde::Deserialize;
@@ -146,24 +146,39 @@ impl Catalog {
     /// the name after a dash (`-20250929`, `-latest`, `:free`), of which the longest known name wins. But another version number is
     /// another model: `gpt-5.9` is not `gpt-5`. The mark `[1m]` gives the model with its bigger window, where it has one.
     pub fn find(&self, id: &str) -> Option<&Model> {
+        self.look_up(id).map(|(model, _)| model)
+    }
+
+    /// The model by whose price a name is billed: that of [`Catalog::find`], but only where what follows its name leaves the price as it is.
+    /// `gpt-5-2025-08-07` and `o3-mini-high` are billed as the models they begin with, `o3-pro`, `gpt-5-priority` and `ft:gpt-4o` are not.
+    pub fn billed_as(&self, id: &str) -> Option<&Model> {
+        self.look_up(id).and_then(|(model, billed)| billed.then_some(model))
+    }
+
+    /// A model by its name in a log; is the name billed by its price?
+    fn look_up(&self, id: &str) -> Option<(&Model, bool)> {
         let mut name = Name::new(id);
+        let tuned = name.is_tuned();
         loop {
-            if let Some(entry) = self.place(&name.key()).and_then(|place| self.entries.get(place)) {
-                return Some(entry.long.as_ref().filter(|_| name.long_context).unwrap_or(&entry.model));
+            let key = name.key();
+            if let Some((entry, rest)) = self.place(&key).and_then(|(place, rest)| Some((self.entries.get(place)?, rest))) {
+                let model = entry.long.as_ref().filter(|_| name.long_context).unwrap_or(&entry.model);
+                return Some((model, !tuned && keeps_the_price(rest)));
             }
             name = name.without_vendor()?;
         }
     }
 
-    fn place(&self, key: &str) -> Option<usize> {
+    /// The place of the longest known name that a key begins with, and what follows it.
+    fn place<'a>(&self, key: &'a str) -> Option<(usize, &'a str)> {
         if let Some(&place) = self.places.get(key) {
-            return Some(place);
+            return Some((place, ""));
         }
         let (place, rest) = key.rmatch_indices('-').find_map(|(dash, _)| {
             let (known, rest) = key.split_at(dash);
             Some((*self.places.get(known)?, rest.trim_start_matches('-')))
         })?;
-        (!names_another_version(rest)).then_some(place)
+        (!names_another_version(rest)).then_some((place, rest))
     }
 
     fn add(&mut self, row: Row) -> Result<(), CatalogError> {

@@ -46,7 +46,7 @@ impl Tariff<'_> {
     pub fn models<'b>(&'b self, trace: &'b Trace) -> Models<'b> {
         let model = |name| {
             let model = self.catalog.find(name);
-            (name, model, self.caches.of(model))
+            (name, self.catalog.billed_as(name), self.caches.of(model))
         };
         let asked = self.model.as_deref();
         let named = trace.models.iter().filter(|_| asked.is_none()).map(|name| model(name)).collect();
@@ -54,7 +54,7 @@ impl Tariff<'_> {
     }
 }
 
-/// A model by its name in the log, in the catalogue, and by its cache.
+/// A model by its name in the log, by its price in the catalogue, and by its cache.
 type Found<'a> = (&'a str, Option<&'a Model>, Option<&'a CacheRule>);
 
 /// What is known of the models of a session, worked out once for all of its calls.

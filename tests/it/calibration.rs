@@ -229,7 +229,7 @@ fn tiers_are_read_from_lists() {
 #[test]
 fn the_catalogue_has_qwens_tiers_and_dated_cache_reads() {
     let tables = Tables::new();
-    let price = |name: &str, time| tables.prices.of(name, tables.catalog.find(name), time).unwrap().clone();
+    let price = |name: &str, time| tables.prices.of(name, tables.catalog.billed_as(name), time).unwrap().clone();
     let coder = price("qwen3-coder-plus", None);
     let at = |prompt| (coder.rates(prompt).input.0, coder.rates(prompt).cache_read.0, coder.rates(prompt).output.0);
     assert_eq!(at(32_000), (1_000_000, 100_000, 5_000_000));

@@ -89,6 +89,38 @@ fn each_spelling_leads_to_its_model() {
 }
 
 #[test]
+fn what_may_cost_more_is_not_billed_as_the_model_it_is_named_after() {
+    let catalog = catalog();
+    for (spelled, expected) in [
+        ("gpt-5-2025-08-07", "gpt-5"),
+        ("claude-sonnet-4@20250514", "claude-sonnet-4"),
+        ("us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6"),
+        ("claude-opus-4.6-1m", "claude-opus-4-6[1m]"),
+        ("claude-4.5-opus-high-thinking", "claude-opus-4-5"),
+        ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro"),
+        ("grok-4-fast-non-reasoning", "grok-4-fast"),
+        ("zai-org/GLM-4.6-FP8", "glm-4.6"),
+        ("custom:GPT-5.4-Mini-[OpenAI-BYOK]-0", "gpt-5.4-mini"),
+    ] {
+        assert_eq!(catalog.billed_as(spelled).map(|model| model.id.as_str()), Some(expected), "{spelled}");
+    }
+    for (name, window) in [
+        ("o3-pro", "o3"),
+        ("gpt-5.4-pro-2026-03-05", "gpt-5.4"),
+        ("o4-mini-deep-research", "o4-mini"),
+        ("gpt-4o-audio-preview", "gpt-4o"),
+        ("ft:gpt-4o", "gpt-4o"),
+        ("gpt-5-priority", "gpt-5"),
+        ("gpt-5-custom", "gpt-5"),
+        ("claude-opus-4-6-fast", "claude-opus-4-6"),
+        ("glm-4.5-air", "glm-4.5"),
+        ("grok-code-fast-1:free", "grok-code-fast-1"),
+    ] {
+        assert_eq!((id(name).as_deref(), catalog.billed_as(name)), (Some(window), None), "{name}");
+    }
+}
+
+#[test]
 fn another_version_is_another_model() {
     for name in ["gpt-5.9", "gpt-5.9-mini", "gpt-5.3", "claude-opus-4-9", "claude-opus-5.7", "grok-4.2", "glm-4.9v", "kimi-k2.9", "gpt-7"] {
         assert_eq!(id(name), None, "{name}");

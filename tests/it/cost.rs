@@ -146,6 +146,12 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
     assert_eq!((bill.calls, bill.unpriced_calls, bill.is_priced()), (3, 3, false));
     assert_eq!(bill.unpriced_models.iter().map(String::as_str).collect::<Vec<_>>(), ["nobody-knows-it"]);
     assert_eq!(nano(&bill), [0, 0, 0]);
+    // Nor is a model billed by the price of another one that its name begins with; what is free costs nothing.
+    for (name, unpriced_calls) in [("claude-sonnet-4-5-pro", 3), ("gpt-4o-2024-05-13", 3), ("grok-code-fast-1:free", 0)] {
+        trace.models = vec![name.to_owned()];
+        let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
+        assert_eq!((bill.unpriced_calls, nano(&bill)), (unpriced_calls, [0, 0, 0]), "{name}");
+    }
 }
 
 /// Other prices need no other replay: the same outcome, billed by a table of the user.
@@ -206,13 +212,14 @@ fn prices_have_days_and_tiers() {
     let price = tables.prices.of("google/gemini-3-pro-preview", gemini, None).unwrap();
     assert_eq!((price.rates(200_000).input, price.rates(200_001).input), (Rate(2_000_000), Rate(4_000_000)));
     // DeepSeek's working hours cost twice as much, from Monday to Friday.
-    let deepseek = |name: &str, time: &str| tables.prices.of(name, tables.catalog.find(name), Some(day(time))).unwrap().rates(1000).output;
+    let deepseek =
+        |name: &str, time: &str| tables.prices.of(name, tables.catalog.billed_as(name), Some(day(time))).unwrap().rates(1000).output;
     let times = ["2026-08-16T02:00:00Z", "2026-09-14T02:00:00Z", "2026-09-14T04:00:00Z", "2026-09-14T09:59:59Z", "2026-09-13T02:00:00Z"];
     assert_eq!(times.map(|time| deepseek("deepseek-v4-pro", time).0), [870_000, 3_960_000, 1_980_000, 3_960_000, 1_980_000]);
     assert_eq!(times.map(|time| deepseek("deepseek-v4-flash", time).0), [280_000, 1_200_000, 600_000, 1_200_000, 600_000]);
     assert_eq!(deepseek("deepseek/deepseek-flash", "2026-09-14T02:00:00Z"), Rate(1_200_000));
     // The tier that lets its maker train on requests is another price.
-    let muse = |name| tables.prices.of(name, tables.catalog.find(name), None).unwrap().rates(1000).output;
+    let muse = |name| tables.prices.of(name, tables.catalog.billed_as(name), None).unwrap().rates(1000).output;
     assert_eq!((muse("muse-spark-1.2"), muse("muse-spark-1.2-contributor")), (Rate(4_250_000), Rate(200_000)));
     for id in tables.prices.ids() {
         assert_eq!(tables.catalog.find(id).map(|model| model.id.as_str()), Some(id), "a price without a model");
