@@ -126,7 +126,8 @@ fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Turn 
     }
     if let Some(message) = messages.first_mut() {
         message.id = reply.id.to_string();
-        message.call = Some(Box::new(call(&reply.id, &reply.model, usage)));
+        let model = reply.usage.as_ref().map_or_else(|| reply.model.to_string(), |usage| usage.billed(&reply.model));
+        message.call = Some(Box::new(call(&reply.id, &model, usage)));
     }
     Turn { messages, compactions: compactions(reply, passes) }
 }

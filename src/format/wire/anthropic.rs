@@ -7,6 +7,7 @@ use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -197,11 +198,11 @@ impl Weigher<'_> {
 
 /// The strings that a model can read in a value of any shape, one a line: no names, ids, or sealed content.
 pub fn visible_text(json: &str) -> String {
-    fn gather(value: &serde_json::Value, texts: &mut Vec<String>) {
+    fn gather(value: &Value, texts: &mut Vec<String>) {
         match value {
-            serde_json::Value::String(text) if !text.is_empty() => texts.push(text.clone()),
-            serde_json::Value::Array(list) => list.iter().for_each(|item| gather(item, texts)),
-            serde_json::Value::Object(map) => {
+            Value::String(text) if !text.is_empty() => texts.push(text.clone()),
+            Value::Array(list) => list.iter().for_each(|item| gather(item, texts)),
+            Value::Object(map) => {
                 map.iter().filter(|(key, _)| !is_unread(key)).for_each(|(_, item)| gather(item, texts));
             }
             _ => {}
@@ -233,6 +234,9 @@ pub struct UsageRecord {
     /// The passes of one request, where the provider made several.
     pub iterations: Option<Vec<UsageRecord>>,
     server_tool_use: Option<IgnoredAny>,
+    service_tier: Value,
+    speed: Value,
+    inference_geo: Value,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -280,6 +284,14 @@ impl UsageRecord {
             ..Reported::default()
         }
         .usage()
+    }
+
+    /// The model as the call is billed: tiers that the provider charges otherwise for stand behind its name (`claude-opus-4-6:fast`), so that
+    /// they are not taken for its list price.
+    pub fn billed(&self, model: &str) -> String {
+        let tiers = [&self.service_tier, &self.speed, &self.inference_geo].into_iter().filter_map(Value::as_str);
+        let other = tiers.filter(|tier| !matches!(*tier, "" | "standard" | "not_available" | "global"));
+        other.fold(model.to_owned(), |name, tier| format!("{name}:{tier}"))
     }
 
     /// Does it hold what the provider sends only when the reply is complete?

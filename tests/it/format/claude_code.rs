@@ -193,3 +193,22 @@ fn records_without_links_are_known_by_their_replies() {
     let source = |text: String| Source::from_reader(Path::new("talk.jsonl"), Box::new(std::io::Cursor::new(text))).unwrap();
     assert!(sniff(&source(reply(r#""id":"m1","#))).is_none(), "no usage");
 }
+
+/// What the provider charges otherwise for is not taken for the model's list price.
+#[test]
+fn a_tier_stands_behind_the_name_of_the_model() {
+    for (tier, model) in [
+        (r#""service_tier":"standard","speed":"standard","inference_geo":"not_available""#, "claude-opus-4-6"),
+        (r#""service_tier":null"#, "claude-opus-4-6"),
+        (r#""service_tier":"standard","speed":"fast""#, "claude-opus-4-6:fast"),
+        (r#""service_tier":"batch","inference_geo":"us""#, "claude-opus-4-6:batch:us"),
+    ] {
+        let usage = format!(r#"{{"input_tokens":9,"output_tokens":2,{tier}}}"#);
+        let message = format!(r#"{{"id":"m1","model":"claude-opus-4-6","stop_reason":"end_turn","usage":{usage},"content":[]}}"#);
+        let reply = format!(r#"{{"type":"assistant","sessionId":"s","timestamp":"2026-03-15T10:00:00Z","message":{message}}}"#);
+        let (transcripts, _) = read_text("talk.jsonl", &reply);
+        assert_eq!(transcripts[0].messages[0].call.as_ref().unwrap().model, model);
+    }
+    let catalog = ctxsim::catalog::Catalog::builtin().unwrap();
+    assert!(catalog.find("claude-opus-4-6:fast").is_some() && catalog.billed_as("claude-opus-4-6:fast").is_none());
+}

@@ -73,7 +73,7 @@ impl Mirror {
                 self.places.insert(id.to_owned(), self.calls.len());
                 self.calls.push(Call {
                     id: id.to_owned(),
-                    model: wire.model.to_string(),
+                    model: wire.billed_model(),
                     usage: Some(usage),
                     unchained: true,
                     ..Call::default()

@@ -61,6 +61,13 @@ pub(super) struct Wire<'a> {
     pub usage: Option<UsageRecord>,
 }
 
+impl Wire<'_> {
+    /// The model, with the tier that the call is billed by.
+    pub fn billed_model(&self) -> String {
+        self.usage.as_ref().map_or_else(|| self.model.to_string(), |usage| usage.billed(&self.model))
+    }
+}
+
 /// An object of which only the kind matters: the origin of a prompt.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
