@@ -26,7 +26,8 @@ pub struct Check {
     pub estimated_output: Charge,
     /// The same prompts as the model of the cache splits them.
     pub modelled: Bill,
-    /// Calls without such usage, as the model prices them: estimates. They are in no other figure but this.
+    /// Calls without such usage, with the factors of their session where its log counts the cache, as policies are billed: estimates. They are in
+    /// no other figure but this.
     pub unrecorded: Bill,
     /// How many they are.
     pub unrecorded_calls: u64,
@@ -159,7 +160,7 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
         let Some(usage) = usage else {
             sum.unrecorded_calls += 1;
             sum.unrecorded_unpriced_calls += u64::from(known.price.is_none());
-            sum.unrecorded.charge(&known, split, call.output);
+            sum.unrecorded.charge(&known, calibration.split(place, ageless, split), call.output);
             continue;
         };
         let output = call.recorded_output().unwrap_or(call.output);
