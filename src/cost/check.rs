@@ -133,6 +133,11 @@ impl OwnError {
         (sum.recorded_nano_usd > 0).then_some(sum)
     }
 
+    /// The error as a share of what it is held against.
+    pub fn share(&self) -> f64 {
+        self.off_nano_usd as f64 / self.recorded_nano_usd.max(1) as f64
+    }
+
     /// Is a difference between two bills no larger than the error, as a share of the dearer one?
     pub fn covers(&self, one_nano_usd: u64, other_nano_usd: u64) -> bool {
         let wide = |number: u64| u128::from(number);

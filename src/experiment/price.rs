@@ -88,6 +88,5 @@ pub(super) fn check_of(trace: &Trace, tariff: &Tariff<'_>) -> Check {
 /// What bills with a cache are off on the recordings themselves, as a share of the list price of their usage. `None` where the cache models nothing, and where no
 /// recorded usage has a price.
 pub fn own_error(corpus: &Corpus, tariff: &Tariff<'_>, cache: CacheKind) -> Option<f64> {
-    let error = OwnError::over(check_model(corpus, tariff).values(), cache)?;
-    Some(error.off_nano_usd as f64 / error.recorded_nano_usd as f64)
+    OwnError::over(check_model(corpus, tariff).values(), cache).map(|error| error.share())
 }

@@ -4,7 +4,7 @@ use super::own::is_manual;
 use super::price::check_of;
 use super::replay::Replay;
 use crate::corpus::Corpus;
-use crate::cost::{Bill, CacheKind, Charge, Check, Tariff, call_prices};
+use crate::cost::{Bill, CacheKind, Charge, Check, OwnError, Tariff, call_prices};
 use crate::list::{List, Pack};
 use crate::sim::{EventKind, Totals};
 use crate::trace::Trace;
@@ -152,6 +152,16 @@ pub struct Beside {
     pub recorded_nano_usd: u64,
     /// List price under the policy. 0 on both sides without bills, and where a session has unlike caches on the two.
     pub nano_usd: u64,
+    /// What single sessions are apart in list price, one way or the other, summed.
+    pub off_nano_usd: u64,
+}
+
+impl Beside {
+    /// How far the bills of the policy are off, where the recording was made under it; absent without a recorded price.
+    pub fn error(&self) -> Option<OwnError> {
+        let Beside { off_nano_usd, recorded_nano_usd, .. } = *self;
+        (recorded_nano_usd > 0).then_some(OwnError { off_nano_usd, recorded_nano_usd })
+    }
 }
 
 impl Recording {
@@ -171,15 +181,16 @@ impl Recording {
             sum.tokens += totals.compared_tokens;
             if let Some(bills) = replay.bills.at(place) {
                 let bill = bills.with(cache);
-                let recorded = session.beside_nano_usd(cache);
+                let (recorded, simulated) = (session.beside_nano_usd(cache), bill.nano_usd() - bill.summariser.nano_usd);
                 unlike |= recorded.is_none();
                 sum.recorded_nano_usd += recorded.unwrap_or(0);
-                sum.nano_usd += bill.nano_usd() - bill.summariser.nano_usd;
+                sum.nano_usd += simulated;
+                sum.off_nano_usd += recorded.unwrap_or(0).abs_diff(simulated);
             }
         }
         // What can be compared of some sessions alone would stand for all.
         if unlike {
-            (sum.recorded_nano_usd, sum.nano_usd) = (0, 0);
+            (sum.recorded_nano_usd, sum.nano_usd, sum.off_nano_usd) = (0, 0, 0);
         }
         sum
     }

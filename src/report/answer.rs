@@ -14,7 +14,7 @@ use super::refetch;
 use super::scenario;
 use super::words::{counted, grouped, percent};
 use crate::corpus::Corpus;
-use crate::cost::{CacheKind, OwnError};
+use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, sample};
 use crate::list::Arrange;
@@ -176,16 +176,15 @@ fn warned<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
 }
 
 /// What is to be said of each policy beside the own agents; that of no policy is left out.
-fn found(corpus: &Corpus, replays: &[&Replay], own: &Own, asked: &Asked<'_>) -> Vec<Advised> {
-    let own_error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache));
-    let own_error = own_error.map(|error| error.off_nano_usd as f64 / error.recorded_nano_usd.max(1) as f64);
+fn found(corpus: &Corpus, replays: &[&Replay], own: &Own, own_error: Option<f64>, asked: &Asked<'_>) -> Vec<Advised> {
     advised(replays.iter().copied(), own, &sample(corpus.traces.each()), asked.cache, &Bars { own_error, worth: WORTH })
 }
 
 /// The policy to change to; `None` where none is better and keeps as much of the reused text.
-pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], own: &Own, asked: &Asked<'_>) -> Option<&'a Replay> {
+pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<&'a Replay> {
     let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
-    let found = found(corpus, &others, own, asked);
+    let own_error = baselines.own_error(asked.checks, asked.cache).map(|error| error.share());
+    let found = found(corpus, &others, baselines.own?, own_error, asked);
     best_of(&found).filter(|best| best.keeps_as_much()).and_then(|best| others.get(best.place).copied())
 }
 
@@ -201,7 +200,8 @@ pub(super) fn verdict<'a>(
     if others.is_empty() {
         return None;
     }
-    let found = found(corpus, &others, own, asked);
+    let own_error = baselines.own_error(asked.checks, asked.cache).map(|error| error.share());
+    let found = found(corpus, &others, own, own_error, asked);
     let Some(best) = best_of(&found) else {
         let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
         let sentence = if judged {
@@ -215,15 +215,11 @@ pub(super) fn verdict<'a>(
     };
     let about = others.get(best.place).copied();
     let name = about.map_or("", |replay| replay.policy.as_str());
-    let own_error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache)).map(|error| {
-        let off = percent(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX), error.recorded_nano_usd);
-        format!("; the bill's own error: {off}")
-    });
-    let own_error = own_error.unwrap_or_default();
+    let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
+    let own_error = own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
     let by = best.difference.map(|cost| {
         format!("{} (90 %: {} to {}{own_error})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high))
     });
-    let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let by = by.unwrap_or_default();
     let over = counted(best.compared, "session");
     let sentence = if best.keeps_as_much() {

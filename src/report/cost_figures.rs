@@ -1,5 +1,6 @@
 //! Figures of cost for tables of other questions, and what is said of calls without a price.
 
+use super::asked::Baselines;
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::cost::{Bill, Bills, CacheKind, Charge, Check, OwnError};
@@ -57,7 +58,7 @@ pub fn left_out(charges: &Charges) -> Option<String> {
 }
 
 /// Says how far bills with the chosen cache are off on the recordings themselves.
-pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<String> {
+pub fn own_error(checks: &BTreeMap<String, Check>, baselines: &Baselines<'_>, cache: CacheKind) -> Option<String> {
     let error = OwnError::over(checks.values(), cache)?;
     let agents: Vec<String> = checks
         .iter()
@@ -70,11 +71,17 @@ pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<S
         }
         _ => "",
     };
+    let off = |error: &OwnError| {
+        let of = |nano_usd: u64| dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX));
+        format!("{} of {}", of(error.off_nano_usd), of(error.recorded_nano_usd))
+    };
+    let own = baselines.own_error(Some(checks), cache).filter(|own| *own != error);
+    let own = own.map(|own| format!(" Your own agents' defaults come to {} more or less than what they were recorded to cost.", off(&own)));
     Some(format!(
-        "The bill's own error: with this cache the recordings themselves{by} come, session by session, to {} of {} more or less than the list price of their usage (sums: {}). Differences that are smaller say nothing.",
-        dollars(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX)),
-        dollars(i64::try_from(error.recorded_nano_usd).unwrap_or(i64::MAX)),
+        "The bill's own error: with this cache the recordings themselves{by} come, session by session, to {} more or less than the list price of their usage (sums: {}).{} Differences that are smaller say nothing.",
+        off(&error),
         first_few(&agents, NAMED),
+        own.unwrap_or_default(),
     ))
 }
 

@@ -6,8 +6,9 @@ use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::figures;
 use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::corpus::Corpus;
-use crate::cost::CacheKind;
+use crate::cost::{CacheKind, Check, OwnError};
 use crate::experiment::{Beside, Metric, RecordedSession, Replay};
+use std::collections::BTreeMap;
 
 /// The name of the recording's row.
 pub const RECORDED: &str = "recorded";
@@ -72,6 +73,14 @@ impl<'a> Baselines<'a> {
     /// The cost of a policy beside the recorded one; nothing where the recording is not at hand.
     pub fn cost_beside(&self, replay: &Replay, cache: CacheKind) -> Option<Cell> {
         self.recording.map(|recording| cost_beside(&recording.beside_all(replay, cache), replay))
+    }
+
+    /// What a difference between bills must exceed: what those of the unchanged recordings are off, and, where that is more, those of the own
+    /// agents, which were at work when the logs were made. `None` where nothing is modelled, and without a recorded price.
+    pub fn own_error(&self, checks: Option<&BTreeMap<String, Check>>, cache: CacheKind) -> Option<OwnError> {
+        let unchanged = OwnError::over(checks?.values(), cache)?;
+        let own = self.recording.zip(self.own).and_then(|(recording, own)| recording.beside_all(&own.replay, cache).error());
+        Some(own.filter(|own| own.share() > unchanged.share()).unwrap_or(unchanged))
     }
 
     /// What is to be said of these rows: calls whose size is estimated, sessions that are left out.

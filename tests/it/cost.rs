@@ -440,6 +440,16 @@ fn the_check_speaks_of_recorded_prompts() {
     assert_eq!((check.logged_calls, check.logged_nano_usd, check.logged_list_nano_usd), (2, 2, check.recorded.nano_usd()));
 }
 
+/// The own agents were at work when the logs were made: what their simulated bills are off counts where it is more than what unchanged ones are.
+#[test]
+fn the_bar_is_the_larger_of_both_errors() {
+    let record = record(&[], Path::new("transcripts/opencode/prune-and-compaction.json"));
+    let beside = &record["own"]["beside_recorded"];
+    let [cost, recorded] = ["cost", "recorded_cost"].map(|key| usd(&beside[key]));
+    let said = format!("Your own agents' defaults come to ${:.4} of ${recorded:.4} more or less", (cost - recorded).abs());
+    assert!(record["notes"].to_string().contains(&said), "{said}");
+}
+
 /// What an agent without any policy has spent up to the wall is no cost to compare with.
 #[test]
 fn no_policy_that_fails_sessions_has_no_cost() {

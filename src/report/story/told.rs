@@ -47,7 +47,7 @@ impl<'a> Told<'a> {
     /// The policy to change to, or else the user's own agents; where those are not known, the one that does best without them.
     pub(super) fn best(&self) -> Option<&'a Replay> {
         let asked = Asked { cache: self.cache, checks: Some(self.checks), ..Asked::default() };
-        let recommended = self.baselines.own.and_then(|own| recommended(self.corpus, self.replays, own, &asked));
+        let recommended = recommended(self.corpus, self.replays, self.baselines, &asked);
         let own = || self.baselines.own.map(|own| &own.replay);
         recommended.or_else(own).or_else(|| self.replays.get(self.choice.place))
     }
