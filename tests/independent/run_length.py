@@ -1,19 +1,26 @@
 #!/usr/bin/env python3
-"""How much longer runs got under another policy: catalog/run_length.toml, from complexity-trap-costs.csv.
+"""How much longer runs got under another policy: catalog/run_length.toml, from complexity-trap-costs.csv and plugsuits/index.tsv.
 
-Usage: run_length.py complexity-trap-costs.csv > catalog/run_length.toml
+Usage: run_length.py complexity-trap-costs.csv plugsuits/index.tsv > catalog/run_length.toml
 
 The table (The Complexity Trap, auxiliary-data/experiment_instance_costs_combined.csv) has a row per experiment and task, with the number of turns.
 Runs of one task by the same model in the same scaffold, under a policy and without one, make a pair. A ratio is the sum of turns with over the sum
 without, over the pairs; its interval of 90 % follows from the spread of the pairs (the delta method). Cells with fewer than 100 pairs are left out.
+
+The index of plugsuits has a row per run: five tasks under limits of the context. Runs at 60,000 tokens and more never compacted: their mean makes a pair
+with the mean of the runs of the same task under a limit at which they did.
 """
 import collections
 import csv
 import math
 import re
+import statistics
 import sys
 
 SOURCE = "The Complexity Trap, auxiliary-data/experiment_instance_costs_combined.csv (MIT)"
+PLUGSUITS = "plugsuits, results/ at a09f6b0e5c03 and 14 older commits (MIT)"
+TASKS = ("bug-trace", "explore", "multi-file-refactor", "single-edit", "write-heavy")
+UNCUT = 60_000
 FEWEST = 100
 Z = 1.645
 
@@ -40,7 +47,21 @@ def ratio(pairs):
     return found, found - reach, found + reach
 
 
-def main(path):
+def limited(path):
+    """Cells of plugsuits, the tightest limit first."""
+    calls = collections.defaultdict(lambda: collections.defaultdict(list))
+    for row in csv.DictReader(open(path, encoding="utf-8"), delimiter="\t"):
+        if row["task"] in TASKS:
+            limit = int(row["context_limit"])
+            calls[None if limit >= UNCUT else limit][row["task"]].append(int(row["calls"]))
+    free = calls.pop(None)
+    for limit, tasks in sorted(calls.items()):
+        pairs = [(statistics.mean(counts), statistics.mean(free[task])) for task, counts in tasks.items() if task in free]
+        if len(pairs) == len(TASKS):
+            yield "summary", "plugsuits", "MiniMax-M2.5", f"the agent compacts at a limit of {limit} tokens", ratio(pairs), len(pairs), PLUGSUITS, "2026-03"
+
+
+def main(path, index):
     turns = collections.defaultdict(dict)
     kinds = {}
     for row in csv.DictReader(open(path, encoding="utf-8")):
@@ -65,11 +86,11 @@ def main(path):
         if len(pairs) >= FEWEST:
             kind = "summary" if strategy == "LLM-Summary" else "masking"
             name = {"openhands": "OpenHands", "sweagent": "SWE-agent"}[scaffold]
-            cells.append((kind, name, model(experiment), setting(experiment, strategy), ratio(pairs), len(pairs)))
-    for kind, name, who, how, (found, low, high), count in sorted(cells):
+            cells.append((kind, name, model(experiment), setting(experiment, strategy), ratio(pairs), len(pairs), SOURCE, "2025-08"))
+    for kind, name, who, how, (found, low, high), count, source, date in [*sorted(cells), *limited(index)]:
         print(f'\n[[scenario]]\nstrategy = "{kind}"\nscaffold = "{name}"\nmodel = "{who}"\nsetting = "{how}"')
         print(f"ratio = {found:.3f}\nlow = {low:.3f}\nhigh = {high:.3f}\npairs = {count}")
-        print(f'source = "{SOURCE}"\ndate = "2025-08"')
+        print(f'source = "{source}"\ndate = "{date}"')
 
 
 if __name__ == "__main__":

@@ -304,7 +304,7 @@ fn closed_loop(root: &Path, shared: &Path, claims: &mut Claims, page: &mut Strin
 }
 
 fn lengths(claims: &mut Claims, page: &mut String) {
-    page.push_str("\n## Length of runs\n\n`catalog/run_length.toml`, made by `tests/independent/run_length.py` from the costs of The Complexity Trap: turns with a policy over turns without, over pairs of runs of one task.\n\n");
+    page.push_str("\n## Length of runs\n\n`catalog/run_length.toml`, made by `tests/independent/run_length.py` from the costs of The Complexity Trap and the runs of plugsuits: turns with a policy over turns without, over pairs of runs of one task (plugsuits: the means of a task's runs).\n\n");
     head(page, &["policy", "agent", "model", "setting", "times the turns", "90 %", "pairs"]);
     let scenarios = Scenario::builtin().unwrap();
     for one in &scenarios {
