@@ -54,9 +54,11 @@ impl End {
     pub(super) fn length(&self, all: &[Seen]) -> usize {
         let n = self.n.max(0.0) as usize;
         match self.unit {
+            // What stands before all turns ends with the first reply at the latest: a conversation may begin within a turn, as behind a compaction.
+            EndUnit::Turns if n == 0 => all.iter().position(|message| message.opens_turn || message.role == Role::Assistant).unwrap_or(0),
             EndUnit::Turns => {
                 let mut starts = all.iter().enumerate().filter(|(_, message)| message.opens_turn).map(|(index, _)| index);
-                starts.nth(n).unwrap_or(if n == 0 { 0 } else { all.len() })
+                starts.nth(n).unwrap_or(all.len())
             }
             EndUnit::UserMessages => {
                 let mut starts = all.iter().enumerate().filter(|(_, message)| message.role == Role::User).map(|(index, _)| index);

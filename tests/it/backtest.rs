@@ -48,6 +48,14 @@ impl Made {
         self
     }
 
+    /// The same of another agent and model.
+    fn of_agent(mut self, agent: &str, model: &str) -> Made {
+        if let Some(head) = self.lines.first_mut() {
+            (head["agent"], head["model"]) = (json!(agent), json!(model));
+        }
+        self
+    }
+
     /// One more line of the file.
     fn line(mut self, line: Value) -> Made {
         self.lines.push(line);
@@ -234,6 +242,19 @@ fn a_compaction_right_behind_another_is_not_judged_by_old_usage() {
     let event = |verdict: &str, predicted| ("compact".to_owned(), verdict.to_owned(), Some(3), predicted);
     assert_eq!(verdicts(&report), [event("hit", Some(3)), event("untested", None)]);
     assert_eq!(report["events"][1]["recorded_tokens"], Value::Null);
+}
+
+/// Codex keeps what stands in front of the first turn. Behind a compaction within a turn the rest of that turn does not.
+#[test]
+fn what_follows_a_compaction_within_a_turn_goes_with_the_next_one() {
+    let folder = tempfile::tempdir().expect("folder");
+    let made = Made::new("within", "0.138.0").calls(&[20, 100, 246]).compaction(Some(true)).calls(&[30, 100, 150]);
+    let made = made.line(json!({"role": "user", "text": "Go on."})).calls(&[160, 247]).compaction(Some(true)).calls(&[32]);
+    let path = made.of_agent("codex", "gpt-5.5").write(folder.path(), "within.jsonl");
+    let events = backtest(&[&path])["events"].clone();
+    assert_eq!((&events[1]["verdict"], &events[1]["recorded_after_tokens"]), (&json!("hit"), &json!(32_000)), "{events}");
+    let after = events[1]["predicted_after_tokens"].as_u64().expect("a size");
+    assert!((20_000..40_000).contains(&after), "{events}");
 }
 
 /// A fork repeats its origin's calls and compactions: they count there, and still decide what the fork's context holds.
