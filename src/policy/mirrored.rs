@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, de};
+use std::cmp::Ordering;
 
 /// Version and day of what a policy mirrors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -9,6 +10,8 @@ use serde::{Deserialize, Deserializer, de};
 pub struct Mirrored {
     /// The release; for documentation, and for the code of a day, the newest release of that day; else the commit. `None` where it has none.
     pub version: Option<String>,
+    /// The oldest release that it is known to hold for, where that is another one.
+    pub oldest: Option<String>,
     /// The day of that version, or of the documentation. `None` where it is not known.
     #[serde(deserialize_with = "day")]
     pub date: Option<Date>,
@@ -64,10 +67,25 @@ impl Mirrored {
     /// Is a release of the system newer than the one that is mirrored, which may stand for all of its patches (`1.14`)? Commits and words cannot
     /// be compared, and are not.
     pub fn is_older_than(&self, version: &str) -> bool {
-        let Some((mirrored, version)) = self.version.as_deref().and_then(release).zip(release(version)) else { return false };
-        let shown = version.into_iter().chain(std::iter::repeat(0)).take(mirrored.len());
-        shown.gt(mirrored)
+        beside(version, self.version.as_deref()) == Some(Ordering::Greater)
     }
+
+    /// The oldest release that is mirrored.
+    pub fn first(&self) -> Option<&str> {
+        self.oldest.as_deref().or(self.version.as_deref())
+    }
+
+    /// Is a release of the system older than all that are mirrored?
+    pub fn begins_after(&self, version: &str) -> bool {
+        beside(version, self.first()) == Some(Ordering::Less)
+    }
+}
+
+/// A release beside one that is mirrored, to as many numbers as that one has. `None` where they cannot be compared.
+fn beside(version: &str, mirrored: Option<&str>) -> Option<Ordering> {
+    let (mirrored, version) = mirrored.and_then(release).zip(release(version))?;
+    let shown = version.into_iter().chain(std::iter::repeat(0)).take(mirrored.len());
+    Some(shown.cmp(mirrored))
 }
 
 /// The numbers of a release. What comes before a release (`0.142.0-alpha.3`) counts as that one. `None` for commits and words.
@@ -96,6 +114,9 @@ mod tests {
         assert!(!newer("2.1.29", "2.1.3") && !newer("1.18.0", "1.18") && !newer("1.18", "1.18.9") && !newer("0.142.0", "0.142.0-alpha.3"));
         assert!(!newer("18565d94", "9.9.9") && !newer("1.0.0", "") && !newer("1.0.0", "20260101") && !newer("1.0.0", "local"));
         assert!(!Mirrored::default().is_older_than("9.9"));
+        let older = |oldest: Option<&str>, log: &str| Mirrored { oldest: oldest.map(str::to_owned), ..mirrored("2.1.1") }.begins_after(log);
+        assert!(older(None, "2.0.76") && older(Some("2.0.76"), "1.0.95") && older(Some("2.0"), "1.9"));
+        assert!(!older(Some("2.0.76"), "2.0.76") && !older(Some("2.0"), "2.0.1") && !older(Some("2.0"), "e1e78731"));
         let dated = decode::from_toml::<Mirrored>("date = \"2026-02-27\"").unwrap();
         let on = |day: &str| dated.age_days(day.parse().unwrap());
         assert_eq!([on("2026-02-27"), on("2026-03-01"), on("2027-02-27"), on("2026-02-26")], [Some(0), Some(2), Some(365), None]);

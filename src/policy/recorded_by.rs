@@ -118,12 +118,25 @@ fn preset_of(recorder: Recorder<'_>) -> Option<(&'static Head, &'static Recorded
     OF_PRESETS.iter().find_map(|head| Some((head, head.recorded_by.iter().find(|entry| entry.covers(recorder))?)))
 }
 
-/// The name of the preset for the logs of a writer, and what it mirrors, where they are of a newer version. `None` where they are not, where
-/// versions cannot be compared, and for agents without a preset.
-pub fn outgrown(recorder: Recorder<'_>) -> Option<(&'static str, &'static Mirrored)> {
+/// On which side of what a preset mirrors a version lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Beyond {
+    /// It is newer than what the preset mirrors.
+    Newer,
+    /// It is older than what any preset of its agent mirrors.
+    Older,
+}
+
+/// The name of the preset for the logs of a writer, and what it mirrors, where they are of a newer version, or of an older one than any preset mirrors. `None`
+/// where they are not, where versions cannot be compared, and for agents without a preset.
+pub fn beyond(recorder: Recorder<'_>) -> Option<(&'static str, &'static Mirrored, Beyond)> {
     let of_agent = || OF_PRESETS.iter().find(|head| head.agents.iter().any(|agent| agent == recorder.agent));
-    let head = preset_of(recorder).map(|(head, _)| head).or_else(of_agent)?;
-    head.mirrored.is_older_than(recorder.version).then_some((head.name, &head.mirrored))
+    let covered = preset_of(recorder);
+    let head = covered.map(|(head, _)| head).or_else(of_agent)?;
+    let is_first = covered.is_some_and(|(_, entry)| entry.from.is_none());
+    let newer = head.mirrored.is_older_than(recorder.version).then_some(Beyond::Newer);
+    let beyond = newer.or_else(|| (is_first && head.mirrored.begins_after(recorder.version)).then_some(Beyond::Older))?;
+    Some((head.name, &head.mirrored, beyond))
 }
 
 /// The window that the writer of a log reckons with, in tokens, where the log names this one.

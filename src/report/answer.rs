@@ -4,6 +4,7 @@
 use super::asked::{Asked, Baselines};
 use super::calibration::calibration;
 use super::causes;
+use super::cautions;
 use super::cost_figures;
 use super::document::{Body, Cell, Column, Screen, Section, Table};
 use super::field::Fields;
@@ -51,7 +52,7 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
     lines.push(format!("{OPEN_LOOP}{longer}."));
     sections.push(Section::lines(lines));
-    sections.extend(warned(baselines.with_own(replays)));
+    sections.extend(warned(cautions::in_brief(corpus, replays), baselines.with_own(replays)));
     Screen { title: heading(corpus), sections, next: asked.next.clone(), held, ..Screen::default() }
 }
 
@@ -167,12 +168,13 @@ pub(super) fn signed(cell: Cell) -> Cell {
     }
 }
 
-/// The two warnings that hold for the most sessions.
-fn warned<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
+/// What holds for all rows, and the warnings that hold for the most sessions: two lines together.
+fn warned<'a>(cautions: Vec<String>, replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
     let mut found: Vec<causes::Warned<'_>> = replays.filter(|replay| !replay.is_none()).flat_map(causes::warned).collect();
     found.arrange_by_key(|warned| std::cmp::Reverse(warned.sessions));
     let line = |warned: &causes::Warned<'_>| format!("! {}: {} ({})", warned.policy, warned.sentence, counted(warned.sessions, "session"));
-    (!found.is_empty()).then(|| Section::lines(found.iter().take(WARNED).map(line).collect()))
+    let lines: Vec<String> = cautions.iter().map(|caution| format!("! {caution}")).chain(found.iter().map(line)).take(WARNED).collect();
+    (!lines.is_empty()).then(|| Section::lines(lines))
 }
 
 /// What is to be said of each policy beside the own agents; that of no policy is left out.

@@ -8,7 +8,7 @@ use super::record::backtest::{BacktestRecord, GroupRecord};
 use super::tested_rows::{TestedRow, tested_rows};
 use super::verdict::{kind_name, named, scores, why};
 use super::words::{counted, counted_as, grouped, percent};
-use super::{notes, read_again};
+use super::{cautions, notes, read_again};
 use crate::corpus::Corpus;
 use crate::experiment::{self, Backtest, Mode, TOLERANCE, Tested, TestedSession, Verdict};
 use crate::list::Arrange;
@@ -31,7 +31,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     notes.insert(1, CALLS.to_owned());
     notes.extend(result.summaries.describe().map(|model| format!("Modelled sizes of summaries: {model}.")));
     notes.extend(without_preset(result));
-    notes.extend(notes::newer_than_presets(corpus));
+    notes.extend(cautions::of_versions(corpus));
     let rows = flat(corpus, result);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(result)) }];
     let screen = Some(screen(corpus, result));

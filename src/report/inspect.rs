@@ -2,6 +2,7 @@
 
 use super::answer::heading;
 use super::asked::Parts;
+use super::cautions;
 use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::notes;
@@ -45,7 +46,7 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, parts: Parts, command: Option
     sections.extend(outlier_table(&outliers).told("Recorded usage that stands out"));
     let mut notes = vec![OVERHEAD.to_owned()];
     notes.extend(notes::of_corpus(corpus));
-    notes.extend(notes::newer_than_presets(corpus));
+    notes.extend(cautions::of_versions(corpus));
     let record = Record::Inspect(Box::new(InspectRecord::new(&corpus.traces, &models)));
     let facts = &corpus.facts;
     let rows = if parts.rows { session_table(corpus, &sessions, sessions.len()) } else { Table::default() };

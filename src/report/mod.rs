@@ -12,6 +12,7 @@ mod by_tool;
 mod cache;
 mod calibration;
 mod causes;
+mod cautions;
 pub mod chart;
 mod cost;
 mod cost_figures;

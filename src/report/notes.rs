@@ -3,7 +3,6 @@
 use super::words::{counted, counted_as, first_few, grouped, percent};
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::Replay;
-use crate::policy::{self, Mirrored, Recorder};
 use crate::sim::{EventKind, Lasts, Totals};
 use crate::trace::CallRow;
 use crate::transcript::Trust;
@@ -443,31 +442,6 @@ fn left_out(facts: &CorpusFacts) -> Vec<String> {
         format!("{} skipped (\"{reason}\"): {}.", counted(paths.len() as u64, "file"), first_few(&paths, NAMED))
     };
     selection(facts).into_iter().chain(by_reason.into_iter().map(sentence)).collect()
-}
-
-/// Agents with logs of newer versions than their presets mirror, a sentence for each.
-pub fn newer_than_presets(corpus: &Corpus) -> Vec<String> {
-    type Newest = (u64, String, &'static str, &'static Mirrored);
-    let mut agents: BTreeMap<String, Newest> = BTreeMap::new();
-    for trace in corpus.traces.each() {
-        let (agent, version) = (trace.agent.as_str(), trace.version.as_str());
-        let day = trace.day().unwrap_or_default();
-        let Some((preset, mirrored)) = policy::outgrown(Recorder { agent, version, day: &day, window: None }) else { continue };
-        let newest = agents.entry(agent.to_owned()).or_insert_with(|| (0, version.to_owned(), preset, mirrored));
-        newest.0 += 1;
-        let known = Mirrored { version: Some(newest.1.clone()), ..Mirrored::default() };
-        if known.is_older_than(version) {
-            (newest.1, newest.2, newest.3) = (version.to_owned(), preset, mirrored);
-        }
-    }
-    let sentence = |(agent, (sessions, version, preset, mirrored)): (String, Newest)| {
-        let (of, day) = (mirrored.version.as_deref().unwrap_or_default(), mirrored.day());
-        let what = counted_as(sessions, "session is", "sessions are");
-        format!(
-            "{agent}: {what} of a newer version ({version}) than its preset mirrors ({preset}: {of}, {day}); rules may have changed since."
-        )
-    };
-    agents.into_iter().map(sentence).collect()
 }
 
 fn losses(facts: &CorpusFacts) -> Vec<String> {

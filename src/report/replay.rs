@@ -8,7 +8,8 @@ use super::figures::{cells as figure_cells, column, oracle_cell, told};
 use super::record::any::Record;
 use super::record::replay::ReplayRecord;
 use super::{
-    by_file, by_group, by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, jumps, notes, references, refetch, scenario,
+    by_file, by_group, by_region, by_rule, by_session, by_tool, causes, cautions, cost_figures, guesses, jumps, notes, references, refetch,
+    scenario,
 };
 use crate::corpus::Corpus;
 use crate::cost::Bills;
@@ -106,7 +107,7 @@ fn notes_of(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked
     let is_missing = replays.iter().any(|replay| replay.totals.missing_tokens > 0);
     notes.extend((asked.by == By::Region && is_missing).then(|| by_region::MISSING.to_owned()));
     notes.extend(notes::notes(corpus, replays));
-    notes.extend(notes::newer_than_presets(corpus));
+    notes.extend(cautions::of_versions(corpus));
     if matches!(asked.by, By::Policy | By::Session) {
         notes.extend(baselines.notes(corpus));
     }

@@ -91,7 +91,7 @@ fn session(folder: &Path, id: &str, agent: &str, version: &str) {
 }
 
 #[test]
-fn logs_newer_than_the_preset_are_named_once_for_each_agent() {
+fn logs_newer_than_the_preset_or_older_than_all_are_named_once_for_each_agent() {
     let folder = tempfile::tempdir().unwrap();
     for (id, agent, version) in [
         ("a", "codex", "0.138.0"),
@@ -101,6 +101,8 @@ fn logs_newer_than_the_preset_are_named_once_for_each_agent() {
         ("e", "goose", "99.1.0"),
         ("f", "unheard-of", "99.1.0"),
         ("g", "codex", ""),
+        ("h", "claude-code", "1.0.95"),
+        ("i", "claude-code", "2.0.76"),
     ] {
         session(folder.path(), id, agent, version);
     }
@@ -113,5 +115,9 @@ fn logs_newer_than_the_preset_are_named_once_for_each_agent() {
         assert!(newer[0].starts_with("claude-code: 1 session is of a newer version (99.1.0) than its preset mirrors (claude-code@"));
         let codex = "codex: 2 sessions are of a newer version (0.1000.0) than its preset mirrors (codex@2026-06: 0.138.0, 2026-06-09); rules may have changed since.";
         assert_eq!(**newer[1], *codex);
+        let older = "claude-code: 1 session is of an older version (1.0.95) than any preset mirrors (claude-code@2.1.1: from 2.0.76); rules may have differed.";
+        assert!(notes.contains(&older), "{notes:?}");
     }
+    let screen = stdout(&["replay", &logs, "-p", "none"]);
+    assert!(screen.contains("! 3 sessions are newer than the preset, 1 session is older than any preset of the agent"), "{screen}");
 }

@@ -1,3 +1,4 @@
+use crate::support::ctxsim;
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
@@ -20,6 +21,24 @@ fn session(head: &str, prompt: u64, output: u64) -> Corpus {
     let corpus = corpus(&Catalog::builtin().unwrap(), &[path.as_path()]);
     assert_eq!((corpus.traces.len(), corpus.traces[0].largest_prompt()), (1, prompt), "{:?}", corpus.facts);
     corpus
+}
+
+/// That nothing overflows says nothing where the window was taken so that it does not.
+#[test]
+fn the_first_screen_counts_sessions_whose_window_is_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, model, prompt) in [("a", "zork-1", 242_000), ("b", "zork-1", 1_000), ("c", "gpt-4o", 337_000), ("d", "gpt-4o", 1_000)] {
+        let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{name}\",\"agent\":\"mine\",\"model\":\"{model}\"}}");
+        let user = format!(r#"{{"role":"user","text":"hello {name}"}}"#);
+        let reply = format!(r#"{{"role":"assistant","text":"hi","usage":{{"prompt":{prompt},"output":0}}}}"#);
+        fs::write(folder.path().join(format!("{name}.jsonl")), format!("{head}\n{user}\n{reply}\n")).unwrap();
+    }
+    let logs = folder.path().to_string_lossy().into_owned();
+    let screen =
+        |more: &[&str]| ctxsim(&["replay", &logs, "-p", "none"]).args(more).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
+    let caution = "! window of 3 sessions not known: taken as 200k to 337k, so that recorded prompts fit; --window N sets it";
+    assert!(screen(&[]).contains(caution), "{}", screen(&[]));
+    assert!(!screen(&["--window", "400k"]).contains("not known"));
 }
 
 fn replayed(corpus: &Corpus, policy: &str, window: Option<u64>, model: Option<&str>) -> Replay {

@@ -1,0 +1,84 @@
+//! What makes all figures of a replay less sure: windows that are not known, and agents of versions that no preset mirrors.
+
+use super::words::{counted, counted_as, three_digits};
+use crate::corpus::Corpus;
+use crate::experiment::{Replay, WindowFrom};
+use crate::policy::{self, Beyond, Mirrored, Recorder};
+use std::collections::BTreeMap;
+
+/// For the first screen, in few words.
+pub fn in_brief(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
+    let mut sessions: BTreeMap<Beyond, u64> = BTreeMap::new();
+    versions(corpus).into_iter().for_each(|((_, side), found)| *sessions.entry(side).or_default() += found.sessions);
+    let of = |(side, sessions): (Beyond, u64)| match side {
+        Beyond::Newer => format!("{} newer than the preset", counted_as(sessions, "session is", "sessions are")),
+        Beyond::Older => format!("{} older than any preset", counted_as(sessions, "session is", "sessions are")),
+    };
+    let sides: Vec<String> = sessions.into_iter().map(of).collect();
+    let versions = (!sides.is_empty()).then(|| format!("{} of the agent: rules may differ", sides.join(", ")));
+    windows(replays).into_iter().chain(versions).collect()
+}
+
+/// Sessions whose window was taken so that what was recorded fits: that no call overflows there says nothing.
+fn windows(replays: &[Replay]) -> Option<String> {
+    let replay = replays.iter().find(|replay| replay.is_none()).or(replays.first())?;
+    let is_guess = |from: &WindowFrom| matches!(from, WindowFrom::Policy | WindowFrom::Outgrown);
+    let guessed = replay.windows.iter().zip(replay.outcomes.each()).filter(|(from, _)| is_guess(from));
+    let windows: Vec<u64> = guessed.map(|(_, outcome)| outcome.window).collect();
+    let (least, most) = (*windows.iter().min()?, *windows.iter().max()?);
+    let range = if least == most { String::new() } else { format!("{} to ", three_digits(least)) };
+    let sessions = counted(windows.len() as u64, "session");
+    Some(format!(
+        "window of {sessions} not known: taken as {range}{}, so that recorded prompts fit; --window N sets it",
+        three_digits(most)
+    ))
+}
+
+/// Sessions of an agent on one side of what its presets mirror.
+struct Found {
+    sessions: u64,
+    /// The farthest version.
+    version: String,
+    preset: &'static str,
+    mirrored: &'static Mirrored,
+}
+
+/// By agent and side.
+fn versions(corpus: &Corpus) -> BTreeMap<(String, Beyond), Found> {
+    let mut found: BTreeMap<(String, Beyond), Found> = BTreeMap::new();
+    for trace in corpus.traces.each() {
+        let (agent, version) = (trace.agent.as_str(), trace.version.as_str());
+        let day = trace.day().unwrap_or_default();
+        let Some((preset, mirrored, side)) = policy::beyond(Recorder { agent, version, day: &day, window: None }) else { continue };
+        let first = || Found { sessions: 0, version: version.to_owned(), preset, mirrored };
+        let farthest = found.entry((agent.to_owned(), side)).or_insert_with(first);
+        farthest.sessions += 1;
+        let known = Mirrored { version: Some(farthest.version.clone()), ..Mirrored::default() };
+        if if side == Beyond::Newer { known.is_older_than(version) } else { known.begins_after(version) } {
+            *farthest = Found { sessions: farthest.sessions, ..first() };
+        }
+    }
+    found
+}
+
+/// Agents with logs of other versions than their presets mirror, a sentence for each.
+pub fn of_versions(corpus: &Corpus) -> Vec<String> {
+    let sentence = |((agent, side), Found { sessions, version, preset, mirrored }): ((String, Beyond), Found)| {
+        let what = counted_as(sessions, "session is", "sessions are");
+        match side {
+            Beyond::Newer => {
+                let (of, day) = (mirrored.version.as_deref().unwrap_or_default(), mirrored.day());
+                format!(
+                    "{agent}: {what} of a newer version ({version}) than its preset mirrors ({preset}: {of}, {day}); rules may have changed since."
+                )
+            }
+            Beyond::Older => {
+                let of = mirrored.first().unwrap_or_default();
+                format!(
+                    "{agent}: {what} of an older version ({version}) than any preset mirrors ({preset}: from {of}); rules may have differed."
+                )
+            }
+        }
+    };
+    versions(corpus).into_iter().map(sentence).collect()
+}
