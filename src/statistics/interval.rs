@@ -14,6 +14,9 @@ use std::sync::OnceLock;
 /// The share of all intervals that hold what they are about, in percent.
 pub const LEVEL: u64 = 90;
 
+/// What lies below the upper bound.
+const TAIL: f64 = (100 + LEVEL) as f64 / 200.0;
+
 /// How often clusters are drawn where nothing else is asked for.
 pub const RESAMPLES: usize = 1_000;
 
@@ -118,21 +121,40 @@ impl Resamples {
         if self.times.is_empty() {
             return None;
         }
-        let mut times = vec![1; self.clusters];
-        let whole = figure(&times);
-        let mut without = Vec::with_capacity(self.clusters);
-        for place in 0..self.clusters {
-            times.iter_mut().skip(place).take(1).for_each(|times| *times = 0);
-            without.push(figure(&times));
-            times.iter_mut().skip(place).take(1).for_each(|times| *times = 1);
-        }
+        let whole = figure(&vec![1; self.clusters]);
         let drawn: Vec<[f64; N]> = self.draws().map(&figure).collect();
+        let without = self.without(&figure);
         let mut estimates = [Estimate::default(); N];
         for (place, (estimate, value)) in estimates.iter_mut().zip(whole).enumerate() {
-            let of = |figures: &[[f64; N]]| figures.iter().filter_map(|figures| figures.get(place).copied()).collect::<Vec<f64>>();
-            *estimate = bounds(value, of(&drawn), &of(&without));
+            *estimate = bounds(value, at(&drawn, place).collect(), &at(&without, place).collect::<Vec<f64>>());
         }
         Some(estimates)
+    }
+
+    /// The same of quotients over few clusters with long tails, where BCa is too narrow: its 90 % held in 75 % of experiments of five tasks, for a long run
+    /// that a sample lacks is in none of its draws. So each interval also holds Student's, of the figure's logarithm and by what it is without each
+    /// cluster (Tukey's jackknife). `offsets` are added to figures: 1 makes a quotient of a change.
+    pub fn estimates_of_tails<const N: usize>(&self, offsets: [f64; N], figure: impl Fn(&[u16]) -> [f64; N]) -> Option<[Estimate; N]> {
+        let mut estimates = self.estimates(&figure)?;
+        let without = self.without(&figure);
+        for (place, (estimate, offset)) in estimates.iter_mut().zip(offsets).enumerate() {
+            let influence = Influence::of(&at(&without, place).map(|left| (left + offset).ln()).collect::<Vec<f64>>());
+            let count = self.clusters as f64;
+            let reach = normal::student(TAIL, influence.degrees) * (influence.squares * (count - 1.0) / count).sqrt();
+            let quotient = estimate.value + offset;
+            // A figure of nothing has no logarithm.
+            if reach.is_finite() && quotient > 0.0 {
+                estimate.low = estimate.low.min(quotient * (-reach).exp() - offset);
+                estimate.high = estimate.high.max(quotient * reach.exp() - offset);
+            }
+        }
+        Some(estimates)
+    }
+
+    /// Figures without each cluster.
+    fn without<const N: usize>(&self, figure: &impl Fn(&[u16]) -> [f64; N]) -> Vec<[f64; N]> {
+        let others = |left: usize| (0..self.clusters).map(|place| u16::from(place != left)).collect::<Vec<u16>>();
+        (0..self.clusters).map(|left| figure(&others(left))).collect()
     }
 
     /// What each draw comes to, of what each cluster does.
@@ -201,22 +223,18 @@ pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
     let end = if few { 0.0 } else { value };
     let without: Vec<f64> = without.iter().map(|left| if left.is_finite() { *left } else { value }).collect();
     let count = without.len() as f64;
-    let mean = without.iter().sum::<f64>() / count;
-    let sum = |power: i32| -> f64 { without.iter().map(|left| (mean - left).powi(power)).sum() };
-    let (squares, fourths) = (sum(2), sum(4));
+    let Influence { squares, cubes, degrees } = Influence::of(&without);
     // What no cluster moves is the same in each draw.
-    if drawn.is_empty() || squares <= f64::MIN_POSITIVE || fourths <= 0.0 {
+    if drawn.is_empty() || squares <= f64::MIN_POSITIVE || !degrees.is_finite() {
         return Estimate { value, low: value.min(end), high: value.max(end) };
     }
-    let acceleration = sum(3) / (6.0 * squares.powf(1.5));
-    // From few clusters the degrees come out too many.
-    let degrees = squares * squares / fourths - 0.5;
+    let acceleration = cubes / (6.0 * squares.powf(1.5));
     drawn.sort_by(f64::total_cmp);
     let (below, equal) = (drawn.partition_point(|figure| *figure < value), drawn.partition_point(|figure| *figure <= value));
     let share = (below + equal) as f64 / (2 * drawn.len()) as f64;
     let bias = normal::quantile(share.clamp(0.001, 0.999));
-    let reach = normal::student((100 + LEVEL) as f64 / 200.0, degrees) * (count / (count - 1.0)).sqrt();
-    let at = |reach: f64| {
+    let reach = normal::student(TAIL, degrees) * (count / (count - 1.0)).sqrt();
+    let end_at = |reach: f64| {
         let moved = bias + reach;
         // Beyond the pole of the formula there is nothing but the end.
         let slope = (1.0 - acceleration * moved).max(0.05);
@@ -224,7 +242,32 @@ pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
         let rank = usize::try_from(rank(drawn.len() as u64, thousandths)).unwrap_or(1);
         drawn.get(rank - 1).copied().unwrap_or(value)
     };
-    Estimate { value, low: at(-reach).min(value).min(end), high: at(reach).max(value).max(end) }
+    Estimate { value, low: end_at(-reach).min(value).min(end), high: end_at(reach).max(value).max(end) }
+}
+
+/// One figure of several.
+fn at<const N: usize>(figures: &[[f64; N]], place: usize) -> impl Iterator<Item = f64> + '_ {
+    figures.iter().filter_map(move |figures| figures.get(place).copied())
+}
+
+/// How far single clusters move a figure.
+struct Influence {
+    /// The sum of the squares.
+    squares: f64,
+    /// That of the cubes.
+    cubes: f64,
+    /// Satterthwaite's degrees of freedom; not finite where no cluster moves it.
+    degrees: f64,
+}
+
+impl Influence {
+    fn of(without: &[f64]) -> Influence {
+        let mean = without.iter().sum::<f64>() / without.len() as f64;
+        let sum = |power: i32| -> f64 { without.iter().map(|left| (mean - left).powi(power)).sum() };
+        let squares = sum(2);
+        // From few clusters the degrees come out too many.
+        Influence { squares, cubes: sum(3), degrees: squares * squares / sum(4) - 0.5 }
+    }
 }
 
 #[cfg(test)]
@@ -254,6 +297,33 @@ mod tests {
         let narrower = (few.high - few.low) / (many.high - many.low);
         assert!((3.4..5.0).contains(&narrower), "{narrower}");
         assert_eq!(Resamples::new(4, 20, 1).ratio(&[1, 2, 3, 4], &[0; 4]), None);
+    }
+
+    /// Prompts per call of five tasks out of 36, whose lengths are as skewed as in recorded experiments; a policy holds calls to a limit.
+    #[test]
+    fn intervals_of_five_tasks_with_long_tails_hold_what_all_tasks_come_to() {
+        let task = |place: usize| {
+            let calls = (5 + place * place / 8) as f64;
+            [calls, calls * (5_000.0 + 100.0 * calls), calls * (5_000.0 + 100.0 * calls).min(9_000.0)]
+        };
+        let change = |tasks: &[usize], times: &[u16]| {
+            let sum = |part: usize| tasks.iter().zip(times).map(|(place, times)| task(*place)[part] * f64::from(*times)).sum::<f64>();
+            [quotient(sum(2), sum(1)) - 1.0]
+        };
+        let all: Vec<usize> = (0..36).collect();
+        let [truth] = change(&all, &[1; 36]);
+        let mut chance = Chance::new(3);
+        let mut held = [0, 0];
+        for _ in 0..200 {
+            let five = chance.order(36)[..5].to_vec();
+            let resamples = Resamples::new(5, 300, SEED);
+            let both =
+                [resamples.estimates(|times| change(&five, times)), resamples.estimates_of_tails([1.0], |times| change(&five, times))];
+            for (held, found) in held.iter_mut().zip(both.map(|found| found.unwrap()[0])) {
+                *held += usize::from((found.low..=found.high).contains(&truth));
+            }
+        }
+        assert!(held[0] < held[1] && held[1] >= 170, "{held:?} of 200");
     }
 
     #[test]

@@ -13,8 +13,11 @@ use std::path::Path;
 
 const BEFORE: &str = "60000,80000,128000,200000";
 
-/// So many tasks are drawn, so often, for each pair of arms.
-const DRAWN: (usize, usize) = (20, 40);
+/// So many tasks are drawn for each pair of arms.
+const DRAWN: [usize; 2] = [20, 5];
+
+/// So often.
+const TIMES: usize = 40;
 
 fn json(words: &[&str]) -> Value {
     ctxsim(words).args(["--json", "--quiet"]).json()
@@ -358,7 +361,6 @@ fn run((task, figures): (&String, &(f64, f64, f64))) -> Run {
 
 /// How many of the intervals from a few tasks hold what all tasks come to.
 fn coverage(shared: &Path, claims: &mut Claims, page: &mut String) {
-    let (tasks, times) = DRAWN;
     let folder = shared.join("closed-loop");
     let compression =
         recorded(&folder.join("code-compression-paired.csv"), &["arm"], "instance", |of| (of("calls"), of("input_tokens"), of("cost_usd")));
@@ -370,38 +372,40 @@ fn coverage(shared: &Path, claims: &mut Claims, page: &mut String) {
     for (name, runs) in trap.iter().filter(|(name, _)| name.contains("baseline_raw")) {
         pairs.extend(trap.get(&name.replace("baseline_raw", "baseline_N_1_M_10")).map(|masked| (runs.clone(), masked.clone())));
     }
-    let mut held: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut held: BTreeMap<&str, [(usize, usize); DRAWN.len()]> = BTreeMap::new();
     let mut chance = Chance::new(7);
-    for (before, after) in &pairs {
+    for ((size, tasks), (before, after)) in DRAWN.iter().enumerate().flat_map(|drawn| pairs.iter().map(move |pair| (drawn, pair))) {
         let both: Vec<&String> = before.keys().filter(|task| after.contains_key(*task)).collect();
         let sides = |tasks: &[&String]| {
             let of = |runs: &Recorded| tasks.iter().filter_map(|task| runs.get_key_value(*task)).map(run).collect::<Vec<Run>>();
             validate(vec![Sides { name: String::new(), before: of(before), predicted: Vec::new(), after: of(after) }])
         };
         let whole = sides(&both);
-        for _ in 0..times {
-            let drawn: Vec<&String> = chance.order(both.len()).into_iter().take(tasks).map(|place| both[place]).collect();
+        for _ in 0..TIMES {
+            let drawn: Vec<&String> = chance.order(both.len()).into_iter().take(*tasks).map(|place| both[place]).collect();
             for (found, truth) in sides(&drawn).arms[0].measures.iter().zip(&whole.arms[0].measures) {
                 let (Some(known), Some(after)) = (&found.intervals, truth.after) else { continue };
                 if found.measure.is_rate || ["peak_tokens"].contains(&found.measure.key) {
                     continue;
                 }
                 let truth = after / truth.before - 1.0;
-                let own = held.entry(found.measure.name).or_default();
+                let own = &mut held.entry(found.measure.name).or_default()[size];
                 *own = (own.0 + usize::from((known.measured_change.low..=known.measured_change.high).contains(&truth)), own.1 + 1);
             }
         }
     }
-    writeln!(page, "\n## Do intervals hold?\n\n{tasks} tasks, drawn {times} times from each of {} pairs of arms (five of code-compression-bench, five of The Complexity Trap, 100 to 500 tasks): how many of the 90 % intervals of `validate` hold what all tasks come to.\n", pairs.len()).unwrap();
-    head(page, &["measure", "intervals that hold", "of", "share"]);
-    for (name, (hold, all)) in &held {
-        row(page, &[(*name).to_owned(), hold.to_string(), all.to_string(), percent(*hold as f64 / *all as f64)]);
+    let [many, few] = DRAWN;
+    writeln!(page, "\n## Do intervals hold?\n\n{many} tasks and {few}, drawn {TIMES} times from each of {} pairs of arms (five of code-compression-bench, five of The Complexity Trap, 100 to 500 tasks): how many of the 90 % intervals of `validate` hold what all tasks come to.\n", pairs.len()).unwrap();
+    let share = |(hold, all): &(usize, usize)| percent(*hold as f64 / *all as f64);
+    head(page, &["measure", "of", &format!("hold, from {many} tasks"), "share", &format!("from {few}"), "share"]);
+    for (name, [by_many, by_few]) in &held {
+        row(page, &[(*name).to_owned(), by_many.1.to_string(), by_many.0.to_string(), share(by_many), by_few.0.to_string(), share(by_few)]);
     }
-    let (hold, all) = held.values().fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+    let sum = |size: usize| held.values().map(|own| own[size]).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
     claim(
         claims,
         "90 % intervals hold 90 of 100",
-        format!("{} of {all}, from {tasks} tasks", percent(hold as f64 / all as f64)),
+        format!("{} of {}, from {many} tasks; {} from {few}", share(&sum(0)), sum(0).1, share(&sum(1))),
         "yes; a little wide, since tasks are drawn without being put back",
     );
 }

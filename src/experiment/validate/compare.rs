@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// What rests on recorded usage for less than this share of its tokens is an estimate: nothing is judged by it.
 pub const ANCHORED: f64 = 0.5;
 
+/// What makes quotients of the figures of a comparison: three are, and two are changes.
+const QUOTIENTS: [f64; 5] = [0.0, 0.0, 0.0, 1.0, 1.0];
+
 /// The runs of one arm of an experiment, and those that it is held against.
 #[derive(Clone, Debug, Default)]
 pub struct Sides {
@@ -38,7 +41,8 @@ pub enum Drawn {
 pub struct Intervals {
     /// Without the policy.
     pub before: Estimate,
-    /// As predicted; what is before where no policy was named.
+    /// As predicted; what is before where no policy was named. As of the predicted change, the interval holds what drawing other tasks before would make of it, not the
+    /// error of the prediction: that is measured by what came after.
     pub predicted: Estimate,
     /// Under the policy.
     pub after: Estimate,
@@ -256,7 +260,8 @@ impl Comparison<'_> {
         let is_enough = self.runs.0.min(self.runs.1) >= FEWEST && clusters.iter().all(|clusters| *clusters >= FEWEST);
         let resamples = Resamples::within(&clusters, RESAMPLES, SEED);
         let measured = !values.after.is_empty() && !values.before.is_empty() && self.runs.1 > 0;
-        let intervals = (is_enough && measured).then(|| resamples.estimates(|times| self.figures(values, times))).flatten();
+        let intervals =
+            (is_enough && measured).then(|| resamples.estimates_of_tails(QUOTIENTS, |times| self.figures(values, times))).flatten();
         let intervals = intervals.map(|[before, predicted, after, predicted_change, measured_change]| Intervals {
             before,
             predicted,
