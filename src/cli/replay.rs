@@ -208,6 +208,9 @@ impl Replay {
 
     /// What to type next.
     fn next(&self, corpus: &Corpus, policies: &[Policy], own: Option<&Own>) -> Vec<(String, String)> {
+        if corpus.facts.calls == 0 {
+            return vec![self.logs.step(&["inspect"], &[], "what the logs hold")];
+        }
         // The preset that most sessions of an agent are replayed through.
         let preset = |agent: &str| {
             let presets = &own?.agents.get(agent)?.presets;

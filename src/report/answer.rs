@@ -25,6 +25,8 @@ use std::collections::BTreeSet;
 
 const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recorded messages; a real agent might have acted differently";
 
+const NO_CALLS: &str = "No session holds a call to a model: there is nothing to compare.";
+
 /// So many warnings are shown.
 const WARNED: usize = 2;
 
@@ -42,6 +44,10 @@ impl Row<'_> {
 
 /// The screen.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
+    if corpus.facts.calls == 0 && !corpus.traces.is_empty() {
+        let sections = vec![Section::lines(vec![NO_CALLS.to_owned()])];
+        return Screen { title: heading(corpus), sections, next: asked.next.clone(), ..Screen::default() };
+    }
     let (verdict, best) = verdict(corpus, replays, baselines, asked).unzip();
     let (table, held) = table(replays, baselines, asked, best.flatten());
     let mut sections = vec![table];

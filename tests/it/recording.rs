@@ -334,6 +334,16 @@ fn a_file_is_read_again_behind_its_result_alone() {
     assert_eq!((value["files"].as_array().unwrap().len(), &file["readings"], &file["again"]), (1, &3.into(), &1.into()), "{file}");
 }
 
+/// Without a call there is nothing to compare: no table of zeros, and nothing to tune.
+#[test]
+fn logs_without_a_call_have_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = run(&["replay", &native(folder.path(), [told(0)]), "-p", "none"], None);
+    assert!(shown.contains("\nNo session holds a call to a model: there is nothing to compare.\n"), "{shown}");
+    assert!(shown.contains("\nNext:  ctxsim inspect "), "{shown}");
+    assert!(!shown.contains("recorded  ") && !shown.contains("tune"), "{shown}");
+}
+
 /// Warnings of the user's own agents stand among the details; what was recorded is held against the preset of its agent, whatever window policies get.
 #[test]
 fn own_agents_are_warned_of_and_checked_with_their_own_window() {
