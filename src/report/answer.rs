@@ -27,7 +27,7 @@ const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recor
 
 const NO_CALLS: &str = "No session holds a call to a model: there is nothing to compare.";
 
-/// So many warnings are shown.
+/// So many warnings are shown, those that hold for all rows among them.
 const WARNED: usize = 2;
 
 /// One row of the table.
@@ -57,8 +57,11 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     lines.extend((!corpus.traces.is_empty()).then(|| calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted)));
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
     lines.push(format!("{OPEN_LOOP}{longer}."));
+    // What holds for all rows stands with the answer: the table and the steps leave room for it.
+    let cautions = cautions::in_brief(corpus, replays);
+    lines.extend(cautions.iter().map(|caution| format!("! {caution}")));
     sections.push(Section::lines(lines));
-    sections.extend(warned(cautions::in_brief(corpus, replays), baselines.with_own(replays)));
+    sections.extend(warned(WARNED.saturating_sub(cautions.len()), baselines.with_own(replays)));
     Screen { title: heading(corpus), sections, next: asked.next.clone(), held, ..Screen::default() }
 }
 
@@ -174,12 +177,12 @@ pub(super) fn signed(cell: Cell) -> Cell {
     }
 }
 
-/// What holds for all rows, and the warnings that hold for the most sessions: two lines together.
-fn warned<'a>(cautions: Vec<String>, replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
+/// So many warnings, those that hold for the most sessions.
+fn warned<'a>(most: usize, replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
     let mut found: Vec<causes::Warned<'_>> = replays.filter(|replay| !replay.is_none()).flat_map(causes::warned).collect();
     found.arrange_by_key(|warned| std::cmp::Reverse(warned.sessions));
     let line = |warned: &causes::Warned<'_>| format!("! {}: {} ({})", warned.policy, warned.sentence, counted(warned.sessions, "session"));
-    let lines: Vec<String> = cautions.iter().map(|caution| format!("! {caution}")).chain(found.iter().map(line)).take(WARNED).collect();
+    let lines: Vec<String> = found.iter().take(most).map(line).collect();
     (!lines.is_empty()).then(|| Section::lines(lines))
 }
 
