@@ -263,9 +263,9 @@ impl Comparison<'_> {
         let intervals =
             (is_enough && measured).then(|| resamples.estimates_of_tails(QUOTIENTS, |times| self.figures(values, times))).flatten();
         let intervals = intervals.map(|[before, predicted, after, predicted_change, measured_change]| Intervals {
-            before,
-            predicted,
-            after: with_none_seen(measure, after, values),
+            before: within_whole(measure, before),
+            predicted: within_whole(measure, predicted),
+            after: within_whole(measure, with_none_seen(measure, after, values)),
             predicted_change,
             measured_change,
         });
@@ -356,6 +356,12 @@ fn with_none_seen(measure: &Compared, after: Estimate, values: &Values) -> Estim
         .filter(|_| parts == 0.0 && measure.unit() == Unit::Count)
         .map_or(after.high, |(_, high)| high as f64 / 1e6);
     Estimate { high: bound, ..after }
+}
+
+/// No share is more than the whole.
+fn within_whole(measure: &Compared, estimate: Estimate) -> Estimate {
+    let most = if measure.unit() == Unit::Share { 1.0 } else { f64::INFINITY };
+    Estimate { high: estimate.high.min(most), ..estimate }
 }
 
 /// An interval as a share of its figure.
