@@ -1,7 +1,7 @@
 //! The first tau-bench: a list of runs in OpenAI's chat dialect, or one run alone. It records no usage of the agent's calls, and of the
 //! simulated user only what it cost in all.
 
-use crate::format::ground::{ReadError, Source, each_piece, fault, text_or_json};
+use crate::format::ground::{ReadError, Source, decoded, each_piece, fault, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
 use crate::format::wire::chat::{Chat, ChatMessage};
@@ -39,7 +39,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 }
 
 fn run(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
-    let run = match serde_json::from_str::<Run>(text) {
+    let mut held = String::new();
+    let run = match decoded::<Run, ChatMessage>(text, "traj", &mut held, &mut |reason| source.lose(number, reason)) {
         Ok(run) => run,
         Err(error) => return source.lose(number, fault(&error, false)),
     };

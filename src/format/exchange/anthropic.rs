@@ -2,7 +2,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Lose, Words, compact};
+use crate::format::ground::{Lose, Words, compact, decoded};
 use crate::format::recorder::Tools;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
@@ -37,7 +37,8 @@ pub struct Spoken<'a> {
 
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
-    let body = serde_json::from_str::<Body>(request)?;
+    let mut held = String::new();
+    let body = decoded::<Body, Spoken>(request, "messages", &mut held, lose)?;
     let mut tools = Tools::default();
     let mut weigher = Weigher { scale: &Verbatim, tools: &mut tools };
     let mut exchange = conversation(&body, Made::Elsewhere, &mut weigher, lose);

@@ -2,7 +2,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Absurd, Count, Lose, Words, sound};
+use crate::format::ground::{Absurd, Count, Lose, Words, decoded, sound};
 use crate::format::recorder::definitions;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;
@@ -86,7 +86,8 @@ struct Served<'a> {
 
 /// The exchange of a request with its response, which may be a list of the pieces of a stream.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
-    let request = serde_json::from_str::<Request>(request)?;
+    let mut held = String::new();
+    let request = decoded::<Request, Content>(request, "contents", &mut held, lose)?;
     let mut exchange = Exchange { model: request.model.trim_start_matches("models/").to_owned(), ..Exchange::default() };
     let mut hidden = request.cached_content.is_some_and(|raw| raw.get() != "null");
     if let Some(instruction) = &request.system_instruction {

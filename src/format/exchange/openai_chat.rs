@@ -2,7 +2,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Words, moment, sound, string};
+use crate::format::ground::{Words, decoded, moment, sound, string};
 use crate::format::recorder::definitions;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
 use crate::transcript::Role;
@@ -48,7 +48,9 @@ impl Response<'_> {
 
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Result<Exchange, serde_json::Error> {
-    Ok(exchange(&serde_json::from_str(request)?, response, lose))
+    let mut held = String::new();
+    let request = decoded::<Request, ChatMessage>(request, "messages", &mut held, lose)?;
+    Ok(exchange(&request, response, lose))
 }
 
 /// The exchange of a request that is decoded already with its response.

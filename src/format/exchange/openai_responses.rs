@@ -3,7 +3,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::{ABSURD, Lose, Words, compact, image, moment, string, text_or_json};
+use crate::format::ground::{ABSURD, Lose, Words, compact, decoded, image, in_pieces, moment, string, text_or_json};
 use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
@@ -70,6 +70,7 @@ struct Item<'a> {
 struct Piece<'a> {
     #[serde(rename = "type")]
     kind: Words<'a>,
+    #[serde(deserialize_with = "in_pieces")]
     text: Words<'a>,
     refusal: Words<'a>,
     image_url: Words<'a>,
@@ -78,7 +79,8 @@ struct Piece<'a> {
 
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
-    let request = serde_json::from_str::<Request>(request)?;
+    let mut held = String::new();
+    let request = decoded::<Request, Block<Item>>(request, "input", &mut held, lose)?;
     let mut items = Items::default();
     let mut exchange = asked(&request, &mut items, lose);
     let response = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
@@ -99,7 +101,8 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
 
 /// The exchange of a request that shortens a conversation: a compaction, and no reply.
 pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
-    let request = serde_json::from_str::<Request>(request)?;
+    let mut held = String::new();
+    let request = decoded::<Request, Block<Item>>(request, "input", &mut held, lose)?;
     let mut items = Items::default();
     let mut exchange = asked(&request, &mut items, lose);
     let Some(response) = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).filter(|response| response.output.is_some())

@@ -4,8 +4,9 @@ use super::words::Words;
 use memchr::memmem::Finder;
 use serde::de::{Deserialize, IgnoredAny};
 use serde_json::error::Category;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Decodes each JSON value of a line in turn. Some agents glue two objects together without a newline; both are found.
 /// The error of a value that cannot be decoded is the last thing handed out: where a value ends is not known once it is broken.
@@ -20,6 +21,35 @@ pub fn values<'a, T: Deserialize<'a> + 'a>(line: &'a str) -> impl Iterator<Item 
         broken = next.is_err();
         Some(next)
     })
+}
+
+/// Decodes a record. One of an unexpected shape is decoded once more without those elements of the list under this key (of the list that it is, where the
+/// key is empty) that do not decode by themselves: they are lost alone. `held` keeps what is left.
+pub fn decoded<'a, T, E>(text: &'a str, key: &str, held: &'a mut String, lose: &mut dyn FnMut(&str)) -> Result<T, serde_json::Error>
+where
+    T: Deserialize<'a>,
+    E: Deserialize<'a>,
+{
+    let error = match serde_json::from_str::<T>(text) {
+        Err(error) if error.is_data() => error,
+        decoded => return decoded,
+    };
+    let mut fields = BTreeMap::new();
+    if !key.is_empty() {
+        fields = serde_json::from_str::<BTreeMap<Cow<str>, &RawValue>>(text)?;
+    }
+    let list = fields.get(key).map_or(text, |list| list.get());
+    let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(list) else { return Err(error) };
+    let kept: Vec<&RawValue> = elements.iter().copied().filter(|element| serde_json::from_str::<E>((*element).get()).is_ok()).collect();
+    (kept.len()..elements.len()).for_each(|_| lose("message of an unexpected shape"));
+    let kept = to_raw_value(&kept)?;
+    *held = if key.is_empty() {
+        kept.get().to_owned()
+    } else {
+        fields.insert(Cow::Borrowed(key), &kept);
+        serde_json::to_string(&fields)?
+    };
+    serde_json::from_str(held)
 }
 
 /// The reason for the loss of what a file that is cut off does not hold any more.

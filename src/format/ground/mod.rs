@@ -17,10 +17,10 @@ mod zstd;
 
 pub use branches::Branches;
 pub use count::{ABSURD, Absurd, Count, Dollars, MOST, sound};
-pub use json::{CUT_OFF, close, compact, fault, said, says, string, text_or_json, values, without};
+pub use json::{CUT_OFF, close, compact, decoded, fault, said, says, string, text_or_json, values, without};
 pub use lines::{HALF_CHARACTER, Lines, NOT_UTF8, whole_characters};
 pub use outline::Outline;
 pub use pieces::{Piece, Take, each_piece};
 pub use source::{BROKEN_OFF, Lose, ReadError, Source};
 pub use time::{millis, moment};
-pub use words::Words;
+pub use words::{Words, in_pieces};

@@ -1,6 +1,7 @@
 //! A string of a log.
 
-use serde::de::{Deserialize, Deserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Unexpected, Visitor};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
@@ -31,32 +32,53 @@ impl Deref for Words<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Words<'a>, D::Error> {
-        struct WordsVisitor;
-        impl<'de> Visitor<'de> for WordsVisitor {
-            type Value = Words<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Words<'de>, E> {
-                Ok(Words(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Words<'de>, E> {
-                Ok(Words(Cow::Owned(text.to_owned())))
-            }
-            fn visit_unit<E>(self) -> Result<Words<'de>, E> {
-                Ok(Words::default())
-            }
-            fn visit_u64<E>(self, number: u64) -> Result<Words<'de>, E> {
-                Ok(Words(Cow::Owned(number.to_string())))
-            }
-            fn visit_i64<E>(self, number: i64) -> Result<Words<'de>, E> {
-                Ok(Words(Cow::Owned(number.to_string())))
-            }
-            fn visit_f64<E>(self, number: f64) -> Result<Words<'de>, E> {
-                Ok(Words(Cow::Owned(number.to_string())))
-            }
+        deserializer.deserialize_any(WordsVisitor { in_pieces: false })
+    }
+}
+
+/// Decodes words that some exporters write as a list of pieces: strings, or objects that hold a text or the name of a tool. They are joined by newlines.
+pub fn in_pieces<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Words<'a>, D::Error> {
+    deserializer.deserialize_any(WordsVisitor { in_pieces: true })
+}
+
+struct WordsVisitor {
+    in_pieces: bool,
+}
+
+impl<'de> Visitor<'de> for WordsVisitor {
+    type Value = Words<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Words<'de>, E> {
+        Ok(Words(Cow::Borrowed(text)))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Words<'de>, E> {
+        Ok(Words(Cow::Owned(text.to_owned())))
+    }
+    fn visit_unit<E>(self) -> Result<Words<'de>, E> {
+        Ok(Words::default())
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Words<'de>, E> {
+        Ok(Words(Cow::Owned(number.to_string())))
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<Words<'de>, E> {
+        Ok(Words(Cow::Owned(number.to_string())))
+    }
+    fn visit_f64<E>(self, number: f64) -> Result<Words<'de>, E> {
+        Ok(Words(Cow::Owned(number.to_string())))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pieces: A) -> Result<Words<'de>, A::Error> {
+        if !self.in_pieces {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
         }
-        deserializer.deserialize_any(WordsVisitor)
+        let mut texts = Vec::new();
+        while let Some(piece) = pieces.next_element::<Value>()? {
+            let named = || ["text", "tool_name"].iter().find_map(|key| piece.get(*key)?.as_str());
+            texts.extend(piece.as_str().or_else(named).map(str::to_owned));
+        }
+        Ok(Words(Cow::Owned(texts.join("\n"))))
     }
 }
 

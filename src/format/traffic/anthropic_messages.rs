@@ -6,7 +6,7 @@
 
 use crate::format::exchange::anthropic::{Body, Made, Spoken, conversation, decode};
 use crate::format::exchange::{Exchange, Sessions, Verbatim};
-use crate::format::ground::{ReadError, Source, fault, values};
+use crate::format::ground::{ReadError, Source, decoded, fault, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Tools;
 use crate::format::wire::anthropic::Weigher;
@@ -129,8 +129,10 @@ fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
             lose,
         )
     };
+    let mut held = String::new();
     if value.starts_with('[') {
-        let messages = serde_json::from_str::<Vec<Spoken>>(value).inspect_err(|_| lose("list that holds no messages")).ok()?;
+        let messages =
+            decoded::<Vec<Spoken>, Spoken>(value, "", &mut held, lose).inspect_err(|_| lose("list that holds no messages")).ok()?;
         return Some(said(messages, lose));
     }
     let item = serde_json::from_str::<Item>(value).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
@@ -138,7 +140,8 @@ fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
         let decoded = decode(request.get(), item.response.map(RawValue::get), lose);
         decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()
     } else if item.messages.is_some() {
-        let body = serde_json::from_str::<Body>(value).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
+        let body =
+            decoded::<Body, Spoken>(value, "messages", &mut held, lose).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
         Some(conversation(&body, Made::Here, &mut Weigher { scale: &Verbatim, tools: &mut Tools::default() }, lose))
     } else if item.role.is_some() {
         let message = serde_json::from_str::<Spoken>(value).inspect_err(|_| lose("message of an unexpected shape")).ok()?;

@@ -6,7 +6,7 @@
 
 use crate::format::exchange::openai_chat::{Request, exchange};
 use crate::format::exchange::{Exchange, Sessions};
-use crate::format::ground::{Count, Dollars, ReadError, Source, fault, moment, values};
+use crate::format::ground::{Count, Dollars, ReadError, Source, decoded, fault, moment, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::ChatMessage;
 use crate::list::Arrange;
@@ -118,8 +118,10 @@ struct Log<'s> {
 
 impl Log<'_> {
     fn values(&mut self, text: &str, number: u64, source: &mut Source) {
-        for value in values::<Logged>(text) {
-            match value.map(|logged| logged.exchange(&mut |reason| source.lose(number, reason))) {
+        for value in values::<&RawValue>(text) {
+            let (mut held, lose) = (String::new(), &mut |reason: &str| source.lose(number, reason));
+            let logged = value.and_then(|value| decoded::<Logged, ChatMessage>(value.get(), "messages", &mut held, lose));
+            match logged.map(|logged| logged.exchange(lose)) {
                 Ok(Some(exchange)) => self.sessions.add(exchange).into_iter().for_each(&mut *self.hand_over),
                 Ok(None) => {}
                 Err(error) => source.lose(number, fault(&error, true)),

@@ -1,7 +1,7 @@
 //! The Anthropic Messages shapes that several formats store: content blocks and usage.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{Absurd, Count, Lose, Words, compact, image, said, sound};
+use crate::format::ground::{Absurd, Count, Lose, Words, compact, image, in_pieces, said, sound};
 use crate::format::recorder::{Recorder, Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
@@ -22,6 +22,7 @@ pub struct Piece<'a> {
     #[serde(rename = "type")]
     pub kind: Words<'a>,
     /// Of `text`.
+    #[serde(deserialize_with = "in_pieces")]
     pub text: Words<'a>,
     /// Of `thinking`.
     pub thinking: Words<'a>,

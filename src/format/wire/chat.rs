@@ -1,7 +1,7 @@
 //! The OpenAI chat dialect: messages and usage as that interface, its many imitations and most frameworks write them.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{Absurd, Count, Dollars, Words, image, string, text_or_json};
+use crate::format::ground::{Absurd, Count, Dollars, Words, image, in_pieces, string, text_or_json};
 use crate::format::recorder::{Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
@@ -18,6 +18,7 @@ pub struct ChatMessage<'a> {
     /// The text, or a list of parts.
     pub content: Blocks<'a, ChatPart<'a>>,
     /// The reasoning as DeepSeek and its followers send it.
+    #[serde(deserialize_with = "in_pieces")]
     pub reasoning_content: Words<'a>,
     /// The reasoning as OpenRouter sends it.
     pub reasoning: Option<&'a RawValue>,
@@ -54,6 +55,7 @@ pub struct ChatPart<'a> {
     #[serde(rename = "type")]
     kind: Words<'a>,
     /// The text, under the names that people keep it by.
+    #[serde(deserialize_with = "in_pieces")]
     text: Words<'a>,
     value: Option<&'a RawValue>,
     content: Option<&'a RawValue>,

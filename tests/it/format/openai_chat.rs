@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts};
+use crate::support::{fixture, in_short, prompts, read_text};
 use ctxsim::transcript::{Call, Transcript};
 
 fn calls(session: &Transcript) -> Vec<&Call> {
@@ -51,4 +51,27 @@ fn exchanges_that_extend_each_other_are_one_session() {
     // The third request brings tools.
     assert_eq!(calls(first).iter().map(|call| call.unchained).collect::<Vec<_>>(), [false, false, true]);
     assert_eq!((in_short(second), prompts(second)), (vec!["u: new".to_owned(), "a: four".to_owned()], vec![(5, 1)]));
+}
+
+#[test]
+fn a_message_of_an_unexpected_shape_is_lost_alone() {
+    let odd = [r#"null"#, r#"{"role":"tool","name":{}}"#, r#"{"role":"assistant","content":"b","tool_calls":{}}"#];
+    for odd in odd {
+        let text = format!(r#"{{"messages":[{{"role":"user","content":"a"}},{odd},{{"role":"assistant","content":"c"}}]}}"#);
+        let (sessions, lost) = read_text("chat.json", &text);
+        assert_eq!(lost, [("message of an unexpected shape".to_owned(), 1)], "{odd}");
+        assert_eq!(in_short(&sessions[0]), ["u: a", "a: c"], "{odd}");
+    }
+}
+
+#[test]
+fn a_text_may_be_a_list_of_its_pieces() {
+    let pieces = r#"[{"type":"text","text":["a",{"type":"text","text":"b"},{"type":"tool_reference","tool_name":"c"}]}]"#;
+    for (reply, thought) in [("reasoning_content", r#"["d"]"#), ("stop_reason", r#""input_tokens""#)] {
+        let text =
+            format!(r#"{{"messages":[{{"role":"user","content":{pieces}}},{{"role":"assistant","content":"e","{reply}":{thought}}}]}}"#);
+        let (sessions, lost) = read_text("chat.json", &text);
+        assert_eq!(lost, []);
+        assert_eq!(in_short(&sessions[0])[0], "u: a\nb\nc", "{}", sessions[0].agent);
+    }
 }

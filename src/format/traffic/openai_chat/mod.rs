@@ -5,9 +5,9 @@ mod write;
 
 pub use write::{LeftOut, write};
 
-use crate::format::exchange::Sessions;
-use crate::format::exchange::openai_chat::{Request, Response, exchange};
-use crate::format::ground::{ABSURD, ReadError, Source, Words, compact, fault, moment, string, values};
+use crate::format::exchange::openai_chat::{Request, Response, decode, exchange};
+use crate::format::exchange::{Exchange, Sessions};
+use crate::format::ground::{ABSURD, ReadError, Source, Words, compact, decoded, fault, moment, string, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
@@ -104,19 +104,22 @@ impl File<'_> {
     }
 
     fn object(&mut self, text: &str, line: u64, source: &mut Source) {
-        let shape = match serde_json::from_str::<Shape>(text) {
+        let mut held = String::new();
+        let shape = match decoded::<Shape, ChatMessage>(text, "messages", &mut held, &mut |reason| source.lose(line, reason)) {
             Ok(shape) => shape,
             Err(error) => return source.lose(line, fault(&error, false)),
         };
         let scale = self.scale;
         match shape {
-            Shape { request: Some(request), response, .. } => match serde_json::from_str::<Request>(request.get()) {
-                Ok(request) => self.exchange(&request, response, line, source),
-                Err(_) => source.lose(line, "request of an unexpected shape"),
-            },
+            Shape { request: Some(request), response, .. } => {
+                match decode(request.get(), response.map(RawValue::get), &mut |reason| source.lose(line, reason)) {
+                    Ok(exchange) => self.exchange(exchange),
+                    Err(_) => source.lose(line, "request of an unexpected shape"),
+                }
+            }
             Shape { messages: Some(messages), response: Some(response), tools, model, .. } if Response::is_one(response) => {
                 let request = Request { messages, tools, model };
-                self.exchange(&request, Some(response), line, source);
+                self.exchange(exchange(&request, Some(response.get()), &mut |reason| source.lose(line, reason)));
             }
             Shape { messages: Some(messages), tools, model, usage, id, .. } => {
                 let mut conversation = Conversation::new(string(id), string(model));
@@ -138,8 +141,7 @@ impl File<'_> {
         }
     }
 
-    fn exchange(&mut self, request: &Request, response: Option<&RawValue>, line: u64, source: &mut Source) {
-        let exchange = exchange(request, response.map(RawValue::get), &mut |reason| source.lose(line, reason));
+    fn exchange(&mut self, exchange: Exchange) {
         self.exchanges.add(exchange).into_iter().for_each(&mut *self.hand_over);
     }
 
