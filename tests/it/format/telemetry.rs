@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts};
+use crate::support::{fixture, in_short, prompts, read_text};
 use ctxsim::transcript::{Transcript, Trust};
 
 /// Tokens of a prompt and of its reply.
@@ -56,4 +56,17 @@ fn spans_of_three_conventions() {
     let expected = expected.map(|(lines, prompts)| (lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>(), prompts.to_vec()));
     assert_eq!(found, expected);
     assert_eq!(transcripts[0].messages[2].call.as_ref().unwrap().usage.unwrap().cache_read, 16);
+}
+
+#[test]
+fn a_span_that_is_written_twice_is_one_call() {
+    let span = |end: &str| {
+        let named = r#""gen_ai.operation.name":"chat""#;
+        format!(r#"{{"context":{{"trace_id":"t","span_id":"1"}},"start_time":"2026-01-01T00:00:00Z","attributes":{{{named}{end}}}}}"#)
+    };
+    let (begun, ended) = (span(""), span(r#","gen_ai.usage.input_tokens":7,"gen_ai.usage.output_tokens":2"#));
+    for lines in [[&begun, &ended], [&ended, &begun], [&ended, &ended]] {
+        let (sessions, _) = read_text("spans.jsonl", &format!("{}\n{}\n", lines[0], lines[1]));
+        assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(7, 2)]);
+    }
 }

@@ -38,7 +38,8 @@ pub struct Generation {
 const MOST_BYTES_PER_TOKEN: u64 = 12;
 
 /// Makes sessions of the spans of a file. Spans around calls repeat the figures of what they hold: the innermost ones count alone.
-pub fn join(mut spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut(&str), hand_over: &mut dyn FnMut(Transcript)) {
+pub fn join(spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut(&str), hand_over: &mut dyn FnMut(Transcript)) {
+    let mut spans = once(spans);
     spans.arrange_by(|one, other| (one.time, &one.trace, &one.id).cmp(&(other.time, &other.trace, &other.id)));
     let around = around(&spans);
     for span in spans {
@@ -59,6 +60,22 @@ pub fn join(mut spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl F
         sessions.add(exchange(span, &mut lose)).into_iter().for_each(&mut *hand_over);
     }
     sessions.finish().for_each(hand_over);
+}
+
+/// Each span once. Some exporters write one when it begins and once more when it ends: the later record knows more, unless it alone lacks the usage.
+fn once(spans: Vec<Generation>) -> Vec<Generation> {
+    let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut kept: Vec<Generation> = Vec::new();
+    for span in spans {
+        let place =
+            if span.id.is_empty() { kept.len() } else { *places.entry((span.trace.clone(), span.id.clone())).or_insert(kept.len()) };
+        match kept.get_mut(place) {
+            Some(earlier) if span.usage.is_some() || earlier.usage.is_none() => *earlier = span,
+            Some(_) => {}
+            None => kept.push(span),
+        }
+    }
+    kept
 }
 
 /// The spans that hold a call at any depth.
