@@ -1,5 +1,5 @@
-use crate::support::{files, fixture, in_short, prompts, read_all, shared};
-use ctxsim::transcript::Transcript;
+use crate::support::{files, fixture, in_short, prompts, read_all, read_text, shared};
+use ctxsim::transcript::{Transcript, Trust};
 
 #[test]
 fn usage_before_its_items_belongs_to_the_response_that_follows() {
@@ -107,4 +107,26 @@ fn a_real_fork_repeats_its_origins_calls_under_the_same_ids() {
     let (origin, fork) = (ids(origin), ids(fork));
     // Ids are unique within a file, and every call of the origin is in the fork.
     assert_eq!((origin.len(), fork.len(), origin.intersection(&fork).count()), (56, 69, 56));
+}
+
+#[test]
+fn what_the_providers_own_search_found_is_in_no_other_prompt() {
+    let line = |kind: &str, payload: &str| format!(r#"{{"type":"{kind}","payload":{{"type":{payload}}}}}"#) + "\n";
+    let said = |role: &str| line("response_item", &format!(r#""message","role":"{role}","content":[]"#));
+    let usage = |total: u64, input: u64| {
+        let sums =
+            format!(r#""total_token_usage":{{"input_tokens":{total}}},"last_token_usage":{{"input_tokens":{input},"output_tokens":1}}"#);
+        line("event_msg", &format!(r#""token_count","info":{{{sums}}}"#))
+    };
+    let search = line("response_item", r#""web_search_call","id":"ws_1","action":{"type":"search"}"#);
+    let meta = line("session_meta", r#""x","id":"s""#);
+    // Usage comes behind the items of its response, or before them.
+    let behind = [&meta, &said("user"), &search, &said("assistant"), &usage(80, 80), &said("user"), &said("assistant"), &usage(97, 17)];
+    let before = [&meta, &said("user"), &usage(80, 80), &said("assistant"), &search, &said("user"), &usage(97, 17), &said("assistant")];
+    for lines in [behind, before] {
+        let (sessions, _) = read_text("rollout.jsonl", &lines.map(String::as_str).concat());
+        let calls = sessions[0].messages.iter().filter_map(|message| message.call.as_ref());
+        let marks: Vec<_> = calls.map(|call| (call.usage.unwrap().prompt, call.usage.unwrap().trust, call.unchained)).collect();
+        assert_eq!(marks, [(80, Trust::Partial, false), (17, Trust::Provider, true)]);
+    }
 }

@@ -10,9 +10,9 @@ use super::record::{
 };
 use super::turn::Turn;
 use crate::format::ground::{ABSURD, Count, millis, string, text_or_json};
-use crate::format::recorder::{Recorder, thinking};
+use crate::format::recorder::{Chain, Recorder, thinking};
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage, project};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage, project};
 use serde::Deserialize;
 
 /// The agent's name.
@@ -48,6 +48,16 @@ struct Response {
     /// A tool has answered.
     answered: bool,
     aborted: bool,
+    /// The provider ran tools of its own.
+    served: bool,
+}
+
+/// What the provider's own tools found stands in the prompt of their call, not in the log, and is gone from the next one.
+fn hide(call: &mut Call, chain: &mut Chain) {
+    if let Some(usage) = &mut call.usage {
+        usage.trust = Trust::Partial;
+        chain.broken = true;
+    }
 }
 
 impl<'s> Session<'s> {
@@ -228,9 +238,11 @@ impl<'s> Session<'s> {
             Some(message) => {
                 // What was known of the call when its first item came stays true.
                 call.unchained |= message.call.as_ref().is_some_and(|early| early.unchained);
+                if self.open.take().is_some_and(|open| open.served) {
+                    hide(&mut call, &mut self.made.chain);
+                }
                 message.call = Some(Box::new(call));
                 message.time = message.time.or(time);
-                self.open = None;
             }
             None => {
                 self.flush_pending();
@@ -306,6 +318,10 @@ impl<'s> Session<'s> {
                 let name = if item.name.is_empty() { item.kind.trim_end_matches("_call") } else { &item.name };
                 let call = self.made.tool_call(id, name, item.arguments.or(item.input).or(item.action));
                 self.response_part(item, vec![call], time);
+                // The provider runs these itself, within the request: the program has nothing to answer.
+                if item.call_id.is_empty() && matches!(&*item.kind, "web_search_call" | "tool_search_call" | "image_generation_call") {
+                    self.serve();
+                }
                 Ok(())
             }
             "function_call_output" | "custom_tool_call_output" | "mcp_tool_call_output" | "tool_search_output" => self.result(item, time),
@@ -331,7 +347,16 @@ impl<'s> Session<'s> {
         let usage_first = pending.is_some();
         let call = pending.unwrap_or_else(|| self.new_call(String::new(), None));
         self.push(Message { id: item.id.id().to_owned(), call: Some(Box::new(call)), time, ..Message::new(Role::Assistant, parts) });
-        self.open = Some(Response { message: self.made.next() - 1, usage_first, answered: false, aborted: false });
+        self.open = Some(Response { message: self.made.next() - 1, usage_first, answered: false, aborted: false, served: false });
+    }
+
+    /// The open response holds a call of one of the provider's own tools.
+    fn serve(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        open.served = true;
+        if let Some(call) = self.made.transcript.messages.get_mut(open.message).and_then(|message| message.call.as_mut()) {
+            hide(call, &mut self.made.chain);
+        }
     }
 
     /// A message that is not the model's.
