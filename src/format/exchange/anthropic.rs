@@ -40,12 +40,12 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let mut held = String::new();
     let body = decoded::<Body, Spoken>(request, "messages", &mut held, lose)?;
     let mut tools = Tools::default();
-    let mut weigher = Weigher { scale: &Verbatim, tools: &mut tools };
+    let mut weigher = Weigher::new(&Verbatim, &mut tools);
     let mut exchange = conversation(&body, Made::Elsewhere, &mut weigher, lose);
     match response.and_then(|response| serde_json::from_str::<Spoken>(response).ok()).filter(|reply| &*reply.role == "assistant") {
         Some(reply) => {
-            exchange.hidden = hides(&reply);
             exchange.reply = Some(self::reply(&reply, &mut weigher, lose));
+            exchange.hidden = hides(&reply) || weigher.attached;
         }
         None => {
             lose("request without a message in response (failed call)");

@@ -73,7 +73,9 @@ fn block(block: &Value) -> Option<Value> {
         }),
         "reasoningContent" => json!({ "type": "redacted_thinking", "data": field("/reasoningContent/redactedContent") }),
         "image" => json!({ "type": "image", "source": { "type": "base64", "data": field("/image/source/bytes") } }),
-        "document" => json!({ "type": "document", "source": { "type": "base64", "data": field("/document/source/bytes") } }),
+        "document" | "video" | "audio" => {
+            json!({ "type": "document", "source": { "type": "base64", "data": held.pointer("/source/bytes") } })
+        }
         // Where the cache shall begin.
         "cachePoint" => return None,
         _ => json!({ "type": kind, "content": held }),

@@ -1,8 +1,8 @@
 //! Exchanges with Google's generateContent interface.
 
-use super::turn::{Exchange, Turn, call};
+use super::turn::{Exchange, Turn, call, watching};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Absurd, Count, Lose, Words, decoded, sound};
+use crate::format::ground::{ATTACHED, Absurd, Count, Lose, Words, decoded, sound};
 use crate::format::recorder::definitions;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;
@@ -11,6 +11,7 @@ use crate::format::wire::google::{Piece, piece};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::cell::Cell;
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
@@ -88,6 +89,8 @@ struct Served<'a> {
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
     let mut held = String::new();
     let request = decoded::<Request, Content>(request, "contents", &mut held, lose)?;
+    let attached = Cell::new(false);
+    let lose = &mut watching(lose, &attached);
     let mut exchange = Exchange { model: request.model.trim_start_matches("models/").to_owned(), ..Exchange::default() };
     let mut hidden = request.cached_content.is_some_and(|raw| raw.get() != "null");
     if let Some(instruction) = &request.system_instruction {
@@ -125,7 +128,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     message.id = id.to_owned();
     message.call = Some(Box::new(call(id, model, usage)));
     exchange.reply = Some(Turn::of(message));
-    exchange.hidden = hidden;
+    exchange.hidden = hidden || attached.get();
     Ok(exchange)
 }
 
@@ -186,8 +189,7 @@ fn read(content: &Content, hidden: &mut bool, lose: Lose<'_>) -> (Vec<Part>, Vec
             *hidden = true;
             parts.push(Part::Other(Verbatim.weigh(&visible_text(work.get()))));
         } else if served.file_data.is_some() {
-            *hidden = true;
-            lose("attached file whose size in tokens is unknown");
+            lose(ATTACHED);
         } else {
             match serde_json::from_str::<Blocks<Piece>>(raw.get()) {
                 Ok(Blocks(blocks)) => blocks.iter().for_each(|block| piece(block, &Verbatim, &mut parts, &mut results, lose)),

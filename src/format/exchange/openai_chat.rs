@@ -1,6 +1,6 @@
 //! Exchanges with OpenAI's chat interface and its many imitations.
 
-use super::turn::{Exchange, Turn, call};
+use super::turn::{Exchange, Turn, call, watching};
 use super::verbatim::Verbatim;
 use crate::format::ground::{Words, decoded, moment, sound, string};
 use crate::format::recorder::definitions;
@@ -8,6 +8,7 @@ use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
 use crate::transcript::Role;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::cell::Cell;
 
 /// What was sent.
 #[derive(Deserialize, Default)]
@@ -55,6 +56,8 @@ pub fn decode(request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str))
 
 /// The exchange of a request that is decoded already with its response.
 pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Exchange {
+    let attached = Cell::new(false);
+    let lose = &mut watching(lose, &attached);
     let mut chat = Chat::default();
     let mut exchange = Exchange { model: string(request.model), ..Exchange::default() };
     exchange.setting.extend(definitions(&Verbatim, request.tools));
@@ -88,5 +91,6 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
         message.time = moment(response.created);
         Turn::of(message)
     });
+    exchange.hidden = attached.get();
     exchange
 }

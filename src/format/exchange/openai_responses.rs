@@ -1,9 +1,9 @@
 //! Exchanges with OpenAI's Responses interface. A conversation is a list of items; the provider may keep it, so that a request sends
 //! only what is new, and may run tools of its own while it replies.
 
-use super::turn::{Exchange, Turn, call};
+use super::turn::{Exchange, Turn, call, watching};
 use super::verbatim::Verbatim;
-use crate::format::ground::{ABSURD, Lose, Words, compact, decoded, image, in_pieces, moment, string, text_or_json};
+use crate::format::ground::{ABSURD, ATTACHED, Lose, Words, compact, decoded, image, in_pieces, moment, string, text_or_json};
 use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
@@ -11,6 +11,7 @@ use crate::format::wire::chat::{ChatUsage, text_of};
 use crate::transcript::{Compaction, Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 #[derive(Deserialize, Default)]
@@ -82,6 +83,8 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let mut held = String::new();
     let request = decoded::<Request, Block<Item>>(request, "input", &mut held, lose)?;
     let mut items = Items::default();
+    let attached = Cell::new(false);
+    let lose = &mut watching(lose, &attached);
     let mut exchange = asked(&request, &mut items, lose);
     let response = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
     let Some(output) = response.output.as_ref().filter(|_| !matches!(&*response.status, "failed" | "cancelled")) else {
@@ -90,7 +93,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
         return Ok(exchange);
     };
     let turns = items.turns(output, lose);
-    exchange.hidden |= items.hidden;
+    exchange.hidden |= items.hidden || attached.get();
     let mut reply = reply(turns, &response, lose);
     let shortened = output.objects().filter(|item| &*item.kind == "compaction");
     reply.compactions.extend(shortened.map(|_| Compaction::default()));
@@ -311,8 +314,9 @@ fn content(raw: Option<&RawValue>, lose: Lose<'_>) -> Vec<Part> {
                 "input_image" => parts.push(Part::Image(image::from_data_url(&piece.image_url))),
                 "input_file" => {
                     parts.push(Part::Other(Verbatim.weigh(&piece.filename)));
-                    lose("attached file whose size in tokens is unknown");
+                    lose(ATTACHED);
                 }
+                "input_audio" | "input_video" => lose(ATTACHED),
                 _ => lose("unknown content part"),
             },
             Block::Other => lose("unknown content part"),

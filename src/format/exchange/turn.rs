@@ -1,6 +1,8 @@
 //! What one request says, whatever interface it was made with.
 
+use crate::format::ground::{ATTACHED, Lose};
 use crate::transcript::{Call, Compaction, Message, Part, Usage};
+use std::cell::Cell;
 
 /// One request with its response. Its texts were weighed on the [`Verbatim`](super::verbatim::Verbatim) scale: they hold their words and no size yet, so that
 /// what a session has seen before need not be measured again.
@@ -27,6 +29,14 @@ pub struct Exchange {
     pub session: String,
     /// The window that the log names.
     pub window: Option<u64>,
+}
+
+/// Passes on what is lost, and notes whether there is an attached file among it: that was in the prompt and is not in the log.
+pub fn watching<'l>(lose: Lose<'l>, attached: &'l Cell<bool>) -> impl FnMut(&str) + 'l {
+    move |reason| {
+        attached.set(attached.get() || reason == ATTACHED);
+        lose(reason);
+    }
 }
 
 /// One entry of a request's conversation.

@@ -4,6 +4,9 @@ use super::source::Lose;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
+/// The reason for the loss of a file that stands in a prompt and has no size that is known.
+pub const ATTACHED: &str = "attached file whose size in tokens is unknown";
+
 /// The reason to hand to `Source::lose` where a usage record holds an [`Absurd`] number.
 pub const ABSURD: &str = "absurd usage numbers";
 

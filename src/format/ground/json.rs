@@ -46,8 +46,9 @@ where
     *held = if key.is_empty() {
         kept.get().to_owned()
     } else {
-        fields.insert(Cow::Borrowed(key), &kept);
-        serde_json::to_string(&fields)?
+        let mut left: BTreeMap<Cow<str>, &RawValue> = fields;
+        left.insert(Cow::Borrowed(key), &kept);
+        serde_json::to_string(&left)?
     };
     serde_json::from_str(held)
 }

@@ -122,12 +122,7 @@ fn exchanges(text: &str, at_end: bool, lose: &mut dyn FnMut(&str)) -> Vec<Exchan
 
 fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
     let said = |messages, lose: &mut dyn FnMut(&str)| {
-        conversation(
-            &Body { messages, ..Body::default() },
-            Made::Here,
-            &mut Weigher { scale: &Verbatim, tools: &mut Tools::default() },
-            lose,
-        )
+        conversation(&Body { messages, ..Body::default() }, Made::Here, &mut Weigher::new(&Verbatim, &mut Tools::default()), lose)
     };
     let mut held = String::new();
     if value.starts_with('[') {
@@ -142,7 +137,7 @@ fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
     } else if item.messages.is_some() {
         let body =
             decoded::<Body, Spoken>(value, "messages", &mut held, lose).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
-        Some(conversation(&body, Made::Here, &mut Weigher { scale: &Verbatim, tools: &mut Tools::default() }, lose))
+        Some(conversation(&body, Made::Here, &mut Weigher::new(&Verbatim, &mut Tools::default()), lose))
     } else if item.role.is_some() {
         let message = serde_json::from_str::<Spoken>(value).inspect_err(|_| lose("message of an unexpected shape")).ok()?;
         Some(Exchange { follows: Some(LONE.to_owned()), known_as: vec![LONE.to_owned()], ..said(vec![message], lose) })

@@ -1,7 +1,7 @@
 //! The Anthropic Messages shapes that several formats store: content blocks and usage.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{Absurd, Count, Lose, Words, compact, image, in_pieces, said, sound};
+use crate::format::ground::{ATTACHED, Absurd, Count, Lose, Words, compact, image, in_pieces, said, sound};
 use crate::format::recorder::{Recorder, Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
@@ -75,16 +75,23 @@ pub struct Weigher<'w> {
     pub scale: &'w dyn Scale,
     /// The tools that were called.
     pub tools: &'w mut Tools,
+    /// There was a document among the content: what its pages cost is not known.
+    pub attached: bool,
 }
 
 impl Recorder<'_> {
     /// What weighs the content of messages in Anthropic's dialect.
     pub fn anthropic(&mut self) -> Weigher<'_> {
-        Weigher { scale: self.scale, tools: &mut self.tools }
+        Weigher::new(self.scale, &mut self.tools)
     }
 }
 
-impl Weigher<'_> {
+impl<'w> Weigher<'w> {
+    /// What weighs content on this scale.
+    pub fn new(scale: &'w dyn Scale, tools: &'w mut Tools) -> Weigher<'w> {
+        Weigher { scale, tools, attached: false }
+    }
+
     /// The messages that one recorded message stands for, in order: each tool result is a message of its own, whatever role the wire gives it.
     /// The first one has the role asked for, if it has any part of its own before a result.
     pub fn messages(&mut self, role: Role, content: &Content<'_>, lose: Lose<'_>) -> Vec<Message> {
@@ -147,16 +154,26 @@ impl Weigher<'_> {
         }
     }
 
-    fn media(&self, block: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {
-        match block.source.map(|source| serde_json::from_str::<Media>(source.get())) {
-            Some(Ok(media)) if &*media.kind == "text" => Some(Part::Other(self.scale.weigh(&media.data))),
-            // The pages of a document are charged as pictures are.
-            Some(Ok(media)) if media.data.is_empty() => Some(Part::Image(image::from_data_url(&media.url))),
-            Some(Ok(media)) => Some(Part::Image(image::from_base64(&media.data))),
-            _ => {
-                lose("picture or document without a source");
+    fn media(&mut self, block: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {
+        let Some((source, Ok(media))) = block.source.map(|source| (source, serde_json::from_str::<Media>(source.get()))) else {
+            lose("picture or document without a source");
+            return None;
+        };
+        let is_document = &*block.kind == "document";
+        match &*media.kind {
+            "text" => return Some(Part::Other(self.scale.weigh(&media.data))),
+            "content" => return Some(Part::Other(self.scale.weigh(&visible_text(source.get())))),
+            _ => self.attached |= is_document,
+        }
+        match (&*media.data, &*media.url) {
+            // It lies with the provider.
+            ("", "") if is_document => {
+                lose(ATTACHED);
                 None
             }
+            // The pages of a document are charged as pictures are.
+            ("", url) => Some(Part::Image(image::from_data_url(url))),
+            (data, _) => Some(Part::Image(image::from_base64(data))),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The OpenAI chat dialect: messages and usage as that interface, its many imitations and most frameworks write them.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{Absurd, Count, Dollars, Words, image, in_pieces, string, text_or_json};
+use crate::format::ground::{ATTACHED, Absurd, Count, Dollars, Words, image, in_pieces, string, text_or_json};
 use crate::format::recorder::{Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
@@ -195,8 +195,9 @@ impl Chat {
                     "file" | "input_file" => {
                         let name = part.file.as_ref().map_or("", |file| &file.filename);
                         parts.push(Part::Other(scale.weigh(name)));
-                        lose("attached file whose size in tokens is unknown");
+                        lose(ATTACHED);
                     }
+                    "input_audio" | "audio" | "audio_url" | "input_video" | "video" | "video_url" => lose(ATTACHED),
                     _ => lose("unknown content part"),
                 },
                 Block::Other => lose("unknown content part"),

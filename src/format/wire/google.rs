@@ -2,7 +2,7 @@
 //! of a function or its answer.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{Words, compact, image};
+use crate::format::ground::{ATTACHED, Words, compact, image};
 use crate::format::recorder::thinking;
 use crate::transcript::{Part, Scale};
 use serde::Deserialize;
@@ -86,7 +86,7 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
             for data in answer.parts.iter().flatten().filter_map(|part| part.inline_data.as_ref()) {
                 match attachment(data) {
                     Some(picture) => results.push(picture),
-                    None => lose("unknown content part"),
+                    None => lose(ATTACHED),
                 }
             }
         }
@@ -100,7 +100,7 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
         }
         Block::Object(Piece { inline_data: Some(data), .. }) => match attachment(data) {
             Some(picture) => parts.push(picture),
-            None => lose("unknown content part"),
+            None => lose(ATTACHED),
         },
         // A thought may have neither text nor seal: that there was one is all that is told.
         Block::Object(Piece { text, thought: Some(true), thought_signature, .. }) => {

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{files, fixture, in_short, prompts, read_source, shared};
+use crate::support::{files, fixture, in_short, prompts, read_source, read_text, shared};
 use ctxsim::format::Source;
 use ctxsim::transcript::{Loss, Transcript, Trust};
 use std::fs;
@@ -172,4 +172,37 @@ fn real_cassettes_that_were_cut_off_say_so() {
 fn real_cassettes_are_read_as_an_independent_parser_reads_them() {
     let Some(shared) = shared() else { return };
     compare("vcr", &files(&shared.join("transcripts/vcr_yaml")));
+}
+
+#[test]
+fn a_prompt_with_an_attached_file_is_partial() {
+    let reply = r#""role":"assistant","content":"b","stop_reason":"end_turn""#;
+    let gemini = r#"{"candidates":[{"content":{"parts":[{"text":"b"}]}}],"usageMetadata":{"promptTokenCount":9}}"#;
+    let (chat, anthropic) = (
+        format!(r#"{{"choices":[{{"message":{{{reply}}}}}],"usage":{{"prompt_tokens":9,"completion_tokens":1}}}}"#),
+        format!(r#"{{{reply},"usage":{{"input_tokens":9,"output_tokens":1}}}}"#),
+    );
+    let rows = [
+        ("openai_chat", "messages", r#""content":[{"type":"input_audio","input_audio":{"data":"QQ=="}}]"#, chat.as_str()),
+        ("openai_chat", "messages", r#""content":[{"type":"file","file":{"filename":"a.pdf"}}]"#, &chat),
+        ("anthropic_messages", "messages", r#""content":[{"type":"document","source":{"type":"file","file_id":"f"}}]"#, &anthropic),
+        ("anthropic_messages", "messages", r#""content":[{"type":"document","source":{"type":"base64","data":"QQ=="}}]"#, &anthropic),
+        ("gemini_generate", "contents", r#""parts":[{"inlineData":{"mimeType":"video/mp4","data":"QQ=="}}]"#, gemini),
+        ("gemini_generate", "contents", r#""parts":{"inlineData":{"mimeType":"application/pdf","data":"QQ=="}}"#, gemini),
+    ];
+    for (api, list, said, response) in rows {
+        let log = format!(r#"{{"api":"{api}","request":{{"{list}":[{{"role":"user",{said}}}]}},"response":{response}}}"#);
+        let (sessions, _) = read_text("log.jsonl", &log);
+        assert_eq!(sessions.iter().flat_map(marks).collect::<Vec<_>>(), [(Trust::Partial, true)], "{api} {said}");
+    }
+}
+
+#[test]
+fn instructions_to_gemini_are_one_part_or_a_list() {
+    for parts in [r#"{"parts":{"text":"S"}}"#, r#"{"parts":[{"text":"S"}]}"#, r#""S""#] {
+        let request = format!(r#"{{"systemInstruction":{parts},"contents":[{{"role":"user","parts":{{"text":"a"}}}}]}}"#);
+        let response = r#"{"candidates":[{"content":{"parts":[{"text":"b"}]}}],"usageMetadata":{"promptTokenCount":9}}"#;
+        let (sessions, _) = read_text("log.jsonl", &format!(r#"{{"api":"gemini_generate","request":{request},"response":{response}}}"#));
+        assert_eq!(in_short(&sessions[0]), ["s: S", "u: a", "a: b"]);
+    }
 }

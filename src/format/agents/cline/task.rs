@@ -92,7 +92,7 @@ struct Listed {
 pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, source: &mut Source) -> Result<Transcript, ReadError> {
     let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
     let mut tools = Tools::default();
-    let mut weigher = Weigher { scale, tools: &mut tools };
+    let mut weigher = Weigher::new(scale, &mut tools);
     let mut listed: Vec<Listed> = Vec::new();
     let mut models: Vec<String> = Vec::new();
     each_piece(source, &[("", Take::Elements)], |source, piece| {

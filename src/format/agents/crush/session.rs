@@ -1,6 +1,6 @@
 //! One session, put together from its rows.
 
-use crate::format::ground::{ABSURD, Lose, Words, image};
+use crate::format::ground::{ABSURD, ATTACHED, Lose, Words, image};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
@@ -118,7 +118,7 @@ impl<'s> Session<'s> {
             "image_url" => Part::Image(image::from_data_url(&data.url)),
             "binary" if data.mime_type.starts_with("image/") => Part::Image(image::from_base64(&data.bytes)),
             "binary" => {
-                lose("attached file whose size in tokens is unknown");
+                lose(ATTACHED);
                 return None;
             }
             _ => {
