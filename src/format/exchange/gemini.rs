@@ -6,7 +6,7 @@ use crate::format::ground::{ATTACHED, Absurd, Count, Lose, Words, decoded, sound
 use crate::format::recorder::definitions;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;
-use crate::format::wire::blocks::Blocks;
+use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::google::{Piece, piece};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
@@ -17,9 +17,9 @@ use std::cell::Cell;
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Request<'a> {
     model: Words<'a>,
-    contents: Vec<Content<'a>>,
+    contents: Blocks<'a, Content<'a>>,
     #[serde(alias = "system_instruction")]
-    system_instruction: Option<Content<'a>>,
+    system_instruction: Blocks<'a, Content<'a>>,
     tools: Option<&'a RawValue>,
     /// A part of the prompt that the provider keeps.
     cached_content: Option<&'a RawValue>,
@@ -29,7 +29,8 @@ struct Request<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Content<'a> {
     role: Words<'a>,
-    parts: Option<Vec<&'a RawValue>>,
+    /// A list, or its one part.
+    parts: Option<&'a RawValue>,
 }
 
 /// What came back, or a piece of a stream of it.
@@ -88,16 +89,16 @@ struct Served<'a> {
 /// The exchange of a request with its response, which may be a list of the pieces of a stream.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
     let mut held = String::new();
-    let request = decoded::<Request, Content>(request, "contents", &mut held, lose)?;
+    let request = decoded::<Request, Block<Content>>(request, "contents", &mut held, lose)?;
     let attached = Cell::new(false);
     let lose = &mut watching(lose, &attached);
     let mut exchange = Exchange { model: request.model.trim_start_matches("models/").to_owned(), ..Exchange::default() };
     let mut hidden = request.cached_content.is_some_and(|raw| raw.get() != "null");
-    if let Some(instruction) = &request.system_instruction {
-        exchange.setting.extend(read(instruction, &mut hidden, lose).0);
+    for instruction in &request.system_instruction.0 {
+        exchange.setting.extend(said(instruction, &mut hidden, lose).0);
     }
     exchange.setting.extend(definitions(&Verbatim, request.tools));
-    for content in &request.contents {
+    for content in &request.contents.0 {
         exchange.turns.push(turn(content, &mut hidden, lose));
     }
     let pieces = response.map(pieces).unwrap_or_default();
@@ -157,9 +158,9 @@ fn append(parts: &mut Vec<Part>, part: Part) {
     }
 }
 
-fn turn(content: &Content, hidden: &mut bool, lose: Lose<'_>) -> Turn {
-    let (own, results) = read(content, hidden, lose);
-    let model = matches!(&*content.role, "model" | "assistant");
+fn turn(content: &Block<Content>, hidden: &mut bool, lose: Lose<'_>) -> Turn {
+    let (own, results) = said(content, hidden, lose);
+    let model = matches!(content, Block::Object(content) if matches!(&*content.role, "model" | "assistant"));
     let mut turn = Turn::default();
     if model {
         let mut message = Message::new(Role::Assistant, own.into_iter().chain(results).collect());
@@ -180,10 +181,23 @@ fn turn(content: &Content, hidden: &mut bool, lose: Lose<'_>) -> Turn {
     turn
 }
 
+/// The same of a content that may be a text alone.
+fn said(content: &Block<Content>, hidden: &mut bool, lose: Lose<'_>) -> (Vec<Part>, Vec<Part>) {
+    match content {
+        Block::Object(content) => read(content, hidden, lose),
+        Block::Text(text) => (vec![Part::Text(Verbatim.weigh(text))], Vec::new()),
+        Block::Other => {
+            lose("record of an unexpected shape");
+            Default::default()
+        }
+    }
+}
+
 /// The parts of a content, and the results of tools in it.
 fn read(content: &Content, hidden: &mut bool, lose: Lose<'_>) -> (Vec<Part>, Vec<Part>) {
     let (mut parts, mut results) = (Vec::new(), Vec::new());
-    for raw in content.parts.iter().flatten() {
+    let parts_of = |raw| serde_json::from_str::<Vec<&RawValue>>(RawValue::get(raw)).unwrap_or_else(|_| vec![raw]);
+    for raw in content.parts.filter(|raw| raw.get() != "null").map(parts_of).unwrap_or_default() {
         let served = serde_json::from_str::<Served>(raw.get()).unwrap_or_default();
         if let Some(work) = served.tool_call.or(served.tool_response) {
             *hidden = true;

@@ -188,7 +188,7 @@ fn a_prompt_with_an_attached_file_is_partial() {
         ("anthropic_messages", "messages", r#""content":[{"type":"document","source":{"type":"file","file_id":"f"}}]"#, &anthropic),
         ("anthropic_messages", "messages", r#""content":[{"type":"document","source":{"type":"base64","data":"QQ=="}}]"#, &anthropic),
         ("gemini_generate", "contents", r#""parts":[{"inlineData":{"mimeType":"video/mp4","data":"QQ=="}}]"#, gemini),
-        ("gemini_generate", "contents", r#""parts":{"inlineData":{"mimeType":"application/pdf","data":"QQ=="}}"#, gemini),
+        ("gemini_generate", "contents", r#""parts":[{"inlineData":{"mimeType":"application/pdf","data":"QQ=="}}]"#, gemini),
     ];
     for (api, list, said, response) in rows {
         let log = format!(r#"{{"api":"{api}","request":{{"{list}":[{{"role":"user",{said}}}]}},"response":{response}}}"#);
