@@ -317,6 +317,7 @@ fn content(raw: Option<&RawValue>, lose: Lose<'_>) -> Vec<Part> {
                     lose(ATTACHED);
                 }
                 "input_audio" | "input_video" => lose(ATTACHED),
+                _ if !piece.text.is_empty() => parts.push(Part::Text(Verbatim.weigh(&piece.text))),
                 _ => lose("unknown content part"),
             },
             Block::Other => lose("unknown content part"),

@@ -82,6 +82,15 @@ struct File<'a> {
 }
 
 impl ChatPart<'_> {
+    /// Is it prose? Exporters have kinds of their own for the same (`tool_output`).
+    fn is_prose(&self) -> bool {
+        match &*self.kind {
+            "text" | "input_text" | "output_text" | "" => true,
+            "tool_use" | "tool_call" | "refusal" | "thinking" | "reasoning" | "image_url" | "input_image" | "file" | "input_file" => false,
+            _ => !self.text.is_empty(),
+        }
+    }
+
     fn words(&self) -> Cow<'_, str> {
         match [self.value, self.content].into_iter().find(Option::is_some) {
             Some(kept) if self.text.is_empty() => Cow::Owned(string(kept)),
@@ -169,9 +178,12 @@ impl Chat {
                 Block::Text(_) if role == Role::Tool => {}
                 Block::Text(text) if text.is_empty() => {}
                 Block::Text(text) => parts.push(Part::Text(scale.weigh(text))),
+                Block::Object(part) if part.is_prose() => {
+                    if role != Role::Tool {
+                        parts.push(Part::Text(scale.weigh(&part.words())));
+                    }
+                }
                 Block::Object(part) => match &*part.kind {
-                    "text" | "input_text" | "output_text" | "" if role == Role::Tool => {}
-                    "text" | "input_text" | "output_text" | "" => parts.push(Part::Text(scale.weigh(&part.words()))),
                     // Frameworks that keep a provider's own content list the same calls beside it.
                     "tool_use" | "tool_call" if message.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) => {}
                     "tool_use" => parts.push(self.call(&string(part.id), &string(part.name), part.input, scale)),
@@ -224,7 +236,7 @@ impl Chat {
 
 /// The text of all text parts, joined by newlines.
 pub fn text_of(content: &Blocks<ChatPart>) -> String {
-    content.joined(|part| matches!(&*part.kind, "text" | "input_text" | "output_text" | "").then(|| part.words()))
+    content.joined(|part| part.is_prose().then(|| part.words()))
 }
 
 /// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.

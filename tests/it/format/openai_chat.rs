@@ -1,5 +1,5 @@
 use crate::support::{fixture, in_short, prompts, read_text};
-use ctxsim::transcript::{Call, Transcript};
+use ctxsim::transcript::{Call, Part, Transcript};
 
 fn calls(session: &Transcript) -> Vec<&Call> {
     session.messages.iter().filter_map(|message| message.call.as_deref()).collect()
@@ -74,4 +74,12 @@ fn a_text_may_be_a_list_of_its_pieces() {
         assert_eq!(lost, []);
         assert_eq!(in_short(&sessions[0])[0], "u: a\nb\nc", "{}", sessions[0].agent);
     }
+}
+
+#[test]
+fn text_of_a_kind_of_its_own_is_text() {
+    let part = |role: &str| format!(r#"{{"role":"{role}","content":[{{"type":"tool_output","text":"four"}}]}}"#);
+    let (sessions, lost) = read_text("chat.json", &format!(r#"{{"messages":[{},{}]}}"#, part("user"), part("tool")));
+    let Part::ToolResult { text, .. } = &sessions[0].messages[1].parts[0] else { panic!("{:?}", sessions[0].messages) };
+    assert_eq!((lost, in_short(&sessions[0])[0].as_str(), text.length.bytes), (vec![], "u: four", 4));
 }
