@@ -12,6 +12,7 @@ use crate::format::wire::chat::ChatMessage;
 use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
@@ -22,9 +23,10 @@ pub const READER: Reader =
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let kept = outline.shows("kwargs|latency_sec|context_window|call_type|response_cost|model_parameters");
-    // A long conversation hides the response.
     let own = outline.shows("messages[].role !request !trajectory_format !info");
-    let asked = own && (kept || outline.top().eq(["messages"]) && is_a_call_by_name(&source.path));
+    // A long conversation hides the response.
+    let answered = || outline.has("response") || !values::<IgnoredAny>(source.head_text()).next().is_some_and(|value| value.is_ok());
+    let asked = own && (kept && answered() || outline.top().eq(["messages"]) && is_a_call_by_name(&source.path));
     if !asked {
         Claim::No
     } else if calls_beside(source).first().is_some_and(|first| *first != source.path) {

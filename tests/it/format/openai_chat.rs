@@ -83,3 +83,14 @@ fn text_of_a_kind_of_its_own_is_text() {
     let Part::ToolResult { text, .. } = &sessions[0].messages[1].parts[0] else { panic!("{:?}", sessions[0].messages) };
     assert_eq!((lost, in_short(&sessions[0])[0].as_str(), text.length.bytes), (vec![], "u: four", 4));
 }
+
+#[test]
+fn keys_beside_the_messages_may_be_those_of_other_formats() {
+    for key in ["task_id", "type", "uuid", "sessionId", "history", "trajectory", "schema_version", "context_window", "latency_sec"] {
+        let document = format!(r#"{{"{key}":"x","messages":[{{"role":"user","content":"a"}},{{"role":"assistant","content":"b"}}]}}"#);
+        for text in [document.clone(), format!("[{document}]"), format!("{document}\n{document}\n")] {
+            let (sessions, lost) = read_text("chat.json", &text);
+            assert_eq!((in_short(&sessions[0]), lost), (vec!["u: a".to_owned(), "a: b".to_owned()], vec![]), "{text}");
+        }
+    }
+}

@@ -24,12 +24,15 @@ pub const READER: Reader = Reader {
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    // Records around a message that other formats have and this one does not.
+    // Records around a message that other formats have. People put some of them beside their messages, too.
     let own = "!api !type !uuid !sessionId !history !trajectory !simulations !trajectory_format !schema_version !task_id !kwargs !latency_sec \
                !context_window !call_type !response_cost !model_parameters ![].api ![].type ![].task_id";
     let places = ["", "[].", "messages[].", "[].messages[].", "request.messages[].", "[].request.messages[]."];
-    let known = outline.shows(own) && places.iter().any(|at| outline.shows_at(at, "role content|tool_calls"));
-    if known { Claim::Maybe } else { Claim::No }
+    match (places.iter().any(|at| outline.shows_at(at, "role content|tool_calls")), outline.shows(own)) {
+        (false, _) => Claim::No,
+        (true, false) => Claim::Perhaps,
+        (true, true) => Claim::Maybe,
+    }
 }
 
 /// A value of the file: a message, a conversation, or an exchange.
