@@ -86,3 +86,19 @@ fn a_conversation_without_an_id_has_the_name_of_its_file() {
         assert_eq!(transcripts[0].id, "talk.json");
     }
 }
+
+#[test]
+fn a_session_that_was_saved_by_hand() {
+    let entry = |kind: &str, id: &str, words: &str| {
+        format!(r#"{{"version":"v1","kind":"{kind}","data":{{"message_id":"{id}","content":[{{"kind":"text","data":"{words}"}}]}}}}"#)
+    };
+    let state = r#"{"rts_model_state":{"model_info":{"model_id":"m","context_window_tokens":1000}}}"#;
+    let entries = [entry("Prompt", "1", "a"), "7".to_owned(), entry("AssistantMessage", "2", "b")].join(",");
+    let text = format!(
+        r#"{{"format":"kiro-session-export-v1","metadata":{{"session_id":"s","session_state":{state}}},"log_entries":[{entries}]}}"#
+    );
+    let (sessions, lost) = read_text("save.json", &text);
+    let session = &sessions[0];
+    assert_eq!((session.id.as_str(), session.window, in_short(session)), ("s", Some(1000), vec!["u: a".to_owned(), "a: b".to_owned()]));
+    assert_eq!(lost, [("record of an unexpected shape".to_owned(), 1)]);
+}

@@ -3,7 +3,7 @@
 //! Lines with tools, and tokens of turns, are read from descriptions alone.
 
 use super::conversation::SHARE;
-use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, string, text_or_json};
+use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, fault, string, text_or_json};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::reading::is_beside;
@@ -98,6 +98,27 @@ struct ModelState<'a> {
 struct ModelInfo<'a> {
     model_id: Words<'a>,
     context_window_tokens: Count,
+}
+
+/// A session that was saved by hand (`/chat save`): both in one document.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Export<'a> {
+    metadata: State<'a>,
+    log_entries: Vec<&'a RawValue>,
+}
+
+/// Reads a session that was saved by hand; why not, where it is none.
+pub fn read_export(text: &str, made: &mut Recorder<'_>, lose: Lose<'_>) -> Result<(), &'static str> {
+    let export = serde_json::from_str::<Export>(text).map_err(|error| fault(&error, true))?;
+    for entry in export.log_entries {
+        match serde_json::from_str::<Line>(entry.get()) {
+            Ok(line) => message(&line, made, &mut *lose),
+            Err(error) => lose(fault(&error, false)),
+        }
+    }
+    describe(&export.metadata, made, lose);
+    Ok(())
 }
 
 /// Reads the stream, and what lies beside it.
