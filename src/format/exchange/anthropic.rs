@@ -2,7 +2,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Lose, Words, compact, decoded};
+use crate::format::ground::{Lose, Words, compact, decoded, moment};
 use crate::format::recorder::Tools;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
@@ -33,6 +33,8 @@ pub struct Spoken<'a> {
     model: Words<'a>,
     content: Content<'a>,
     usage: Option<UsageRecord>,
+    /// When, where a log notes it.
+    timestamp: Option<&'a RawValue>,
 }
 
 /// The exchange of a request with its response.
@@ -77,15 +79,42 @@ pub fn conversation(body: &Body<'_>, made: Made, weigher: &mut Weigher<'_>, lose
                 continue;
             }
         };
-        exchange.turns.push(match (role, made) {
+        let mut turn = match (role, made) {
             (Role::Assistant, Made::Here) => reply(spoken, weigher, lose),
             _ => {
                 let messages = weigher.messages(role, &spoken.content, &mut |reason| lose(reason));
                 Turn { messages, compactions: compactions(spoken, &[]) }
             }
-        });
+        };
+        turn.messages.iter_mut().for_each(|message| message.time = moment(spoken.timestamp));
+        match made {
+            Made::Here => append(&mut exchange.turns, turn),
+            Made::Elsewhere => exchange.turns.push(turn),
+        }
     }
     exchange
+}
+
+/// Adds a turn. Logs write one reply over several messages, and an empty one where it begins: without usage or another id, what comes behind a
+/// reply is more of it, and what says nothing was no call.
+pub fn append(turns: &mut Vec<Turn>, turn: Turn) {
+    let reply = |turn: &Turn| {
+        let message = turn.messages.first().filter(|_| turn.compactions.is_empty())?;
+        let call = message.call.as_ref()?;
+        Some((message.id.clone(), call.usage.is_some(), message.parts.is_empty() && turn.messages.len() == 1))
+    };
+    match (turns.last_mut().map(|last| (reply(last), last)), reply(&turn)) {
+        (Some((Some((id, used, _)), last)), Some((more, more_used, _))) if id == more && !(used && more_used && id.is_empty()) => {
+            let mut messages = turn.messages.into_iter();
+            if let (Some(first), Some(more)) = (last.messages.first_mut(), messages.next()) {
+                first.parts.extend(more.parts);
+                first.call = more.call.filter(|call| call.usage.is_some()).or(first.call.take());
+            }
+            last.messages.extend(messages);
+        }
+        (_, Some((id, false, true))) if id.is_empty() => {}
+        _ => turns.push(turn),
+    }
 }
 
 fn setting(body: &Body<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Vec<Part> {

@@ -4,7 +4,7 @@
 //! a list of messages, and single messages `{role, content, usage}`.
 //! Each request repeats the whole conversation, so a request that extends the one before it carries on its session.
 
-use crate::format::exchange::anthropic::{Body, Made, Spoken, conversation, decode};
+use crate::format::exchange::anthropic::{Body, Made, Spoken, append, conversation, decode};
 use crate::format::exchange::{Exchange, Sessions, Verbatim};
 use crate::format::ground::{ReadError, Source, decoded, fault, values};
 use crate::format::reader::{Claim, Reader};
@@ -91,21 +91,56 @@ struct Item<'a> {
 const LONE: &str = "lone messages";
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut sessions = Sessions::new(READER.name, source.name(), scale);
+    let mut log = Log { sessions: Sessions::new(READER.name, source.name(), scale), lone: None, hand_over };
     if source.is_printed_over_lines() {
         let text = source.document()?;
         for exchange in exchanges(&text, true, &mut |reason| source.lose(1, reason)) {
-            sessions.add(exchange).into_iter().for_each(&mut *hand_over);
+            log.add(exchange);
         }
     } else {
         source.each_line(|source, line| {
             for exchange in exchanges(&line.text, line.last_unterminated, &mut |reason| source.lose(line.number, reason)) {
-                sessions.add(exchange).into_iter().for_each(&mut *hand_over);
+                log.add(exchange);
             }
         })?;
     }
-    sessions.finish().for_each(hand_over);
+    log.end_lone();
+    log.sessions.finish().for_each(log.hand_over);
     Ok(())
+}
+
+/// A log as far as it has been read.
+struct Log<'s> {
+    sessions: Sessions<'s>,
+    /// The last lone message: the next one may be more of the same reply.
+    lone: Option<Exchange>,
+    hand_over: &'s mut dyn FnMut(Transcript),
+}
+
+impl Log<'_> {
+    fn add(&mut self, mut exchange: Exchange) {
+        if exchange.follows.is_some()
+            && let Some(lone) = &mut self.lone
+        {
+            let held = lone.turns.len();
+            std::mem::take(&mut exchange.turns).into_iter().for_each(|turn| append(&mut lone.turns, turn));
+            exchange.turns = lone.turns.split_off(held);
+            if exchange.turns.is_empty() {
+                return;
+            }
+        }
+        self.end_lone();
+        if exchange.follows.is_some() {
+            self.lone = Some(exchange);
+        } else {
+            self.sessions.add(exchange).into_iter().for_each(&mut *self.hand_over);
+        }
+    }
+
+    fn end_lone(&mut self) {
+        let ended = self.lone.take().and_then(|exchange| self.sessions.add(exchange));
+        ended.into_iter().for_each(&mut *self.hand_over);
+    }
 }
 
 /// `at_end`: the text is the end of the file, and may be cut off.
@@ -140,7 +175,8 @@ fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
         Some(conversation(&body, Made::Here, &mut Weigher::new(&Verbatim, &mut Tools::default()), lose))
     } else if item.role.is_some() {
         let message = serde_json::from_str::<Spoken>(value).inspect_err(|_| lose("message of an unexpected shape")).ok()?;
-        Some(Exchange { follows: Some(LONE.to_owned()), known_as: vec![LONE.to_owned()], ..said(vec![message], lose) })
+        let exchange = Exchange { follows: Some(LONE.to_owned()), known_as: vec![LONE.to_owned()], ..said(vec![message], lose) };
+        Some(exchange).filter(|exchange| !exchange.turns.is_empty())
     } else {
         lose("record of an unexpected shape");
         None

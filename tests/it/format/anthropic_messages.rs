@@ -1,4 +1,4 @@
-use crate::support::read_all;
+use crate::support::{in_short, read_all, read_text};
 use ctxsim::transcript::{Loss, Part, Role, Transcript, Trust};
 use std::path::Path;
 
@@ -69,4 +69,31 @@ fn a_message_a_line() {
     assert_eq!(roles(transcript), "uata");
     assert_eq!(calls(transcript), [(Some((50, 9)), false), (Some((80, 4)), false)]);
     assert_eq!(lost(&losses), [("message of an unknown role", 1, 4)]);
+}
+
+#[test]
+fn a_reply_over_several_lines_is_one_call() {
+    let line = |role: &str, second: u8, content: &str| {
+        format!(r#"{{"timestamp":"2026-01-01T00:00:0{second}Z","role":"{role}","content":[{content}]}}"#)
+    };
+    let text = |words: &str| format!(r#"{{"type":"text","text":"{words}"}}"#);
+    let tool = r#"{"type":"tool_use","id":"t","name":"look","input":{}}"#;
+    let result = r#"{"type":"tool_result","tool_use_id":"t","content":"x"}"#;
+    let lines = [
+        line("user", 1, &text("a")),
+        line("assistant", 2, ""),
+        line("assistant", 3, &text("b")),
+        line("assistant", 4, tool),
+        line("user", 5, result),
+        line("assistant", 6, ""),
+        line("user", 7, &text("c")),
+        line("assistant", 8, &text("d")),
+    ];
+    for log in [lines.join("\n"), format!("[{}]", lines.join(","))] {
+        let (sessions, lost) = read_text("log.jsonl", &log);
+        assert_eq!(lost, []);
+        assert_eq!(in_short(&sessions[0]), ["u: a", "a: b | look(t)", "t: look(t)=", "u: c", "a: d"]);
+        let times: Vec<_> = sessions[0].messages.iter().map(|message| message.time.map(|time| time / 1000 % 10)).collect();
+        assert_eq!(times, [1, 3, 5, 7, 8].map(Some));
+    }
 }
