@@ -168,6 +168,7 @@ impl File<'_> {
             | "worktree-state"
             | "attribution-snapshot"
             | "bridge-session"
+            | "atis-latch"
             // Of what the program prints: sums, and pieces of replies that follow as a whole.
             | "result"
             | "stream_event"
