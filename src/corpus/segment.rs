@@ -9,6 +9,7 @@ use crate::policy::Plan;
 use crate::sim::{Conditions, watch};
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
 use crate::transcript::{Image, Role};
+use std::borrow::Cow;
 
 /// Where a stretch begins and ends, by messages of the session.
 #[derive(Clone, Copy)]
@@ -22,16 +23,19 @@ pub struct Bounds<'a> {
 }
 
 /// A stretch.
-pub struct Segment {
-    /// It, as a session.
-    pub trace: Trace,
+pub struct Segment<'t> {
+    /// It, as a session: the recorded one itself, where that is the whole of it.
+    pub trace: Cow<'t, Trace>,
     /// The place of its first call in the session.
     pub first_call: usize,
 }
 
 /// Cuts a stretch out of a session. The prunings that are given are imposed: behind them, placeholders stand for what they took. Where the
 /// log does not say what that was, the recorded prompts behind them say how much.
-pub fn segment(trace: &Trace, bounds: Bounds<'_>, prunings: &[&CompactionRow]) -> Segment {
+pub fn segment<'t>(trace: &'t Trace, bounds: Bounds<'_>, prunings: &[&CompactionRow]) -> Segment<'t> {
+    if bounds.opened_by.is_none() && prunings.is_empty() && bounds.end as usize >= trace.messages.len() {
+        return Segment { trace: Cow::Borrowed(trace), first_call: 0 };
+    }
     let from = bounds.opened_by.map_or(0, |event| event.before);
     let first_call = trace.calls.partition_point(|call| call.message < from);
     let past = trace.calls.partition_point(|call| call.message < bounds.end);
@@ -63,7 +67,7 @@ pub fn segment(trace: &Trace, bounds: Bounds<'_>, prunings: &[&CompactionRow]) -
         let closing = trace.calls.partition_point(|call| call.message < bounds.closed_before).saturating_sub(first_call);
         anchor(&mut part, closing);
     }
-    Segment { trace: part, first_call }
+    Segment { trace: Cow::Owned(part), first_call }
 }
 
 /// A stretch under construction. Messages are named by their index in the session, and stand elsewhere in the stretch.

@@ -105,7 +105,7 @@ pub(super) struct Case<'a> {
     pub trace: &'a Trace,
     pub plan: &'a Plan,
     /// The stretch that the event closes or lies in.
-    pub segment: &'a Segment,
+    pub segment: &'a Segment<'a>,
     /// What the policy did in it.
     pub outcome: &'a Outcome,
     pub kind: CompactionKind,

@@ -57,7 +57,9 @@ fn screen(corpus: &Corpus, result: &Backtest) -> Screen {
     let error = result.median_of_hits(Tested::token_error_millionths);
     let nothing = || match result.sessions.len() as u64 {
         0 => "Nothing to test: no session is of an agent with a preset.".to_owned(),
-        sessions => format!("Nothing to test: {} no compaction, and none is predicted.", counted_as(sessions, "session holds", "sessions hold")),
+        sessions => {
+            format!("Nothing to test: {} no compaction, and none is predicted.", counted_as(sessions, "session holds", "sessions hold"))
+        }
     };
     let lines = [in_short(&events, scores(&events), error).unwrap_or_else(nothing)].into_iter().chain(aside(result));
     let mut rows: Vec<Row<'_>> = all(result).collect();

@@ -20,7 +20,7 @@ pub(super) struct Intake {
     items: Vec<Item>,
     cuts: Vec<Ingested>,
     /// For each message the places of its items and of its cuts.
-    places: Vec<(Range<usize>, Range<usize>)>,
+    places: Vec<(Range<u32>, Range<u32>)>,
     /// What it is where it is another one but for some messages.
     instead: Option<Instead>,
     /// What is the same under all policies.
@@ -107,10 +107,12 @@ impl Intake {
     pub fn new(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Intake {
         let gauge = Gauge::new(&plan.estimator, conditions);
         let mut intake = Intake::default();
+        intake.items.reserve_exact(trace.parts.len());
+        intake.places.reserve_exact(trace.messages.len());
         for row in &trace.messages {
-            let (items, cuts) = (intake.items.len(), intake.cuts.len());
+            let (items, cuts) = (intake.items.len() as u32, intake.cuts.len() as u32);
             enter_through(trace, plan, &gauge, row, &mut intake.items, &mut intake.cuts);
-            intake.places.push((items..intake.items.len(), cuts..intake.cuts.len()));
+            intake.places.push((items..intake.items.len() as u32, cuts..intake.cuts.len() as u32));
         }
         intake
     }
@@ -125,7 +127,7 @@ impl Intake {
         if let Some(Instead { of: other, .. }) = &self.instead {
             return self.own(message).map_or_else(|| other.items(message), |own| &own.items);
         }
-        self.places.get(message as usize).and_then(|(items, _)| self.items.get(items.clone())).unwrap_or(&[])
+        self.places.get(message as usize).map_or(&[], |(items, _)| within(&self.items, items))
     }
 
     fn own(&self, message: u32) -> Option<&Entering> {
@@ -152,8 +154,12 @@ impl Intake {
         if let Some(Instead { of: other, .. }) = &self.instead {
             return self.own(message).map_or_else(|| other.cuts(message), |own| &own.cuts);
         }
-        self.places.get(message as usize).and_then(|(_, cuts)| self.cuts.get(cuts.clone())).unwrap_or(&[])
+        self.places.get(message as usize).map_or(&[], |(_, cuts)| within(&self.cuts, cuts))
     }
+}
+
+fn within<'l, T>(list: &'l [T], places: &Range<u32>) -> &'l [T] {
+    list.get(places.start as usize..places.end as usize).unwrap_or(&[])
 }
 
 impl Entering {
