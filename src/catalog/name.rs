@@ -4,7 +4,7 @@
 const LONG_CONTEXT: [&str; 2] = ["[1m]", "-1m"];
 
 /// Words behind a model's name that leave its price as it is: editions, efforts of reasoning, number formats of open weights.
-const SAME_PRICE: &str = "latest preview exp experimental beta stable default v0 v1 v2 customtools instruct chat it thinking reasoning non \
+const SAME_PRICE: &str = "latest preview exp experimental beta stable default v0 v1 v2 customtools instruct chat it thinking thought reasoning non maas \
                           none minimal low medium high xhigh extra fp4 fp8 fp16 bf16 nvfp4 mxfp4 int4 int8 awq gptq gguf";
 
 /// A model's name in a log, less what says where it is hosted.
@@ -71,7 +71,7 @@ pub(super) fn names_another_version(rest: &str) -> bool {
 }
 
 /// Does what follows a model's name leave its price as it is? Dates, revisions and the words of [`SAME_PRICE`] do; `pro`, `fast`, `70b` and
-/// names that nobody knows may not.
+/// unknown names may not.
 pub(super) fn keeps_the_price(rest: &str) -> bool {
     rest.split('-').all(|word| word.bytes().all(|letter| letter.is_ascii_digit()) || SAME_PRICE.split(' ').any(|known| known == word))
 }

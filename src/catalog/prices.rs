@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 const PRICES: &str = include_str!("../../catalog/prices.toml");
 
-/// The mark of OpenRouter's models that cost nothing.
-const FREE: &str = ":free";
+/// The marks of models that cost nothing: OpenRouter's, OpenCode's.
+const FREE: [&str; 2] = [":free", "-free"];
 static NOTHING: Price = Price { from: i64::MIN, hours: Vec::new(), rates: NO_RATES, tiers: Vec::new() };
 const NO_RATES: Rates = Rates { input: Rate(0), cache_read: Rate(0), cache_write: Rate(0), cache_write_1h: Rate(0), output: Rate(0) };
 
@@ -61,7 +61,7 @@ impl Prices {
         if let Some(price) = self.own.as_ref().and_then(|own| own.find(name, id)) {
             return Some(price);
         }
-        if name.ends_with(FREE) {
+        if FREE.iter().any(|mark| name.ends_with(mark)) {
             return Some(&NOTHING);
         }
         let rows = self.by_id.get(id?)?;

@@ -2,7 +2,6 @@
 
 use super::gathered::{Corpus, CorpusFacts, Mirrored, UnseenFacts};
 use super::impose::impose;
-use super::segment::prompt_of;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
 use crate::trace::{Outputs, SentPrompts, Trace};
@@ -53,7 +52,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
         };
         trace.sent = Some(sent(trace, imposed.as_ref().unwrap_or(&outcome)));
         let sizes = imposed.iter().flat_map(|imposed| (0..).zip(trace.calls.iter().zip(&imposed.calls)));
-        let unreported = sizes.filter(|(_, (call, _))| prompt_of(call).is_none());
+        let unreported = sizes.filter(|(_, (call, _))| call.reported().is_none());
         trace.sent_sizes = unreported.map(|(place, (_, row))| (place, row.actual)).collect();
         (outcome.totals.anchored_tokens, outcome.totals.prompt_tokens)
     };
@@ -98,7 +97,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
 fn sent(trace: &Trace, imposed: &Outcome) -> SentPrompts {
     let mut sent = SentPrompts::default();
     for (call, row) in trace.calls.iter().zip(&imposed.calls) {
-        let reported = prompt_of(call);
+        let reported = call.reported().map(|usage| usage.prompt);
         let prompt = reported.unwrap_or(row.actual);
         sent.prompt_tokens += prompt;
         sent.peak_tokens = sent.peak_tokens.max(prompt);

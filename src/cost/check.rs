@@ -8,7 +8,7 @@ use super::session::Session;
 use super::tariff::Tariff;
 use crate::sim::Outcome;
 use crate::trace::{CallRow, Trace};
-use crate::transcript::{Trust, Usage};
+use crate::transcript::Usage;
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
@@ -213,7 +213,7 @@ pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Vec<Option<(u64, u64)>
     let price = |call: &CallRow| {
         let time = session.time(call);
         let known = session.known(call, time);
-        let usage = call.usage.filter(|usage| usage.trust == Trust::Provider)?;
+        let usage = call.reported()?;
         known.price?;
         let mut bill = Bill::default();
         bill.charge(&known, as_recorded(&usage), call.recorded_output().unwrap_or(call.output));

@@ -5,7 +5,7 @@ use super::session::{Answer, Session};
 use super::tariff::{Known, Tariff};
 use crate::sim::Outcome;
 use crate::trace::{CallRow, Trace};
-use crate::transcript::{CompactionKind, Trust, Usage};
+use crate::transcript::{CompactionKind, Usage};
 
 /// A call of a recording, and what caches make of its prompt as it was sent.
 pub(super) struct Step<'a> {
@@ -31,7 +31,7 @@ pub(super) fn walk<'a>(trace: &'a Trace, unchanged: &Outcome, tariff: &'a Tariff
         while let Some(compaction) = compactions.next_if(|compaction| compaction.before <= call.message) {
             compacted |= matches!(compaction.kind, CompactionKind::Compact | CompactionKind::Prune);
         }
-        let usage = call.usage.filter(|usage| usage.trust == Trust::Provider);
+        let usage = call.reported();
         let sent = || trace.sent_sizes.get(&(place as u32)).copied().unwrap_or(row.actual);
         let prompt = usage.map_or_else(sent, |usage| usage.prompt);
         let prefix = match last {

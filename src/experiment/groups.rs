@@ -5,7 +5,7 @@ use super::replay::Replay;
 use crate::corpus::Corpus;
 use crate::sim::Outcome;
 use crate::trace::Trace;
-use crate::transcript::{CompactionKind, Trust};
+use crate::transcript::CompactionKind;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,7 +121,7 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
             group.calls += 1;
             group.policies.resize(replays.len(), (0, 0));
             // What an agent estimates, or has of a part of the prompt alone, is no measure for anything.
-            let Some(usage) = row.usage.filter(|usage| usage.trust == Trust::Provider) else {
+            let Some(usage) = row.reported() else {
                 group.without_usage += 1;
                 continue;
             };

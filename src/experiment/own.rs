@@ -78,6 +78,8 @@ pub struct Own {
     pub left_out: BTreeMap<String, u64>,
     /// What could not be taken over from the agents' settings, as sentences.
     pub refused: Vec<String>,
+    /// Is it what was at work when the logs were made: the agents' defaults, in no other window and with no other model?
+    pub as_recorded: bool,
 }
 
 /// One agent of the user's.
@@ -172,6 +174,8 @@ pub fn own_agents(
     if own.agents.is_empty() {
         return Ok(None);
     }
+    let defaults = own.agents.values().all(|agent| agent.settings.is_empty());
+    own.as_recorded = defaults && settings.window.is_none() && settings.model.is_none() && settings.reserve.is_none();
     own.refused.sort();
     own.refused.dedup();
     let ready = ready(corpus, &policies, settings)?;

@@ -337,6 +337,10 @@ pub(super) fn contexts(trace: &mut Trace) {
         }
         call.hidden = walk.hidden;
         call.missing = walk.missing.min(call.visible);
+        if let Some(usage) = call.reported().filter(|usage| usage.trust == Trust::Partial) {
+            // What its prompt holds beside the log is its own: the next one may be without.
+            call.hidden = (usage.prompt + call.missing).saturating_sub(call.visible);
+        }
         call.output = output(trace, call);
     }
     // Calls before the first recorded prompt carried what it carried.

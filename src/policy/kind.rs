@@ -33,6 +33,11 @@ impl Kind {
         }
     }
 
+    /// Are messages of this kind neither replies nor results?
+    pub(super) fn is_of_marks(self) -> bool {
+        matches!(self, Kind::Summary | Kind::User | Kind::Prompt | Kind::System | Kind::Tools)
+    }
+
     /// Is it one that a selection of messages asks for? A call is a message that calls a tool, and thinking one that reasons, not
     /// any of the model's.
     pub(super) fn takes_message(self, message: &Seen, view: View<'_>) -> bool {

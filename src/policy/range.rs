@@ -9,6 +9,8 @@ use crate::transcript::Role;
 pub struct Range {
     /// The messages among which is selected.
     pub(super) looked_at: Vec<Seen>,
+    /// The places of those that are neither replies nor results: few where a turn is long.
+    pub(super) marks: Vec<usize>,
     /// The newest message is a reply that calls nothing.
     pub(super) answered: bool,
     /// What the request is estimated at beyond all messages: system prompt, tools, what the log hides.
@@ -26,6 +28,7 @@ impl Select {
         if self.replay == Replay::LastUser {
             range.replay_last_user();
         }
+        range.marks.extend(range.looked_at.iter().enumerate().filter(|(_, message)| is_mark(message)).map(|(place, _)| place));
         range
     }
 }
@@ -50,6 +53,11 @@ impl Range {
         let Some(last) = last.filter(|last| self.looked_at.iter().take(*last).any(asks)) else { return };
         self.lost.extend(self.looked_at.drain(last..).skip(1));
     }
+}
+
+/// Is a message neither a reply nor a result?
+pub(super) fn is_mark(message: &Seen) -> bool {
+    message.is_summary || !matches!(message.role, Role::Assistant | Role::Tool)
 }
 
 /// The summary that was put in last.

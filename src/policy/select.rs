@@ -2,7 +2,7 @@
 
 use super::protect::Shortened;
 use super::range::{Range, is_carried, newest_summary};
-use super::selector::{Absent, AllKept, Calls, Direction, End, EndUnit, Missing, Order, Pairs, Select, Sizes, Snap, Tails, Take};
+use super::selector::{Absent, AllKept, Calls, Direction, End, EndUnit, Kind, Missing, Order, Pairs, Select, Sizes, Snap, Tails, Take};
 use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::estimate::{Estimator, Guess};
@@ -230,9 +230,9 @@ impl Select {
             return (self.all_kept == AllKept::Everything).then_some(all.len());
         }
         if let Some(snap) = self.snap.as_ref().filter(|snap| snap.moves(cut, all)) {
-            let fits = |index: &usize| all.get(*index).is_some_and(|message| snap.to.iter().any(|kind| kind.matches_message(message)));
-            let back = || (1..=cut.min(all.len().saturating_sub(1))).rev().find(fits);
-            let forward = || (cut..all.len()).find(fits);
+            let permitted = Permitted { all, to: &snap.to, range };
+            let back = || permitted.last(1, cut);
+            let forward = || permitted.first(cut);
             let missing = match snap.missing {
                 Missing::Answered if range.answered => Missing::Everything,
                 Missing::Answered => Missing::Turn,
@@ -247,7 +247,7 @@ impl Select {
             cut = match (place, missing) {
                 (Some(place), _) => place,
                 (None, Missing::Everything) => all.len(),
-                (None, Missing::Oldest) => (0..all.len()).find(fits)?,
+                (None, Missing::Oldest) => permitted.first(0)?,
                 (None, Missing::Nothing | Missing::Turn | Missing::Answered) => return None,
             };
         } else if self.pairs == Pairs::Whole {
@@ -316,6 +316,49 @@ impl Select {
                 rest
             }
             Order::MiddleOut => middle_out(rest),
+        }
+    }
+}
+
+/// The messages at which a snap lets a cut lie, by their places among these.
+struct Permitted<'r> {
+    all: &'r [Seen],
+    to: &'r [Kind],
+    range: &'r Range,
+}
+
+impl Permitted<'_> {
+    fn fits(&self, place: &usize) -> bool {
+        self.all.get(*place).is_some_and(|message| self.to.iter().any(|kind| kind.matches_message(message)))
+    }
+
+    /// The places of marks, where nothing else can be permitted, and what stands in front of these messages in the range.
+    fn marks(&self) -> Option<(&[usize], usize)> {
+        let ahead = self.range.looked_at.len() - self.all.len();
+        let from = self.range.marks.partition_point(|mark| *mark < ahead);
+        self.to.iter().all(|kind| kind.is_of_marks()).then(|| (self.range.marks.get(from..).unwrap_or(&[]), ahead))
+    }
+
+    /// The first one from a place on.
+    fn first(&self, from: usize) -> Option<usize> {
+        match self.marks() {
+            Some((marks, ahead)) => {
+                let behind = marks.partition_point(|mark| *mark < from + ahead);
+                marks.iter().skip(behind).map(|mark| mark - ahead).find(|place| self.fits(place))
+            }
+            None => (from..self.all.len()).find(|place| self.fits(place)),
+        }
+    }
+
+    /// The last one between two places, both included.
+    fn last(&self, from: usize, to: usize) -> Option<usize> {
+        match self.marks() {
+            Some((marks, ahead)) => {
+                let until = marks.partition_point(|mark| *mark <= to + ahead);
+                let back = marks.iter().take(until).rev().map(|mark| mark - ahead);
+                back.take_while(|place| *place >= from).find(|place| self.fits(place))
+            }
+            None => (from..=to.min(self.all.len().saturating_sub(1))).rev().find(|place| self.fits(place)),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! at all messages for that. Here the messages that it looks at are kept with running sums, so that a request costs what has come since,
 //! and the look for its ends.
 
-use super::range::{Range, is_carried, newest_summary};
+use super::range::{Range, is_carried, is_mark, newest_summary};
 use super::select::Bounds;
 use super::selector::{Carried, Order, Pairs, Replay, Select, Take};
 use crate::context::{Seen, View};
@@ -85,6 +85,7 @@ impl Conversation {
                 self.lost_at.push(self.all.places);
             } else if message.role != Role::System || message.is_summary {
                 self.users.extend((message.role == Role::User).then_some(self.before.len()));
+                self.range.marks.extend(is_mark(&message).then_some(self.before.len()));
                 self.before.push(self.all);
                 self.range.looked_at.push(message);
                 self.all.tokens += message.estimated;
@@ -106,7 +107,9 @@ impl Conversation {
         self.all = all;
         self.before.truncate(messages);
         self.range.looked_at.truncate(messages);
-        self.users.truncate(self.users.partition_point(|place| *place < messages));
+        for places in [&mut self.users, &mut self.range.marks] {
+            places.truncate(places.partition_point(|place| *place < messages));
+        }
         self.lost_at.truncate(self.lost_at.partition_point(|place| *place < all.places));
         self.range.lost.truncate(self.lost_at.len());
     }

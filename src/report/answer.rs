@@ -58,7 +58,7 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
     lines.push(format!("{OPEN_LOOP}{longer}."));
     // What holds for all rows stands with the answer: the table and the steps leave room for it.
-    let cautions = cautions::in_brief(corpus, replays);
+    let cautions = cautions::in_brief(corpus, baselines.with_own(replays));
     lines.extend(cautions.iter().map(|caution| format!("! {caution}")));
     sections.push(Section::lines(lines));
     sections.extend(warned(WARNED.saturating_sub(cautions.len()), baselines.with_own(replays)));
@@ -240,7 +240,7 @@ pub(super) fn verdict<'a>(
     } else {
         let (kept, mine) = (share(best.kept.0), share(best.kept.1));
         format!(
-            "No policy is cheaper, fails no more sessions and keeps as much. {name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
+            "No policy is cheaper by more than the uncertainty, fails no more sessions and keeps as much. {name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         )
     };
     Some((sentence, about))

@@ -58,7 +58,10 @@ fn screen(corpus: &Corpus, result: &Backtest) -> Screen {
     let nothing = || match result.sessions.len() as u64 {
         0 => "Nothing to test: no session is of an agent with a preset.".to_owned(),
         sessions => {
-            format!("Nothing to test: {} no compaction, and none is predicted.", counted_as(sessions, "session holds", "sessions hold"))
+            format!(
+                "Nothing to test: {} no automatic compaction that can be tested.",
+                counted_as(sessions, "session holds", "sessions hold")
+            )
         }
     };
     let lines = [in_short(&events, scores(&events), error).unwrap_or_else(nothing)].into_iter().chain(aside(result));

@@ -7,31 +7,32 @@ use crate::policy::{self, Beyond, Mirrored, Recorder};
 use std::collections::BTreeMap;
 
 /// For the first screen, in few words.
-pub fn in_brief(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
+pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) -> Vec<String> {
     let mut sessions: BTreeMap<Beyond, u64> = BTreeMap::new();
     versions(corpus).into_iter().for_each(|((_, side), found)| *sessions.entry(side).or_default() += found.sessions);
     let of = |(side, sessions): (Beyond, u64)| match side {
-        Beyond::Newer => format!("{} newer than the preset", counted_as(sessions, "session is", "sessions are")),
-        Beyond::Older => format!("{} older than any preset", counted_as(sessions, "session is", "sessions are")),
+        Beyond::Newer => format!("{} newer than the agent's preset", counted_as(sessions, "session is", "sessions are")),
+        Beyond::Older => format!("{} older than any of its presets", counted_as(sessions, "session is", "sessions are")),
     };
     let sides: Vec<String> = sessions.into_iter().map(of).collect();
-    let versions = (!sides.is_empty()).then(|| format!("{} of the agent: rules may differ", sides.join(", ")));
+    let versions = (!sides.is_empty()).then(|| format!("{}: rules may differ", sides.join(", ")));
     windows(replays).into_iter().chain(versions).collect()
 }
 
-/// Sessions whose window was taken so that what was recorded fits: that no call overflows there says nothing.
-fn windows(replays: &[Replay]) -> Option<String> {
-    let replay = replays.iter().find(|replay| replay.is_none()).or(replays.first())?;
+/// Sessions whose window is a policy's default, or was taken so that what was recorded fits: that no call overflows there says nothing.
+fn windows<'r>(replays: impl Iterator<Item = &'r Replay>) -> Option<String> {
     let is_guess = |from: &WindowFrom| matches!(from, WindowFrom::Policy | WindowFrom::Outgrown);
-    let guessed = replay.windows.iter().zip(replay.outcomes.each()).filter(|(from, _)| is_guess(from));
-    let windows: Vec<u64> = guessed.map(|(_, outcome)| outcome.window).collect();
-    let (least, most) = (*windows.iter().min()?, *windows.iter().max()?);
+    let (mut sessions, mut least, mut most) = (0, u64::MAX, 0);
+    for replay in replays {
+        let guessed = replay.windows.iter().zip(replay.outcomes.each()).filter(|(from, _)| is_guess(from));
+        let windows: Vec<u64> = guessed.map(|(_, outcome)| outcome.window).filter(|window| *window > 0).collect();
+        sessions = sessions.max(windows.len() as u64);
+        (least, most) = windows.into_iter().fold((least, most), |(least, most), window| (least.min(window), most.max(window)));
+    }
     let range = if least == most { String::new() } else { format!("{} to ", three_digits(least)) };
-    let sessions = counted(windows.len() as u64, "session");
-    Some(format!(
-        "window of {sessions} not known: taken as {range}{}, so that recorded prompts fit; --window N sets it",
-        three_digits(most)
-    ))
+    let sentence =
+        || format!("window not known for {}: {range}{} taken; --window N sets it", counted(sessions, "session"), three_digits(most));
+    (sessions > 0).then(sentence)
 }
 
 /// Sessions of an agent on one side of what its presets mirror.

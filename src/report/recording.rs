@@ -76,10 +76,13 @@ impl<'a> Baselines<'a> {
     }
 
     /// What a difference between bills must exceed: what those of the unchanged recordings are off, and, where that is more, those of the own
-    /// agents, which were at work when the logs were made. `None` where nothing is modelled, and without a recorded price.
+    /// agents where they were at work when the logs were made. `None` where nothing is modelled, and without a recorded price.
     pub fn own_error(&self, checks: Option<&BTreeMap<String, Check>>, cache: CacheKind) -> Option<OwnError> {
         let unchanged = OwnError::over(checks?.values(), cache)?;
-        let own = self.recording.zip(self.own).and_then(|(recording, own)| recording.beside_all(&own.replay, cache).error());
+        let own = self
+            .recording
+            .zip(self.own.filter(|own| own.as_recorded))
+            .and_then(|(recording, own)| recording.beside_all(&own.replay, cache).error());
         Some(own.filter(|own| own.share() > unchanged.share()).unwrap_or(unchanged))
     }
 

@@ -140,7 +140,8 @@ impl Resamples {
         for (place, (estimate, offset)) in estimates.iter_mut().zip(offsets).enumerate() {
             let influence = Influence::of(&at(&without, place).map(|left| (left + offset).ln()).collect::<Vec<f64>>());
             let count = self.clusters as f64;
-            let reach = normal::student(TAIL, influence.degrees) * (influence.squares * (count - 1.0) / count).sqrt();
+            // One cluster that moves nearly all leaves less than a degree, and nothing would be excluded.
+            let reach = normal::student(TAIL, influence.degrees.max(1.0)) * (influence.squares * (count - 1.0) / count).sqrt();
             let quotient = estimate.value + offset;
             // A figure of nothing has no logarithm.
             if reach.is_finite() && quotient > 0.0 {

@@ -400,7 +400,7 @@ fn opencode() {
         ("list_max_lines", json!(100)),
         ("belief/cache_write", json!("ignored")),
         ("rule/compact/when/level/gt", json!(168_000)),
-        ("rule/compact/summarise/input", json!("context")),
+        ("rule/compact/summarise/input", json!("selection")),
         ("rule/compact/select", Value::Null),
         ("reactive", Value::Null),
         ("rule/prune/select/not_tools", Value::Null),

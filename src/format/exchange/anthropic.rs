@@ -1,6 +1,6 @@
 //! Exchanges with Anthropic's Messages interface.
 
-use super::turn::{Exchange, Turn, call};
+use super::turn::{Exchange, Turn, call, watching};
 use super::verbatim::Verbatim;
 use crate::format::ground::{Lose, Words, compact, decoded, moment};
 use crate::format::recorder::Tools;
@@ -8,6 +8,7 @@ use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::cell::Cell;
 
 /// A request's body.
 #[derive(Default, Deserialize)]
@@ -40,14 +41,15 @@ pub struct Spoken<'a> {
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
     let mut held = String::new();
-    let body = decoded::<Body, Spoken>(request, "messages", &mut held, lose)?;
+    let odd = Cell::new(false);
+    let body = decoded::<Body, Spoken>(request, "messages", &mut held, &mut watching(lose, &odd))?;
     let mut tools = Tools::default();
     let mut weigher = Weigher::new(&Verbatim, &mut tools);
     let mut exchange = conversation(&body, Made::Elsewhere, &mut weigher, lose);
     match response.and_then(|response| serde_json::from_str::<Spoken>(response).ok()).filter(|reply| &*reply.role == "assistant") {
         Some(reply) => {
             exchange.reply = Some(self::reply(&reply, &mut weigher, lose));
-            exchange.hidden = hides(&reply) || weigher.attached;
+            exchange.hidden = hides(&reply) || weigher.attached || odd.get();
         }
         None => {
             lose("request without a message in response (failed call)");
@@ -112,7 +114,7 @@ pub fn append(turns: &mut Vec<Turn>, turn: Turn) {
             }
             last.messages.extend(messages);
         }
-        (_, Some((id, false, true))) if id.is_empty() => {}
+        (_, Some((_, false, true))) => {}
         _ => turns.push(turn),
     }
 }

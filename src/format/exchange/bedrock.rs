@@ -73,9 +73,9 @@ fn block(block: &Value) -> Option<Value> {
         }),
         "reasoningContent" => json!({ "type": "redacted_thinking", "data": field("/reasoningContent/redactedContent") }),
         "image" => json!({ "type": "image", "source": { "type": "base64", "data": field("/image/source/bytes") } }),
-        "document" | "video" | "audio" => {
-            json!({ "type": "document", "source": { "type": "base64", "data": held.pointer("/source/bytes") } })
-        }
+        "document" => json!({ "type": "document", "source": { "type": "base64", "data": held.pointer("/source/bytes") } }),
+        // These are no pages.
+        "video" | "audio" => json!({ "type": "document", "source": { "type": "file" } }),
         // Where the cache shall begin.
         "cachePoint" => return None,
         _ => json!({ "type": kind, "content": held }),

@@ -89,9 +89,9 @@ struct Served<'a> {
 /// The exchange of a request with its response, which may be a list of the pieces of a stream.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
     let mut held = String::new();
-    let request = decoded::<Request, Block<Content>>(request, "contents", &mut held, lose)?;
     let attached = Cell::new(false);
     let lose = &mut watching(lose, &attached);
+    let request = decoded::<Request, Block<Content>>(request, "contents", &mut held, lose)?;
     let mut exchange = Exchange { model: request.model.trim_start_matches("models/").to_owned(), ..Exchange::default() };
     let mut hidden = request.cached_content.is_some_and(|raw| raw.get() != "null");
     for instruction in &request.system_instruction.0 {

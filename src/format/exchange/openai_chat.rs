@@ -50,8 +50,10 @@ impl Response<'_> {
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Result<Exchange, serde_json::Error> {
     let mut held = String::new();
-    let request = decoded::<Request, ChatMessage>(request, "messages", &mut held, lose)?;
-    Ok(exchange(&request, response, lose))
+    let odd = Cell::new(false);
+    let request = decoded::<Request, ChatMessage>(request, "messages", &mut held, &mut watching(lose, &odd))?;
+    let exchange = exchange(&request, response, lose);
+    Ok(Exchange { hidden: exchange.hidden || odd.get(), ..exchange })
 }
 
 /// The exchange of a request that is decoded already with its response.

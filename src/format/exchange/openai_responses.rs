@@ -81,10 +81,10 @@ struct Piece<'a> {
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
     let mut held = String::new();
-    let request = decoded::<Request, Block<Item>>(request, "input", &mut held, lose)?;
-    let mut items = Items::default();
     let attached = Cell::new(false);
     let lose = &mut watching(lose, &attached);
+    let request = decoded::<Request, Block<Item>>(request, "input", &mut held, lose)?;
+    let mut items = Items::default();
     let mut exchange = asked(&request, &mut items, lose);
     let response = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
     let Some(output) = response.output.as_ref().filter(|_| !matches!(&*response.status, "failed" | "cancelled")) else {

@@ -1,6 +1,6 @@
 //! What one request says, whatever interface it was made with.
 
-use crate::format::ground::{ATTACHED, Lose};
+use crate::format::ground::{ATTACHED, Lose, ODD};
 use crate::transcript::{Call, Compaction, Message, Part, Usage};
 use std::cell::Cell;
 
@@ -31,10 +31,10 @@ pub struct Exchange {
     pub window: Option<u64>,
 }
 
-/// Passes on what is lost, and notes whether there is an attached file among it: that was in the prompt and is not in the log.
-pub fn watching<'l>(lose: Lose<'l>, attached: &'l Cell<bool>) -> impl FnMut(&str) + 'l {
+/// Passes on what is lost, and notes whether there is an attached file or a message among it: that was in the prompt and is not in the session.
+pub fn watching<'l>(lose: Lose<'l>, hidden: &'l Cell<bool>) -> impl FnMut(&str) + 'l {
     move |reason| {
-        attached.set(attached.get() || reason == ATTACHED);
+        hidden.set(hidden.get() || reason == ATTACHED || reason == ODD);
         lose(reason);
     }
 }

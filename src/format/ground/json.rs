@@ -23,6 +23,9 @@ pub fn values<'a, T: Deserialize<'a> + 'a>(line: &'a str) -> impl Iterator<Item 
     })
 }
 
+/// The reason for the loss of a message that cannot be decoded.
+pub const ODD: &str = "message of an unexpected shape";
+
 /// Decodes a record. One of an unexpected shape is decoded once more without those elements of the list under this key (of the list that it is, where the
 /// key is empty) that do not decode by themselves: they are lost alone. `held` keeps what is left.
 pub fn decoded<'a, T, E>(text: &'a str, key: &str, held: &'a mut String, lose: &mut dyn FnMut(&str)) -> Result<T, serde_json::Error>
@@ -41,7 +44,7 @@ where
     let list = fields.get(key).map_or(text, |list| list.get());
     let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(list) else { return Err(error) };
     let kept: Vec<&RawValue> = elements.iter().copied().filter(|element| serde_json::from_str::<E>((*element).get()).is_ok()).collect();
-    (kept.len()..elements.len()).for_each(|_| lose("message of an unexpected shape"));
+    (kept.len()..elements.len()).for_each(|_| lose(ODD));
     let kept = to_raw_value(&kept)?;
     *held = if key.is_empty() {
         kept.get().to_owned()

@@ -308,8 +308,12 @@ impl UsageRecord {
     /// they are not taken for its list price.
     pub fn billed(&self, model: &str) -> String {
         let tiers = [&self.service_tier, &self.speed, &self.inference_geo].into_iter().filter_map(Value::as_str);
-        let other = tiers.filter(|tier| !matches!(*tier, "" | "standard" | "not_available" | "global"));
-        other.fold(model.to_owned(), |name, tier| format!("{name}:{tier}"))
+        let tiers = tiers.map(str::to_ascii_lowercase);
+        let at_list = |tier: &String| matches!(tier.as_str(), "" | "standard" | "default" | "auto" | "not_available" | "global");
+        let is_word = |tier: &String| tier.bytes().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'_'));
+        // The mark of the bigger window stays at the end.
+        let (stem, mark) = model.strip_suffix("[1m]").map_or((model, ""), |stem| (stem, "[1m]"));
+        tiers.filter(|tier| !at_list(tier) && is_word(tier)).fold(stem.to_owned(), |name, tier| format!("{name}:{tier}")) + mark
     }
 
     /// Does it hold what the provider sends only when the reply is complete?

@@ -167,6 +167,11 @@ impl<'s> Conversation<'s> {
         let Some(reply) = self.replies.get_mut(&key) else { return };
         let Some(call) = self.made.transcript.messages.get_mut(index).and_then(|message| message.call.as_mut()) else { return };
         reply.settled |= is_settled(wire);
+        let billed = wire.billed_model();
+        if billed != *wire.model {
+            // The first line may not know the tier yet.
+            call.model = billed;
+        }
         let Some(again) = wire.usage.as_ref().and_then(|usage| usage.reported(lose)) else { return };
         match &mut call.usage {
             Some(usage) => {

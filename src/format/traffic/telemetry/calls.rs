@@ -66,11 +66,22 @@ pub fn join(spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut
 fn once(spans: Vec<Generation>) -> Vec<Generation> {
     let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut kept: Vec<Generation> = Vec::new();
-    for span in spans {
+    for mut span in spans {
         let place =
             if span.id.is_empty() { kept.len() } else { *places.entry((span.trace.clone(), span.id.clone())).or_insert(kept.len()) };
         match kept.get_mut(place) {
-            Some(earlier) if span.usage.is_some() || earlier.usage.is_none() => *earlier = span,
+            Some(earlier) if span.usage.is_some() || earlier.usage.is_none() => {
+                for (text, known) in [
+                    (&mut span.input, &mut earlier.input),
+                    (&mut span.instructions, &mut earlier.instructions),
+                    (&mut span.tools, &mut earlier.tools),
+                ] {
+                    if text.is_null() {
+                        std::mem::swap(text, known);
+                    }
+                }
+                *earlier = span;
+            }
             Some(_) => {}
             None => kept.push(span),
         }
