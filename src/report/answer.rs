@@ -240,7 +240,7 @@ pub(super) fn verdict<'a>(
     } else {
         let (kept, mine) = (share(best.kept.0), share(best.kept.1));
         format!(
-            "No policy is cheaper by more than the uncertainty, fails no more sessions and keeps as much. {name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
+            "No policy is clearly cheaper, fails no more sessions and keeps as much. {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         )
     };
     Some((sentence, about))

@@ -1,6 +1,6 @@
 //! What makes all figures of a replay less sure: windows that are not known, and agents of versions that no preset mirrors.
 
-use super::words::{counted, counted_as, three_digits};
+use super::words::{counted, counted_as, grouped, three_digits};
 use crate::corpus::Corpus;
 use crate::experiment::{Replay, WindowFrom};
 use crate::policy::{self, Beyond, Mirrored, Recorder};
@@ -10,12 +10,15 @@ use std::collections::BTreeMap;
 pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) -> Vec<String> {
     let mut sessions: BTreeMap<Beyond, u64> = BTreeMap::new();
     versions(corpus).into_iter().for_each(|((_, side), found)| *sessions.entry(side).or_default() += found.sessions);
-    let of = |(side, sessions): (Beyond, u64)| match side {
-        Beyond::Newer => format!("{} newer than the agent's preset", counted_as(sessions, "session is", "sessions are")),
-        Beyond::Older => format!("{} older than any of its presets", counted_as(sessions, "session is", "sessions are")),
+    let are = |number: &u64| counted_as(*number, "session is", "sessions are");
+    let versions = match (sessions.get(&Beyond::Newer), sessions.get(&Beyond::Older)) {
+        (None, None) => None,
+        (Some(newer), None) => Some(format!("{} newer than the agent's preset: rules may differ", are(newer))),
+        (None, Some(older)) => Some(format!("{} older than any preset of the agent: rules may differ", are(older))),
+        (Some(newer), Some(older)) => {
+            Some(format!("{} newer than the agent's preset, {} older: rules may differ", are(newer), grouped(*older)))
+        }
     };
-    let sides: Vec<String> = sessions.into_iter().map(of).collect();
-    let versions = (!sides.is_empty()).then(|| format!("{}: rules may differ", sides.join(", ")));
     windows(replays).into_iter().chain(versions).collect()
 }
 

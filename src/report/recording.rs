@@ -37,7 +37,7 @@ pub fn gaps(recorded: &RecordedSession) -> Vec<String> {
     let (tokens, all) = (recorded.estimated_tokens, recorded.totals.prompt_tokens);
     let tokens = (tokens * 100 > all).then(|| format!("{} of the prompt tokens", percent(i64::try_from(tokens).unwrap_or(i64::MAX), all)));
     let estimates: Vec<String> = tokens.into_iter().chain(cost).collect();
-    let estimate = (!estimates.is_empty()).then(|| format!("{} are estimated, for calls without usage", estimates.join(" and ")));
+    let estimate = (!estimates.is_empty()).then(|| format!("{} are estimated (no usage)", estimates.join(" and ")));
     unpriced.into_iter().chain(estimate).collect()
 }
 

@@ -25,7 +25,7 @@ fn claims(source: &Source) -> Claim {
     let kept = outline.shows("kwargs|latency_sec|context_window|call_type|response_cost|model_parameters");
     let own = outline.shows("messages[].role !request !trajectory_format !info");
     // A long conversation hides the response.
-    let answered = || outline.has("response") || !values::<IgnoredAny>(source.head_text()).next().is_some_and(|value| value.is_ok());
+    let answered = || outline.has("response") || values::<IgnoredAny>(source.head_text()).next().is_none_or(|value| value.is_err());
     let asked = own && (kept && answered() || outline.top().eq(["messages"]) && is_a_call_by_name(&source.path));
     if !asked {
         Claim::No
