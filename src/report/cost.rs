@@ -31,7 +31,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     }
     notes.extend(cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)));
     notes.extend(priced.baselines.notes(priced.corpus));
-    notes.extend(cost_figures::own_error(priced.checks, &priced.baselines, priced.cache));
+    notes.extend(cost_figures::own_error(priced.checks, &priced.baselines, priced.cache, true));
     notes.extend(cost_figures::estimated(priced.checks.values().map(|check| check.estimated_output)));
     notes.extend(beside(priced.checks));
     notes.extend(priced.replays.iter().filter_map(|replay| cost_figures::at_end(&replay.policy, replay.bill.with(priced.cache))));
@@ -48,7 +48,8 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
     let gaps = priced.baselines.recording.map(|recording| recording::gaps(&recording.sum)).filter(|gaps| !gaps.is_empty());
     let gaps = gaps.map(|gaps| format!("Of the row `recorded` {}.", gaps.join("; ")));
-    let trust: Vec<String> = cost_figures::own_error(priced.checks, &priced.baselines, priced.cache).into_iter().chain(gaps).collect();
+    let trust: Vec<String> =
+        cost_figures::own_error(priced.checks, &priced.baselines, priced.cache, false).into_iter().chain(gaps).collect();
     let trust = (!trust.is_empty()).then(|| Section::lines(trust));
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
     let brief = [shown.titled("List prices, recorded and simulated")].into_iter().chain(trust).chain(break_even);

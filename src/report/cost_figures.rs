@@ -57,8 +57,8 @@ pub fn left_out(charges: &Charges) -> Option<String> {
     (charges.unpriced_calls > 0).then(sentence)
 }
 
-/// Says how far bills with the chosen cache are off on the recordings themselves.
-pub fn own_error(checks: &BTreeMap<String, Check>, baselines: &Baselines<'_>, cache: CacheKind) -> Option<String> {
+/// Says how far bills with the chosen cache are off on the recordings themselves, and, for a note, in the sums of the first agents.
+pub fn own_error(checks: &BTreeMap<String, Check>, baselines: &Baselines<'_>, cache: CacheKind, for_note: bool) -> Option<String> {
     let error = OwnError::over(checks.values(), cache)?;
     let agents: Vec<String> = checks
         .iter()
@@ -77,10 +77,10 @@ pub fn own_error(checks: &BTreeMap<String, Check>, baselines: &Baselines<'_>, ca
     };
     let own = baselines.own_error(Some(checks), cache).filter(|own| *own != error);
     let own = own.map(|own| format!(" Your own agents' defaults come to {} more or less than what they were recorded to cost.", off(&own)));
+    let sums = if for_note { format!(" (sums: {})", first_few(&agents, NAMED)) } else { String::new() };
     Some(format!(
-        "The bill's own error: with this cache the recordings themselves{by} come, session by session, to {} more or less than the list price of their usage (sums: {}).{} Differences that are smaller say nothing.",
+        "The bill's own error: with this cache the recordings themselves{by} come, session by session, to {} more or less than the list price of their usage{sums}.{} Differences that are smaller say nothing.",
         off(&error),
-        first_few(&agents, NAMED),
         own.unwrap_or_default(),
     ))
 }

@@ -113,7 +113,7 @@ fn notes_of(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked
     }
     notes.extend(scenario::note(asked.scenarios));
     notes.extend(cost_figures::unpriced(replays.iter()));
-    notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, &baselines, asked.cache)));
+    notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, &baselines, asked.cache, true)));
     notes.extend(baselines.recording.and_then(|recording| cost_figures::estimated([recording.sum.estimated_output])));
     notes.extend(grouped.and_then(by_group::note));
     notes.extend(if by_reference { None } else { references::left_out(corpus) });

@@ -317,8 +317,8 @@ fn factors_from_elsewhere_give_the_list_price() {
                 list as f64 / 1e9
             );
             assert!(half.abs() <= 3.0, "{folder} {agent}: {half}");
-            // Few sessions say little about another one.
-            assert!(sessions < 20 || others.abs() <= 3.0, "{folder} {agent}: {others}");
+            // Few sessions say little about another one. In calls of the provider's own tools the passes read each other's cache.
+            assert!(sessions < 20 || others.abs() <= 4.0, "{folder} {agent}: {others}");
             if let Some((.., before)) = BEFORE.iter().find(|(of, name, _)| *of == folder && *name == agent) {
                 assert!(modelled.abs() < *before, "{folder} {agent}: {modelled}, and {before} before");
             }
