@@ -250,7 +250,7 @@ pub enum Trust {
     Provider,
     /// A local estimate of the agent.
     Estimated,
-    /// Part of the prompt is missing from it.
+    /// The provider's, of a prompt that is not all in the log, or of a part of the prompt alone.
     Partial,
     /// A mock server.
     Mock,
