@@ -80,7 +80,7 @@ impl Arms {
     pub fn held(&self, asked: &Asked<'_>) -> Result<Held, Failure> {
         let policy = match asked.policies.policies.as_slice() {
             [] => None,
-            _ => Some(asked.policies.only("validate", asked.logs)?),
+            _ => Some(asked.policies.only("validate", asked.logs, &[])?),
         };
         let mut notes = Vec::new();
         let ((before, before_labels), arms) = match &self.index {

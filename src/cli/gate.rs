@@ -30,8 +30,8 @@ Examples:
       --allow 'tokens +2%' --allow 'overflows +0'
   ctxsim gate transcripts/ -p mine.toml --baseline base.json --junit
 
-Exit codes: 0 all limits are kept; 1 one of them is exceeded, or --strict has
-something to complain of; 2 usage, or a baseline over other sessions; 3 nothing
+Exit codes: 0 all limits are kept; 1 one of them is exceeded, or --strict finds
+a skipped file or record; 2 usage, or a baseline over other sessions; 3 nothing
 readable.
 
 A limit is a measure of `ctxsim sweep`, a sign, and a number (`overflows +0`),
@@ -85,7 +85,7 @@ impl Gate {
         let catalog = Catalog::builtin()?;
         let logs = self.logs()?;
         self.policies.check_model(&catalog, &logs)?;
-        let policy = self.policies.only("gate", &logs)?;
+        let policy = self.policies.only("gate", &logs, &[])?;
         let allowances = Allowance::usual_and(self.allow.iter().map(|text| Allowance::parse(text)).collect::<Result<_, _>>()?)?;
         tell_renamed(&self.allow, &logs);
         // A baseline that cannot be read or written is reported before any log is.

@@ -56,6 +56,11 @@ pub fn window(text: &str) -> Result<u64, String> {
 impl Policies {
     /// The policies with their parameters as they were set. Numbers that are surely slips of the pen are told, and taken as they are.
     pub fn load(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
+        self.load_varied(logs, &[])
+    }
+
+    /// The same, where a search varies parameters besides, named as in `--vary`.
+    pub fn load_varied(&self, logs: &Logs, varied: &[String]) -> Result<Vec<Policy>, Failure> {
         if self.policies.iter().any(|name| name == ORACLE) {
             return Err(Failure::Usage(NO_CONTEXTS.to_owned()));
         }
@@ -64,7 +69,7 @@ impl Policies {
         let reader = logs.reader()?;
         let load = |name: &&str| self.programs.attach(named(Policy::load(name)?, name)?, name, reader, Errors::Dropped);
         let policies = names.iter().map(load).collect::<Result<Vec<Policy>, Failure>>()?;
-        self.turned(policies, logs)
+        self.turned(policies, varied, logs)
     }
 
     /// These without the oracle, and whether it was among them.
@@ -80,33 +85,34 @@ impl Policies {
     /// The one policy that was named, or, where none was, the presets that know whose logs were recorded under them.
     pub fn one_or_recorders(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         match self.policies.as_slice() {
-            [] => self.turned(recorders()?, logs),
+            [] => self.turned(recorders()?, &[], logs),
             [_] => self.load(logs),
             _ => Err(Failure::Usage("backtest holds one policy against the logs: name one with --policy, or none".to_owned())),
         }
     }
 
-    /// The one policy that was named.
-    pub fn only(&self, command: &str, logs: &Logs) -> Result<Policy, Failure> {
+    /// The one policy that was named; `varied` as in [`Policies::load_varied`].
+    pub fn only(&self, command: &str, logs: &Logs, varied: &[String]) -> Result<Policy, Failure> {
         match self.policies.as_slice() {
-            [_] => self.load(logs)?.pop().ok_or_else(|| Failure::Usage("no policy was named".to_owned())),
+            [_] => self.load_varied(logs, varied)?.pop().ok_or_else(|| Failure::Usage("no policy was named".to_owned())),
             _ => Err(Failure::Usage(format!("{command} takes one policy: name it with --policy"))),
         }
     }
 
-    /// Policies with their parameters as they were set.
-    fn turned(&self, mut policies: Vec<Policy>, logs: &Logs) -> Result<Vec<Policy>, Failure> {
+    /// Policies with their parameters as they were set, and summaries as large as recorded ones where nothing sets their size.
+    fn turned(&self, mut policies: Vec<Policy>, varied: &[String], logs: &Logs) -> Result<Vec<Policy>, Failure> {
         for setting in &self.set {
             set(&mut policies, setting)?;
         }
         tell_doubts(&policies.iter().flat_map(doubts).collect(), logs);
-        Ok(policies)
+        let names: BTreeSet<&str> = self.set.iter().chain(varied).filter_map(|text| text.split('=').next()?.rsplit(':').next()).collect();
+        Ok(policies.into_iter().map(|policy| policy.with_recorded_summaries(&|name| names.contains(name))).collect())
     }
 
-    /// As [`Policies::load`], but a policy that is named twice is taken once, and a warning says so.
-    pub fn load_once_each(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
+    /// As [`Policies::load_varied`], but a policy that is named twice is taken once, and a warning says so.
+    pub fn load_once_each(&self, logs: &Logs, varied: &[String]) -> Result<Vec<Policy>, Failure> {
         let mut policies: Vec<Policy> = Vec::new();
-        let loaded = self.load(logs)?;
+        let loaded = self.load_varied(logs, varied)?;
         let names: Vec<String> = loaded.iter().map(|policy| policy.name.clone()).collect();
         let typed = |name: &str| -> BTreeSet<&String> {
             names.iter().zip(&self.policies).filter(|(other, _)| *other == name).map(|(_, typed)| typed).collect()
@@ -123,11 +129,6 @@ impl Policies {
             }
         }
         Ok(policies)
-    }
-
-    /// Does an option set this parameter?
-    pub fn sets(&self, param: &str) -> bool {
-        self.set.iter().filter_map(|setting| setting.split_once('=')).any(|(name, _)| name.rsplit(':').next() == Some(param))
     }
 
     /// What options set in a policy, as it was typed.
@@ -179,7 +180,8 @@ impl Policies {
     pub fn predicted(&self, corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<(u64, u64), Failure> {
         // Agents compacted in their own windows, whichever one the policies are asked about.
         let settings = ReplaySettings { window: None, ..self.settings(catalog, logs) };
-        let tested = backtest(corpus, &recorders()?, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
+        let recorders: Vec<Policy> = recorders()?.into_iter().map(|policy| policy.with_recorded_summaries(&|_| false)).collect();
+        let tested = backtest(corpus, &recorders, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
         let ended =
             |verdict| tested.events().filter(|event| event.kind == CompactionKind::Compact && event.verdict == verdict).count() as u64;
         let hits = ended(Verdict::Hit);
@@ -236,7 +238,7 @@ impl Policies {
     }
 }
 
-/// Does this name a preset, or the newest of its system?
+/// Does this name a preset, or the first of its system?
 fn is_preset(name: &str) -> bool {
     preset_names().any(|preset| preset == name || preset.split('@').next() == Some(name))
 }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 /// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file; may be given several times [default: the main presets]. `oracle` gives each of them a row below it: what \
-     one who knows the future keeps in contexts of the same sizes";
+     a policy that knows the future keeps in contexts of the same sizes";
 
 /// What `--subagents` means here.
 const SUBAGENTS: &str = "Sessions that another one started: counted with all others, shown apart too where a row is a policy, or left out";
@@ -140,7 +140,7 @@ impl Replay {
                 if matches!(by, By::Reference) { " (the table has a column for it)" } else { " (`--by reference` has a column for it)" }
             )));
         }
-        Ok((named.load_once_each(&self.logs)?, oracle))
+        Ok((named.load_once_each(&self.logs, &[])?, oracle))
     }
 
     /// Replays a corpus and prints the report.

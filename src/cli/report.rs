@@ -83,7 +83,7 @@ impl Report {
             Target::File(path, _) => drop(door.file("output", path, NONE_IS_OWN)?),
             Target::Folder(folder) => drop(door.folder("output", folder, Company::Own, &["index.html".to_owned()])?),
         }
-        let policies = self.policies.load_once_each(&self.logs)?;
+        let policies = self.policies.load_once_each(&self.logs, &[])?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         // Estimators are held against an exact count too. In most logs it costs nothing; another vocabulary takes a sixth of the whole run.

@@ -124,7 +124,7 @@ impl Sweep {
         }
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let bases = self.policies.load(&self.logs)?;
+        let bases = self.policies.load_varied(&self.logs, &self.vary)?;
         let dimensions = self.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, _>>()?;
         let mut settings = settings(&bases, &dimensions, self.design())?;
         let objective = self.objective()?;
@@ -143,8 +143,7 @@ impl Sweep {
         let (mut turned, mut yours) = (Vec::new(), Vec::new());
         for base in bases {
             let (base, words) = self.own.configured(base, &corpus, &self.policies, &self.logs)?;
-            turned
-                .push(base.with_recorded_summaries(&|name| self.policies.sets(name) || dimensions.iter().any(|known| known.param == name)));
+            turned.push(base);
             yours.push(words.unwrap_or_default());
         }
         let bases = turned;

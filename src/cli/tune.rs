@@ -31,7 +31,7 @@ Examples:
       --params model_auto_compact_token_limit=50k..250k
 
 It seeks on some sessions, judges on the others, and prints the answer in the
-agent's own configuration. Where the sessions cannot bear a recommendation it
+agent's own configuration. If the sessions are too few for a recommendation, it
 gives none, and says how many more it would take. docs/tuning.md explains every
 step.";
 
@@ -52,7 +52,7 @@ pub struct Tune {
     /// What is to be as large as can be
     #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
     maximise: Option<String>,
-    /// What a setting must keep beside the usual guards 'overflows = 0', 'lost_lines <= default' and, for net cost, 'net failed sessions = 0'; what is
+    /// What a setting must keep beside the usual guards 'overflows = 0', 'lost_lines <= default' and, for net cost, 'net_failed_sessions = 0'; what is
     /// asked for of the measure of a guard takes its place
     #[arg(long, value_name = "CONSTRAINT")]
     subject_to: Vec<String>,
@@ -88,7 +88,7 @@ impl Tune {
         self.output.check(door, "tune")?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let policy = self.policies.only("tune", &self.logs)?;
+        let policy = self.policies.only("tune", &self.logs, &self.params)?;
         self.axes(&policy)?;
         let objective = self.objective()?;
         let bounds: Vec<Bound> = self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?;
@@ -99,7 +99,6 @@ impl Tune {
         let complaints = self.logs.complaints(&corpus);
         let (policy, yours) = self.own.configured(policy, &corpus, &self.policies, &self.logs)?;
         let axes = self.axes(&policy)?;
-        let policy = policy.with_recorded_summaries(&|name| self.policies.sets(name) || axes.iter().any(|axis| axis.param == name));
         let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
         let bounds = Bound::guards_and(&objective, bounds)?;
         let replay = self.policies.settings(&catalog, &self.logs);

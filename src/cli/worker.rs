@@ -280,7 +280,7 @@ impl Merge {
 
 impl Simulate {
     fn run(&self, catalog: &Catalog, frames: &mut Frames<impl io::Read>) -> Result<(), Failure> {
-        let policies = self.policies.load_once_each(&self.logs)?;
+        let policies = self.policies.load_once_each(&self.logs, &[])?;
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
         let series = if self.series { report::Series::Included } else { report::Series::LeftOut };

@@ -128,7 +128,7 @@ impl Presets<'_> {
     }
 
     fn make(&mut self, preset: usize, known: Option<usize>, agent: &str) -> Option<usize> {
-        let mut policy = self.recorders.get(preset)?.clone();
+        let mut policy = self.recorders.get(preset)?.clone().with_recorded_summaries(&|_| false);
         if let Some(settings) = known.and_then(|known| self.settings.get(known)) {
             match policy.configure(&settings.file, &settings.text) {
                 Ok(Some(configured)) => {

@@ -294,12 +294,11 @@ fn describe_summary(plan: &Plan, recorded: &RecordedSummaries) -> String {
     }
     let summary = &plan.summary;
     match (summary.model, recorded.describe()) {
-        (SummaryModel::Fixed, _) => format!("fixed, {} tokens", summary.tokens),
+        (SummaryModel::Fixed, _) | (SummaryModel::Recorded, None) => format!("fixed, {} tokens", summary.tokens),
         (SummaryModel::Share, _) if summary.max > 0 => {
             format!("{} of what it replaces, {} to {} tokens", summary.ratio, summary.min, summary.max)
         }
         (SummaryModel::Share, _) => format!("{} of what it replaces, at least {} tokens", summary.ratio, summary.min),
         (SummaryModel::Recorded, Some(model)) => model,
-        (SummaryModel::Recorded, None) => format!("fixed, {} tokens (the corpus records no summary)", summary.tokens),
     }
 }

@@ -61,13 +61,11 @@ fn same_bytes_with_one_and_two_threads_and_after_a_kill() {
     assert!(rows == std::fs::read(&killed).unwrap());
 }
 
-/// A row of the sweep is what `replay` says of the same setting.
+/// A row of the sweep is what `replay` says of the same setting, with summaries as large as recorded and as one policy is told.
 #[test]
 fn a_row_is_what_replay_counts() {
-    // A replay takes the summaries that presets assume, a sweep those that the corpus records, unless it is told.
-    let sizes = ["--set", "baseagent:summary_tokens=1500", "--set", "opencode:summary_tokens=1500", "--minimise", "tokens"];
-    let asked = [LOGS, "-q", "-p", "baseagent", "-p", "opencode", "--window", "30k", "--csv"];
-    let asked = [&asked[..], &sizes].concat();
+    let asked = [LOGS, "-q", "-p", "baseagent", "-p", "opencode", "--window", "30k", "--set", "opencode:summary_tokens=1500"];
+    let asked = [&asked[..], &["--minimise", "tokens", "--csv"]].concat();
     let swept = sweep(&asked.iter().copied().chain(["--vary", "prune_protect=2k,20k"]).collect::<Vec<_>>());
     let swept = swept.stdout();
     let mut reader = csv::Reader::from_reader(swept.as_bytes());
@@ -82,8 +80,11 @@ fn a_row_is_what_replay_counts() {
     for row in rows.iter().filter(is_set) {
         let value = |key: &str| row[keys.iter().position(|known| known == key).unwrap()].to_owned();
         let set = value("setting");
-        let words = [LOGS, "-q", "-p", &value("policy"), "--window", "30k", "--set", &set, "--set", "summary_tokens=1500", "--json"];
-        let replay = ctxsim(&["replay"]).args(words).json();
+        let policy = value("policy");
+        let size = if policy == "opencode" { &["--set", "summary_tokens=1500"][..] } else { &[] };
+        let replay = ctxsim(&["replay", LOGS, "-q", "-p", &policy, "--window", "30k", "--set", &set, "--json"]).args(size).json();
+        let model = replay["policies"][0]["summary_model"].as_str().unwrap();
+        assert_eq!(model.starts_with("fixed"), policy == "opencode", "{model}");
         for key in
             ["calls", "overflows", "reply_cut", "over_budget", "missed", "early", "peak_tokens", "prompt_tokens", "summariser_tokens"]
         {

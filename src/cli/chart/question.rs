@@ -193,8 +193,10 @@ impl Asked<'_> {
     /// The policies that were named; where none were, those that the kind is best shown with.
     fn policies_of(&self, kind: &Kind) -> Result<Vec<Policy>, Failure> {
         match kind.usual.filter(|_| self.policies.policies.is_empty()) {
-            Some(one) => Policies { policies: vec![one.to_owned()], ..self.policies.clone() }.load_once_each(self.logs),
-            None => self.policies.load_once_each(self.logs),
+            Some(one) => {
+                Policies { policies: vec![one.to_owned()], ..self.policies.clone() }.load_once_each(self.logs, &self.question.vary)
+            }
+            None => self.policies.load_once_each(self.logs, &self.question.vary),
         }
     }
 
@@ -217,7 +219,8 @@ impl Asked<'_> {
         let own = corpus.traces.at(place).and_then(|trace| own_policy(&trace, recorders, settings));
         let policies = match own {
             Some(own) => vec![own.clone()],
-            None => Policies { policies: vec!["baseagent".to_owned()], ..self.policies.clone() }.load_once_each(self.logs)?,
+            None => Policies { policies: vec!["baseagent".to_owned()], ..self.policies.clone() }
+                .load_once_each(self.logs, &self.question.vary)?,
         };
         let replays = self.policies.replay(&policies, corpus, self.catalog, self.logs)?;
         Ok((place, policies, replays))
@@ -246,8 +249,7 @@ impl Asked<'_> {
         let constraints = self.question.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
         let settings = settings(bases, &dimensions, Design::Grid)?;
         settings.iter().try_for_each(|setting| setting.policy(bases).map(drop))?;
-        let varied = dimensions.into_iter().map(|dimension| dimension.param).collect();
-        Ok(Search { settings, objective, constraints, varied })
+        Ok(Search { settings, objective, constraints })
     }
 
     fn sweep(
@@ -260,11 +262,11 @@ impl Asked<'_> {
         watch: &dyn Watch,
     ) -> Result<Chart, Failure> {
         let corpus = material.corpus;
-        let Search { mut settings, objective, constraints, varied } = search;
+        let Search { mut settings, objective, constraints } = search;
         let (mut turned, mut yours) = (Vec::new(), Vec::new());
         for base in bases {
             let (base, words) = self.own.configured(base, corpus, self.policies, self.logs)?;
-            turned.push(base.with_recorded_summaries(&|name| self.policies.sets(name) || varied.iter().any(|known| known == name)));
+            turned.push(base);
             yours.push(words.unwrap_or_default());
         }
         let own = with_own(&mut settings, &turned);
@@ -308,8 +310,6 @@ struct Search {
     settings: Vec<ctxsim::experiment::Setting>,
     objective: Option<Objective>,
     constraints: Vec<Constraint>,
-    /// The parameters that are varied.
-    varied: Vec<String>,
 }
 
 /// The preset that a session's agent ran by; absent where none is known.
