@@ -7,7 +7,7 @@ use crate::sim::Outcome;
 use crate::statistics::{Bars, Estimate, FEWEST, Finding, Resamples, Sample, finding};
 use crate::trace::Evidence;
 
-/// A policy beside the user's own agents, over the sessions that both bring to their end.
+/// A policy beside the user's own agents, over the sessions that both bring to their end and no one compacted by hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advised {
     /// Its place among the replays.
@@ -16,7 +16,7 @@ pub struct Advised {
     pub difference: Option<Estimate>,
     /// What is to be said of that.
     pub finding: Finding,
-    /// The sessions that both bring to their end.
+    /// The sessions that are compared.
     pub compared: u64,
     /// Sessions that it fails and the own agents do not.
     pub fails_more: u64,
@@ -59,7 +59,8 @@ pub fn advised<'a>(
         let (mut parts, mut wholes, mut compared, mut fails_more) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut kept = [(0, 0); 2];
         for (session, (outcome, mine)) in both {
-            let counts = ended(&outcome) && ended(&mine);
+            // What a person compacted by hand is imposed on the own agents alone.
+            let counts = ended(&outcome) && ended(&mine) && !own.replay.imposed.contains_key(&session);
             fails_more += u64::from(ended(&mine) && !ended(&outcome));
             compared.push(counts);
             let (new, old) = (cost(replay, session, &outcome, cache), cost(&own.replay, session, &mine, cache));

@@ -61,7 +61,7 @@ pub use measure::{Measure, Value, names as measure_names};
 pub use metric::{Better, KnownFrom, Metric, OverSessions, Provenance, Unit};
 pub use origin::sample;
 pub use outliers::{Outlier, UsageOutlier, usage_outliers};
-pub use own::{Own, OwnAgent, OwnSettings, choose as recorded_under, lies_below, own_agents};
+pub use own::{Own, OwnAgent, OwnSettings, choose as recorded_under, is_manual, lies_below, own_agents};
 pub use price::{calibrate, check_model, price, reads};
 pub use reach::{JUMP_QUANTILES, Jumps, NeverReached, jumps, near, never_reached, thresholds};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};

@@ -2,7 +2,7 @@
 
 use super::words::{counted, counted_as, first_few, grouped, percent};
 use crate::corpus::{Corpus, CorpusFacts};
-use crate::experiment::Replay;
+use crate::experiment::{Replay, is_manual};
 use crate::sim::{EventKind, Lasts, Totals};
 use crate::trace::CallRow;
 use crate::transcript::Trust;
@@ -239,6 +239,16 @@ fn undone(facts: &CorpusFacts) -> Option<String> {
     let count = facts.recorded_compactions;
     let what = if count == 1 { "compaction or pruning" } else { "compactions and prunings" };
     (count > 0).then(|| format!("Undone for replay: {} {what} by the recording agents themselves.", grouped(count)))
+}
+
+/// Compactions that people asked for: a search undoes them under each setting, the defaults too.
+pub fn manual_undone(corpora: &[&Corpus]) -> Option<String> {
+    let of = |corpus: &&Corpus| {
+        corpus.traces.each().map(|trace| trace.compactions.iter().filter(|row| is_manual(row)).count() as u64).sum::<u64>()
+    };
+    let count = corpora.iter().map(of).sum();
+    let what = counted_as(count, "manual compaction is", "manual compactions are");
+    (count > 0).then(|| format!("{what} undone under each setting, the defaults too."))
 }
 
 /// What is said of the logs in the end: what they hold and what they do not.

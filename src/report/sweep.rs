@@ -35,7 +35,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let figures = told(shown.iter().map(|bundle| &bundle.judged.row.totals));
     let rows: Vec<(&Judged<'_>, String)> = shown.iter().map(|bundle| (bundle.judged, bundle.words(swept))).collect();
     let lines = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged));
-    let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged));
+    let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged)).chain(notes::manual_undone(&[swept.corpus]));
     let lines: Vec<String> = lines.collect();
     let mut sections = Vec::new();
     if !lines.is_empty() {
@@ -327,7 +327,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     all.extend(yours.map(|(policy, words)| format!("Your own settings of {}: {words}.", policy.name)));
     if swept.bases.iter().any(Policy::takes_recorded_summaries) {
         let recorded = RecordedSummaries::fit(swept.corpus.traces.each()).describe();
-        all.extend(recorded.map(|words| format!("Sizes of summaries: {words}; `replay` takes the size that each preset assumes.")));
+        all.extend(recorded.map(|words| format!("Sizes of summaries: {words}.")));
     }
     all.extend(notes::notes(swept.corpus, &[]));
     all

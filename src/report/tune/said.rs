@@ -6,7 +6,7 @@ use crate::policy::{Facts, figure};
 use crate::report::asked::Found;
 use crate::report::measures::{against, phrase};
 use crate::report::words::{capital, counted, grouped};
-use crate::report::{causes, finding, judged};
+use crate::report::{causes, finding, judged, notes};
 
 /// What the setting is compared with.
 pub(super) fn point(found: &Found<'_>) -> &'static str {
@@ -114,6 +114,7 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
         sought(&idle.name) && idle.because.as_ref().is_some_and(|(other, _)| !sought(other))
     });
     sentences.extend(idle.map(|idle| format!("{}.", idle.words())));
+    sentences.extend(notes::manual_undone(&[&found.split.training, &found.split.held_out]));
     sentences.iter().map(|sentence| beside(found, sentence)).collect()
 }
 
