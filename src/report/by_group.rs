@@ -28,6 +28,11 @@ const fn recorded(key: &'static str, header: &'static str, unit: Unit) -> Column
     Column { priority: 1, ..Column::number(key, header, unit, Provenance::Recorded) }
 }
 
+/// A sum of recorded usage; empty where no call has any.
+fn usage(group: &CallGroup, tokens: u64) -> Cell {
+    if group.without_usage < group.calls { Cell::Tokens(tokens) } else { Cell::Empty }
+}
+
 /// A row for each group: days and blocks the newest first, others by their tokens.
 pub fn section(grouped: &Grouped) -> Section {
     let mut all: Vec<&CallGroup> = grouped.groups.iter().rev().collect();
@@ -42,8 +47,8 @@ pub fn section(grouped: &Grouped) -> Section {
         .with(Column::name("group", header(grouped.by)), |group| Cell::text(&group.label))
         .with(recorded("sessions", "sessions", Unit::Count), |group| Cell::Count(group.sessions))
         .with(recorded("calls", "calls", Unit::Count), |group| Cell::Count(group.calls))
-        .with(recorded("prompt_tokens", "prompt tokens", Unit::Tokens), |group| Cell::Tokens(group.prompt_tokens))
-        .with(recorded("output_tokens", "output tokens", Unit::Tokens), |group| Cell::Tokens(group.output_tokens))
+        .with(recorded("prompt_tokens", "prompt tokens", Unit::Tokens), |group| usage(group, group.prompt_tokens))
+        .with(recorded("output_tokens", "output tokens", Unit::Tokens), |group| usage(group, group.output_tokens))
         .with(recorded("cost", "cost", Unit::Money), |group| group.nano_usd.map_or(Cell::Empty, Cell::money))
         .with(recorded("compactions", "compac\u{ad}tions", Unit::Count), |group| Cell::Count(group.compactions));
     if grouped.groups.iter().any(|group| group.compacting_ms.is_some()) {
@@ -81,7 +86,9 @@ pub fn screen(title: String, grouped: &Grouped) -> Screen {
     let shown = ["sessions", "calls", "prompt_tokens", "cost", "compactions", "compacting_minutes", "least"].into_iter();
     let shown: Vec<String> = shown.filter(|key| !timed || *key != "sessions").map(str::to_owned).collect();
     let body = if let Body::Table(table) = body { Body::Table(table.with_columns(&shown)) } else { body };
-    let sections = answer.map(|answer| Section::lines(vec![answer])).into_iter().chain([Section { title: heading, body }]).collect();
+    let lines: Vec<String> = answer.into_iter().chain(note(grouped)).collect();
+    let lines = (!lines.is_empty()).then(|| Section::lines(lines));
+    let sections = lines.into_iter().chain([Section { title: heading, body }]).collect();
     Screen { title, sections, ..Screen::default() }
 }
 
@@ -103,7 +110,7 @@ pub fn flat(grouped: &Grouped) -> Table {
     let figures = |(group, place): &Row<'_>| place.and_then(|place| group.policies.get(place).copied());
     let tokens = move |row: &Row<'_>| {
         if row.1.is_none() {
-            Cell::Tokens(row.0.prompt_tokens)
+            usage(row.0, row.0.prompt_tokens)
         } else {
             figures(row).map_or(Cell::Empty, |(tokens, _)| Cell::Tokens(tokens))
         }
@@ -117,8 +124,8 @@ pub fn flat(grouped: &Grouped) -> Table {
         .with(recorded("recorded_tokens", "recorded tokens", Unit::Tokens), move |row| {
             figures(row).map_or(Cell::Empty, |(_, recorded)| Cell::Tokens(recorded))
         })
-        .with(recorded("cache_read_tokens", "cache reads", Unit::Tokens), of(|group| Cell::Tokens(group.cache_read_tokens)))
-        .with(recorded("output_tokens", "output tokens", Unit::Tokens), of(|group| Cell::Tokens(group.output_tokens)))
+        .with(recorded("cache_read_tokens", "cache reads", Unit::Tokens), of(|group| usage(group, group.cache_read_tokens)))
+        .with(recorded("output_tokens", "output tokens", Unit::Tokens), of(|group| usage(group, group.output_tokens)))
         .with(recorded("cost", "cost", Unit::Money), of(|group| group.nano_usd.map_or(Cell::Empty, Cell::money)))
         .with(recorded("compactions", "compactions", Unit::Count), of(|group| Cell::Count(group.compactions)))
         .with(recorded("compacting_ms", "compacting, ms", Unit::Count), of(|group| group.compacting_ms.map_or(Cell::Empty, Cell::Count)))

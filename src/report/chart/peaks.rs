@@ -24,7 +24,8 @@ pub const PEAKS: Kind = Kind {
 
 fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
-    let recorded: Vec<u64> = corpus.traces.each().map(|trace| trace.largest_prompt()).collect();
+    let recorded: Vec<u64> =
+        corpus.traces.each().map(|trace| trace.sent.map_or_else(|| trace.largest_prompt(), |sent| sent.peak_tokens)).collect();
     let simulated = |replay: &Replay| replay.outcomes.each().map(|outcome| outcome.totals.peak_tokens).collect::<Vec<u64>>();
     let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| replay.totals.peak_tokens));
     let shown = told_apart(baselines, replays, &drawn);
