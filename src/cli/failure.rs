@@ -126,7 +126,10 @@ impl From<ConvertError> for Failure {
 
 impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Failure {
-        usage(error)
+        match error {
+            SweepError::File { path, error } if path == "-" && error.kind() == io::ErrorKind::BrokenPipe => Failure::Enough,
+            other => usage(other),
+        }
     }
 }
 

@@ -56,6 +56,7 @@ use door::Door;
 use failure::{Failure, tell};
 use print::{Color, set_color};
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -100,7 +101,7 @@ Exit codes:
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Take the project's defaults from this file, whosever it is; '' for none at all
+    /// Take the project's defaults from this file, whoever owns it; '' reads none
     #[arg(long = "config", value_name = "FILE", global = true, value_parser = OsStringValueParser::new().map(PathBuf::from))]
     config_file: Option<PathBuf>,
     /// When the best figures are shown in bold
@@ -186,10 +187,14 @@ pub fn run() -> Result<(), Failure> {
     })
 }
 
-/// What the parser refuses. Help and versions are printed by the parser itself, and end the run.
+/// What the parser refuses. Help and versions are printed, and end the run.
 fn refused(error: clap::Error, root: &clap::Command, typed: &[OsString]) -> Failure {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print().and_then(|()| io::stdout().flush()) {
+            Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => Failure::writing(Path::new("standard output"), &failed),
+            _ => Failure::Enough,
+        },
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
         _ => {
             let mut root = root.clone();
             // Commands below know their whole names only then.

@@ -455,12 +455,13 @@ fn a_folder_that_cannot_be_written_is_said() {
     }
 }
 
-/// Ctrl-C, and the signal that ends services, while files wait beside their places.
+/// Ctrl-C, the signal that ends services and that of a closed terminal, while files wait beside their places.
 #[test]
 fn an_interrupt_leaves_whole_files_or_none() {
     use rustix::process::{Pid, Signal, kill_process};
     let mut caught = 0;
-    for (writer, signal) in WRITERS.iter().flat_map(|writer| [(writer, Signal::INT), (writer, Signal::TERM)]) {
+    let signals = [[Signal::INT, Signal::TERM], [Signal::INT, Signal::HUP]].into_iter().cycle();
+    for (writer, signal) in WRITERS.iter().zip(signals).flat_map(|(writer, signals)| signals.map(|signal| (writer, signal))) {
         let (_folder, root, log) = ground();
         let (place, file) = writer.place(&root.join("work"));
         fs::create_dir(root.join("work")).unwrap();

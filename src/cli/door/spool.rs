@@ -211,10 +211,10 @@ fn at_the_end(ending: Ending) {
 /// Waits for the signals that end a run, cleans up, and lets them end it.
 #[cfg(unix)]
 fn watch() {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
-    // Who starts a program in the background may want it to go on at Ctrl-C.
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal))) else { return };
+    // Who starts a program in the background may want it to go on at Ctrl-C, or when the terminal is closed.
+    let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal))) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             ENDINGS.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|ending| ending());
