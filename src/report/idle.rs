@@ -63,7 +63,7 @@ fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
     let (untimed, calls) = corpus.traces.each().fold((0, 0), |(none, all), trace| (none + untimed(&trace), all + trace.calls.len() as u64));
     let unknown = (untimed > 0).then(|| {
         let of = counted(calls, "call");
-        format!("{} of {of} have no time: how long the pauses between them were cannot be known.", grouped(untimed))
+        format!("{} of {of} have no time: their pauses are not known.", grouped(untimed))
     });
     if found.count == 0 {
         return std::iter::once("No log has times and a cache that promises a lifetime.".to_owned()).chain(unknown).collect();
@@ -95,7 +95,7 @@ pub fn remedy_name(remedy: Remedy) -> String {
 
 /// What would have been cheapest, with sessions that were never resumed and without them.
 fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
-    let words = |one: &Advice<'_>| {
+    let words = |one: &Advice<'_>, briefly: bool| {
         let Advice { class, best: Best { remedy, nano_usd, nothing_nano_usd }, beside } = one;
         let from = if class.floor > 0 { format!(" from {} tokens up", three_digits(class.floor)) } else { String::new() };
         let (named, cost, nothing) = (format!("{}{from}", remedy_name(*remedy)), money(*nano_usd), money(*nothing_nano_usd));
@@ -105,6 +105,7 @@ fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
                 let share = finding::share;
                 let beside_nothing = format!("{} ({LEVEL} %: {} to {})", share(beside.value), share(beside.low), share(beside.high));
                 match beside.high < 0.0 {
+                    true if briefly => format!("{named}, {beside_nothing}"),
                     true => format!("{named}: {cost} instead of {nothing}, {beside_nothing}"),
                     false => format!("do nothing: {nothing}; {named}: {cost}, {beside_nothing}, no difference larger than the uncertainty"),
                 }
@@ -120,12 +121,12 @@ fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
                 lifetime(kept)
             )];
         };
-        let first = format!("{} cache: {}.", lifetime(kept), words(one));
+        let first = format!("{} cache: {}.", lifetime(kept), words(one, false));
         let second = match &without {
             Some(one) if of(&with) != of(&without) => {
-                format!("Sessions never resumed left out, the recommendation changes: {}.", words(one))
+                format!("Without sessions never resumed: {}.", words(one, true))
             }
-            _ => "Sessions never resumed left out: the same.".to_owned(),
+            _ => "Without sessions never resumed: the same.".to_owned(),
         };
         vec![first, second]
     });

@@ -70,7 +70,7 @@ fn sessions_that_were_never_resumed_turn_the_answer_round() {
     }
     let run = |arguments: &[&str]| ctxsim(arguments).within(folder.path()).columns(80).stdout();
     let screen = run(&["idle", ".", "--quiet"]);
-    assert!(screen.contains("the recommendation changes"), "{screen}");
+    assert!(screen.contains("Without sessions never resumed: "), "{screen}");
     insta::assert_snapshot!("idle", screen);
     let record: serde_json::Value = serde_json::from_str(&run(&["idle", ".", "--quiet", "--json"])).unwrap();
     assert_eq!((&record["schema"], &record["recommended"][0]["changes"]), (&"ctxsim.idle/2".into(), &true.into()));
