@@ -56,7 +56,7 @@ it up to the repository's root:
 
 It says what is read and how that is judged. Where and what is written, and what
 content is shown, is typed each time. A file of another owner is ignored.
---config FILE or CTXSIM_CONFIG names another file, whosever it is; set to
+--config FILE or CTXSIM_CONFIG names another file, whoever owns it; set to
 nothing, none is read.";
 
 /// Show the defaults of the project: the ctxsim.toml that holds here, and each value in it

@@ -24,7 +24,7 @@ pub struct Pricing {
     /// The prompt cache that costs are shown with
     #[arg(long, value_name = "CACHE", default_value = "recorded")]
     pub cache: Cache,
-    /// Seconds between two calls where a log has no times: caches forget
+    /// Assume so many seconds between calls where a log has no times: the prompt cache may expire in them
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32))]
     pub gap: u32,
 }

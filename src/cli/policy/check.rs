@@ -19,7 +19,7 @@ Examples:
   ctxsim policy check mine.toml --model gpt-5
   ctxsim policy check pi --window 16k
 
-The program of a policy whose decisions one takes is tried on ten made sessions.
+If a program decides for the policy, it is tried on ten made-up sessions.
 
 Exit codes: 1 where something cannot work; what works in some sessions only
 (doubt) counts with --strict.";

@@ -20,7 +20,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct New {
-    /// The preset that it starts from; a bare name is the newest version of its system
+    /// The preset that it starts from; a bare name is the first of its system in `ctxsim policy list`
     #[arg(long, value_name = "NAME")]
     extends: String,
     /// The form of the output: TOML is the only one

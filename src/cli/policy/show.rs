@@ -29,7 +29,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Show {
-    /// The preset; a bare name is the newest version of its system
+    /// The preset; a bare name is the first of its system in `ctxsim policy list`
     name: String,
     /// Print the agent's own configuration instead: the values of all parameters that it can set, ready to paste
     #[arg(long)]

@@ -26,7 +26,7 @@ pub struct Programs {
     /// Hand the texts of the logs to the programs of policies; without it they see lengths and names
     #[arg(long, help_heading = SHOWS)]
     pub with_content: bool,
-    /// Keep what programs of policies answer in this folder, and ask none of it again
+    /// Keep the answers of policy programs in this folder and reuse them
     #[arg(long, value_name = "DIR", help_heading = WRITES)]
     program_cache: Option<PathBuf>,
 }

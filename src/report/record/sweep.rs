@@ -1,4 +1,4 @@
-//! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
+//! A sweep for programs: schema `ctxsim.sweep/2`, as `docs/json.md` describes it.
 
 use super::figures::{Fields, FiguresRecord};
 use super::number::{ShareRecord, bound_number, number, round};

@@ -1,4 +1,4 @@
-//! Tuning for programs: schema `ctxsim.tune/1`, as `docs/json.md` describes it.
+//! Tuning for programs: schema `ctxsim.tune/2`, as `docs/json.md` describes it.
 
 use super::figures::FiguresRecord;
 use super::number::{ShareRecord, bound_number, number, round};
