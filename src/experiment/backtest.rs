@@ -5,7 +5,7 @@ use super::own::choose;
 use super::replay::ReplaySettings;
 use super::summaries::{RecordedSummaries, summary_of};
 pub use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
-use super::window::window_of;
+use super::window::{MainModel, window_of};
 use crate::corpus::{Bounds, Corpus, prompt_of, segment};
 use crate::list::Arrange;
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
@@ -166,6 +166,7 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
 /// One session before its policy.
 struct Session<'a> {
     trace: &'a Trace,
+    main: MainModel,
     plan: Plan,
     conditions: Conditions,
     /// What the policy reckons with.
@@ -198,7 +199,8 @@ impl<'a> Session<'a> {
         let plan = policy.plan(&window.facts)?;
         let imposes_prunings = !plan.rule.iter().any(|rule| acts(rule, CompactionKind::Prune));
         let window = window.facts.window.unwrap_or(window.window);
-        Ok(Session { trace, plan, conditions, window, notes_prunings, imposes_prunings })
+        let main = MainModel::of(trace, replay.catalog);
+        Ok(Session { trace, main, plan, conditions, window, notes_prunings, imposes_prunings })
     }
 
     /// Each event from the context that the agent had after the compaction before.
@@ -223,11 +225,12 @@ impl<'a> Session<'a> {
             let predicted = self.predictions(&outcome, segment.first_call);
             let closing_call = self.call_after(closed_before);
             let first = predicted.iter().find(|event| event.kind == CompactionKind::Compact).copied();
-            let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
+            let case =
+                |kind, row| Case { trace: self.trace, main: &self.main, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
             // Each compaction before this call is one that the agent did not do.
             let alarms = |before: u64| {
                 let early = predicted.iter().filter(move |event| event.kind == CompactionKind::Compact && event.call < before);
-                early.map(|event| self.false_alarm(*event, &case(CompactionKind::Compact, None)))
+                early.filter_map(|event| self.false_alarm(*event, &case(CompactionKind::Compact, None)))
             };
             // Prunings that the policy makes itself are replayed freely within the stretch.
             let prunes =
@@ -256,7 +259,8 @@ impl<'a> Session<'a> {
         let segment = segment(self.trace, Bounds { opened_by: None, closed_before: end, end }, &[]);
         let outcome = simulate(&segment.trace, &self.plan, &self.conditions);
         let predicted = self.predictions(&outcome, 0);
-        let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
+        let case =
+            |kind, row| Case { trace: self.trace, main: &self.main, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
         let mut tested = Vec::new();
         for kind in [CompactionKind::Compact, CompactionKind::Prune] {
             let noted: Vec<&CompactionRow> = self.trace.compactions.iter().filter(|event| event.kind == kind).collect();
@@ -287,7 +291,7 @@ impl<'a> Session<'a> {
             };
             tested.push(self.test(row, shown, &case(row.kind, Some(row))));
         }
-        tested.extend(predicted.into_iter().map(|event| self.false_alarm(event, &case(event.kind, None))));
+        tested.extend(predicted.into_iter().filter_map(|event| self.false_alarm(event, &case(event.kind, None))));
         tested
     }
 
@@ -308,10 +312,10 @@ impl<'a> Session<'a> {
         Tested { kind: row.kind, recorded: Some(recorded), predicted, estimate, modelled_summary, verdict, reason }
     }
 
-    fn false_alarm(&self, event: Predicted, case: &Case<'_>) -> Tested {
-        let reason = case.of_false_alarm(&event);
+    fn false_alarm(&self, event: Predicted, case: &Case<'_>) -> Option<Tested> {
+        let reason = case.may_be_false(&event).then(|| case.of_false_alarm(&event))?;
         let (kind, verdict) = (event.kind, Verdict::FalseAlarm);
-        Tested { kind, recorded: None, predicted: Some(event), estimate: None, modelled_summary: None, verdict, reason }
+        Some(Tested { kind, recorded: None, predicted: Some(event), estimate: None, modelled_summary: None, verdict, reason })
     }
 
     /// What the model `recorded` makes of the summary of a recorded compaction.
@@ -342,6 +346,7 @@ impl<'a> Session<'a> {
             let next = event.call as usize + usize::from(after_reply(&event.rule));
             Some(Predicted {
                 call: (first_call + next) as u64 + 1,
+                fired: first_call as u64 + u64::from(event.call) + 1,
                 tokens: event.belief.unwrap_or(event.before),
                 limit: event.limit,
                 after: outcome.calls.get(next).map(|call| call.actual),

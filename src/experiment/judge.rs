@@ -1,6 +1,7 @@
 //! What became of a recorded event, and why: only what the log itself shows.
 
 use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
+use super::window::MainModel;
 use crate::corpus::{Segment, prompt_of};
 use crate::policy::{Hook, Measure, Plan, Rule, Trigger};
 use crate::sim::Outcome;
@@ -20,6 +21,8 @@ pub enum Reason {
     OtherSelection,
     /// No call with usage stands before it.
     NoUsage,
+    /// The limit is that of the session's main model, and another one was at work.
+    OtherModel,
     /// The log ends with it, and the policy looks before calls alone.
     NoCallFollows,
     /// The policy looks at no single size.
@@ -114,6 +117,7 @@ const CONTRADICTION: u64 = 10;
 /// What a judgement rests on.
 pub(super) struct Case<'a> {
     pub trace: &'a Trace,
+    pub main: &'a MainModel,
     pub plan: &'a Plan,
     /// The stretch that the event closes or lies in.
     pub segment: &'a Segment<'a>,
@@ -141,6 +145,10 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     let Some(row) = case.row.filter(|_| case.kind == CompactionKind::Compact) else {
         return (Verdict::Missed, Reason::OtherSelection);
     };
+    let before = case.trace.calls.iter().rfind(|call| call.message < row.before);
+    if before.is_some_and(|call| !case.main.made(call)) || predicted.is_some_and(|event| !case.may_be_false(event)) {
+        return (Verdict::Untested, Reason::OtherModel);
+    }
     let Some(limit) = limit(case.plan) else { return (Verdict::Untested, Reason::NoLimit) };
     let (Some(tokens), Some(used)) = (recorded.tokens, recorded_size(case.trace, row, case.plan)) else {
         return (Verdict::Untested, Reason::NoUsage);
@@ -192,6 +200,15 @@ impl Case<'_> {
         }
     }
 
+    /// Is the limit that this was held against one of the model at work? What is pruned goes by no window.
+    pub fn may_be_false(&self, event: &Predicted) -> bool {
+        let is_other = |call: u64| {
+            let call = usize::try_from(call).ok().and_then(|place| self.trace.calls.get(place.checked_sub(1)?));
+            call.is_some_and(|call| !self.main.made(call))
+        };
+        event.kind == CompactionKind::Prune || !is_other(event.call) && !is_other(event.fired)
+    }
+
     /// The policy's estimate at its last look before this call, from 1.
     pub fn estimate(&self, call: u64) -> Option<u64> {
         let place = usize::try_from(call).ok()?.checked_sub(1 + self.segment.first_call)?;
@@ -225,14 +242,16 @@ impl Case<'_> {
         results < count(call.message, PartKind::ToolCall)
     }
 
-    /// The largest recorded context before a message, from the stretch's beginning, after which the session went on without an event.
+    /// The largest context of the main model before a message, from the stretch's beginning, after which the session went on without an event.
     fn largest_before(&self, message: u32) -> u64 {
         let calls = self.trace.calls.iter().skip(self.segment.first_call).take(self.segment.trace.calls.len());
-        let before: Vec<u64> =
-            calls.take_while(|call| call.message < message).filter_map(|call| Some(prompt_of(call)? + call.output)).collect();
+        let before: Vec<(bool, u64)> = calls
+            .take_while(|call| call.message < message)
+            .filter_map(|call| Some((self.main.made(call), prompt_of(call)? + call.output)))
+            .collect();
         // The last one is the one that the event followed.
         let gone_on = if message == u32::MAX { before.len() } else { before.len().saturating_sub(1) };
-        before.iter().take(gone_on).copied().max().unwrap_or(0)
+        before.iter().take(gone_on).filter(|(own, _)| *own).map(|(_, size)| *size).max().unwrap_or(0)
     }
 
     /// Reasoning tokens of the stretch whose encrypted content was taken out of the log.

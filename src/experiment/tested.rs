@@ -18,7 +18,7 @@ pub enum Verdict {
     Manual,
     /// The log does not say so, but everything suggests that the user asked for it.
     ProbablyManual,
-    /// Nothing to predict it from, no call behind it to predict, or no rule that could.
+    /// Nothing to predict it from, no call behind it to predict, another model at work, or no rule that could.
     Untested,
 }
 
@@ -42,6 +42,8 @@ pub struct Recorded {
 pub struct Predicted {
     /// The first call after it, from 1.
     pub call: u64,
+    /// The call at which its trigger fired, from 1: the one before where it looks when a reply is there.
+    pub(super) fired: u64,
     /// The policy's estimate when its trigger fired.
     pub tokens: u64,
     /// The limit that this was held against.

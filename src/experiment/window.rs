@@ -2,7 +2,7 @@
 //! catalogue: for the host that served the session, else for the model.
 
 use super::settings::ReplaySettings;
-use crate::catalog::Family;
+use crate::catalog::{Catalog, Family};
 use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, implied_window, window_in_force};
 use crate::trace::{CallRow, CompactionRow, Trace};
 use crate::transcript::CompactionKind;
@@ -23,7 +23,7 @@ pub enum WindowFrom {
     Host,
     /// The catalogue, for the model of the log or that of `--model`.
     Catalogue,
-    /// The known window was smaller than a recorded prompt: a larger one was in force.
+    /// The known window was smaller than a recorded prompt, of its model or of another one of the session: a larger one is taken.
     Outgrown,
     /// The model is unknown: the policy's own default.
     Policy,
@@ -53,6 +53,23 @@ impl Window {
     }
 }
 
+/// Whose calls speak for a session's window: what another model than the main one took says nothing of it.
+pub(super) struct MainModel(Vec<bool>);
+
+impl MainModel {
+    /// Names of one entry of the catalogue are one model.
+    pub fn of(trace: &Trace, catalog: &Catalog) -> MainModel {
+        let main = trace.main_model().unwrap_or("");
+        let known = catalog.find(main);
+        MainModel(trace.models.iter().map(|named| named == main || known.is_some() && catalog.find(named) == known).collect())
+    }
+
+    /// Is the call one of the main model, or of none that the log names?
+    pub fn made(&self, call: &CallRow) -> bool {
+        call.model.and_then(|model| self.0.get(model as usize)).is_none_or(|same| *same)
+    }
+}
+
 /// The window of a session; `default` is what the policy takes for an unknown model.
 pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
@@ -73,21 +90,21 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     if let Some(window) = settings.window {
         return known(window, 0, WindowFrom::Flag);
     }
-    // What another model took says nothing of this one's window.
-    let recorded = trace.main_model().unwrap_or("");
-    let of_recorded = settings.catalog.find(recorded);
-    let is_same = |named: &String| named == recorded || of_recorded.is_some() && settings.catalog.find(named) == of_recorded;
-    let same: Vec<bool> = trace.models.iter().map(is_same).collect();
-    let is_its_own = |call: &CallRow| call.model.and_then(|model| same.get(model as usize)).is_none_or(|same| *same);
+    let main = MainModel::of(trace, settings.catalog);
     // A prompt and its reply that were recorded did fit.
     let [(largest, filled), (largest_of_others, filled_by_others)] = [true, false].map(|own| {
-        let usages = trace.calls.iter().filter(|call| is_its_own(call) == own).filter_map(|call| call.usage);
+        let usages = trace.calls.iter().filter(|call| main.made(call) == own).filter_map(|call| call.usage);
         usages.fold((0, 0), |(largest, filled), usage| (usage.prompt.max(largest), (usage.prompt + usage.output).max(filled)))
     });
-    let holding_others = |known: Window| Window {
-        window: known.window.max(filled_by_others),
-        prompt_limit: known.prompt_limit.max(largest_of_others),
-        ..known
+    let holding_others = |known: Window| {
+        let holds = filled_by_others <= known.window && largest_of_others <= known.prompt_limit;
+        Window {
+            window: known.window.max(filled_by_others),
+            prompt_limit: known.prompt_limit.max(largest_of_others),
+            // A default of the policy stays one.
+            from: if holds || known.from == WindowFrom::Policy { known.from } else { WindowFrom::Outgrown },
+            ..known
+        }
     };
     let of_flag = model.filter(|_| settings.model.is_some());
     let day = trace.day();
@@ -100,7 +117,7 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
             Some((limits.context.0, tokens(limits.max_input), tokens(limits.max_output), WindowFrom::Host))
         };
         let of_compactions = || {
-            let window = implied(trace, day.as_deref(), filled).filter(|window| *window != catalogue)?;
+            let window = implied(trace, &main, day.as_deref(), filled).filter(|window| *window != catalogue)?;
             Some((window, 0, max_output, WindowFrom::Compactions))
         };
         of_log().or_else(of_compactions).or_else(of_host)
@@ -135,11 +152,12 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
 
 /// The window that the session's own automatic compactions imply, by the presets of its agent: what the last call but one before each of them
 /// came to was below the limit, or it would have compacted there. No window is smaller than what it held.
-fn implied(trace: &Trace, day: Option<&str>, filled: u64) -> Option<u64> {
+fn implied(trace: &Trace, main: &MainModel, day: Option<&str>, filled: u64) -> Option<u64> {
     let automatic = |row: &&CompactionRow| row.automatic == Some(true) && row.kind == CompactionKind::Compact && !row.copy;
     let below = |row: &CompactionRow| {
-        let calls = trace.calls.iter().filter(|call| call.message < row.before);
-        calls.filter_map(|call| call.usage).rev().nth(1).map(|usage| usage.prompt + usage.output)
+        let calls = trace.calls.iter().filter(|call| call.message < row.before && call.usage.is_some());
+        let usage = calls.rev().nth(1).filter(|call| main.made(call))?.usage?;
+        Some(usage.prompt + usage.output)
     };
     let largest = trace.compactions.iter().filter(automatic).filter_map(below).max()?;
     let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };

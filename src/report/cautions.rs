@@ -34,7 +34,7 @@ fn windows<'r>(replays: impl Iterator<Item = &'r Replay>) -> Option<String> {
     }
     let range = if least == most { String::new() } else { format!("{} to ", three_digits(least)) };
     let sentence =
-        || format!("window not known for {}: {range}{} taken; --window N sets it", counted(sessions, "session"), three_digits(most));
+        || format!("no sure window for {}: {range}{} taken; --window N sets it", counted(sessions, "session"), three_digits(most));
     (sessions > 0).then(sentence)
 }
 

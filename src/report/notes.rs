@@ -330,7 +330,7 @@ fn outgrown(replays: &[Replay]) -> Option<String> {
     let models: BTreeSet<(&String, u64)> =
         replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).collect();
     let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
-    let reason = "Recorded prompts are larger than the known window, so a larger one was in force; taken, in tokens";
+    let reason = "Recorded prompts, of these models or of others of their sessions, are larger than the known window; taken so that they fit, in tokens";
     (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
 }
 

@@ -121,19 +121,28 @@ fn a_compaction_that_ends_a_log_is_judged_where_the_policy_looked() {
     assert_eq!(ended("pi@0.73", reply(160_000)).0, "probably manual");
 }
 
-/// A later model with a larger window says nothing of the limit that the first one had. What it took did fit.
+/// A later model with a larger window says nothing of the limit that the first one had: what happens at its calls is not held against that
+/// one. What it took did fit.
 #[test]
 fn another_models_prompts_do_not_widen_the_window() {
     let folder = tempfile::tempdir().expect("folder");
     let made = Made::new("switched", "2.1.45").calls(&[20, 90, 150, 168]).compaction(Some(true)).calls(&[30, 60]);
     let call = |prompt: u64| json!({"role": "assistant", "text": "Well.", "model": "gpt-4.1", "usage": {"prompt": prompt, "output": 10}});
-    let path =
-        made.line(call(166_000)).line(json!({"role": "user", "text": "Go on."})).line(call(500_000)).write(folder.path(), "switched.jsonl");
+    let made = made.line(call(166_000)).line(json!({"role": "user", "text": "Go on."}));
+    let made = [500_000, 505_000, 510_000, 510_000].into_iter().fold(made, |made, prompt| made.line(call(prompt)));
+    let path = made.compaction(Some(true)).calls(&[30, 168, 169, 170]).write(folder.path(), "switched.jsonl");
     let report = backtest(&[&path]);
-    assert_eq!((&report["events"][0]["verdict"], &report["sessions"][0]["window"]), (&json!("hit"), &json!(200_000)), "{report}");
+    let verdicts: Vec<String> = verdicts(&report).into_iter().map(|event| event.1).collect();
+    assert_eq!(
+        (verdicts, &report["sessions"][0]["window"]),
+        (["hit", "untested", "false alarm"].map(str::to_owned).to_vec(), &json!(200_000))
+    );
+    let reasons = [1, 2].map(|place| report["events"][place]["reason"].as_str().expect("a reason"));
+    assert!(reasons[0].starts_with("another model was at work") && reasons[1].ends_with("went on to 170,100 tokens"), "{reasons:?}");
     let none = ctxsim(&["replay", &path, "-p", "none", "--quiet", "--json"]).stdout();
     let none: Value = serde_json::from_str(&none).expect("JSON");
-    assert_eq!(none["policies"][0]["sessions"][0]["prompt_limit"], 500_000);
+    let session = &none["policies"][0]["sessions"][0];
+    assert_eq!((&session["prompt_limit"], &session["window_from"]), (&json!(510_000), &json!("outgrown")));
 }
 
 /// Of a compaction whose trigger the log does not name: a change of model tells more than the end of a turn. The probably manual ones count

@@ -36,9 +36,9 @@ fn the_first_screen_counts_sessions_whose_window_is_not_known() {
     let logs = folder.path().to_string_lossy().into_owned();
     let screen =
         |more: &[&str]| ctxsim(&["replay", &logs, "-p", "none"]).args(more).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
-    let caution = "! window not known for 3 sessions: 200k to 337k taken; --window N sets it";
+    let caution = "! no sure window for 3 sessions: 200k to 337k taken; --window N sets it";
     assert!(screen(&[]).contains(caution), "{}", screen(&[]));
-    assert!(!screen(&["--window", "400k"]).contains("not known"));
+    assert!(!screen(&["--window", "400k"]).contains("no sure"));
 }
 
 fn replayed(corpus: &Corpus, policy: &str, window: Option<u64>, model: Option<&str>) -> Replay {
