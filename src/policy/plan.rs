@@ -238,9 +238,9 @@ pub struct Rule {
     /// Of the reactive rules, the one for the n-th refusal; absent for all.
     #[serde(default)]
     pub attempt: Option<u32>,
-    /// Not at a call at which this other rule has fired, whatever came of it: the two are one check (Qwen Code, deepagents).
-    #[serde(default)]
-    pub unless: Option<String>,
+    /// Not at a call at which one of these other rules has fired, whatever came of it: they are one check (Qwen Code, deepagents).
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub unless: Vec<String>,
     /// When. Absent: always.
     #[serde(default)]
     pub when: Option<Trigger>,
@@ -321,6 +321,20 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D:
             seconds.ok_or_else(|| wrong(&text))?
         }
     }))
+}
+
+/// A name alone, or a list of them.
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected the id of a rule, or a list of them")]
+    enum Written {
+        One(String),
+        More(Vec<String>),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::One(name) => vec![name],
+        Written::More(names) => names,
+    })
 }
 
 /// The names under which a rule's work may be reported.

@@ -47,9 +47,10 @@ pub(super) fn run_where<'a>(state: &mut State<'a>, observer: &mut impl Observer<
 /// Runs one rule if its trigger fires and its guards permit.
 pub(super) fn run<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, index: usize, rule: &Rule) -> bool {
     let Some(memory) = state.belief.memories.get(index).copied() else { return false };
-    let other = |id: &Option<String>| id.as_ref().and_then(|id| state.inputs.plan.place_of(id));
-    let excluded = other(&rule.unless).and_then(|other| state.belief.memories.get(other)).is_some_and(|other| other.in_call > 0);
-    if excluded || memory.is_spent(rule) {
+    let has_fired = |id: &String| {
+        state.inputs.plan.place_of(id).and_then(|other| state.belief.memories.get(other)).is_some_and(|other| other.in_call > 0)
+    };
+    if rule.unless.iter().any(has_fired) || memory.is_spent(rule) {
         return false;
     }
     let State { inputs, window, belief, ledger, .. } = state;

@@ -297,7 +297,11 @@ fn a_rule_may_run_unless_another_has_fired() {
     let trace = (0..2).fold(Session::default().user(4), |session, _| session.reply(4, None).user(4)).reply(4, None).trace();
     let injected = |unless: &str| calls_of(&replay(&rules(unless), &trace), EventKind::Inject);
     assert_eq!((injected(""), injected("unless = \"a\"\n")), (vec![0, 1, 2], vec![0]));
-    assert!(refused(&rules("unless = \"c\"\n")).contains("rule `b`: `unless` names `c`, which is no rule"));
+    let lists = ["[]", "[\"b\", \"a\"]"].map(|list| injected(&format!("unless = {list}\n")));
+    assert_eq!(lists, [vec![0, 1, 2], vec![0]]);
+    for wrong in ["\"c\"", "[\"a\", \"c\"]"] {
+        assert!(refused(&rules(&format!("unless = {wrong}\n"))).contains("rule `b`: `unless` names `c`, which is no rule"));
+    }
 }
 
 /// A summariser that is refused leaves out one item after the other, and a call with its result.
