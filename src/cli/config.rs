@@ -121,7 +121,7 @@ impl Project {
         values
     }
 
-    /// Leaves out what a typed option excludes: `json` where `--csv` is typed. What is typed goes first.
+    /// Leaves out what a typed option excludes: `json` where `--csv` or a file for Markdown is typed. What is typed goes first.
     pub fn give_way(&mut self, command: &Command, matches: &ArgMatches) {
         let mut command = command.clone();
         // Groups have their options only then.
@@ -131,8 +131,14 @@ impl Project {
         let (typed, others): (Vec<&Arg>, Vec<&Arg>) = command.get_arguments().partition(is_typed);
         let groups: Vec<Vec<_>> =
             command.get_groups().filter(|group| !(*group).clone().is_multiple()).map(|group| group.get_args().collect()).collect();
+        let is_form = |option: &Arg| option.get_long().is_some_and(|name| mistyped::FORMS.contains(&name));
+        // A folder gets all forms, beside what is printed in that of the file.
+        let is_file = |path: &PathBuf| path.extension().is_some() && !path.is_dir() && !path.as_os_str().to_string_lossy().ends_with('/');
+        let path = |option: &Arg| matches.try_get_one(option.get_id().as_str()).ok().flatten();
+        let says_form = |option: &Arg| option.get_id() == "output" && path(option).is_some_and(is_file);
         let excludes = |one: &Arg, other: &Arg| {
-            command.get_arg_conflicts_with(one).contains(&other)
+            says_form(one) && is_form(other)
+                || command.get_arg_conflicts_with(one).contains(&other)
                 || command.get_arg_conflicts_with(other).contains(&one)
                 || groups.iter().any(|group| group.contains(&one.get_id()) && group.contains(&other.get_id()))
         };

@@ -31,8 +31,11 @@ pub fn tell_renamed<'a>(typed: impl IntoIterator<Item = &'a String>, logs: &Logs
     }
 }
 
-/// Options that say in which form a report is, or where it goes.
-const OF_OUTPUT: [&str; 10] = ["--format", "--json", "--csv", "--markdown", "--html", "--junit", "--github", "--output", "-o", "--force"];
+/// Options that say in which form a report is.
+pub const FORMS: [&str; 7] = ["format", "json", "csv", "markdown", "html", "junit", "github"];
+
+/// Those that say where it goes.
+const PLACES: [&str; 3] = ["output", "o", "force"];
 
 /// Longer lists of values are left to the help.
 const MOST_VALUES: usize = 16;
@@ -45,8 +48,8 @@ pub fn sentence(error: &Error, command: &Command) -> String {
         _ => String::new(),
     };
     let option = text(ContextKind::InvalidArg);
-    // "--by <ROW>" is `--by` to whoever types it.
-    let name = option.split([' ', '=']).next().unwrap_or_default();
+    // "--by <ROW>" is `--by` to whoever types it, and so is "--by[=<ROW>]".
+    let name = option.split([' ', '=', '[']).next().unwrap_or_default();
     let value = text(ContextKind::InvalidValue);
     let near = |kind: ContextKind| match text(kind).split(", ").last().filter(|near| !near.is_empty()) {
         Some(near) => format!("; did you mean `{near}`?"),
@@ -79,7 +82,9 @@ pub fn sentence(error: &Error, command: &Command) -> String {
             let why = error.source().map_or_else(String::new, why);
             format!("`{name} {value}`{why}")
         }
-        ErrorKind::UnknownArgument if OF_OUTPUT.contains(&name) => format!("`{name}`: {}", writes(command)),
+        ErrorKind::UnknownArgument if FORMS.iter().chain(&PLACES).any(|known| *known == name.trim_start_matches('-')) => {
+            format!("`{name}`: {}", writes(command))
+        }
         ErrorKind::UnknownArgument if name.parse::<f64>().is_ok() => format!("`{name}`: no option of this command takes a number below 0"),
         ErrorKind::UnknownArgument if name.starts_with('-') => {
             format!("`{name}` is no option of this command{} (--help lists them)", near(ContextKind::SuggestedArg))

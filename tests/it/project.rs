@@ -61,6 +61,13 @@ fn a_typed_form_goes_before_that_of_the_file() {
     }
     assert_eq!(begins("json = true\n", "--details"), begins("", "--details"));
     assert_eq!(begins("json = true\n", ""), json);
+    for defaults in ["json = true\n", "[inspect]\nformat = \"csv\"\n"] {
+        let project = project(defaults);
+        ctxsim(project.path(), &["inspect", "logs/", "-q", "-o", "x.md"]).code(0);
+        assert!(fs::read_to_string(project.path().join("x.md")).expect("written").starts_with('#'), "{defaults}");
+        let both = ctxsim(project.path(), &["inspect", "logs/", "-q", "--json", "-o", "y.md"]).code(2);
+        assert!(both.stderr().contains("leave out the other one"), "{}", both.stderr());
+    }
 }
 
 #[test]
@@ -78,6 +85,7 @@ fn wrong_defaults_are_named_with_what_was_meant() {
         ("quiet = 3\n", "ctxsim.toml: `quiet`: it is either true or false"),
         ("[sweep]\nresamples = 3\n", "ctxsim.toml: [sweep] `resamples`: `--resamples 3`: 3 is not in 20..=10000"),
         ("policy = [\"opncode\"]\n", "ctxsim.toml: `policy`: `opncode` is neither"),
+        ("refetch = true\n", "`refetch`: `true` is no value of --refetch; there are lost, all"),
         ("set = [\"pi:reserveTokns=3\"]\n", "ctxsim.toml: `set`:"),
     ];
     for (defaults, words) in cases {
