@@ -421,6 +421,11 @@ fn value_name(option: &Arg) -> &str {
     option.get_value_names().and_then(|names| names.first()).map_or("VALUE", |name| name.as_str())
 }
 
+/// Does a command take several values of the option, or some commands?
+fn is_list(option: &Arg) -> bool {
+    matches!(option.get_action(), ArgAction::Append) || option.get_value_delimiter().is_some()
+}
+
 /// What an option is without being typed, as the file has it: its default; for one without, what kind of value it takes.
 fn usual(option: &Arg) -> String {
     let value_name = value_name(option);
@@ -431,7 +436,7 @@ fn usual(option: &Arg) -> String {
     let first = option.get_default_values().first().map(|value| plain(&value.to_string_lossy()));
     match option.get_action() {
         ArgAction::SetTrue => "false".to_owned(),
-        ArgAction::Append => first.map_or_else(|| format!("[]  # a list of {value_name}"), |first| format!("[{first}]")),
+        _ if is_list(option) => first.map_or_else(|| format!("[]  # a list of {value_name}"), |first| format!("[{first}]")),
         _ => first.unwrap_or_else(|| format!("\"\"  # {value_name}; none by itself")),
     }
 }

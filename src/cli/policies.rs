@@ -3,7 +3,7 @@
 use super::failure::{Failure, tell};
 use super::logs::{Logs, tokens};
 use super::program::{Errors, Programs};
-use clap::Args;
+use clap::{ArgAction, Args};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::cost::{CacheKind, Tariff};
@@ -30,7 +30,7 @@ pub struct Policies {
     #[arg(long, value_name = "[POLICY:]PARAM=VALUE")]
     pub set: Vec<String>,
     /// Take this window for every session instead of its model's: 200000, 200k, 1m; `replay` takes several, as in 128k,200k: a row for each policy and window
-    #[arg(long = "window", value_name = "TOKENS", value_parser = window, value_delimiter = ',')]
+    #[arg(long = "window", value_name = "TOKENS", value_parser = window, value_delimiter = ',', action = ArgAction::Set)]
     pub windows: Vec<u64>,
     /// Judge `over budget` by this output reserve instead of each policy's own
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]

@@ -11,7 +11,7 @@ use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::quoted;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use ctxsim::catalog::{Catalog, Scenario};
 use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{self, Charges, GroupBy, Measure, Metric, Own, metric};
@@ -42,7 +42,7 @@ A policy that overflows is a finding and no failure: the exit code is 0 unless
 
 /// Replay logs through policies: a row for each policy, with overflows, compactions and tokens saved
 #[derive(Args, Debug, Default)]
-#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("subagents", |option| option.help(SUBAGENTS)))]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("subagents", |option| option.help(SUBAGENTS)), mut_arg("windows", |option| option.action(ArgAction::Append)))]
 pub struct Replay {
     /// Which logs.
     #[command(flatten)]

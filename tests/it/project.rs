@@ -106,7 +106,10 @@ fn a_value_holds_for_the_commands_that_take_it() {
     let said = |defaults: &str, command: &str| ctxsim(project(defaults).path(), &[command, "logs/"]).code(0).stderr();
     let windows = "window = [\"1k\", \"2k\"]\npolicy = [\"none\"]\n";
     assert!(!said(windows, "replay").contains("does not hold"));
-    assert!(said(windows, "curve").contains("ctxsim.toml: `window` does not hold for `curve`: it takes one value"));
+    for command in ["curve", "cost", "backtest"] {
+        let sentence = format!("ctxsim.toml: `window` does not hold for `{command}`: it takes one value");
+        assert!(said(windows, command).contains(&sentence), "{command}");
+    }
     let by = "by = \"session\"\npolicy = [\"none\"]\n";
     assert!(!said(by, "replay").contains("does not hold"));
     assert!(said(by, "backtest").contains("`by` does not hold for `backtest`: `session` is no value of --by"));
