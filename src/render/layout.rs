@@ -74,11 +74,12 @@ pub(super) fn width(block: &Block) -> usize {
     block.columns.iter().map(|(_, width)| width).sum::<usize>() + block.gap * block.columns.len().saturating_sub(1)
 }
 
-/// Breaks a text into lines of this width: between words, at soft hyphens, and within a word only where it is longer than a line.
+/// Breaks a text into lines of this width: between words, though not between a number and its unit, at soft hyphens, and within a word only
+/// where it is longer than a line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in unbroken(text) {
         let mut glue = " ";
         for (place, piece) in word.split('\u{ad}').enumerate() {
             if place > 0 {
@@ -90,6 +91,30 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The words of a text, a number as one with the short word behind it: "3.7 %", "12 kB", "4 of".
+fn unbroken(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(number) if is_number(number) && is_unit(word) => *number += &format!(" {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// Digits with their sign, and with what they are counted in: "(-3.7", "$1,204", "62.5M". Nothing that ends a phrase.
+fn is_number(word: &str) -> bool {
+    let digits = word.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+    let rest = digits.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ','));
+    digits.starts_with(|letter: char| letter.is_ascii_digit()) && !digits.ends_with(['.', ',']) && matches!(rest, "" | "k" | "M" | "B")
+}
+
+fn is_unit(word: &str) -> bool {
+    let unit = word.trim_end_matches(['.', ',', ';', ':', ')', '?']);
+    unit == "%" || (1..=3).contains(&unit.chars().count()) && unit.chars().all(char::is_alphabetic)
 }
 
 fn add(lines: &mut Vec<String>, glue: &str, piece: &str, hyphen: usize, width: usize) {

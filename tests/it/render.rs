@@ -297,6 +297,23 @@ fn a_broken_word_begins_no_command() {
     }
 }
 
+/// A number stands in one line with its unit, however the text falls.
+#[test]
+fn no_line_ends_between_a_number_and_its_unit() {
+    let told = "It saves (-3.7 %, $1.2 at 62.5M a day) of 1,204 kB. Of 12, no more; year 2026.";
+    let lines = |width| prose(told, plain(width)).lines().map(str::to_owned).collect::<Vec<_>>();
+    for width in 9..60 {
+        let torn = lines(width).windows(2).any(|pair| {
+            let joint = format!("{} {}", pair[0], pair[1]);
+            ["-3.7 %,", "$1.2 at", "62.5M a", "1,204 kB."]
+                .iter()
+                .any(|whole| joint.contains(whole) && !pair.iter().any(|line| line.contains(whole)))
+        });
+        assert!(!torn, "{width}: {:?}", lines(width));
+    }
+    assert!(lines(9).contains(&"Of 12, no".to_owned()), "{:?}", lines(9));
+}
+
 /// Steps, warnings and rows give way to the table and its sentences; rows that are held stay.
 #[test]
 fn a_screen_keeps_its_answer() {
