@@ -79,7 +79,8 @@ impl Cost {
             let cache = self.pricing.cache.kind();
             let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
             self.output.give(door, "cost", self.command(), |command| {
-                report::cost(&Priced { corpus, replays, baselines, unchanged, checks, break_even, cache, breakdown, command })
+                let predicted = None;
+                report::cost(&Priced { corpus, replays, baselines, unchanged, checks, predicted, break_even, cache, breakdown, command })
                     .then(self.next())
             })?;
         }

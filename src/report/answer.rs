@@ -25,8 +25,6 @@ use std::collections::BTreeSet;
 
 const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recorded messages; a real agent might have acted differently";
 
-const NO_CALLS: &str = "No session holds a call to a model: there is nothing to compare.";
-
 /// So many warnings are shown, those that hold for all rows among them.
 const WARNED: usize = 2;
 
@@ -44,8 +42,8 @@ impl Row<'_> {
 
 /// The screen.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
-    if corpus.facts.calls == 0 && !corpus.traces.is_empty() {
-        let sections = vec![Section::lines(vec![NO_CALLS.to_owned()])];
+    if let Some(sentence) = no_calls(corpus) {
+        let sections = vec![Section::lines(vec![sentence])];
         return Screen { title: heading(corpus), sections, next: asked.next.clone(), ..Screen::default() };
     }
     let (verdict, best) = verdict(corpus, replays, baselines, asked).unzip();
@@ -63,6 +61,13 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     sections.push(Section::lines(lines));
     sections.extend(warned(WARNED.saturating_sub(cautions.len()), baselines.with_own(replays)));
     Screen { title: heading(corpus), sections, next: asked.next.clone(), held, ..Screen::default() }
+}
+
+/// What stands in logs without a call, and that nothing can be said of it; `None` where there is one.
+pub(super) fn no_calls(corpus: &Corpus) -> Option<String> {
+    let (sessions, messages) = (corpus.traces.len() as u64, corpus.facts.messages);
+    let held = || format!("{} with {} and no call to a model", counted(sessions, "session"), counted(messages, "message"));
+    (corpus.facts.calls == 0 && sessions > 0).then(|| format!("The logs hold {}: there is nothing to compare.", held()))
 }
 
 /// Agents, sessions, calls and days in one line.

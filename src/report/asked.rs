@@ -97,6 +97,8 @@ pub struct Priced<'a> {
     pub unchanged: &'a Replay,
     /// The model of the cache held against the recording, by agent.
     pub checks: &'a BTreeMap<String, Check>,
+    /// The automatic compactions that the agents' own presets predict, and all of them; `None` where that is not asked.
+    pub predicted: Option<(u64, u64)>,
     /// What minimums do to a policy's cost, where it is asked for.
     pub break_even: Option<&'a BreakEven>,
     /// The cache by which policies are compared.

@@ -37,7 +37,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     notes.extend(priced.replays.iter().filter_map(|replay| cost_figures::at_end(&replay.policy, replay.bill.with(priced.cache))));
     notes.extend(notes::notes(priced.corpus, priced.replays));
     let table = by_policy(priced);
-    let check = calibration(&priced.corpus.facts, Some(priced.checks), priced.cache, None);
+    let check = calibration(&priced.corpus.facts, Some(priced.checks), priced.cache, priced.predicted);
     let shown = with_signs(table.clone());
     let mut sections = vec![Section::lines(vec![check]), shown.clone().titled("")];
     if priced.breakdown == Breakdown::Shown {
@@ -53,9 +53,18 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let trust = (!trust.is_empty()).then(|| Section::lines(trust));
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
     let brief = [shown.titled("List prices, recorded and simulated")].into_iter().chain(trust).chain(break_even);
-    let screen = Some(Screen { sections: brief.collect(), ..Screen::default() });
     let record = Record::Cost(Box::new(CostRecord::new(priced)));
-    Report { corpus: None, screen, ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record) }
+    let (sections, screen) = match answer::no_calls(priced.corpus) {
+        None => (sections, Screen { sections: brief.collect(), ..Screen::default() }),
+        Some(sentence) => {
+            (vec![Section::lines(vec![sentence.clone()])], Screen { sections: vec![Section::lines(vec![sentence])], ..Screen::default() })
+        }
+    };
+    Report {
+        corpus: None,
+        screen: Some(screen),
+        ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record)
+    }
 }
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {

@@ -5,7 +5,7 @@ use super::field::Fields;
 use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference, later, median_call, overflows_from};
 use super::words::{counted, first_few, grouped, percent};
-use super::{explain, finding, notes};
+use super::{answer, explain, finding, notes};
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Direction, Dropped, Parting, Replay, Side, found};
 use crate::list::Arrange;
@@ -101,12 +101,14 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let all = corpus.traces.len() as u64;
     let alike = all - parted.len() as u64;
     let Some(median) = median_call(diff) else {
-        return vec![format!(
-            "{} and {} never part: at every call of {} both have the same context.",
-            one.policy,
-            other.policy,
-            counted(all, "session")
-        )];
+        return vec![answer::no_calls(corpus).unwrap_or_else(|| {
+            format!(
+                "{} and {} never part: at every call of {} both have the same context.",
+                one.policy,
+                other.policy,
+                counted(all, "session")
+            )
+        })];
     };
     let never = if alike > 0 { format!("; in {} they never do", grouped(alike)) } else { String::new() };
     let mut lines = vec![format!(

@@ -56,6 +56,7 @@ fn the_same_logs_give_the_same_bytes() {
         page.contains("ctxsim report transcripts --policy none --policy opencode --policy codex</code>"),
         "the command stands in the page"
     );
+    assert!(page.contains("automatic compactions and "), "what presets predict stands in the page");
     assert!(read(one.path(), "summary.md").contains("charts/survival.svg"));
 }
 

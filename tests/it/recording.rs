@@ -337,12 +337,18 @@ fn a_file_is_read_again_behind_its_result_alone() {
     assert_eq!((value["files"].as_array().unwrap().len(), &file["readings"], &file["again"]), (1, &3.into(), &1.into()), "{file}");
 }
 
-/// Without a call there is nothing to compare: no table of zeros, and nothing to tune.
+/// Without a call there is nothing to compare: no table of zeros, and nothing to tune. What the logs hold is said.
 #[test]
 fn logs_without_a_call_have_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let shown = run(&["replay", &native(folder.path(), [told(0)]), "-p", "none"], None);
-    assert!(shown.contains("\nNo session holds a call to a model: there is nothing to compare.\n"), "{shown}");
+    let sentence = "The logs hold 1 session with 1 message and no call to a model: there is nothing to compare.";
+    let in_one_line = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(in_one_line(&shown).contains(sentence), "{shown}");
+    for command in ["cost", "diff"] {
+        let shown = run(&[command, &native(folder.path(), [told(0)]), "-p", "none", "-p", "pi"], None);
+        assert!(in_one_line(&shown).contains(sentence) && !shown.contains("none ") && !shown.contains("Check:"), "{shown}");
+    }
     assert!(shown.contains("\nNext:  ctxsim inspect "), "{shown}");
     assert!(!shown.contains("recorded  ") && !shown.contains("tune"), "{shown}");
 }

@@ -83,9 +83,19 @@ fn overflow(told: &Told<'_>) -> Chapter {
 }
 
 fn savings(told: &Told<'_>) -> Chapter {
-    let Told { corpus, replays, baselines, unchanged, checks, cache, .. } = *told;
-    let priced =
-        Priced { corpus, replays, baselines, unchanged, checks, break_even: None, cache, breakdown: Breakdown::LeftOut, command: None };
+    let Told { corpus, replays, baselines, unchanged, checks, predicted, cache, .. } = *told;
+    let priced = Priced {
+        corpus,
+        replays,
+        baselines,
+        unchanged,
+        checks,
+        predicted: Some(predicted),
+        break_even: None,
+        cache,
+        breakdown: Breakdown::LeftOut,
+        command: None,
+    };
     let mut sections = cost(&priced).sections;
     if let Some(first) = sections.first_mut() {
         first.title = "Cost".to_owned();
