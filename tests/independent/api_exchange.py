@@ -22,7 +22,8 @@ def calls_of(response):
         usage = response["usageMetadata"]
         if not usage.get("promptTokenCount"):
             return []
-        return [(usage["promptTokenCount"], (usage.get("candidatesTokenCount") or 0) + (usage.get("thoughtsTokenCount") or 0))]
+        prompt = usage["promptTokenCount"] + (usage.get("toolUsePromptTokenCount") or 0)
+        return [(prompt, (usage.get("candidatesTokenCount") or 0) + (usage.get("thoughtsTokenCount") or 0))]
     usage = response.get("usage")
     if not usage:
         return []

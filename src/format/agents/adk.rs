@@ -3,13 +3,12 @@
 //!
 //! Contents and usage are those of Google's interface. Instructions and definitions of tools are not in it.
 
-use crate::format::ground::{Absurd, Count, Lose, Outline, ReadError, Source, Take, Words, each_piece, fault, sound};
+use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, fault, sound};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
-use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Piece, TokenCounts, piece, text_of};
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 
 /// Sessions of the Agent Development Kit.
@@ -47,20 +46,6 @@ struct Event<'a> {
 struct Content<'a> {
     role: Words<'a>,
     parts: Blocks<'a, Piece<'a>>,
-}
-
-fn usage(tokens: &TokenCounts) -> Result<Option<Usage>, Absurd> {
-    let (prompt, tools) = (tokens.prompt_token_count.or_zero()?, tokens.tool_use_prompt_token_count.or_zero()?);
-    Reported {
-        input: Count::Sound(prompt + tools),
-        cache_read: tokens.cached_content_token_count,
-        output: tokens.candidates_token_count,
-        reasoning: tokens.thoughts_token_count,
-        reasoned: Reasoning::Beside,
-        total: tokens.total_token_count,
-        ..Reported::default()
-    }
-    .usage()
 }
 
 #[derive(Deserialize, Default)]
@@ -135,7 +120,7 @@ impl Session<'_> {
             piece(block, self.made.scale, &mut parts, &mut results, lose);
         }
         let is_reply = &*event.author != "user" && event.content.as_ref().is_some_and(|content| &*content.role != "user");
-        let usage = sound(event.usage_metadata.as_ref().map_or(Ok(None), usage), lose);
+        let usage = sound(event.usage_metadata.as_ref().map_or(Ok(None), |tokens| tokens.reported()?.usage()), lose);
         let call = || Call { id: event.id.id().to_owned(), model: event.model_version.to_string(), usage, ..Call::default() };
         let message = |role, parts| Message { id: event.id.id().to_owned(), time, ..Message::new(role, parts) };
         if !parts.is_empty() && is_reply {

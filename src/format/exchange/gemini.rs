@@ -2,13 +2,12 @@
 
 use super::entry::{Entry, Exchange, call, watching};
 use super::verbatim::Verbatim;
-use crate::format::ground::{ATTACHED, Absurd, Lose, Words, decoded, sound};
+use crate::format::ground::{ATTACHED, Lose, Words, decoded, sound};
 use crate::format::recorder::definitions;
-use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::google::{Piece, TokenCounts, piece};
-use crate::transcript::{Message, Part, Role, Scale, Usage};
+use crate::transcript::{Message, Part, Role, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
@@ -47,20 +46,6 @@ struct Response<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Candidate<'a> {
     content: Content<'a>,
-}
-
-/// What the provider's own tools gave the model is no part of the prompt that was sent.
-fn usage_of(tokens: TokenCounts) -> Result<Option<Usage>, Absurd> {
-    tokens.tool_use_prompt_token_count.known()?;
-    Reported {
-        input: tokens.prompt_token_count,
-        cache_read: tokens.cached_content_token_count,
-        output: tokens.candidates_token_count,
-        reasoning: tokens.thoughts_token_count,
-        reasoned: Reasoning::Beside,
-        ..Reported::default()
-    }
-    .usage()
 }
 
 /// The part kinds that are the provider's own tools at work.
@@ -107,7 +92,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
             }
         }
     }
-    let usage = sound(usage.map_or(Ok(None), usage_of), lose);
+    let usage = sound(usage.map_or(Ok(None), |usage| usage.reported()?.usage()), lose);
     let last = pieces.last();
     let id = last.map_or("", |piece| &piece.response_id);
     let model = last.map_or("", |piece| &piece.model_version);

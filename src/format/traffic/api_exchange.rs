@@ -8,6 +8,7 @@
 use crate::format::exchange::{Dialect, Exchange, Sessions};
 use crate::format::ground::{Lose, Outline, ReadError, Source, Words, text_or_json};
 use crate::format::reader::{Claim, Reader};
+use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -77,9 +78,8 @@ struct Outcome<'a> {
 /// What the records before have left open.
 #[derive(Default)]
 struct Open {
-    /// The response that comes in pieces, and those so far.
-    streamed: String,
-    pieces: Vec<String>,
+    /// Responses that come in pieces, by their ids: which of them began first, and the pieces so far.
+    streamed: BTreeMap<String, (usize, Vec<String>)>,
     /// Requests of a batch, by their ids.
     asked: BTreeMap<String, String>,
 }
@@ -95,7 +95,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     source.each_text(&[], |source, text, number, at_end| source.values_of(text, number, at_end, &mut take))?;
     let last = open.joined(&mut |reason| source.lose(0, reason));
     open.asked.values().for_each(|_| source.lose(0, "request without a reply"));
-    last.and_then(|exchange| sessions.add(exchange)).into_iter().for_each(&mut *hand_over);
+    last.into_iter().filter_map(|exchange| sessions.add(exchange)).for_each(&mut *hand_over);
     sessions.finish().for_each(hand_over);
     Ok(())
 }
@@ -108,15 +108,13 @@ impl Open {
             return Vec::new();
         };
         let is_piece = record.request.is_none() && record.candidates.is_some() && !record.response_id.is_empty();
-        if is_piece && self.streamed == *record.response_id {
-            self.pieces.push(value.get().to_owned());
+        // Pieces of several responses may stand between each other.
+        if is_piece {
+            let begun = self.streamed.len();
+            self.streamed.entry(record.response_id.to_string()).or_insert((begun, Vec::new())).1.push(value.get().to_owned());
             return Vec::new();
         }
         let ended = self.joined(lose);
-        if is_piece {
-            (self.streamed, self.pieces) = (record.response_id.to_string(), vec![value.get().to_owned()]);
-            return Vec::from_iter(ended);
-        }
         let own = if record.custom_id.is_empty() || record.request.is_some() {
             exchange(value, &record, lose)
         } else {
@@ -150,13 +148,13 @@ impl Open {
         Some(exchange)
     }
 
-    /// The response whose pieces have all come.
-    fn joined(&mut self, lose: Lose) -> Option<Exchange> {
-        self.streamed.clear();
-        let pieces = std::mem::take(&mut self.pieces);
-        let whole = format!("[{}]", pieces.join(","));
-        let exchange = (!pieces.is_empty()).then(|| decoded(Dialect::Gemini, "{}", Some(&whole), lose)).flatten()?;
-        Some(Exchange { hidden: true, ..exchange })
+    /// The responses whose pieces have all come.
+    fn joined(&mut self, lose: Lose) -> Vec<Exchange> {
+        let mut ended: Vec<(usize, Vec<String>)> = std::mem::take(&mut self.streamed).into_values().collect();
+        ended.arrange_by_key(|(begun, _)| *begun);
+        let wholes = ended.into_iter().map(|(_, pieces)| format!("[{}]", pieces.join(",")));
+        let exchanges = wholes.filter_map(|whole| decoded(Dialect::Gemini, "{}", Some(&whole), lose));
+        exchanges.map(|exchange| Exchange { hidden: true, ..exchange }).collect()
     }
 }
 

@@ -2,8 +2,9 @@
 //! of a function or its answer.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{ATTACHED, Count, Words, compact, image};
+use crate::format::ground::{ATTACHED, Absurd, Count, Words, compact, image};
 use crate::format::recorder::thinking;
+use crate::format::usage::{Reasoning, Reported};
 use crate::transcript::{Part, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -92,7 +93,7 @@ pub struct TokenCounts {
     /// What was sent.
     #[serde(alias = "prompt_token_count")]
     pub prompt_token_count: Count,
-    /// What the provider's own tools gave the model: input too, but no part of the prompt.
+    /// What the provider's own tools gave the model: it was sent too, and this part of the prompt is counted beside it.
     #[serde(alias = "tool_use_prompt_token_count")]
     pub tool_use_prompt_token_count: Count,
     /// The part of the prompt that was read from the cache.
@@ -107,6 +108,21 @@ pub struct TokenCounts {
     /// All of them.
     #[serde(alias = "total_token_count")]
     pub total_token_count: Count,
+}
+
+impl TokenCounts {
+    /// As Google reports it. The total holds what its tools gave the model, and so does the prompt that was sent.
+    pub fn reported(&self) -> Result<Reported, Absurd> {
+        Ok(Reported {
+            input: Count::Sound(self.prompt_token_count.or_zero()? + self.tool_use_prompt_token_count.or_zero()?),
+            cache_read: self.cached_content_token_count,
+            output: self.candidates_token_count,
+            reasoning: self.thoughts_token_count,
+            reasoned: Reasoning::Beside,
+            total: self.total_token_count,
+            ..Reported::default()
+        })
+    }
 }
 
 /// Adds a piece to `parts` or, where it is a tool's answer, to `results`.

@@ -47,7 +47,7 @@ fn exchanges_of_several_interfaces_in_one_log() {
     let google = by_start(&transcripts, "u: weather?");
     let expected = ["s: Be brief | tools 44", "u: weather?", "a: ~3 | look()", "t: look()=", "a: Sunny."];
     assert_eq!(in_short(google), expected);
-    assert_eq!(prompts(google), [(40, 14), (60, 3)]);
+    assert_eq!(prompts(google), [(40, 14), (260, 3)]);
     assert_eq!(marks(google), [(Trust::Provider, false), (Trust::Partial, true)]);
 
     // The events of a stream are put together.

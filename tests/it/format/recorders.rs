@@ -119,7 +119,7 @@ fn responses_alone_are_sessions_of_one_call() {
     }
 }
 
-/// Pieces of one streamed response have one id.
+/// Pieces of one streamed response have one id, and may stand between those of another one.
 #[test]
 fn a_stream_of_gemini_one_piece_a_line_is_one_response() {
     let piece = |part: &str, output: u64, id: &str| {
@@ -135,7 +135,10 @@ fn a_stream_of_gemini_one_piece_a_line_is_one_response() {
         piece(r#"{"functionCall":{}}"#, 5, "r1"),
         piece(r#"{"text":"Ho"}"#, 6, "r2"),
     ];
-    for (name, log) in [("lines.jsonl", pieces.join("\n")), ("list.json", format!("[{}]", pieces.join(",")))] {
+    let mixed = [&pieces[..2], &pieces[5..], &pieces[2..5]].concat();
+    for (name, log) in
+        [("lines.jsonl", pieces.join("\n")), ("list.json", format!("[{}]", pieces.join(","))), ("mixed.jsonl", mixed.join("\n"))]
+    {
         let (transcripts, lost) = read_text(name, &log);
         let shown: Vec<_> = transcripts.iter().map(|talk| (in_short(talk), prompts(talk))).collect();
         assert_eq!(

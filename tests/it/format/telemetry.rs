@@ -136,6 +136,22 @@ fn a_whole_conversation_is_whole_whatever_ids_its_results_have() {
     assert!(transcripts.iter().all(|talk| marks(talk) == [(Trust::Provider, false); 2]));
 }
 
+/// Content that is switched off may leave nothing, an empty text, an empty list or messages without parts.
+#[test]
+fn a_call_without_its_content_is_counted() {
+    for input in [
+        "",
+        r#""gen_ai.input.messages":"","#,
+        r#""gen_ai.input.messages":"[]","#,
+        r#""gen_ai.input.messages":"[{\"role\":\"user\",\"parts\":[]}]","#,
+    ] {
+        let used = r#""gen_ai.operation.name":"chat","gen_ai.usage.input_tokens":7,"gen_ai.usage.output_tokens":2"#;
+        let (sessions, lost) = read_text("spans.jsonl", &span("1", "", &format!("{input}{used}")));
+        assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(7, 2)]);
+        assert_eq!(lost, [("call without its content".to_owned(), 1)], "{input}");
+    }
+}
+
 /// ADK keeps what was said in the span around the call.
 #[test]
 fn a_wrapper_lends_its_content_to_the_one_call_in_it() {

@@ -124,19 +124,14 @@ impl Event<'_> {
 /// Google counts thoughts beside the candidates. The agent translates what OpenAI-like providers report, and those count them
 /// within the completion: the total tells which it is.
 pub fn usage(tokens: &TokenCounts) -> Result<Option<Usage>, Absurd> {
-    let (sent, tool) = (tokens.prompt_token_count.or_zero()?, tokens.tool_use_prompt_token_count.or_zero()?);
-    let (candidates, total) = (tokens.candidates_token_count.or_zero()?, tokens.total_token_count.or_zero()?);
+    let (sent, candidates) = (tokens.prompt_token_count.or_zero()?, tokens.candidates_token_count.or_zero()?);
+    let total = tokens.total_token_count.or_zero()?;
     // Where a provider reports a total alone, the agent takes seven tenths of it for the prompt and the rest for the reply.
     let shared_out = total > 10 && sent == (total * 7 + 5) / 10 && candidates == (total * 3 + 5) / 10;
     Reported {
-        input: Count::Sound(sent + tool),
-        cache_read: tokens.cached_content_token_count,
-        output: tokens.candidates_token_count,
-        reasoning: tokens.thoughts_token_count,
         reasoned: if total > 0 { Reasoning::Beside } else { Reasoning::Within },
-        total: tokens.total_token_count,
         trust: if shared_out { Trust::Estimated } else { Trust::Provider },
-        ..Reported::default()
+        ..tokens.reported()?
     }
     .usage()
 }

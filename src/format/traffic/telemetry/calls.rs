@@ -58,9 +58,6 @@ pub fn join(spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut
                 continue;
             }
         }
-        if span.input.is_null() {
-            lose("call without its content");
-        }
         sessions.add(exchange(span, &mut lose)).into_iter().for_each(&mut *hand_over);
     }
     sessions.finish().for_each(hand_over);
@@ -135,6 +132,9 @@ fn exchange(span: Generation, lose: &mut dyn FnMut(&str)) -> Exchange {
     said.tools(&span.tools);
     said.add(&span.input, Role::User, lose);
     exchange.setting = said.setting;
+    if said.messages.iter().all(|message| message.parts.is_empty()) {
+        lose("call without its content");
+    }
     let visible: u64 = said.messages.iter().flat_map(|message| &message.parts).chain(&exchange.setting).map(bytes).sum();
     let answers_unseen = messages::answers_unseen(&said.messages);
     if answers_unseen {
