@@ -105,6 +105,16 @@ fn an_agents_own_limits_leave_alone_what_it_has_cut() {
     assert_eq!(cuts(&preset("opencode@1.2", &[]), &log("opencode", "read", large())), 0);
     assert_eq!(cuts(&preset("codex", &[]), &log("codex", "shell", large())), 0);
     assert_eq!(cuts(&preset("qwen-code", &[]), &log("qwen-code", "read_file", large())), 0);
+    // What sets the flag by itself goes by limits of its own alone, until version 2 bounds all.
+    for (policy, tool, bytes, cut) in [
+        ("opencode@1.2", "read", 60_000, 0),
+        ("opencode@1.18", "read", 80_000, 1),
+        ("kilo", "grep", 60_000, 0),
+        ("opencode@1.15", "webfetch", 60_000, 1),
+        ("opencode@2", "read", 60_000, 1),
+    ] {
+        assert_eq!(cuts(&preset(policy, &[]), &log("opencode", tool, text(bytes, bytes / 4))), cut, "{policy} {tool} {bytes}");
+    }
     // A variant that no log is recorded under says so.
     assert_eq!(cuts(&preset("pi@1.5", &[]), &log("pi", "bash", large())), 0);
     assert_eq!(cuts(&preset("pi@recommended", &[]), &log("pi", "bash", large())), 1);
