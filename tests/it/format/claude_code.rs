@@ -145,6 +145,38 @@ fn a_pruning_names_the_results_and_attachments_that_it_took() {
     assert_eq!((pruning.kind, pruning.before, pruning.taken.as_slice()), (CompactionKind::Prune, 7, &[(2, 0), (4, 0), (6, 0)][..]));
 }
 
+/// A session of these records: a reply of this number of prompt tokens, or what a command printed, or an automatic compaction.
+fn switched(records: &[&str]) -> Transcript {
+    let record = |(number, told): (usize, &&str)| {
+        let head = format!(r#""uuid":"u{number}","parentUuid":"p{number}","sessionId":"s""#);
+        match told.parse::<u64>() {
+            Ok(prompt) => format!(
+                r#"{{"type":"assistant",{head},"message":{{"id":"m{number}","role":"assistant","model":"claude-opus-4-6","content":[{{"type":"text","text":"x"}}],"usage":{{"input_tokens":{prompt},"output_tokens":9}}}}}}"#
+            ),
+            Err(_) if told.starts_with('{') => format!(r#"{{"type":"system",{head},{}"#, &told[1..]),
+            Err(_) => format!(
+                r#"{{"type":"user",{head},"message":{{"role":"user","content":"<local-command-stdout>{told}</local-command-stdout>"}}}}"#
+            ),
+        }
+    };
+    let log: Vec<String> = records.iter().enumerate().map(record).collect();
+    read_text("s.jsonl", &log.join("\n")).0.remove(0)
+}
+
+#[test]
+fn the_bigger_window_is_in_force_where_most_calls_had_it() {
+    let window = |records: &[&str]| switched(records).window;
+    let bigger = r"Set model to \u001b[1mOpus 4.6 (1M context) (default)\u001b[22m";
+    let usual = r"Set model to \u001b[1mDefault (Opus 4.6)\u001b[22m";
+    assert_eq!(window(&["10", bigger, "20", "30"]), Some(1_000_000));
+    assert_eq!(window(&["Set model to opus[1m] (claude-opus-4-6)", "10"]), Some(1_000_000));
+    assert_eq!(window(&["10", "20", bigger, "30"]), None);
+    assert_eq!(window(&[bigger, "10", usual, "20", "30"]), None);
+    assert_eq!(window(&[usual, "10"]), None);
+    let compacted = r#"{"subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":167000}}"#;
+    assert_eq!(window(&[bigger, "10", compacted, "20"]), None);
+}
+
 #[test]
 fn sub_agents_have_sessions_of_their_own() {
     let (transcripts, losses) = fixture("sessions.jsonl");

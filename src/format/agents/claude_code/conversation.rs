@@ -4,6 +4,7 @@ use super::mirror::Mirror;
 use super::queue::Queue;
 use super::record::{CompactMetadata, Kind, Record, SYNTHETIC, Wire};
 use super::tree::Tree;
+use super::window::Chosen;
 use crate::format::ground::{Lose, Words, millis};
 use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, visible_text};
@@ -27,6 +28,8 @@ pub(super) struct Conversation<'s> {
     pub mirror: Mirror,
     /// What people say during a turn.
     pub queue: Queue,
+    /// The models that the person chose.
+    chosen: Chosen,
     /// By the hash of what they are known by.
     replies: FxHashMap<u64, Reply>,
     /// The compaction whose summary has not come yet.
@@ -54,6 +57,7 @@ impl<'s> Conversation<'s> {
             tree: Tree::default(),
             mirror: Mirror::default(),
             queue: Queue::default(),
+            chosen: Chosen::default(),
             replies: FxHashMap::default(),
             unsummarised: None,
             rewind: None,
@@ -63,6 +67,7 @@ impl<'s> Conversation<'s> {
     /// A prompt, a tool's results, or text that the agent put in.
     pub fn user(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, lose: Lose<'_>) {
         let synthetic = record.is_injected() || is_written_by_agent(record, wire);
+        self.chosen.read(only_text(wire), self.made.next());
         let messages = self.made.anthropic().messages(Role::User, &wire.content, lose);
         if messages.is_empty() {
             lose("user record without content");
@@ -79,6 +84,7 @@ impl<'s> Conversation<'s> {
     /// Text that reaches the model beside the prompts.
     pub fn aside(&mut self, record: &Record<'_>, node: usize, text: &str) {
         self.queue.shown(text);
+        self.chosen.read(text, self.made.next());
         self.go_back(node);
         self.put_aside(record, node, text);
     }
@@ -284,6 +290,7 @@ impl<'s> Conversation<'s> {
             }
         }
         self.made.transcript.mirrored = self.mirror.finish();
+        self.made.transcript.window = self.chosen.window(&self.made.transcript);
         self.made.into_transcript()
     }
 }
@@ -378,10 +385,14 @@ fn is_written_by_agent(record: &Record<'_>, wire: &Wire<'_>) -> bool {
     if let Some(origin) = origin.filter(|origin| !origin.kind.is_empty()) {
         return &*origin.kind != "human";
     }
-    let text = match wire.content.0.as_slice() {
-        [Block::Text(text)] => text.as_ref(),
+    OPENINGS.iter().any(|opening| only_text(wire).trim_start().starts_with(opening))
+}
+
+/// The text of a message that is one text; empty for others.
+fn only_text<'w>(wire: &'w Wire<'_>) -> &'w str {
+    match wire.content.0.as_slice() {
+        [Block::Text(text)] => text,
         [Block::Object(piece)] => &piece.text,
         _ => "",
-    };
-    OPENINGS.iter().any(|opening| text.trim_start().starts_with(opening))
+    }
 }
