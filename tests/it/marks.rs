@@ -39,10 +39,11 @@ fn readers_know_the_marks_of_their_agents() {
             "one\n\n... [269 lines truncated] ...\nShell cwd was reset to /x",
             "<persisted-output>\nOutput too large (41.2KB). Full output saved to: /x",
             "error\n\n... [2841 characters truncated] ...\n\nend",
+            "<status>completed</status>\n\n<output>\n[Truncated. Full output: /x.output]\n\nend\n</output>",
             "a log that says \"... [269 lines truncated] ...\"",
             "The whole output",
         ]),
-        [true, true, true, false, false]
+        [true, true, true, true, false, false]
     );
     let codex = |results: &[&str]| {
         let head = r#"{"type":"session_meta","payload":{"id":"s","cli_version":"0.118.0"}}"#.to_owned();

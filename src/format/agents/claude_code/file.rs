@@ -77,6 +77,8 @@ fn is_cut_record(line: &str) -> bool {
 const MARKS: &[Mark] = &[
     Mark::Start("<persisted-output>"),
     Mark::Start("[Truncated. Full output: "),
+    // `TaskOutput` has the state of the task in front of it.
+    Mark::Inside("<output>\n[Truncated. Full output: "),
     Mark::Line("... [# lines truncated] ..."),
     Mark::Line("... [# characters truncated] ..."),
     Mark::Line("[# lines truncated]"),
