@@ -1,9 +1,12 @@
-//! What makes all figures of a replay less sure: windows that are not known, and agents of versions that no preset mirrors.
+//! What makes all figures of a replay less sure: windows that are not known, agents of versions that no preset mirrors, and what calls carry where no
+//! log shows it.
 
 use super::words::{counted, counted_as, grouped, three_digits};
 use crate::corpus::Corpus;
 use crate::experiment::{Replay, WindowFrom};
 use crate::policy::{self, Beyond, Mirrored, Recorder};
+use crate::trace::{CallRow, Trace};
+use crate::transcript::Role;
 use std::collections::BTreeMap;
 
 /// For the first screen, in few words.
@@ -19,7 +22,7 @@ pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) 
             Some(format!("{} newer than the agent's preset, {} older: rules may differ", are(newer), grouped(*older)))
         }
     };
-    windows(replays).into_iter().chain(versions).collect()
+    windows(replays).into_iter().chain(versions).chain(without_overhead(corpus)).collect()
 }
 
 /// Sessions whose window is a policy's default, or was taken so that what was recorded fits: that no call overflows there says nothing.
@@ -36,6 +39,18 @@ fn windows<'r>(replays: impl Iterator<Item = &'r Replay>) -> Option<String> {
     let sentence =
         || format!("no sure window for {}: {range}{} taken; --window N sets it", counted(sessions, "session"), three_digits(most));
     (sessions > 0).then(sentence)
+}
+
+/// Sessions of which nothing tells what a call carries beside the conversation: no usage, no count of the agent's own, no text.
+pub fn without_overhead(corpus: &Corpus) -> Option<String> {
+    let lacks = |trace: &Trace| {
+        let counted = |call: &CallRow| call.usage.is_some() || call.hidden > 0;
+        let is_shown = trace.messages.iter().any(|message| message.role == Role::System);
+        !trace.calls.is_empty() && !trace.calls.iter().any(counted) && !is_shown
+    };
+    let sessions = corpus.traces.each().filter(|trace| lacks(trace)).count() as u64;
+    let what = "without recorded usage: figures lack the system prompt and definitions of tools";
+    (sessions > 0).then(|| format!("{} {what}", counted_as(sessions, "session is", "sessions are")))
 }
 
 /// Sessions of an agent on one side of what its presets mirror.

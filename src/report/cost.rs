@@ -9,7 +9,7 @@ use super::record::any::Record;
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED};
 use super::words::{counted, dollars, grouped, percent};
-use super::{answer, cost_figures, notes, refetch};
+use super::{answer, cautions, cost_figures, notes, refetch};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Recording, Replay};
 use crate::sim::EventKind;
@@ -48,8 +48,9 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
     let gaps = priced.baselines.recording.map(|recording| recording::gaps(&recording.sum)).filter(|gaps| !gaps.is_empty());
     let gaps = gaps.map(|gaps| format!("Of the row `recorded` {}.", gaps.join("; ")));
-    let trust: Vec<String> =
-        cost_figures::own_error(priced.checks, &priced.baselines, priced.cache, false).into_iter().chain(gaps).collect();
+    let own_error = cost_figures::own_error(priced.checks, &priced.baselines, priced.cache, false);
+    let caution = cautions::without_overhead(priced.corpus).map(|caution| format!("! {caution}"));
+    let trust: Vec<String> = own_error.into_iter().chain(gaps).chain(caution).collect();
     let trust = (!trust.is_empty()).then(|| Section::lines(trust));
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
     let brief = [shown.titled("List prices, recorded and simulated")].into_iter().chain(trust).chain(break_even);

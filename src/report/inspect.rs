@@ -75,6 +75,7 @@ fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[usiz
     };
     let mut facts = facts(corpus, agents, three_digits);
     facts.extend((odd > 0).then(|| format!("The usage of {} stands out: --details.", counted(odd as u64, "call"))));
+    facts.extend(cautions::without_overhead(corpus).map(|caution| format!("! {caution}")));
     Screen { title: heading(corpus), sections: vec![Section::lines(facts), table], ..Screen::default() }
 }
 

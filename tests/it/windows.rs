@@ -36,9 +36,27 @@ fn the_first_screen_counts_sessions_whose_window_is_not_known() {
     let logs = folder.path().to_string_lossy().into_owned();
     let screen =
         |more: &[&str]| ctxsim(&["replay", &logs, "-p", "none"]).args(more).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
-    let caution = "! no sure window for 3 sessions: 200k to 337k taken; --window N sets it";
-    assert!(screen(&[]).contains(caution), "{}", screen(&[]));
-    assert!(!screen(&["--window", "400k"]).contains("no sure"));
+    let unknown = "! window not known for 2 sessions: 200k to 242k taken; --window N sets it";
+    let outgrown = "! known window smaller than recorded prompts of 1 session: 337k taken; --window N sets it";
+    assert!(screen(&[]).contains(&format!("{unknown} {outgrown}")), "{}", screen(&[]));
+    assert!(["not known", "known window"].iter().all(|words| !screen(&["--window", "400k"]).contains(words)));
+}
+
+/// What calls carry beside the conversation no log shows, and without usage nothing tells.
+#[test]
+fn screens_count_sessions_whose_overhead_nothing_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    let usage = r#","usage":{"prompt":1000,"output":9}"#;
+    for (name, first, usage) in [("a", "user", ""), ("b", "system", ""), ("c", "user", usage)] {
+        let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{name}\",\"agent\":\"mine\",\"model\":\"claude-opus-4-5\"}}");
+        let said = format!("{{\"role\":\"{first}\",\"text\":\"hello {name}\"}}\n{{\"role\":\"assistant\",\"text\":\"hi\"{usage}}}");
+        fs::write(folder.path().join(format!("{name}.jsonl")), format!("{head}\n{said}\n")).unwrap();
+    }
+    let logs = folder.path().to_string_lossy().into_owned();
+    for words in [&["inspect", &logs][..], &["replay", &logs, "-p", "none"], &["cost", &logs, "-p", "none"]] {
+        let screen = ctxsim(words).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(screen.contains("! 1 session is without recorded usage: figures lack the system prompt"), "{screen}");
+    }
 }
 
 fn replayed(corpus: &Corpus, policy: &str, window: Option<u64>, model: Option<&str>) -> Replay {
