@@ -15,6 +15,9 @@ use std::ops::AddAssign;
 /// Reads that differ by no more tokens are alike: the largest step in which a provider's cache counts. Of a short prompt it is a tenth: a whole step would prove nothing there.
 pub const BLOCK: u64 = 1_024;
 
+/// One part in so many of a bill may be estimated without a word.
+const FEW: u64 = 33;
+
 /// Recorded beside modelled, summed over calls with recorded usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Check {
@@ -115,6 +118,8 @@ pub struct OwnError {
     pub off_nano_usd: u64,
     /// The list price of the recorded usage.
     pub recorded_nano_usd: u64,
+    /// What the calls without usage come to: nothing tells how far that is off.
+    pub unrecorded_nano_usd: u64,
 }
 
 impl OwnError {
@@ -129,6 +134,7 @@ impl OwnError {
                 CacheKind::None | CacheKind::Perfect => return None,
             };
             sum.recorded_nano_usd += check.recorded.nano_usd();
+            sum.unrecorded_nano_usd += check.unrecorded.nano_usd();
         }
         (sum.recorded_nano_usd > 0).then_some(sum)
     }
@@ -136,6 +142,12 @@ impl OwnError {
     /// The error as a share of what it is held against.
     pub fn share(&self) -> f64 {
         self.off_nano_usd as f64 / self.recorded_nano_usd.max(1) as f64
+    }
+
+    /// The bill that the error rests on, and the whole; `None` where nearly all of it is recorded.
+    pub fn part(&self) -> Option<(u64, u64)> {
+        let whole = self.recorded_nano_usd + self.unrecorded_nano_usd;
+        (self.unrecorded_nano_usd > whole / FEW).then_some((self.recorded_nano_usd, whole))
     }
 
     /// Is a difference between two bills no larger than the error, as a share of the dearer one?

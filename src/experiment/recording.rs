@@ -163,7 +163,7 @@ impl Beside {
     /// How far the bills of the policy are off, where the recording was made under it; absent without a recorded price.
     pub fn error(&self) -> Option<OwnError> {
         let Beside { off_nano_usd, recorded_nano_usd, .. } = *self;
-        (recorded_nano_usd > 0).then_some(OwnError { off_nano_usd, recorded_nano_usd })
+        (recorded_nano_usd > 0).then_some(OwnError { off_nano_usd, recorded_nano_usd, unrecorded_nano_usd: 0 })
     }
 }
 

@@ -34,7 +34,7 @@ pub fn calibration(
             all if all == error.recorded_nano_usd => ", for the logs count no cache",
             _ => ", in part for logs that count no cache",
         };
-        format!("unchanged recording priced {off} off{unknown}")
+        format!("unchanged recording priced {off} off{unknown}{}", part(&error))
     }));
     // The recorded bill of logs that count no cache has none: it is one with --cache none.
     let cached =
@@ -51,4 +51,10 @@ pub fn calibration(
     let anchored = percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000);
     parts.push(format!("{anchored} of tokens rest on recorded usage"));
     format!("Check: {}.", parts.join("; "))
+}
+
+/// Which part of the bill the error rests on, in brackets; nothing where nearly all of it is recorded.
+pub(super) fn part(error: &OwnError) -> String {
+    let share = |(recorded, whole): (u64, u64)| percent(i64::try_from(recorded).unwrap_or(i64::MAX), whole);
+    error.part().map_or_else(String::new, |part| format!(" (of the {} of the bill that is recorded)", share(part)))
 }

@@ -1,6 +1,7 @@
 //! Figures of cost for tables of other questions, and what is said of calls without a price.
 
 use super::asked::Baselines;
+use super::calibration::part;
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::cost::{Bill, Bills, CacheKind, Charge, Check, OwnError};
@@ -79,8 +80,9 @@ pub fn own_error(checks: &BTreeMap<String, Check>, baselines: &Baselines<'_>, ca
     let own = own.map(|own| format!(" Your own agents' defaults come to {} more or less than what they were recorded to cost.", off(&own)));
     let sums = if for_note { format!(" (sums: {})", first_few(&agents, NAMED)) } else { String::new() };
     Some(format!(
-        "The bill's own error: with this cache the recordings themselves{by} come, session by session, to {} more or less than the list price of their usage{sums}.{} Differences that are smaller say nothing.",
+        "The bill's own error: with this cache the recordings themselves{by} come, session by session, to {} more or less than the list price of their usage{sums}{}.{} Differences that are smaller say nothing.",
         off(&error),
+        part(&error),
         own.unwrap_or_default(),
     ))
 }

@@ -250,10 +250,14 @@ fn the_programs_own_error_does_not_cancel_between_agents() {
         check.modelled_off_nano_usd = recorded.abs_diff(modelled);
         check
     };
-    let checks = [of(1000, 1100), of(1000, 900)];
+    let mut checks = [of(1000, 1100), of(1000, 900)];
     let error = OwnError::over(&checks, CacheKind::Modelled).unwrap();
     assert_eq!((error.off_nano_usd, error.recorded_nano_usd), (200, 2000));
     assert!(error.covers(1000, 910) && !error.covers(1000, 890));
+    // It rests on what is recorded, which is said where more than a few percent are not.
+    assert_eq!(error.part(), None);
+    checks[0].unrecorded.fresh.nano_usd = 3000;
+    assert_eq!(OwnError::over(&checks, CacheKind::Modelled).unwrap().part(), Some((2000, 5000)));
     assert_eq!(OwnError::over(&checks, CacheKind::Recorded).unwrap().off_nano_usd, 0);
     assert_eq!(OwnError::over(&checks, CacheKind::Perfect), None);
 }

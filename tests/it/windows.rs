@@ -56,6 +56,7 @@ fn screens_count_sessions_whose_overhead_nothing_tells() {
     for words in [&["inspect", &logs][..], &["replay", &logs, "-p", "none"], &["cost", &logs, "-p", "none"]] {
         let screen = ctxsim(words).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(screen.contains("! 1 session is without recorded usage: figures lack the system prompt"), "{screen}");
+        assert_eq!(screen.contains("of the bill that is recorded"), words[0] != "inspect", "{screen}");
     }
 }
 
