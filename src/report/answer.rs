@@ -238,12 +238,12 @@ pub(super) fn verdict<'a>(
     });
     let by = by.unwrap_or_default();
     let over = counted(best.compared, "session");
+    let (kept, mine) = (share(best.kept.0), share(best.kept.1));
     let sentence = if best.keeps_as_much() {
-        format!(
-            "{name} is cheaper than your own agent over {over} of both, {by}; it fails no more of them and keeps as much of the reused text."
-        )
+        // A hundredth less may pass, and is told all the same.
+        let keeps = if kept == mine { "as much of the reused text".to_owned() } else { format!("{kept} of the reused text, yours {mine}") };
+        format!("{name} is cheaper than your own agent over {over} of both, {by}; it fails no more of them and keeps {keeps}.")
     } else {
-        let (kept, mine) = (share(best.kept.0), share(best.kept.1));
         format!(
             "No policy is clearly cheaper, fails no more sessions and keeps as much. {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         )
