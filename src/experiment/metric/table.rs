@@ -63,7 +63,7 @@ pub const METRICS: &[Metric] = &[
         .table(3, Less).field(Part::Tokens).judged().by_size().in_logs(),
     tokens("tokens", "tokens", "prompt tokens, and those of the summariser's own calls", |totals| totals.prompt_tokens + totals.summariser_tokens)
         .judged(),
-    tokens("baseline_tokens", "baseline tokens", "prompt tokens under no policy", |totals| totals.baseline_tokens)
+    tokens("baseline_tokens", "baseline tokens", "prompt tokens of the same calls with nothing removed, those among them that a provider would refuse", |totals| totals.baseline_tokens)
         .spreadsheets().field(Part::Tokens).from(Estimated).judged(),
     count("compared_sessions", "compared sessions",
         "sessions that the recording and the policy bring to their end: what is saved is over these", |totals| totals.compared_sessions)
@@ -81,7 +81,7 @@ pub const METRICS: &[Metric] = &[
     share("vs_recorded", "vs recorded", "prompt tokens more than recorded, as a share of the recorded ones",
         |totals| (0_i64.saturating_sub(totals.tokens_saved()), totals.recorded_tokens))
         .spreadsheets().field(Part::Tokens).known(Compared),
-    metric("saved_vs_none", "saved against none", "prompt tokens less than under no policy", Unit::Tokens, Difference(Totals::saved_vs_none))
+    metric("saved_vs_none", "saved against none", "prompt tokens less than the same calls with nothing removed, refused ones among them", Unit::Tokens, Difference(Totals::saved_vs_none))
         .field(Part::Tokens),
     share("saved_vs_none_share", "saved against none", "the same as a share", |totals| (totals.saved_vs_none(), totals.baseline_tokens))
         .field(Part::Tokens),
