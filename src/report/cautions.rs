@@ -22,22 +22,23 @@ pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) 
             Some(format!("{} newer than the agent's preset, {} older: rules may differ", are(newer), grouped(*older)))
         }
     };
-    windows(replays).into_iter().chain(versions).chain(without_overhead(corpus)).collect()
+    let replays: Vec<&Replay> = replays.collect();
+    let unknown = windows(&replays, WindowFrom::Policy, "window not known for");
+    let outgrown = windows(&replays, WindowFrom::Outgrown, "known window smaller than recorded prompts of");
+    unknown.into_iter().chain(outgrown).chain(versions).chain(without_overhead(corpus)).collect()
 }
 
 /// Sessions whose window is a policy's default, or was taken so that what was recorded fits: that no call overflows there says nothing.
-fn windows<'r>(replays: impl Iterator<Item = &'r Replay>) -> Option<String> {
-    let is_guess = |from: &WindowFrom| matches!(from, WindowFrom::Policy | WindowFrom::Outgrown);
+fn windows(replays: &[&Replay], guessed: WindowFrom, what: &str) -> Option<String> {
     let (mut sessions, mut least, mut most) = (0, u64::MAX, 0);
     for replay in replays {
-        let guessed = replay.windows.iter().zip(replay.outcomes.each()).filter(|(from, _)| is_guess(from));
+        let guessed = replay.windows.iter().zip(replay.outcomes.each()).filter(|(from, _)| **from == guessed);
         let windows: Vec<u64> = guessed.map(|(_, outcome)| outcome.window).filter(|window| *window > 0).collect();
         sessions = sessions.max(windows.len() as u64);
         (least, most) = windows.into_iter().fold((least, most), |(least, most), window| (least.min(window), most.max(window)));
     }
     let range = if least == most { String::new() } else { format!("{} to ", three_digits(least)) };
-    let sentence =
-        || format!("no sure window for {}: {range}{} taken; --window N sets it", counted(sessions, "session"), three_digits(most));
+    let sentence = || format!("{what} {}: {range}{} taken; --window N sets it", counted(sessions, "session"), three_digits(most));
     (sessions > 0).then(sentence)
 }
 
