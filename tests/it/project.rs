@@ -64,7 +64,7 @@ fn a_typed_form_goes_before_that_of_the_file() {
     for defaults in ["json = true\n", "[inspect]\nformat = \"csv\"\n"] {
         let project = project(defaults);
         ctxsim(project.path(), &["inspect", "logs/", "-q", "-o", "x.md"]).code(0);
-        assert!(fs::read_to_string(project.path().join("x.md")).expect("written").starts_with('#'), "{defaults}");
+        assert!(fs::read_to_string(project.path().join("x.md")).expect("written").starts_with("<!-- "), "{defaults}");
         let both = ctxsim(project.path(), &["inspect", "logs/", "-q", "--json", "-o", "y.md"]).code(2);
         assert!(both.stderr().contains("leave out the other one"), "{}", both.stderr());
     }

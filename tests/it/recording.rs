@@ -342,7 +342,7 @@ fn a_file_is_read_again_behind_its_result_alone() {
 fn logs_without_a_call_have_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let shown = run(&["replay", &native(folder.path(), [told(0)]), "-p", "none"], None);
-    let sentence = "The logs hold 1 session with 1 message and no call to a model: there is nothing to compare.";
+    let sentence = "The logs hold 1 session with 2 messages and no call to a model: there is nothing to compare.";
     let in_one_line = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(in_one_line(&shown).contains(sentence), "{shown}");
     for command in ["cost", "diff"] {
