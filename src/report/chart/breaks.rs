@@ -1,6 +1,6 @@
 //! Breaks of the recorded prompt cache over time, by cause.
 
-use super::document::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
+use super::document::{Axis, Bar, BarRow, Bars, Drawing, Drawn, Hue, NothingToDraw, Piece, Quantity};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::cache::{CacheBreak, Cause, Reads};
 use crate::list::Arrange;
@@ -29,7 +29,7 @@ pub const BREAKS: Kind = Kind {
 /// Breaks of one cause in one period.
 type Sums<'a> = BTreeMap<(&'a str, Cause), Reads>;
 
-fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn breaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let found = material.idle.map(|idle| &idle.reads);
     let of_each = found.into_iter().flat_map(|reads| &reads.breaks).map(|one| (day(one), one));
     let (all, left_out): (Vec<(String, &CacheBreak)>, Vec<_>) = of_each.partition(|(day, one)| !day.is_empty() && one.nano_usd.is_some());
@@ -62,8 +62,7 @@ fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         BarRow { name: period.to_owned(), bar: Bar::Stack(pieces), value: format!("{}, {}", counted(count, "break"), money(cost)) }
     };
     let periods: BTreeSet<&str> = sums.keys().map(|(period, _)| *period).collect();
-    Ok(Chart {
-        kind: BREAKS.name,
+    Ok(Drawn {
         title: format!("{} of the {} that cache breaks cost: {}", money(most), money(whole), cause_name(first)),
         subtitle: "List price of tokens that were paid for again, recorded".to_owned(),
         drawing: Drawing::Bars(Bars {
@@ -76,7 +75,6 @@ fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             "`ctxsim cache` lists each break with its cause. Left out: {} without a time or a price.",
             counted(left_out.len() as u64, "break")
         )],
-        rests_on: Vec::new(),
         data: data(&sums),
     })
 }

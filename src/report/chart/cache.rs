@@ -1,6 +1,6 @@
 //! The share of the prompts that the prompt cache reads, over calls.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
 use super::kind::{Kind, Material, Need};
 use crate::cost::Split;
@@ -26,7 +26,7 @@ pub const CACHE: Kind = Kind {
 };
 
 /// The chart of policies; for each, what the modelled cache made of each call of each session.
-fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn cache(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, reads: replays, baselines, .. } = *material;
     let is_own = |name: &str| baselines.own.is_some_and(|own| own.replay.policy == name);
     let recorded = by_call(corpus.traces.each().map(|trace| recorded(&trace)));
@@ -63,15 +63,7 @@ fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             let (read, prompt) = sum(calls);
             (middle, if prompt > 0 { read as f64 / prompt as f64 } else { f64::NAN })
         };
-        Series {
-            name: name.clone(),
-            hue,
-            form: Form::Line,
-            provenance: *provenance,
-            points: reads.chunks(each).enumerate().map(point).collect(),
-            band: Vec::new(),
-            named: Named::Beside,
-        }
+        Series::of(name, hue, Form::Line, *provenance, reads.chunks(each).enumerate().map(point).collect())
     });
     let series: Vec<Series> = series.collect();
     let shares: Vec<String> = drawn
@@ -87,8 +79,7 @@ fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         notes.push(format!("A point stands for {each} calls in a row."));
     }
     notes.push("Recorded are the calls whose provider reports its cache.".to_owned());
-    Ok(Chart {
-        kind: CACHE.name,
+    Ok(Drawn {
         title,
         subtitle: "Share of the prompt tokens at that call, recorded and modelled; the axis shows the range of the data".to_owned(),
         drawing: Drawing::Plot(Plot {
@@ -99,7 +90,6 @@ fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             marks: Vec::new(),
         }),
         notes,
-        rests_on: Vec::new(),
         data: data(&all),
     })
 }

@@ -1,6 +1,6 @@
 //! One session, call by call: the context as recorded, as simulated and as the policy estimated it, its limits, and what happened.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
 use super::few::{LINES, few};
 use super::kind::{Kind, Life, Material, Need};
 use crate::corpus::Corpus;
@@ -62,7 +62,7 @@ pub fn busiest(corpus: &Corpus, replays: &[&Replay]) -> usize {
 type Lived<'a> = (&'a Life<'a>, Cow<'a, Outcome>);
 
 /// The chart of one session.
-fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn context(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, session: (place, lives), .. } = *material;
     let trace = corpus
         .traces
@@ -88,8 +88,7 @@ fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     if outcomes.len() <= TOLD && !limits.is_empty() {
         notes.push("Rules fire by the policy's estimate of the context, overflows by its actual size.".to_owned());
     }
-    Ok(Chart {
-        kind: CONTEXT.name,
+    Ok(Drawn {
         title: title(&trace, &outcomes),
         subtitle: subtitle(&trace, outcomes.len()),
         drawing: Drawing::Plot(Plot {
@@ -100,7 +99,6 @@ fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             marks,
         }),
         notes,
-        rests_on: Vec::new(),
         data: data(&trace, &outcomes),
     })
 }
@@ -166,34 +164,18 @@ fn numbered<'a>(values: impl Iterator<Item = Option<u64>> + 'a) -> Vec<(f64, f64
 
 fn recorded(trace: &Trace) -> Series {
     let prompts = trace.calls.iter().map(|call| call.usage.as_ref().map(|usage| usage.prompt));
-    Series {
-        name: "recorded".to_owned(),
-        hue: Hue::Recorded,
-        form: Form::Broad,
-        provenance: Provenance::Recorded,
-        points: numbered(prompts),
-        band: Vec::new(),
-        named: Named::Beside,
-    }
+    Series::of("recorded", Hue::Recorded, Form::Broad, Provenance::Recorded, numbered(prompts))
 }
 
 fn simulated(life: &Life<'_>, outcome: &Outcome, hue: Hue) -> Series {
-    Series {
-        name: life.replay.policy.clone(),
-        hue,
-        form: Form::Line,
-        provenance: Provenance::Simulated,
-        points: numbered(outcome.calls.iter().map(|call| Some(call.actual))),
-        band: Vec::new(),
-        named: Named::Beside,
-    }
+    let contexts = outcome.calls.iter().map(|call| Some(call.actual));
+    Series::of(&life.replay.policy, hue, Form::Line, Provenance::Simulated, numbered(contexts))
 }
 
 fn believed(life: &Life<'_>, outcome: &Outcome, hue: Hue) -> Option<Series> {
     let points = numbered(outcome.calls.iter().map(|call| call.belief));
     let name = format!("estimate of {}", life.replay.policy);
-    let series = Series { name, form: Form::Faint, points, named: Named::Key, ..simulated(life, outcome, hue) };
-    (!series.points.is_empty()).then_some(series)
+    (!points.is_empty()).then(|| Series::of(name, hue, Form::Faint, Provenance::Simulated, points).named(Named::Key))
 }
 
 fn happened(outcome: &Outcome, hue: Hue) -> Vec<Marks> {

@@ -1,11 +1,11 @@
 //! Cost against tokens saved, a dot for each policy, the recording and the user's own agents, with the front of those that no other one beats in both. What a policy pays and saves in a
 //! session that it fails is that of a shorter one: only policies that fail the fewest sessions stand on the front.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
 use super::kind::{Kind, Material, Need};
 use crate::cost::CacheKind;
-use crate::experiment::{Beside, Replay};
+use crate::experiment::{Beside, RecordedSession, Replay};
 use crate::list::Arrange;
 use crate::report::answer::verdict;
 use crate::report::asked::Asked;
@@ -52,7 +52,7 @@ pub const COST: Kind = Kind {
 };
 
 /// The chart of policies whose bills have been made, with the cache that was asked for.
-fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, replays, baselines, checks, cache, .. } = *material;
     let point = |replay| Point {
         replay,
@@ -81,15 +81,9 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     });
     // What follows the first sentence of a verdict stands on the first screen.
     let title = title.split(". ").next().and_then(|first| first.split("; it").next()).unwrap_or_default().trim_end_matches('.').to_owned();
-    let line = Series {
-        name: "the front: no policy is both cheaper and saves more".to_owned(),
-        hue: Hue::Limit,
-        form: Form::Steps,
-        provenance: Provenance::Simulated,
-        points: edge(&points, &front),
-        band: Vec::new(),
-        named: if points.len() > 1 { Named::Key } else { Named::Nowhere },
-    };
+    let line = "the front: no policy is both cheaper and saves more";
+    let line = Series::of(line, Hue::Limit, Form::Steps, Provenance::Simulated, edge(&points, &front));
+    let line = line.named(if points.len() > 1 { Named::Key } else { Named::Nowhere });
     // The ends of the front come first, then the others on it.
     let rank = |place: usize| {
         let point = points.get(place)?;
@@ -97,36 +91,16 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         Some((!told, !on_front(point), point.cost))
     };
     let shown = few(points.len(), LINES, rank);
-    let others = Series {
-        name: counted_as(shown.rest() as u64, "more policy", "more policies"),
-        form: Form::Dots,
-        points: (0..points.len())
-            .filter(|place| !shown.places.contains(place))
-            .filter_map(|place| points.get(place))
-            .map(Point::place)
-            .collect(),
-        named: if shown.rest() > 0 { Named::Key } else { Named::Nowhere },
-        ..line.clone()
-    };
-    let dots = shown.places.iter().filter_map(|place| points.get(*place)).enumerate().map(|(number, point)| Series {
-        name: point.replay.policy.clone(),
-        hue: Hue::Other(number),
-        form: Form::Dots,
-        points: vec![point.place()],
-        named: Named::Beside,
-        ..line.clone()
-    });
-    let dot = |name: &str, hue: Hue, place: (f64, f64)| Series {
-        name: name.to_owned(),
-        hue,
-        form: Form::Dots,
-        points: vec![place],
-        named: Named::Beside,
-        ..line.clone()
-    };
-    let recorded =
-        recorded.map(|sum| Series { provenance: Provenance::Recorded, ..dot("recorded", Hue::Recorded, (sum.nano_usd() as f64, 0.0)) });
-    let own_dot = own.as_ref().map(|own| dot(&own.replay.policy, Hue::Own, own.place()));
+    let others = (0..points.len()).filter(|place| !shown.places.contains(place)).filter_map(|place| points.get(place)).map(Point::place);
+    let name = counted_as(shown.rest() as u64, "more policy", "more policies");
+    let others = Series::of(name, Hue::Limit, Form::Dots, Provenance::Simulated, others.collect());
+    let others = others.named(if shown.rest() > 0 { Named::Key } else { Named::Nowhere });
+    let dot = |point: &Point<'_>, hue: Hue| Series::of(&point.replay.policy, hue, Form::Dots, Provenance::Simulated, vec![point.place()]);
+    let dots = shown.places.iter().filter_map(|place| points.get(*place)).enumerate();
+    let dots = dots.map(|(number, point)| dot(point, Hue::Other(number)));
+    let place = |sum: &RecordedSession| vec![(sum.nano_usd() as f64, 0.0)];
+    let recorded = recorded.map(|sum| Series::of("recorded", Hue::Recorded, Form::Dots, Provenance::Recorded, place(sum)));
+    let own_dot = own.as_ref().map(|own| dot(own, Hue::Own));
     let with = match cache {
         CacheKind::Recorded => "with the prompt cache as recorded",
         CacheKind::None => "without a prompt cache",
@@ -148,19 +122,17 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         .filter(|recording| recording.sum.is_priced())
         .map(|recording| vec![Cell::name(RECORDED), recording::cost(&recording.sum), Cell::SignedTokens(0), Cell::Empty, Cell::Empty]);
     data.rows.append(beside.into_iter().collect());
-    Ok(Chart {
-        kind: COST.name,
+    Ok(Drawn {
         title,
         subtitle: format!("List price of all calls {with} against prompt tokens saved; policies are simulated"),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("cost", Quantity::Money) },
             y: Axis { from: None, ..Axis::of("prompt tokens saved", Quantity::Share) },
-            series: [line.clone(), others].into_iter().chain(dots).chain(own_dot).chain(recorded).collect(),
+            series: [line, others].into_iter().chain(dots).chain(own_dot).chain(recorded).collect(),
             limits: Vec::new(),
             marks: Vec::new(),
         }),
         notes,
-        rests_on: Vec::new(),
         data,
     })
 }

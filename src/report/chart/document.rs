@@ -2,6 +2,20 @@
 
 use crate::report::document::{Provenance, Table};
 
+/// What a kind of chart makes of its material.
+pub struct Drawn {
+    /// One line: what is to be seen.
+    pub title: String,
+    /// One line: of what it is shown, and whether it is recorded, estimated or simulated.
+    pub subtitle: String,
+    /// What is drawn.
+    pub drawing: Drawing,
+    /// Sentences below: how it is read, what was left out.
+    pub notes: Vec<String>,
+    /// The figures that are drawn, for spreadsheets.
+    pub data: Table,
+}
+
 /// A chart, ready for any size and theme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
@@ -127,6 +141,18 @@ pub struct Series {
     pub band: Vec<(f64, f64, f64)>,
     /// Where its name is said.
     pub named: Named,
+}
+
+impl Series {
+    /// A series without a band, whose name stands beside it.
+    pub fn of(name: impl Into<String>, hue: Hue, form: Form, provenance: Provenance, points: Vec<(f64, f64)>) -> Series {
+        Series { name: name.into(), hue, form, provenance, points, band: Vec::new(), named: Named::Beside }
+    }
+
+    /// The same with its name there.
+    pub fn named(self, named: Named) -> Series {
+        Series { named, ..self }
+    }
 }
 
 /// Where the name of a series is said.

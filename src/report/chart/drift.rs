@@ -1,7 +1,7 @@
 //! Estimates beside recorded prompts: pair by pair, by estimator, and what a safety buffer makes up for.
 
 use super::document::{
-    Axis, Bar, BarRow, Bars, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series, Symbol,
+    Axis, Bar, BarRow, Bars, Drawing, Drawn, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series, Symbol,
 };
 use super::kind::{Kind, Material, Need};
 use super::range::at;
@@ -50,17 +50,12 @@ pub const BUFFER: Kind = Kind {
 };
 
 /// Recorded prompts against estimated ones. Estimators that are named come first; others fill up.
-fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn drift(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let (corpus, wanted, all) = (material.corpus, material.estimators, material.pairs.ok_or_else(nothing_compared)?);
     let (chosen, beyond) = chosen(all, Use::Request, wanted, 2)?;
-    let series = chosen.iter().enumerate().map(|(number, paired)| Series {
-        name: paired.estimator.clone(),
-        hue: Hue::Other(number),
-        form: Form::Dots,
-        provenance: Provenance::Estimated,
-        points: apart(&paired.pairs),
-        band: Vec::new(),
-        named: Named::Key,
+    let series = chosen.iter().enumerate().map(|(number, paired)| {
+        let dots = Series::of(&paired.estimator, Hue::Other(number), Form::Dots, Provenance::Estimated, apart(&paired.pairs));
+        dots.named(Named::Key)
     });
     let calls = chosen.first().map_or(0, |paired| paired.pairs.len() as u64);
     let low = chosen.first().map_or((0, String::new()), |paired| {
@@ -69,8 +64,7 @@ fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     });
     let how =
         "Above the line an estimate is too low: the prompt was larger than estimated. Dots that would lie on each other are drawn once.";
-    Ok(Chart {
-        kind: DRIFT.name,
+    Ok(Drawn {
         title: format!("{} is too low at {} of {}", low.1, grouped(low.0 as u64), counted(calls, "call")),
         subtitle: "Recorded prompts against estimates of the whole request".to_owned(),
         drawing: Drawing::Plot(Plot {
@@ -81,13 +75,12 @@ fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             marks: Vec::new(),
         }),
         notes: beyond.into_iter().chain([how.to_owned()]).chain(foundations(all, Use::Request, calls)).collect(),
-        rests_on: Vec::new(),
         data: of_pairs(corpus, &chosen),
     })
 }
 
 /// How far each estimator is from recorded prompts.
-fn errors(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn errors(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let all = material.pairs.ok_or_else(nothing_compared)?;
     let used = |wanted: Use| all.estimators.iter().filter(move |paired| paired.used == wanted && !paired.pairs.is_empty());
     let error = |pair: Pair| pair.estimated as f64 / pair.recorded.max(1) as f64 - 1.0;
@@ -118,8 +111,7 @@ fn errors(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     }
     let calls = used(Use::Request).map(|paired| paired.pairs.len() as u64).next().unwrap_or(0);
     notes.extend(foundations(all, Use::Request, calls));
-    Ok(Chart {
-        kind: ERRORS.name,
+    Ok(Drawn {
         title,
         subtitle: "Estimate of the whole request over the recorded prompt, less one".to_owned(),
         drawing: Drawing::Bars(Bars {
@@ -129,7 +121,6 @@ fn errors(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             key: Vec::new(),
         }),
         notes,
-        rests_on: Vec::new(),
         data: of_errors(used(Use::Request), error),
     })
 }
@@ -153,7 +144,7 @@ fn within([_, first, _, third, _]: &[f64; 5]) -> String {
 }
 
 /// The share of the calls whose underestimate a buffer makes up for. Estimators that are named come first.
-fn buffer(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn buffer(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { estimators: wanted, used, .. } = *material;
     let all = material.pairs.ok_or_else(nothing_compared)?;
     let (chosen, beyond) = chosen(all, used, wanted, DRAWN)?;
@@ -169,15 +160,7 @@ fn buffer(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         points.dedup();
         let name = "buffer fitted on one half of the sessions, and the share of the other half that it covers".to_owned();
         marks.push(Marks { name, symbol: Symbol::Diamond, hue, points });
-        series.push(Series {
-            name: paired.estimator.clone(),
-            hue,
-            form: Form::Steps,
-            provenance: Provenance::Estimated,
-            points: coverage(&paired.pairs),
-            band: Vec::new(),
-            named: Named::Beside,
-        });
+        series.push(Series::of(&paired.estimator, hue, Form::Steps, Provenance::Estimated, coverage(&paired.pairs)));
     }
     let levels = [0.95, 0.99].map(|level| Limit { name: format!("{:.0} %", level * 100.0), hue: Hue::Limit, place: Place::Height(level) });
     let about = match used {
@@ -190,8 +173,7 @@ fn buffer(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         ..=0 => format!("{name} is too high for 95 % of these calls: no buffer would have been needed"),
         _ => format!("A buffer of {} tokens would have covered 95 % of these calls for {name}", signed(tokens)),
     });
-    Ok(Chart {
-        kind: BUFFER.name,
+    Ok(Drawn {
         title: title.unwrap_or_default(),
         subtitle: format!("Share of the calls whose {about} are too low by no more than the buffer"),
         drawing: Drawing::Plot(Plot {
@@ -202,7 +184,6 @@ fn buffer(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             marks,
         }),
         notes: beyond.into_iter().chain(diamonds(&chosen)).chain(foundations(all, used, calls)).collect(),
-        rests_on: Vec::new(),
         data: of_coverage(&chosen),
     })
 }

@@ -1,7 +1,7 @@
 //! What a kind of chart is: its name, what it shows, what must be at hand, and how it is made of that. Each kind stands in its own file; the table of
 //! all of them is in `mod.rs`.
 
-use super::document::{Chart, NothingToDraw};
+use super::document::{Chart, Drawn, NothingToDraw};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, Split};
 use crate::experiment::Replay;
@@ -27,7 +27,7 @@ pub struct Kind {
     /// The policy that it shows where none is named; the main presets where this is absent.
     pub usual: Option<&'static str>,
     /// Makes it.
-    pub draw: fn(&Material<'_>) -> Result<Chart, NothingToDraw>,
+    pub draw: fn(&Material<'_>) -> Result<Drawn, NothingToDraw>,
 }
 
 /// What a chart is made of, and what can be asked of it.
@@ -146,12 +146,10 @@ impl Kind {
         // A chart of one session names it.
         let over = (!self.needs(Need::Session)).then(|| format!("Over {}.", short_title(&material.corpus.facts)));
         let rests_on = over.into_iter().chain(rests_on).collect();
-        let mut chart = (self.draw)(material)?;
+        let Drawn { title, subtitle, drawing, mut notes, data } = (self.draw)(material)?;
         let compares = self.needs(Need::Baselines) && !self.needs(Need::Money);
-        chart
-            .notes
-            .extend(material.coverage().filter(|_| compares).map(|covers| format!("{covers}; the other rows are over all of them.")));
-        Ok(Chart { rests_on, ..chart })
+        notes.extend(material.coverage().filter(|_| compares).map(|covers| format!("{covers}; the other rows are over all of them.")));
+        Ok(Chart { kind: self.name, title, subtitle, drawing, notes, rests_on, data })
     }
 
     /// Is this at hand when it is made?

@@ -1,6 +1,6 @@
 //! How full the window was at each call of each session under one policy, and where it overflowed.
 
-use super::document::{Axis, Chart, Drawing, HeatMap, Hue, Marks, NothingToDraw, Quantity, Symbol};
+use super::document::{Axis, Drawing, Drawn, HeatMap, Hue, Marks, NothingToDraw, Quantity, Symbol};
 use super::few::under;
 use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
@@ -30,7 +30,7 @@ pub const OVERFLOWS: Kind = Kind {
     draw: overflows,
 };
 
-fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn overflows(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let corpus = material.corpus;
     let [replay] = material.replays else {
         return Err(NothingToDraw::Asked("a chart of overflows shows one policy: name one with --policy, and no more than one".to_owned()));
@@ -70,8 +70,7 @@ fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let under = capital(&under(replay));
     let compacted: Vec<(f64, f64)> = sessions.iter().enumerate().flat_map(|(row, (trace, _))| compacted(trace, row, each)).collect();
     let of = format!("{} of {}", grouped(totals.overflowing_sessions), counted(totals.sessions, "session"));
-    Ok(Chart {
-        kind: OVERFLOWS.name,
+    Ok(Drawn {
         title: match totals.overflows {
             0 => format!("{under} no call of {} overflows", counted(totals.sessions, "session")),
             overflows => format!("{under}, {} in {of}", counted(overflows, "overflow")),
@@ -91,7 +90,6 @@ fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             gone: "recorded, but behind the end of a session that fails".to_owned(),
         }),
         notes,
-        rests_on: Vec::new(),
         data: data(corpus, replay),
     })
 }

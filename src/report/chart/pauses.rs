@@ -1,6 +1,6 @@
 //! What a pause costs against its length: doing nothing, pings, a compaction.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, Limit, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::idle::{Pause, Remedy};
 use crate::list::Arrange;
@@ -23,7 +23,7 @@ pub const PAUSES: Kind = Kind {
     draw: pauses,
 };
 
-fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn pauses(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let nothing = || NothingToDraw::Nothing("no log has times and a cache that promises a lifetime".to_owned());
     let idle = material.idle.ok_or_else(nothing)?;
     let point = idle.break_even.first().ok_or_else(nothing)?;
@@ -37,14 +37,9 @@ fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let lengths: Vec<i64> = changes.collect::<BTreeSet<i64>>().into_iter().collect();
     let cost = |length: i64, remedy: Remedy| Pause { length: Some(length), ..*typical }.cost(remedy);
     let minutes = |millis: i64| millis as f64 / 60_000.0;
-    let series = LINES.into_iter().enumerate().map(|(place, (remedy, name))| Series {
-        name: name.to_owned(),
-        hue: Hue::Other(place),
-        form: Form::Steps,
-        provenance: Provenance::Simulated,
-        points: lengths.iter().map(|length| (minutes(*length), cost(*length, remedy) as f64)).collect(),
-        band: Vec::new(),
-        named: Named::Beside,
+    let series = LINES.into_iter().enumerate().map(|(place, (remedy, name))| {
+        let points = lengths.iter().map(|length| (minutes(*length), cost(*length, remedy) as f64)).collect();
+        Series::of(name, Hue::Other(place), Form::Steps, Provenance::Simulated, points)
     });
     let limit = |name: String, millis: i64| Limit { name, hue: Hue::Limit, place: Place::Across(minutes(millis)) };
     let even = point.pings.zip(point.gap).map(|(pings, gap)| limit(format!("{}: {}", counted(pings, "ping"), span(gap)), gap));
@@ -55,8 +50,7 @@ fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         }
         _ => format!("What a pause costs with a {kept} cache"),
     };
-    Ok(Chart {
-        kind: PAUSES.name,
+    Ok(Drawn {
         title,
         subtitle: format!(
             "Cost above a warm cache, simulated for the median pause: {} tokens in a {kept} cache",
@@ -70,7 +64,6 @@ fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             marks: Vec::new(),
         }),
         notes: vec!["The session is resumed at the end of the pause. What a smaller context saves later is not counted.".to_owned()],
-        rests_on: Vec::new(),
         data: data(&lengths, &cost),
     })
 }

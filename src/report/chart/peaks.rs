@@ -1,7 +1,7 @@
 //! How large the largest context of each session is, recorded and under each policy.
 
 use super::context::short_tokens;
-use super::document::{Axis, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Quantity, Scale};
+use super::document::{Axis, BarRow, Bars, Drawing, Drawn, Hue, NothingToDraw, Quantity, Scale};
 use super::few::{ROWS, few, told_apart};
 use super::kind::{Kind, Material, Need};
 use super::range::{quarters, row};
@@ -22,7 +22,7 @@ pub const PEAKS: Kind = Kind {
     draw: peaks,
 };
 
-fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn peaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
     let recorded: Vec<u64> =
         corpus.traces.each().map(|trace| trace.sent.map_or_else(|| trace.largest_prompt(), |sent| sent.peak_tokens)).collect();
@@ -54,8 +54,7 @@ fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let scale = if *most > least.saturating_mul(WIDE) { Scale::Logarithmic } else { Scale::Even };
     let from = if scale == Scale::Even { Some(0.0) } else { None };
     let how = "A box holds the middle half of the sessions, the thick stroke is the middle one.";
-    Ok(Chart {
-        kind: PEAKS.name,
+    Ok(Drawn {
         title: format!(
             "Half of the {of} sessions stay below {} tokens; the largest context is {}",
             grouped(median.round() as u64),
@@ -69,7 +68,6 @@ fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             key: Vec::new(),
         }),
         notes: drawn.note("their largest context", "have a row").into_iter().chain([how.to_owned()]).collect(),
-        rests_on: Vec::new(),
         data: data(corpus, &all),
     })
 }

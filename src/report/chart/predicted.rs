@@ -1,6 +1,6 @@
 //! Predicted against measured: the prompt per call in each arm of an experiment.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Series};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Series};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::validate::{Arm, Found, Validation};
 use crate::list::Arrange;
@@ -26,7 +26,7 @@ struct Point<'a> {
     at: (f64, f64),
 }
 
-fn predicted(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn predicted(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let none = || NothingToDraw::Nothing("no policy is named, or no run after it tells its prompts".to_owned());
     let validation = material.validation.ok_or_else(none)?;
     let mut points = points(validation, FIRST);
@@ -34,24 +34,15 @@ fn predicted(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         return Err(none());
     }
     let interval = |point: &Point<'_>| point.found.intervals.map(|known| known.measured_change);
-    let line = |form: Form, hue: Hue, points: Vec<(f64, f64)>| Series {
-        name: String::new(),
-        hue,
-        form,
-        provenance: Provenance::Recorded,
-        points,
-        band: Vec::new(),
-        named: Named::Nowhere,
-    };
     let hue = |point: &Point<'_>| if point.found.agreement == Some(Agreement::Off) { Hue::Alarm } else { Hue::Other(0) };
     let reach = |point: &Point<'_>| {
         let known = interval(point)?;
-        Some(line(Form::Line, hue(point), vec![(point.at.0, known.low), (point.at.0, known.high)]))
+        let points = vec![(point.at.0, known.low), (point.at.0, known.high)];
+        Some(Series::of("", hue(point), Form::Line, Provenance::Recorded, points).named(Named::Nowhere))
     };
     // A name stands where there is room: arms whose prediction missed come first.
     points.arrange_by_key(|point| point.found.agreement != Some(Agreement::Off));
-    let dot =
-        |point: &Point<'_>| Series { name: point.arm.to_owned(), named: Named::Beside, ..line(Form::Dots, hue(point), vec![point.at]) };
+    let dot = |point: &Point<'_>| Series::of(point.arm, hue(point), Form::Dots, Provenance::Recorded, vec![point.at]);
     let limit = |name: &str, hue: Hue, place: Place| Limit { name: name.to_owned(), hue, place };
     let confirmed = |points: &[Point<'_>]| {
         let confirmed = points.iter().filter(|point| point.found.agreement == Some(Agreement::Confirmed)).count();
@@ -65,8 +56,7 @@ fn predicted(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     notes.extend((!runs.is_empty()).then(|| {
         format!("Prompt tokens per run, which rest on runs staying as long: {}. How long runs get, no replay knows.", confirmed(&runs))
     }));
-    Ok(Chart {
-        kind: PREDICTED.name,
+    Ok(Drawn {
         title: format!("Prompt per call: {}", confirmed(&points)),
         subtitle: format!(
             "Change from the runs without the policy: simulated across, recorded upwards with {LEVEL} % intervals; {}",
@@ -80,7 +70,6 @@ fn predicted(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             marks: Vec::new(),
         }),
         notes,
-        rests_on: Vec::new(),
         data: rows(validation),
     })
 }

@@ -1,6 +1,6 @@
 //! Reused text kept against recorded content carried, one dot per policy, with the bound that no policy can beat.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few, told_apart};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::{Replay, most_kept};
@@ -32,7 +32,7 @@ fn within(bound: Vec<(f64, f64)>, (left, right): (f64, f64), low: f64) -> Vec<(f
     before.into_iter().chain(inside).chain(end).collect()
 }
 
-fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn references(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
     let calls: u64 = corpus.traces.each().map(|trace| trace.calls.len() as u64).sum();
     let lines = |replay: &Replay| replay.totals.retention.of(Evidence::Line);
@@ -48,42 +48,16 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let (left, low) = (least(&mut known().map(|replay| kept(replay).0)), least(&mut known().map(|replay| kept(replay).1)));
     let right = known().map(|replay| kept(replay).0).fold(0.0, f64::max);
     let share = |(tokens, kept): &(u64, u64)| (*tokens as f64 / calls as f64, *kept as f64 / all as f64);
-    let line = Series {
-        name: "no policy can keep more".to_owned(),
-        hue: Hue::Limit,
-        form: Form::Line,
-        provenance: Provenance::Estimated,
-        points: within(bound.iter().map(share).collect(), (left, right), low),
-        band: Vec::new(),
-        named: Named::Key,
-    };
+    let most = within(bound.iter().map(share).collect(), (left, right), low);
+    let line = Series::of("no policy can keep more", Hue::Limit, Form::Line, Provenance::Estimated, most).named(Named::Key);
+    let dots = |name: &str, hue: Hue, points: Vec<(f64, f64)>| Series::of(name, hue, Form::Dots, Provenance::Simulated, points);
     let shown = few(replays.len(), LINES, |place| replays.get(place).map(|replay| std::cmp::Reverse(lines(replay).kept)));
     let rest = (0..replays.len()).filter(|place| !shown.places.contains(place)).filter_map(|place| replays.get(place));
-    let others = Series {
-        name: counted_as(shown.rest() as u64, "more policy", "more policies"),
-        form: Form::Dots,
-        provenance: Provenance::Simulated,
-        points: rest.map(kept).collect(),
-        named: if shown.rest() > 0 { Named::Key } else { Named::Nowhere },
-        ..line.clone()
-    };
-    let dots = told_apart(baselines, replays, &shown).into_iter().map(|(hue, replay)| Series {
-        name: replay.policy.clone(),
-        hue,
-        form: Form::Dots,
-        provenance: Provenance::Simulated,
-        points: vec![kept(replay)],
-        named: Named::Beside,
-        ..line.clone()
-    });
-    let oracle = Series {
-        name: "best possible, in contexts of the same sizes".to_owned(),
-        hue: Hue::Recorded,
-        form: Form::Dots,
-        provenance: Provenance::Simulated,
-        points: known().map(|replay| place(replay, replay.totals.retention.oracle)).collect(),
-        ..line.clone()
-    };
+    let others = dots(&counted_as(shown.rest() as u64, "more policy", "more policies"), Hue::Limit, rest.map(kept).collect());
+    let others = others.named(if shown.rest() > 0 { Named::Key } else { Named::Nowhere });
+    let policies = told_apart(baselines, replays, &shown).into_iter().map(|(hue, replay)| dots(&replay.policy, hue, vec![kept(replay)]));
+    let best = known().map(|replay| place(replay, replay.totals.retention.oracle)).collect();
+    let oracle = dots("best possible, in contexts of the same sizes", Hue::Recorded, best).named(Named::Key);
     let by_share = |one: &&Replay, other: &&Replay| kept(one).1.total_cmp(&kept(other).1);
     let percent = |replay: &Replay| percent(lines(replay).kept as i64, lines(replay).all());
     let of = |replay: Option<&Replay>| replay.map(|replay| format!("{} keeps {}", replay.policy, percent(replay)));
@@ -94,8 +68,7 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let how = "The bound carries every source from its last use to the next one, the cheapest first, over all sessions together.";
     let mut notes: Vec<String> = shown.note("reused text kept", "have a name").into_iter().chain([how.to_owned()]).collect();
     notes.extend(table::notes(corpus));
-    Ok(Chart {
-        kind: REFERENCES.name,
+    Ok(Drawn {
         title: format!("{} of the reused text", ends.join(", ")),
         subtitle: format!(
             "{} to lines of earlier text; what policies keep is simulated; both axes show the range of the data",
@@ -104,12 +77,11 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("recorded content in the mean context", Quantity::Tokens) },
             y: Axis { from: None, ..Axis::of("reused text kept", Quantity::Share) },
-            series: [line.clone(), others, oracle].into_iter().chain(dots).collect(),
+            series: [line, others, oracle].into_iter().chain(policies).collect(),
             limits: Vec::new(),
             marks: Vec::new(),
         }),
         notes,
-        rests_on: Vec::new(),
         data: data(&known().collect::<Vec<_>>(), &bound, calls, all),
     })
 }

@@ -1,9 +1,9 @@
 //! The reuse-distance curve: the share of references that the newest so many tokens would keep, and where the presets stand.
 
 use super::context::short_tokens;
-use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, Limit, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use super::kind::{Kind, Material, Need};
-use crate::experiment::{Axis as Distances, Distance, curve, distances, kept_by, newest_limits, protections, to_results};
+use crate::experiment::{Axis as Distances, Distance, Point, curve, distances, kept_by, newest_limits, protections, to_results};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::references;
 use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
@@ -33,7 +33,7 @@ pub const REUSE: Kind = Kind {
 };
 
 /// The chart of a corpus; the presets' limits are worked out for the window.
-fn reuse(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn reuse(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, window, .. } = *material;
     let all = distances(corpus);
     let curves: Vec<(Hue, &str, Distances, Vec<&Distance>)> = CURVES
@@ -48,21 +48,11 @@ fn reuse(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let series = curves.iter().map(|(hue, name, axis, distances)| {
         let curve = curve(distances, *axis);
         let share = |kept: u64| kept as f64 / curve.references.max(1) as f64;
-        Series {
-            name: (*name).to_owned(),
-            hue: *hue,
-            form: Form::Line,
-            provenance: Provenance::Estimated,
-            points: curve.points.iter().map(|point| (point.retained as f64, share(point.kept))).collect(),
-            // Both curves of lines have nearly the same band: it is drawn once.
-            band: curve
-                .points
-                .iter()
-                .filter(|_| *axis == Distances::Tokens)
-                .filter_map(|point| point.band.map(|(low, high)| (point.retained as f64, low as f64 / 1e6, high as f64 / 1e6)))
-                .collect(),
-            named: Named::Beside,
-        }
+        let points = curve.points.iter().map(|point| (point.retained as f64, share(point.kept))).collect();
+        // Both curves of lines have nearly the same band: it is drawn once.
+        let banded = curve.points.iter().filter(|_| *axis == Distances::Tokens);
+        let edges = |point: &Point| point.band.map(|(low, high)| (point.retained as f64, low as f64 / 1e6, high as f64 / 1e6));
+        Series { band: banded.filter_map(edges).collect(), ..Series::of(*name, *hue, Form::Line, Provenance::Estimated, points) }
     });
     let (kept, of) = kept_by(lines, Distances::Tokens, 20_000);
     let whole = curve(lines, Distances::Tokens);
@@ -78,8 +68,7 @@ fn reuse(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let bands = "Bands are 90 % intervals over whole projects, or sessions where there are fewer than ten. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
     let mut notes = vec![bands.to_owned()];
     notes.extend(references::notes(corpus));
-    Ok(Chart {
-        kind: REUSE.name,
+    Ok(Drawn {
         title,
         subtitle: format!("{} to lines of tool results in {}, estimated", counted(of, "reference"), counted(whole.sessions, "session"),),
         drawing: Drawing::Plot(Plot {
@@ -90,7 +79,6 @@ fn reuse(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             marks: Vec::new(),
         }),
         notes,
-        rests_on: Vec::new(),
         data: data(&curves, window),
     })
 }

@@ -1,6 +1,6 @@
 //! What each stage of each policy freed.
 
-use super::document::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
+use super::document::{Axis, Bar, BarRow, Bars, Drawing, Drawn, Hue, NothingToDraw, Piece, Quantity};
 use super::few::{ROWS, few, told_apart};
 use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
@@ -35,7 +35,7 @@ pub const STAGES: Kind = Kind {
     draw: stages,
 };
 
-fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn stages(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
     let freed: Vec<(&Replay, BTreeMap<Stage, Freed>)> =
         baselines.with_own(replays).map(|replay| (replay, of_replay(corpus, replay))).collect();
@@ -72,8 +72,7 @@ fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
          behind each lasting prune, compaction, drop or reset."
             .to_owned()
     });
-    Ok(Chart {
-        kind: STAGES.name,
+    Ok(Drawn {
         title,
         subtitle: "Tokens freed by stage, recorded and simulated".to_owned(),
         drawing: Drawing::Bars(Bars {
@@ -98,7 +97,6 @@ fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             .chain([how.to_owned()])
             .chain((!recorded.is_empty()).then(|| "Recorded: the prompt before an event less the one behind it.".to_owned()))
             .collect(),
-        rests_on: Vec::new(),
         data: data(&freed, &recorded),
     })
 }

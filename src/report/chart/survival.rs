@@ -1,6 +1,6 @@
 //! The share of sessions that have not overflowed yet, over calls.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few, told_apart, under};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::Replay;
@@ -24,7 +24,7 @@ pub const SURVIVAL: Kind = Kind {
     draw: survival,
 };
 
-fn survival(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn survival(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
     let longest = corpus.traces.each().map(|trace| trace.calls.len()).max().filter(|_| !replays.is_empty()).unwrap_or(0);
     if longest == 0 {
@@ -36,7 +36,7 @@ fn survival(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         let mut points = vec![(1.0, 1.0)];
         points.extend(steps.iter().filter(|step| step.failed > 0).map(|step| (step.at as f64, step.surviving)));
         points.push((longest as f64, steps.last().map_or(1.0, |step| step.surviving)));
-        Series { name: name.to_owned(), hue, form: Form::Steps, provenance, points, band: Vec::new(), named: Named::Beside }
+        Series::of(name, hue, Form::Steps, provenance, points)
     };
     let recorded = refused(&corpus.traces);
     let series = told_apart(baselines, replays, &drawn)
@@ -56,13 +56,11 @@ fn survival(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         .into_iter()
         .chain([how.to_owned()])
         .chain(worst(&curves).and_then(|(replay, steps)| support(replay, steps)));
-    Ok(Chart {
-        kind: SURVIVAL.name,
+    Ok(Drawn {
         title: title(&curves),
         subtitle: "Calls until the first overflow, simulated; recorded: until a refusal that ends the log".to_owned(),
         drawing: Drawing::Plot(plot),
         notes: notes.collect(),
-        rests_on: Vec::new(),
         data: data(&curves, &recorded),
     })
 }

@@ -1,7 +1,7 @@
 //! A measure over the values of one parameter, or of two.
 
 use super::document::{
-    Axis, Chart, Drawing, Form, HeatMap, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol,
+    Axis, Drawing, Drawn, Form, HeatMap, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol,
 };
 use super::kind::{Kind, Material, Need};
 use crate::experiment::{Charges, Direction, Judgement, Measure, Row, Setting, Standing};
@@ -61,7 +61,7 @@ pub(super) fn settings<'a>(material: &Material<'a>) -> Result<&'a Swept<'a>, Not
 }
 
 /// A measure over one parameter; a line for each policy and value of the others.
-fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let swept = settings(material)?;
     let swung = Swung::of(swept);
     let (Some(param), measure) = (swung.params.first().copied(), swept.objective.measure) else {
@@ -103,15 +103,7 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             Some((*x, low, high))
         };
         let at = |(x, row): &(f64, &Row)| (*x, value(&measure, row));
-        let whole = Series {
-            name,
-            hue: Hue::Other(place),
-            form: Form::Line,
-            provenance: Provenance::Simulated,
-            band: Vec::new(),
-            points: points.iter().map(at).collect(),
-            named: Named::Beside,
-        };
+        let whole = Series::of(name, Hue::Other(place), Form::Line, Provenance::Simulated, points.iter().map(at).collect());
         if points.iter().all(|(_, row)| row.failed_sessions() == fewest) {
             return vec![Series { band: points.iter().filter_map(band).collect(), ..whole }];
         }
@@ -161,19 +153,17 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         limits: recorded.into_iter().collect(),
         marks: marked(swept, points),
     };
-    Ok(Chart {
-        kind: SWEEP.name,
+    Ok(Drawn {
         title: best_title(swept, &swung),
         subtitle: format!("{} over {param}, simulated{}", capital(&measure.words()), given_up(swept)),
         drawing: Drawing::Plot(plot),
         notes,
-        rests_on: Vec::new(),
         data: data(swept, &swung),
     })
 }
 
 /// A measure over two parameters of one policy.
-fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn sweep_map(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let swept = settings(material)?;
     let swung = Swung::of(swept);
     let [across, down] = swung.params.as_slice() else {
@@ -215,8 +205,7 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         notes.push("The map is of the first policy alone; the data beside it holds all of them.".to_owned());
     }
     notes.extend(ties(swept));
-    Ok(Chart {
-        kind: SWEEP_MAP.name,
+    Ok(Drawn {
         title: best_title(swept, &swung),
         subtitle: format!("{} over two parameters, simulated{beside}{}", capital(&measure.words()), given_up(swept)),
         drawing: Drawing::HeatMap(HeatMap {
@@ -231,7 +220,6 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             marks,
         }),
         notes,
-        rests_on: Vec::new(),
         data: data(swept, &swung),
     })
 }

@@ -1,6 +1,6 @@
 //! What is sought against the reused text that is kept, a dot for each setting of a sweep, with the front that no other setting beats in both.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use super::document::{Axis, Drawing, Drawn, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::kind::{Kind, Material, Need};
 use super::sweep::{GONE, Swung, best_title, fewest_failed, given_up, marked, quantity, settings, value};
 use crate::experiment::{Direction, Row, Setting};
@@ -25,7 +25,7 @@ fn kept(row: &Row) -> (u64, u64) {
     (lines.kept, lines.all())
 }
 
-fn trade(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+fn trade(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let swept = settings(material)?;
     let (swung, measure) = (Swung::of(swept), swept.objective.measure);
     if swept.rows.iter().all(|row| kept(row).1 == 0) {
@@ -44,19 +44,12 @@ fn trade(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     });
     let mut edge: Vec<(f64, f64)> = rows.iter().zip(&on_front).filter(|(_, on)| **on).map(|(row, _)| place(row)).collect();
     edge.arrange_by(|one, other| one.0.total_cmp(&other.0));
-    let line = Series {
-        name: "the front: no setting is better in both".to_owned(),
-        hue: Hue::Limit,
-        form: Form::Line,
-        provenance: Provenance::Simulated,
-        points: edge,
-        band: Vec::new(),
-        named: Named::Key,
-    };
-    let dots = |name: &str, hue: Hue, points: Vec<(f64, f64)>| {
+    let series = |name: &str, hue: Hue, form: Form, points: Vec<(f64, f64)>| {
         let named = if points.is_empty() { Named::Nowhere } else { Named::Key };
-        Series { name: name.to_owned(), hue, form: Form::Dots, points, named, ..line.clone() }
+        Series::of(name, hue, form, Provenance::Simulated, points).named(named)
     };
+    let line = series("the front: no setting is better in both", Hue::Limit, Form::Line, edge);
+    let dots = |name: &str, hue: Hue, points: Vec<(f64, f64)>| series(name, hue, Form::Dots, points);
     let of = |wanted: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).map(|row| place(row)).collect::<Vec<(f64, f64)>>();
     let gone = dots(GONE, Hue::Gone, of(&|row| row.failed_sessions() > fewest));
     let by_policy = swept.bases.iter().enumerate().map(|(base, policy)| {
@@ -80,8 +73,7 @@ fn trade(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         simulated("kept_share", Unit::Share),
         simulated("failed_sessions", Unit::Count),
     ]);
-    Ok(Chart {
-        kind: TRADE.name,
+    Ok(Drawn {
         title: best_title(swept, &swung),
         subtitle: format!(
             "{} against the reused text that each setting keeps, simulated; both axes show the range of the data{}",
@@ -91,12 +83,11 @@ fn trade(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
             y: Axis { from: None, ..Axis::of("reused text kept", Quantity::Share) },
-            series: [gone, line.clone()].into_iter().chain(by_policy).collect(),
+            series: [gone, line].into_iter().chain(by_policy).collect(),
             limits: Vec::new(),
             marks: marked(swept, |found: &[&Row]| found.iter().map(|row| place(row)).collect()),
         }),
         notes: Vec::new(),
-        rests_on: Vec::new(),
         data: Table { labels: 2, columns: columns.collect(), rows: data.collect() },
     })
 }
