@@ -6,6 +6,7 @@ use super::kind::{Kind, Material, Need};
 use crate::cost::Split;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::words::percent;
 use crate::trace::Trace;
 use crate::transcript::Trust;
@@ -143,16 +144,11 @@ fn sum(calls: &[(u64, u64)]) -> (u64, u64) {
 
 fn data(all: &[(String, Provenance, Reads)]) -> Table {
     let tokens = |key| Column::number(key, key, Unit::Tokens, Provenance::Simulated);
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::number("call", "call", Unit::Count, Provenance::Recorded),
-        tokens("read_tokens"),
-        tokens("prompt_tokens"),
-    ];
-    let rows = all.iter().flat_map(|(name, _, reads)| {
-        reads.iter().enumerate().map(move |(number, (read, prompt))| {
-            vec![Cell::Name(name.clone()), Cell::Count(number as u64 + 1), Cell::Tokens(*read), Cell::Tokens(*prompt)]
-        })
-    });
-    Table { labels: 2, columns, rows: rows.collect() }
+    let calls = all.iter().flat_map(|(name, _, reads)| reads.iter().enumerate().map(move |(number, call)| (name, number, call)));
+    Fields::<(&String, usize, &(u64, u64))>::new()
+        .with(Column::name("policy", "policy"), |(name, ..)| Cell::name(name))
+        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, number, _)| Cell::Count(*number as u64 + 1))
+        .with(tokens("read_tokens"), |(.., (read, _))| Cell::Tokens(*read))
+        .with(tokens("prompt_tokens"), |(.., (_, prompt))| Cell::Tokens(*prompt))
+        .table(2, calls)
 }

@@ -7,9 +7,10 @@ use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::policy::Trigger;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::words::{counted, first_few, grouped};
-use crate::sim::{EventKind, Outcome};
-use crate::trace::Trace;
+use crate::sim::{CallOutcome, EventKind, Outcome};
+use crate::trace::{CallRow, Trace};
 use crate::transcript::CompactionKind;
 use std::borrow::Cow;
 
@@ -260,43 +261,29 @@ pub(super) fn short_tokens(tokens: u64) -> String {
     }
 }
 
+/// A call: under which policy, its place, and its recorded prompt.
+type Row<'a> = (Option<(&'a Life<'a>, &'a Outcome, &'a CallOutcome)>, usize, Option<u64>);
+
 fn data(trace: &Trace, outcomes: &[Lived<'_>]) -> Table {
-    let tokens = |key, provenance| Column::number(key, key, Unit::Tokens, provenance);
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::number("call", "call", Unit::Count, Provenance::Recorded),
-        tokens("recorded", Provenance::Recorded),
-        tokens("context", Provenance::Simulated),
-        tokens("attempted", Provenance::Simulated),
-        tokens("belief", Provenance::Simulated),
-        tokens("prompt_limit", Provenance::Simulated),
-        Column::name("events", "events"),
-    ];
-    let rows = outcomes.iter().flat_map(|(life, outcome)| {
-        outcome.calls.iter().enumerate().map(move |(number, row)| {
-            let events: Vec<&str> =
-                outcome.events.iter().filter(|event| event.call as usize == number).map(|event| event.kind.name()).collect();
-            vec![
-                Cell::Name(life.replay.policy.clone()),
-                Cell::Count(number as u64 + 1),
-                row.recorded.map_or(Cell::Empty, Cell::Tokens),
-                Cell::Tokens(row.actual),
-                Cell::Tokens(row.attempted),
-                row.belief.map_or(Cell::Empty, Cell::Tokens),
-                Cell::Tokens(outcome.prompt_limit),
-                Cell::Name(events.join(" ")),
-            ]
-        })
+    let simulated = outcomes.iter().flat_map(|(life, outcome)| {
+        outcome.calls.iter().enumerate().map(move |(number, call)| (Some((*life, &**outcome, call)), number, call.recorded))
     });
-    let mut rows: Vec<Vec<Cell>> = rows.collect();
-    if outcomes.is_empty() {
-        let row = |(number, call): (usize, &crate::trace::CallRow)| {
-            let recorded = call.usage.as_ref().map_or(Cell::Empty, |usage| Cell::Tokens(usage.prompt));
-            let mut row = vec![Cell::Empty; 8];
-            row.splice(1..3, [Cell::Count(number as u64 + 1), recorded]);
-            row
-        };
-        rows.extend(trace.calls.iter().enumerate().map(row));
-    }
-    Table { labels: 2, columns, rows: rows.into() }
+    let prompt = |call: &CallRow| call.usage.as_ref().map(|usage| usage.prompt);
+    let recorded = trace.calls.iter().enumerate().filter(|_| outcomes.is_empty()).map(|(number, call)| (None, number, prompt(call)));
+    let column = |key, provenance| Column::number(key, key, Unit::Tokens, provenance);
+    let cell = |tokens: Option<u64>| tokens.map_or(Cell::Empty, Cell::Tokens);
+    let events = |outcome: &Outcome, number: usize| {
+        let here = outcome.events.iter().filter(|event| event.call as usize == number);
+        Cell::Name(here.map(|event| event.kind.name()).collect::<Vec<&str>>().join(" "))
+    };
+    Fields::<Row<'_>>::new()
+        .with(Column::name("policy", "policy"), |(lived, ..)| lived.map_or(Cell::Empty, |(life, ..)| Cell::name(&life.replay.policy)))
+        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, number, _)| Cell::Count(*number as u64 + 1))
+        .with(column("recorded", Provenance::Recorded), move |(.., recorded)| cell(*recorded))
+        .with(column("context", Provenance::Simulated), move |(lived, ..)| cell(lived.map(|(.., call)| call.actual)))
+        .with(column("attempted", Provenance::Simulated), move |(lived, ..)| cell(lived.map(|(.., call)| call.attempted)))
+        .with(column("belief", Provenance::Simulated), move |(lived, ..)| cell(lived.and_then(|(.., call)| call.belief)))
+        .with(column("prompt_limit", Provenance::Simulated), move |(lived, ..)| cell(lived.map(|(_, outcome, _)| outcome.prompt_limit)))
+        .with(Column::name("events", "events"), |(lived, number, _)| lived.map_or(Cell::Empty, |(_, outcome, _)| events(outcome, *number)))
+        .table(2, simulated.chain(recorded))
 }

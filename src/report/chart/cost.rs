@@ -11,6 +11,7 @@ use crate::report::answer::verdict;
 use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::recording::{self, RECORDED};
 use crate::report::words::{counted_as, dollars, grouped};
 
@@ -115,8 +116,7 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let few = few.into_iter().chain((!failing.is_empty()).then_some(off));
     let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
     notes.extend(material.coverage().map(|covers| format!("{covers}; the others are added as recorded.")));
-    let mut data = data(&points, &on_front);
-    data.rows.append(own.iter().map(|own| row(own, &|_| false)).collect());
+    let mut data = data(points.iter().map(|point| (point, on_front(point))).chain(own.iter().map(|own| (own, false))));
     let beside = baselines
         .recording
         .filter(|recording| recording.sum.is_priced())
@@ -157,23 +157,14 @@ fn edge(points: &[Point<'_>], front: &[&Point<'_>]) -> Vec<(f64, f64)> {
     start.into_iter().chain(front.iter().map(|point| point.place())).chain(end).collect()
 }
 
-fn data(points: &[Point<'_>], on_front: &dyn Fn(&Point<'_>) -> bool) -> Table {
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::number("cost", "cost", Unit::Money, Provenance::Simulated),
-        Column::number("tokens_saved", "tokens saved", Unit::Tokens, Provenance::Simulated),
-        Column::number("tokens_saved_share", "saved", Unit::Share, Provenance::Simulated),
-        Column::name("front", "front"),
-    ];
-    Table { labels: 1, columns, rows: points.iter().map(|point| row(point, on_front)).collect() }
-}
-
-fn row(point: &Point<'_>, on_front: &dyn Fn(&Point<'_>) -> bool) -> Vec<Cell> {
-    vec![
-        Cell::Name(point.replay.policy.clone()),
-        Cell::money(point.cost),
-        Cell::SignedTokens(point.saved),
-        Cell::Share { part: point.saved, whole: point.whole },
-        Cell::Name(if on_front(point) { "yes" } else { "" }.to_owned()),
-    ]
+/// A row for each policy, and whether it stands on the front.
+fn data<'a>(points: impl Iterator<Item = (&'a Point<'a>, bool)>) -> Table {
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    Fields::<(&Point<'_>, bool)>::new()
+        .with(Column::name("policy", "policy"), |(point, _)| Cell::name(&point.replay.policy))
+        .with(simulated("cost", "cost", Unit::Money), |(point, _)| Cell::money(point.cost))
+        .with(simulated("tokens_saved", "tokens saved", Unit::Tokens), |(point, _)| Cell::SignedTokens(point.saved))
+        .with(simulated("tokens_saved_share", "saved", Unit::Share), |(point, _)| Cell::Share { part: point.saved, whole: point.whole })
+        .with(Column::name("front", "front"), |(_, on_front)| Cell::name(if *on_front { "yes" } else { "" }))
+        .table(1, points)
 }

@@ -9,6 +9,7 @@ use crate::corpus::Corpus;
 use crate::experiment::drift::{Buffer, Pair, PairList, Paired, Pairs, Use};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::drift::left_out;
+use crate::report::field::Fields;
 use crate::report::words::{counted, grouped};
 use crate::statistics::quantile;
 use crate::trace::Trace;
@@ -281,24 +282,14 @@ fn tokens(key: &'static str, provenance: Provenance) -> Column {
 }
 
 fn of_pairs(corpus: &Corpus, chosen: &[&Paired]) -> Table {
-    let columns = vec![
-        Column::name("estimator", "estimator"),
-        Column::name("session", "session"),
-        Column::number("call", "call", Unit::Count, Provenance::Recorded),
-        tokens("estimated", Provenance::Estimated),
-        tokens("recorded", Provenance::Recorded),
-    ];
-    let row = |(trace, (estimator, pair)): (Rc<Cow<'_, Trace>>, (&str, Pair))| {
-        vec![
-            Cell::Name(estimator.to_owned()),
-            Cell::Text(trace.id.clone()),
-            Cell::Count(pair.call as u64 + 1),
-            Cell::Tokens(pair.estimated),
-            Cell::Tokens(pair.recorded),
-        ]
-    };
     let pairs = chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair)));
-    Table { labels: 3, columns, rows: corpus.traces.beside(pairs, |(_, pair)| pair.session).map(row).collect() }
+    Fields::<(Rc<Cow<'_, Trace>>, (&str, Pair))>::new()
+        .with(Column::name("estimator", "estimator"), |(_, (estimator, _))| Cell::name(estimator))
+        .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
+        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, (_, pair))| Cell::Count(pair.call as u64 + 1))
+        .with(tokens("estimated", Provenance::Estimated), |(_, (_, pair))| Cell::Tokens(pair.estimated))
+        .with(tokens("recorded", Provenance::Recorded), |(_, (_, pair))| Cell::Tokens(pair.recorded))
+        .table(3, corpus.traces.beside(pairs, |(_, pair)| pair.session))
 }
 
 fn of_errors<'a>(all: impl Iterator<Item = &'a Paired>, error: impl Fn(Pair) -> f64) -> Table {
@@ -317,25 +308,20 @@ fn of_errors<'a>(all: impl Iterator<Item = &'a Paired>, error: impl Fn(Pair) -> 
 }
 
 fn of_coverage(chosen: &[&Paired]) -> Table {
-    let columns = vec![
-        Column::name("estimator", "estimator"),
-        Column::name("point", "point"),
-        tokens("buffer_tokens", Provenance::Estimated),
-        Column::number("covered", "covered", Unit::Share, Provenance::Estimated),
-    ];
     let mut rows = Vec::new();
     for paired in chosen {
-        let mut row = |point: String, tokens: i64, covered: Cell| {
-            rows.push(vec![Cell::Name(paired.estimator.clone()), Cell::Name(point), Cell::SignedTokens(tokens), covered]);
-        };
+        let mut row = |point: String, tokens: i64, covered: Cell| rows.push((paired.estimator.as_str(), point, tokens, covered));
         for (tokens, covered) in coverage(&paired.pairs) {
             row("all calls".to_owned(), tokens as i64, Cell::share((covered * 1e6).round() as u64, 1_000_000));
         }
-        for buffer in &paired.buffers {
-            let Some(tokens) = buffer.tokens else { continue };
-            let (within, of) = buffer.covered;
-            row(format!("held out, {} of 1000", buffer.level), tokens, Cell::share(within, of));
+        for (tokens, buffer) in fitted(paired) {
+            row(format!("held out, {} of 1000", buffer.level), tokens, Cell::share(buffer.covered.0, buffer.covered.1));
         }
     }
-    Table { labels: 2, columns, rows: rows.into() }
+    Fields::<(&str, String, i64, Cell)>::new()
+        .with(Column::name("estimator", "estimator"), |(estimator, ..)| Cell::name(estimator))
+        .with(Column::name("point", "point"), |(_, point, ..)| Cell::name(point))
+        .with(tokens("buffer_tokens", Provenance::Estimated), |(_, _, tokens, _)| Cell::SignedTokens(*tokens))
+        .with(Column::number("covered", "covered", Unit::Share, Provenance::Estimated), |(.., covered)| covered.clone())
+        .table(2, rows)
 }

@@ -6,8 +6,9 @@ use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::words::{capital, counted, grouped};
-use crate::sim::Outcome;
+use crate::sim::{CallOutcome, Outcome};
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
 use std::borrow::Cow;
@@ -106,7 +107,7 @@ fn recorded(points: Vec<(f64, f64)>) -> Marks {
 }
 
 /// The part of its limit that a call filled; above one where the provider would have refused it, however little.
-fn fullness(outcome: &Outcome, call: &crate::sim::CallOutcome) -> f64 {
+fn fullness(outcome: &Outcome, call: &CallOutcome) -> f64 {
     let part = call.attempted as f64 / outcome.prompt_limit.max(1) as f64;
     if call.refused > 0 { part.max(1.0 + ABOVE) } else { part.min(1.0) }
 }
@@ -121,25 +122,16 @@ pub(super) fn short(id: &str) -> String {
 }
 
 fn data(corpus: &Corpus, replay: &Replay) -> Table {
-    let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
-    let columns = vec![
-        Column::name("session", "session"),
-        count("call"),
-        Column::number("context", "context", Unit::Tokens, Provenance::Simulated),
-        Column::number("prompt_limit", "limit", Unit::Tokens, Provenance::Simulated),
-        count("refused_tries"),
-    ];
-    let rows = corpus.traces.each().zip(replay.outcomes.each()).flat_map(|(trace, outcome)| {
-        let row = |(number, call): (usize, &crate::sim::CallOutcome)| {
-            vec![
-                Cell::Text(trace.id.clone()),
-                Cell::Count(number as u64 + 1),
-                Cell::Tokens(call.attempted),
-                Cell::Tokens(outcome.prompt_limit),
-                Cell::Count(u64::from(call.refused)),
-            ]
-        };
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    let calls = corpus.traces.each().zip(replay.outcomes.each()).flat_map(|(trace, outcome)| {
+        let row = |(number, call): (usize, &CallOutcome)| (trace.id.clone(), outcome.prompt_limit, number, *call);
         outcome.calls.iter().enumerate().map(row).collect::<Vec<_>>()
     });
-    Table { labels: 2, columns, rows: rows.collect() }
+    Fields::<(String, u64, usize, CallOutcome)>::new()
+        .with(Column::name("session", "session"), |(session, ..)| Cell::text(session))
+        .with(simulated("call", "call", Unit::Count), |(_, _, number, _)| Cell::Count(*number as u64 + 1))
+        .with(simulated("context", "context", Unit::Tokens), |(.., call)| Cell::Tokens(call.attempted))
+        .with(simulated("prompt_limit", "limit", Unit::Tokens), |(_, limit, ..)| Cell::Tokens(*limit))
+        .with(simulated("refused_tries", "refused_tries", Unit::Count), |(.., call)| Cell::Count(u64::from(call.refused)))
+        .table(2, calls)
 }

@@ -8,6 +8,7 @@ use super::range::{quarters, row};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::words::grouped;
 
 /// From this ratio of the largest to the smallest peak on the axis is a logarithmic one.
@@ -73,17 +74,12 @@ fn peaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
 }
 
 fn data(corpus: &Corpus, all: &[(&str, Vec<u64>)]) -> Table {
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::name("session", "session"),
-        Column::number("peak_tokens", "peak", Unit::Tokens, Provenance::Simulated),
-    ];
     let ids: Vec<String> = corpus.traces.each().map(|trace| trace.id.clone()).collect();
-    let rows = all.iter().flat_map(|(name, peaks)| {
-        ids.iter().zip(peaks).map(move |(id, peak)| {
-            let cell = if *peak > 0 { Cell::Tokens(*peak) } else { Cell::Empty };
-            vec![Cell::Name((*name).to_owned()), Cell::Text(id.clone()), cell]
-        })
-    });
-    Table { labels: 2, columns, rows: rows.collect() }
+    let peaks = all.iter().flat_map(|(name, peaks)| ids.iter().zip(peaks).map(move |(id, peak)| (*name, id, *peak)));
+    let tokens = Column::number("peak_tokens", "peak", Unit::Tokens, Provenance::Simulated);
+    Fields::<(&str, &String, u64)>::new()
+        .with(Column::name("policy", "policy"), |(name, ..)| Cell::name(name))
+        .with(Column::name("session", "session"), |(_, id, _)| Cell::text(id))
+        .with(tokens, |(.., peak)| if *peak > 0 { Cell::Tokens(*peak) } else { Cell::Empty })
+        .table(2, peaks)
 }

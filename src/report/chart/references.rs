@@ -5,8 +5,10 @@ use super::few::{LINES, few, told_apart};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::{Replay, most_kept};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::references as table;
 use crate::report::words::{counted, counted_as, percent};
+use crate::sim::Retention;
 use crate::trace::Evidence;
 
 /// Reused text kept against recorded content carried.
@@ -88,25 +90,20 @@ fn references(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
 
 fn data(replays: &[&Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Table {
     let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::number("carried_tokens", "carried", Unit::Tokens, Provenance::Simulated),
-        count("calls"),
-        count("kept"),
-        count("references"),
-        count("line_references_oracle"),
-        count("line_references_achievable"),
-    ];
-    let row = |name: &str, carried: u64, (calls, kept, all): (u64, u64, u64), [oracle, achievable]: [Cell; 2]| {
-        let counts = [Cell::Tokens(carried), Cell::Count(calls), Cell::Count(kept), Cell::Count(all), oracle, achievable];
-        std::iter::once(Cell::Name(name.to_owned())).chain(counts).collect::<Vec<Cell>>()
-    };
     let policies = replays.iter().map(|replay| {
         let retention = &replay.totals.retention;
-        let hindsight = [retention.oracle, retention.achievable].map(Cell::Count);
         let lines = retention.of(Evidence::Line);
-        row(&replay.policy, retention.carried_tokens, (replay.totals.calls, lines.kept, lines.all()), hindsight)
+        (replay.policy.as_str(), retention.carried_tokens, [replay.totals.calls, lines.kept, lines.all()], Some(retention))
     });
-    let bound = bound.iter().map(|(carried, kept)| row("bound", *carried, (calls, *kept, all), [Cell::Empty, Cell::Empty]));
-    Table { labels: 1, columns, rows: policies.chain(bound).collect() }
+    let bound = bound.iter().map(|(carried, kept)| ("bound", *carried, [calls, *kept, all], None));
+    let hindsight = |found: Option<u64>| found.map_or(Cell::Empty, Cell::Count);
+    Fields::<(&str, u64, [u64; 3], Option<&Retention>)>::new()
+        .with(Column::name("policy", "policy"), |(name, ..)| Cell::name(name))
+        .with(Column::number("carried_tokens", "carried", Unit::Tokens, Provenance::Simulated), |(_, carried, ..)| Cell::Tokens(*carried))
+        .with(count("calls"), |(_, _, [calls, ..], _)| Cell::Count(*calls))
+        .with(count("kept"), |(_, _, [_, kept, _], _)| Cell::Count(*kept))
+        .with(count("references"), |(_, _, [.., all], _)| Cell::Count(*all))
+        .with(count("line_references_oracle"), move |(.., known)| hindsight(known.map(|known| known.oracle)))
+        .with(count("line_references_achievable"), move |(.., known)| hindsight(known.map(|known| known.achievable)))
+        .table(1, policies.chain(bound))
 }

@@ -3,8 +3,9 @@
 use super::context::short_tokens;
 use super::document::{Axis, Drawing, Drawn, Form, Hue, Limit, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use super::kind::{Kind, Material, Need};
-use crate::experiment::{Axis as Distances, Distance, Point, curve, distances, kept_by, newest_limits, protections, to_results};
+use crate::experiment::{Axis as Distances, Curve, Distance, Point, curve, distances, kept_by, newest_limits, protections, to_results};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::references;
 use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
 use crate::trace::Evidence;
@@ -100,34 +101,28 @@ fn limits(window: u64) -> Vec<Limit> {
     places.into_iter().filter_map(limit).collect()
 }
 
+/// A point of a curve, or where a preset stands on it: which, the newest so many, what they keep of how many, and the band of that.
+type Row<'a> = (&'a str, Option<&'a str>, u64, (u64, u64), Option<(u64, u64)>);
+
 fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table {
     let count = |key| Column::number(key, key, Unit::Count, Provenance::Estimated);
     let share = |key| Column::number(key, key, Unit::Share, Provenance::Estimated);
-    let columns = vec![
-        Column::name("curve", "curve"),
-        Column::name("preset", "preset"),
-        Column::number("retained", "retained", Unit::Tokens, Provenance::Estimated),
-        count("kept"),
-        count("references"),
-        share("low"),
-        share("high"),
-    ];
-    let mut rows = Vec::new();
+    let edge = |millionths: Option<u64>| millionths.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
     let protections = protections(window);
-    for (_, name, axis, distances) in curves {
-        let curve = curve(distances, *axis);
-        let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
-        for point in &curve.points {
-            let (low, high) = (edge(point.band.map(|band| band.0)), edge(point.band.map(|band| band.1)));
-            let counts = [Cell::Tokens(point.retained), Cell::Count(point.kept), Cell::Count(curve.references)];
-            rows.push([Cell::Name((*name).to_owned()), Cell::Empty].into_iter().chain(counts).chain([low, high]).collect());
-        }
-        for protection in protections.iter().filter(|protection| protection.newest.axis == *axis) {
-            let (kept, of) = protection.newest.kept(distances);
-            let names = [Cell::Name((*name).to_owned()), Cell::Name(protection.preset.to_owned())];
-            let counts = [Cell::Tokens(protection.newest.limit), Cell::Count(kept), Cell::Count(of), Cell::Empty, Cell::Empty];
-            rows.push(names.into_iter().chain(counts).collect());
-        }
-    }
-    Table { labels: 2, columns, rows: rows.into() }
+    let rows = curves.iter().flat_map(|(_, name, axis, distances)| {
+        let Curve { points, references, .. } = curve(distances, *axis);
+        let limits =
+            protections.iter().map(|protection| (protection.preset, &protection.newest)).filter(|(_, newest)| newest.axis == *axis);
+        let limits = limits.map(|(preset, newest)| (*name, Some(preset), newest.limit, newest.kept(distances), None));
+        points.into_iter().map(move |point| (*name, None, point.retained, (point.kept, references), point.band)).chain(limits)
+    });
+    Fields::<Row<'_>>::new()
+        .with(Column::name("curve", "curve"), |(name, ..)| Cell::name(name))
+        .with(Column::name("preset", "preset"), |(_, preset, ..)| preset.map_or(Cell::Empty, Cell::name))
+        .with(Column::number("retained", "retained", Unit::Tokens, Provenance::Estimated), |(_, _, newest, ..)| Cell::Tokens(*newest))
+        .with(count("kept"), |(.., (kept, _), _)| Cell::Count(*kept))
+        .with(count("references"), |(.., (_, references), _)| Cell::Count(*references))
+        .with(share("low"), move |(.., band)| edge(band.map(|band| band.0)))
+        .with(share("high"), move |(.., band)| edge(band.map(|band| band.1)))
+        .table(2, rows)
 }

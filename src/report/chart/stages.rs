@@ -6,6 +6,7 @@ use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::recording::RECORDED;
 use crate::report::words::percent;
 use crate::sim::{Event, EventKind, Lasts};
@@ -180,29 +181,20 @@ fn of_recording(corpus: &Corpus) -> BTreeMap<Stage, Freed> {
 }
 
 fn data(freed: &[(&Replay, BTreeMap<Stage, Freed>)], recorded: &BTreeMap<Stage, Freed>) -> Table {
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::name("rule", "rule"),
-        Column::name("event", "event"),
-        Column::name("lasts", "lasts"),
-        Column::number("events", "events", Unit::Count, Provenance::Simulated),
-        Column::number("freed_tokens", "freed", Unit::Tokens, Provenance::Simulated),
-        Column::number("tokens_saved", "tokens saved by the policy", Unit::Tokens, Provenance::Simulated),
-    ];
-    let saved = |replay: &Replay| Cell::SignedTokens(replay.totals.tokens_saved());
-    let replays = freed.iter().map(|(replay, stages)| (replay.policy.as_str(), stages, saved(replay)));
-    let rows = replays.chain([(RECORDED, recorded, Cell::Empty)]).flat_map(|(name, stages, saved)| {
-        stages.iter().map(move |((kind, rule, lasts), freed)| {
-            vec![
-                Cell::name(name),
-                Cell::Name(rule.clone()),
-                Cell::Name(KINDS.get(*kind).map_or("", |kind| kind.name()).to_owned()),
-                Cell::Name(lasts.name().to_owned()),
-                Cell::Count(freed.events),
-                Cell::Tokens(freed.tokens),
-                saved.clone(),
-            ]
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    let replays = freed.iter().map(|(replay, stages)| (replay.policy.as_str(), stages, Some(replay.totals.tokens_saved())));
+    let all = replays.chain([(RECORDED, recorded, None)]);
+    let rows = all.flat_map(|(name, stages, saved)| stages.iter().map(move |(stage, freed)| (name, stage, freed, saved)));
+    let event = |kind: usize| Cell::name(KINDS.get(kind).map_or("", |kind| kind.name()));
+    Fields::<(&str, &Stage, &Freed, Option<i64>)>::new()
+        .with(Column::name("policy", "policy"), |(name, ..)| Cell::name(name))
+        .with(Column::name("rule", "rule"), |(_, (_, rule, _), ..)| Cell::name(rule))
+        .with(Column::name("event", "event"), |(_, (kind, ..), ..)| event(*kind))
+        .with(Column::name("lasts", "lasts"), |(_, (.., lasts), ..)| Cell::name(lasts.name()))
+        .with(simulated("events", "events", Unit::Count), |(_, _, freed, _)| Cell::Count(freed.events))
+        .with(simulated("freed_tokens", "freed", Unit::Tokens), |(_, _, freed, _)| Cell::Tokens(freed.tokens))
+        .with(simulated("tokens_saved", "tokens saved by the policy", Unit::Tokens), |(.., saved)| {
+            saved.map_or(Cell::Empty, Cell::SignedTokens)
         })
-    });
-    Table { labels: 4, columns, rows: rows.collect() }
+        .table(4, rows)
 }

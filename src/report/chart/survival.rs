@@ -6,6 +6,7 @@ use super::kind::{Kind, Material, Need};
 use crate::experiment::Replay;
 use crate::list::List;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::recording::RECORDED;
 use crate::report::words::{FEWEST, counted, grouped, percent};
 use crate::sim::Outcome;
@@ -115,20 +116,13 @@ fn refused(traces: &List<Trace>) -> Vec<Step> {
 }
 
 fn data(curves: &[Curve<'_>], recorded: &[Step]) -> Table {
-    let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
-    let share = Column::number("surviving", "surviving", Unit::Share, Provenance::Simulated);
-    let columns = vec![Column::name("policy", "policy"), count("call"), count("at_risk"), count("overflowed"), share];
+    let number = |key, unit| Column::number(key, key, unit, Provenance::Simulated);
     let curves = curves.iter().map(|(replay, steps)| (replay.policy.as_str(), steps.as_slice())).chain([(RECORDED, recorded)]);
-    let rows = curves.flat_map(|(name, steps)| {
-        steps.iter().map(move |step| {
-            vec![
-                Cell::name(name),
-                Cell::Count(step.at),
-                Cell::Count(step.at_risk),
-                Cell::Count(step.failed),
-                Cell::share((step.surviving * 1e6).round() as u64, 1_000_000),
-            ]
-        })
-    });
-    Table { labels: 2, columns, rows: rows.collect() }
+    Fields::<(&str, &Step)>::new()
+        .with(Column::name("policy", "policy"), |(name, _)| Cell::name(name))
+        .with(number("call", Unit::Count), |(_, step)| Cell::Count(step.at))
+        .with(number("at_risk", Unit::Count), |(_, step)| Cell::Count(step.at_risk))
+        .with(number("overflowed", Unit::Count), |(_, step)| Cell::Count(step.failed))
+        .with(number("surviving", Unit::Share), |(_, step)| Cell::share((step.surviving * 1e6).round() as u64, 1_000_000))
+        .table(2, curves.flat_map(|(name, steps)| steps.iter().map(move |step| (name, step))))
 }

@@ -9,11 +9,12 @@ use crate::list::Arrange;
 use crate::policy::number;
 use crate::report::asked::Swept;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
 use crate::report::finding::share;
 use crate::report::judged;
 use crate::report::ties;
 use crate::report::words::{capital, counted, counted_as, percent, short_dollars, three_digits};
-use crate::statistics::{Finding, LEVEL, Within};
+use crate::statistics::{Estimate, Finding, LEVEL, Within};
 use std::collections::BTreeMap;
 
 /// Lines that can be told apart.
@@ -396,15 +397,6 @@ pub(super) fn quantity(measure: &Measure) -> Quantity {
 
 fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
     let measure = swept.objective.measure;
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::name("setting", "setting"),
-        Column::name("verdict", "verdict"),
-        Column::name("measure", "measure"),
-        Column::number("value", "value", measure.part.unit, Provenance::Simulated),
-        Column::number("difference_low", "low", measure.part.unit, Provenance::Simulated),
-        Column::number("difference_high", "high", measure.part.unit, Provenance::Simulated),
-    ];
     let verdicts = swept.judgements();
     let is_money = quantity(&measure) == Quantity::Money;
     let cell = |part: i64, whole: u64| match measure.whole {
@@ -412,22 +404,23 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
         None => Cell::SignedTokens(part),
         Some(_) => Cell::Share { part, whole },
     };
-    let row = |((setting, row), verdict): (&(&Setting, &Row), &Judgement)| {
-        let difference = verdict.own.as_ref().and_then(|own| own.difference.as_ref());
-        let bound = |share: Option<f64>| match difference.zip(share) {
-            Some((difference, share)) => cell(difference.amount(share), if measure.whole.is_some() { 1_000_000 } else { 1 }),
-            None => Cell::Empty,
-        };
+    let value = |row: &Row| {
         let value = row.value(&measure);
-        vec![
-            Cell::Name(swept.policy(setting).to_owned()),
-            Cell::Name(setting.words()),
-            Cell::Name(judged::words(verdict, swept.constraints)),
-            Cell::Name(measure.name()),
-            cell(value.part, value.whole),
-            bound(difference.map(|difference| difference.share.low)),
-            bound(difference.map(|difference| difference.share.high)),
-        ]
+        cell(value.part, value.whole)
     };
-    Table { labels: 2, columns, rows: swung.rows.iter().zip(&verdicts).map(row).collect() }
+    let unit = if measure.whole.is_some() { 1_000_000 } else { 1 };
+    let bound = |verdict: &Judgement, of: fn(&Estimate) -> f64| {
+        let difference = verdict.own.as_ref().and_then(|own| own.difference.as_ref());
+        difference.map_or(Cell::Empty, |difference| cell(difference.amount(of(&difference.share)), unit))
+    };
+    let number = |key, header| Column::number(key, header, measure.part.unit, Provenance::Simulated);
+    Fields::<((&Setting, &Row), &Judgement)>::new()
+        .with(Column::name("policy", "policy"), |((setting, _), _)| Cell::name(swept.policy(setting)))
+        .with(Column::name("setting", "setting"), |((setting, _), _)| Cell::Name(setting.words()))
+        .with(Column::name("verdict", "verdict"), |(_, verdict)| Cell::Name(judged::words(verdict, swept.constraints)))
+        .with(Column::name("measure", "measure"), |_| Cell::Name(measure.name()))
+        .with(number("value", "value"), |((_, row), _)| value(row))
+        .with(number("difference_low", "low"), |(_, verdict)| bound(verdict, |share| share.low))
+        .with(number("difference_high", "high"), |(_, verdict)| bound(verdict, |share| share.high))
+        .table(2, swung.rows.iter().copied().zip(&verdicts))
 }

@@ -5,7 +5,8 @@ use super::kind::{Kind, Material, Need};
 use super::sweep::{GONE, Swung, best_title, fewest_failed, given_up, marked, quantity, settings, value};
 use crate::experiment::{Direction, Row, Setting};
 use crate::list::Arrange;
-use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::document::{Cell, Column, Provenance, Unit};
+use crate::report::field::Fields;
 use crate::report::words::capital;
 use crate::statistics::front;
 use crate::trace::Evidence;
@@ -57,22 +58,19 @@ fn trade(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         dots(&policy.name, Hue::Other(base), of(&|row| row.failed_sessions() == fewest && mine(row)))
     });
     let by_policy: Vec<Series> = by_policy.collect();
-    let kept_data = |row: &Row| Cell::share(kept(row).0, kept(row).1);
     let amount = |row: &Row| match quantity(&measure) {
         Quantity::Money => Cell::Money(value(&measure, row).round() as i64),
         _ => Cell::Name(value(&measure, row).to_string()),
     };
-    let data = swung.rows.iter().map(|(setting, row): &(&Setting, &Row)| {
-        let names = [swept.policy(setting).to_owned(), setting.words(), measure.name()].map(Cell::Name);
-        names.into_iter().chain([amount(row), kept_data(row), Cell::Count(row.failed_sessions())]).collect()
-    });
     let simulated = |key, unit| Column::number(key, key, unit, Provenance::Simulated);
-    let columns = ["policy", "setting", "measure"].map(|key| Column::name(key, key)).into_iter();
-    let columns = columns.chain([
-        simulated("value", measure.part.unit),
-        simulated("kept_share", Unit::Share),
-        simulated("failed_sessions", Unit::Count),
-    ]);
+    let data = Fields::<(&Setting, &Row)>::new()
+        .with(Column::name("policy", "policy"), |(setting, _)| Cell::name(swept.policy(setting)))
+        .with(Column::name("setting", "setting"), |(setting, _)| Cell::Name(setting.words()))
+        .with(Column::name("measure", "measure"), |_| Cell::Name(measure.name()))
+        .with(simulated("value", measure.part.unit), |(_, row)| amount(row))
+        .with(simulated("kept_share", Unit::Share), |(_, row)| Cell::share(kept(row).0, kept(row).1))
+        .with(simulated("failed_sessions", Unit::Count), |(_, row)| Cell::Count(row.failed_sessions()))
+        .table(2, swung.rows.iter().copied());
     Ok(Drawn {
         title: best_title(swept, &swung),
         subtitle: format!(
@@ -88,6 +86,6 @@ fn trade(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
             marks: marked(swept, |found: &[&Row]| found.iter().map(|row| place(row)).collect()),
         }),
         notes: Vec::new(),
-        data: Table { labels: 2, columns: columns.collect(), rows: data.collect() },
+        data,
     })
 }
