@@ -2,13 +2,15 @@
 
 use super::answer::heading;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::field::Fields;
 use super::record::any::Record;
 use super::record::curve::{AXES, CurveRecord, KINDS};
 use super::words::{FEWEST, counted, first_few, grouped, percent, three_digits};
 use super::{notes, references};
 use crate::corpus::Corpus;
 use crate::experiment::{
-    Axis, Curve, Distance, curve as curve_of, distances, kept_by, newest_limits, protections, quantile, quantiles, to_results, tool_of,
+    Axis, Curve, Distance, Point, Protection, curve as curve_of, distances, kept_by, newest_limits, protections, quantile, quantiles,
+    to_results, tool_of,
 };
 use crate::list::Arrange;
 use crate::statistics::LEVEL;
@@ -126,61 +128,55 @@ const fn share(key: &'static str, header: &'static str, meaning: &'static str) -
 }
 
 fn points(axis: Axis, curves: &[(&str, Curve)]) -> Table {
-    let unit = if axis == Axis::Tokens { Unit::Tokens } else { Unit::Count };
-    let columns = vec![
-        Column::number("retained", "newest", unit, Provenance::Estimated),
-        share("lines", "lines", "share of the reused lines that would be kept"),
-        Column { meaning: "its band", ..share("lines_low", "from", "its band") },
-        share("lines_high", "to", ""),
-        share("names", "names", "share of the reused names that would be kept"),
-        share("names_low", "from", ""),
-        share("names_high", "to", ""),
-    ];
     let longest = curves.iter().map(|(_, curve)| curve.points.len()).max().unwrap_or(0);
     let retained = |place: usize| curves.iter().find_map(|(_, curve)| curve.points.get(place)).map_or(0, |point| point.retained);
-    let rows = (0..longest).map(|place| {
-        let first = if unit == Unit::Tokens { Cell::Tokens(retained(place)) } else { Cell::Count(retained(place)) };
-        let cells = curves.iter().flat_map(|(_, curve)| {
-            let point = curve.points.get(place);
-            let kept = point.map_or(curve.references, |point| point.kept);
-            let band = point.and_then(|point| point.band);
-            let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
-            [Cell::share(kept, curve.references), edge(band.map(|band| band.0)), edge(band.map(|band| band.1))]
-        });
-        std::iter::once(first).chain(cells).collect()
-    });
-    Table { labels: 1, columns, rows: rows.collect() }
+    let (unit, newest): (_, fn(u64) -> Cell) = if axis == Axis::Tokens { (Unit::Tokens, Cell::Tokens) } else { (Unit::Count, Cell::Count) };
+    let kept = |kind: usize| {
+        let curve = curves.get(kind).map(|(_, curve)| curve);
+        let kept = |curve: &Curve, place: usize| curve.points.get(place).map_or(curve.references, |point| point.kept);
+        move |place: &usize| curve.map_or(Cell::Empty, |curve| Cell::share(kept(curve, *place), curve.references))
+    };
+    let edge = |kind: usize, of: fn((u64, u64)) -> u64| {
+        let curve = curves.get(kind).map(|(_, curve)| curve);
+        move |place: &usize| edge(curve.and_then(|curve| curve.points.get(*place)?.band).map(of))
+    };
+    Fields::<usize>::new()
+        .with(Column::number("retained", "newest", unit, Provenance::Estimated), move |place| newest(retained(*place)))
+        .with(share("lines", "lines", "share of the reused lines that would be kept"), kept(0))
+        .with(share("lines_low", "from", "its band"), edge(0, |band| band.0))
+        .with(share("lines_high", "to", ""), edge(0, |band| band.1))
+        .with(share("names", "names", "share of the reused names that would be kept"), kept(1))
+        .with(share("names_low", "from", ""), edge(1, |band| band.0))
+        .with(share("names_high", "to", ""), edge(1, |band| band.1))
+        .table(1, 0..longest)
+}
+
+/// The edge of a band, in millionths.
+fn edge(edge: Option<u64>) -> Cell {
+    edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000))
 }
 
 fn presets(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Table {
-    let columns = vec![
-        Column::name("preset", "preset"),
-        Column { meaning: "how much its rule keeps of the newest", ..Column::number("limit", "keeps", Unit::Count, Provenance::Simulated) },
-        Column::name("axis", "of"),
-        share(
-            "lines",
-            "lines",
-            "share of the reused lines that stand nearer than that; what crosses a line of tokens stays or goes as the rule has it",
-        ),
-        share("names", "names", "the same for names"),
-    ];
-    let row = |protection: crate::experiment::Protection| {
-        let shares = by_kind.iter().map(|(_, distances)| {
+    let limit = Column::number("limit", "keeps", Unit::Count, Provenance::Simulated).says("how much its rule keeps of the newest");
+    let lines = "share of the reused lines that stand nearer than that; what crosses a line of tokens stays or goes as the rule has it";
+    let kept = |kind: usize| {
+        let distances = by_kind.get(kind).map_or(&[][..], |(_, distances)| distances.as_slice());
+        move |protection: &Protection| {
             let (kept, of) = protection.newest.kept(distances);
             Cell::share(kept, of)
-        });
-        let names = [
-            Cell::Name(protection.preset.to_owned()),
-            Cell::Count(protection.newest.limit),
-            Cell::Name(format!("{} ({})", protection.newest.axis.name(), protection.rule)),
-        ];
-        names.into_iter().chain(shares).collect()
+        }
     };
-    Table { labels: 1, columns, rows: protections(window).into_iter().map(row).collect() }
+    Fields::<Protection>::new()
+        .with(Column::name("preset", "preset"), |protection| Cell::name(protection.preset))
+        .with(limit, |protection| Cell::Count(protection.newest.limit))
+        .with(Column::name("axis", "of"), |protection| Cell::Name(format!("{} ({})", protection.newest.axis.name(), protection.rule)))
+        .with(share("lines", "lines", lines), kept(0))
+        .with(share("names", "names", "the same for names"), kept(1))
+        .table(1, protections(window))
 }
 
-/// Limits of which the tables by agent and tool tell.
-const LIMITS: [u64; 4] = [10_000, 20_000, 40_000, 80_000];
+/// References of one kind to one group.
+type Group<'a> = (&'a String, &'a str, &'a Vec<&'a Distance>);
 
 fn groups(
     corpus: &Corpus,
@@ -188,19 +184,6 @@ fn groups(
     by_kind: &[(&str, Vec<&Distance>)],
     group: &dyn Fn(&Trace, &Distance) -> Option<String>,
 ) -> Table {
-    let tokens = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Tokens, Provenance::Estimated) };
-    let columns = vec![
-        Column::name(name, name),
-        Column::name("evidence", "evidence"),
-        Column::number("references", "references", Unit::Count, Provenance::Estimated),
-        tokens("p50", "p50", "half of them reach no farther back, in tokens; empty for fewer than five references"),
-        tokens("p90", "p90", "nine of ten"),
-        tokens("p99", "p99", "ninety-nine of a hundred"),
-        share("kept_10k", "10k", "share that the newest 10,000 tokens would keep, and so on"),
-        share("kept_20k", "20k", ""),
-        share("kept_40k", "40k", ""),
-        share("kept_80k", "80k", ""),
-    ];
     let mut found: BTreeMap<String, Vec<Vec<&Distance>>> = BTreeMap::new();
     for (place, (_, distances)) in by_kind.iter().enumerate() {
         for (trace, distance) in corpus.traces.beside(distances.iter().copied(), |distance| distance.session) {
@@ -214,50 +197,53 @@ fn groups(
     found.arrange_by_key(|(_, lists)| Reverse(lists.iter().map(Vec::len).sum::<usize>()));
     let rows = found.iter().flat_map(|(group, lists)| {
         let filled = by_kind.iter().zip(lists).filter(|(_, list)| !list.is_empty());
-        filled.map(move |((evidence, _), list)| {
-            let enough = list.len() as u64 >= FEWEST;
-            let quantile = |percent| quantile(list, Axis::Tokens, percent).filter(|_| enough).map_or(Cell::Empty, Cell::Tokens);
-            let quantiles = [50, 90, 99].map(quantile);
-            let kept = LIMITS.map(|limit| {
-                let (kept, of) = kept_by(list, Axis::Tokens, limit);
-                Cell::share(kept, of)
-            });
-            let names = [Cell::Text(group.clone()), Cell::Name((*evidence).to_owned()), Cell::Count(list.len() as u64)];
-            names.into_iter().chain(quantiles).chain(kept).collect()
-        })
+        filled.map(move |((evidence, _), list)| (group, *evidence, list))
     });
-    Table { labels: 2, columns, rows: rows.collect() }
+    let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Estimated).says(meaning);
+    let quantile = |percent| {
+        move |(.., list): &Group<'_>| {
+            let enough = list.len() as u64 >= FEWEST;
+            quantile(list, Axis::Tokens, percent).filter(|_| enough).map_or(Cell::Empty, Cell::Tokens)
+        }
+    };
+    let kept = |limit| {
+        move |(.., list): &Group<'_>| {
+            let (kept, of) = kept_by(list, Axis::Tokens, limit);
+            Cell::share(kept, of)
+        }
+    };
+    let count = Column::number("references", "references", Unit::Count, Provenance::Estimated);
+    let half = "half of them reach no farther back, in tokens; empty for fewer than five references";
+    Fields::<Group<'_>>::new()
+        .with(Column::name(name, name), |(group, ..)| Cell::text(group))
+        .with(Column::name("evidence", "evidence"), |(_, evidence, _)| Cell::name(evidence))
+        .with(count, |(.., list)| Cell::Count(list.len() as u64))
+        .with(tokens("p50", "p50", half), quantile(50))
+        .with(tokens("p90", "p90", "nine of ten"), quantile(90))
+        .with(tokens("p99", "p99", "ninety-nine of a hundred"), quantile(99))
+        .with(share("kept_10k", "10k", "share that the newest 10,000 tokens would keep, and so on"), kept(10_000))
+        .with(share("kept_20k", "20k", ""), kept(20_000))
+        .with(share("kept_40k", "40k", ""), kept(40_000))
+        .with(share("kept_80k", "80k", ""), kept(80_000))
+        .table(2, rows)
 }
 
 /// Every point of every curve.
 fn flat(by_kind: &[(&str, Vec<&Distance>)]) -> Table {
-    let count = |key, header| Column::number(key, header, Unit::Count, Provenance::Estimated);
-    let columns = vec![
-        Column::name("axis", "axis"),
-        Column::name("evidence", "evidence"),
-        count("retained", "retained"),
-        count("references", "references"),
-        count("kept", "kept"),
-        share("low", "low", ""),
-        share("high", "high", ""),
-    ];
     let rows = AXES.into_iter().flat_map(|axis| {
         by_kind.iter().flat_map(move |(name, distances)| {
-            let curve = curve_of(distances, axis);
-            let references = curve.references;
-            curve.points.into_iter().map(move |point| {
-                let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
-                vec![
-                    Cell::Name(axis.name().to_owned()),
-                    Cell::Name((*name).to_owned()),
-                    Cell::Count(point.retained),
-                    Cell::Count(references),
-                    Cell::Count(point.kept),
-                    edge(point.band.map(|band| band.0)),
-                    edge(point.band.map(|band| band.1)),
-                ]
-            })
+            let Curve { references, points, .. } = curve_of(distances, axis);
+            points.into_iter().map(move |point| (axis, *name, references, point))
         })
     });
-    Table { labels: 2, rows: rows.collect(), columns }
+    let count = |key| Column::number(key, key, Unit::Count, Provenance::Estimated);
+    Fields::<(Axis, &str, u64, Point)>::new()
+        .with(Column::name("axis", "axis"), |(axis, ..)| Cell::name(axis.name()))
+        .with(Column::name("evidence", "evidence"), |(_, name, ..)| Cell::name(name))
+        .with(count("retained"), |(.., point)| Cell::Count(point.retained))
+        .with(count("references"), |(_, _, references, _)| Cell::Count(*references))
+        .with(count("kept"), |(.., point)| Cell::Count(point.kept))
+        .with(share("low", "low", ""), |(.., point)| edge(point.band.map(|band| band.0)))
+        .with(share("high", "high", ""), |(.., point)| edge(point.band.map(|band| band.1)))
+        .table(2, rows)
 }

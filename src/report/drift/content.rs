@@ -1,10 +1,10 @@
 //! What is hidden, and what content costs.
 
-use super::accuracy::{is_shown, name, number, ratio, section};
+use super::accuracy::{is_shown, name, number, ratio};
 use crate::estimate::ContentKind;
-use crate::experiment::drift::{Basis, EVIDENCE, FamilyCosts, Findings, Interval, Parts};
+use crate::experiment::drift::{Basis, EVIDENCE, FamilyCosts, Findings, Interval, Parts, Separated, Spread};
 use crate::list::Arrange;
-use crate::report::document::{Cell, Column, Section, Unit};
+use crate::report::document::{Cell, Column, Section, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::words::{FEWEST, grouped};
 use std::cmp::Reverse;
@@ -12,38 +12,30 @@ use std::cmp::Reverse;
 /// Biases taken apart.
 pub(super) fn parts(findings: &Findings) -> Option<Section> {
     let share = |key, header, meaning| number(key, header, meaning, Unit::Share);
-    let bounds = |key, meaning| Column { meaning, ..Column::name(key, "90 %") };
-    let columns = vec![
-        Column::name("family", "family"),
-        Column::name("estimator", "estimator"),
-        number("calls", "calls", "calls that were compared", Unit::Count),
-        share("bias", "bias", "estimated less recorded, as a share of recorded: the three parts that follow add up to it"),
-        bounds("bias_interval", "bounds of the figure before, in percent, over sessions drawn anew"),
-        share("hidden", "hidden", "the part of system prompt and tools that no log shows, as far as the estimator does not count it"),
-        bounds("hidden_interval", ""),
-        share("messages", "messages", "the part of the wrapping of messages"),
-        share("texts", "texts", "the part of texts that are misjudged, and of what was hidden later than at the first call"),
-        bounds("texts_interval", ""),
-    ];
-    let mut shown: Vec<_> = findings.parts.iter().filter(|(parts, _)| is_shown(&parts.estimator)).collect();
+    let bounds = |key| Column::name(key, "90 %");
+    let part = |of: fn(&Parts) -> i64| move |(parts, _): &&Separated| Cell::Share { part: of(parts), whole: 1_000_000 };
+    let interval = |place: usize| {
+        move |(_, intervals): &&Separated| intervals.as_ref().and_then(|intervals| intervals.get(place)).map_or(Cell::Empty, percents)
+    };
+    let bias = "estimated less recorded, as a share of recorded: the three parts that follow add up to it";
+    let hidden = "the part of system prompt and tools that no log shows, as far as the estimator does not count it";
+    let texts = "the part of texts that are misjudged, and of what was hidden later than at the first call";
+    let of_bias = "bounds of the figure before, in percent, over sessions drawn anew";
+    let mut shown: Vec<&Separated> = findings.parts.iter().filter(|(parts, _)| is_shown(&parts.estimator)).collect();
     shown.arrange_by_key(|(parts, _)| parts.family);
-    let rows = shown.into_iter().map(|(parts, intervals)| {
-        let share = |millionths| Cell::Share { part: millionths, whole: 1_000_000 };
-        let interval = |place: usize| intervals.as_ref().and_then(|intervals| intervals.get(place)).map_or(Cell::Empty, percents);
-        vec![
-            name(parts.family.name()),
-            name(&parts.estimator),
-            Cell::Count(parts.calls),
-            share(parts.bias),
-            interval(0),
-            share(parts.hidden),
-            interval(1),
-            share(parts.messages),
-            share(parts.texts),
-            interval(3),
-        ]
-    });
-    section("What is hidden, and what is misjudged", 2, columns, rows.collect())
+    Fields::new()
+        .with(Column::name("family", "family"), |(parts, _): &&Separated| name(parts.family.name()))
+        .with(Column::name("estimator", "estimator"), |(parts, _)| name(&parts.estimator))
+        .with(number("calls", "calls", "calls that were compared", Unit::Count), |(parts, _)| Cell::Count(parts.calls))
+        .with(share("bias", "bias", bias), part(|parts| parts.bias))
+        .with(bounds("bias_interval").says(of_bias), interval(0))
+        .with(share("hidden", "hidden", hidden), part(|parts| parts.hidden))
+        .with(bounds("hidden_interval"), interval(1))
+        .with(share("messages", "messages", "the part of the wrapping of messages"), part(|parts| parts.messages))
+        .with(share("texts", "texts", texts), part(|parts| parts.texts))
+        .with(bounds("texts_interval"), interval(3))
+        .table(2, shown)
+        .told("What is hidden, and what is misjudged")
 }
 
 /// The same without intervals, for a screen: the estimators that are named, the largest bias first.
@@ -84,32 +76,22 @@ fn percents(interval: &Interval<i64>) -> Cell {
 /// Hidden overheads.
 pub(super) fn hidden(findings: &Findings) -> Option<Section> {
     let tokens = |key, header, meaning| number(key, header, meaning, Unit::Tokens);
-    let columns = vec![
-        Column::name("agent", "agent"),
-        Column::name("version", "version"),
-        Column::name("family", "family"),
-        number("sessions", "sessions", "sessions with a compared call", Unit::Count),
-        tokens("p05", "p5", "tokens of the first compared call that the log does not show: 5th percentile over sessions"),
-        tokens("median", "median", "half of them"),
-        Column { meaning: "bounds of the median over sessions drawn anew", ..Column::name("interval", "90 %") },
-        tokens("p95", "p95", "95th percentile"),
-    ];
-    let rows = findings.hidden.iter().map(|spread| {
-        let bounds = |interval: Interval<i64>| {
-            Cell::Name(format!("[{}, {}]", grouped(interval.low.unsigned_abs()), grouped(interval.high.unsigned_abs())))
-        };
-        vec![
-            Cell::Text(spread.source.clone()),
-            spread.version.clone().map_or_else(|| name("all"), Cell::Text),
-            name(spread.family.name()),
-            Cell::Count(spread.sessions),
-            Cell::Tokens(spread.p05),
-            Cell::Tokens(spread.median),
-            spread.interval.map_or(Cell::Empty, bounds),
-            Cell::Tokens(spread.p95),
-        ]
-    });
-    section("Hidden overhead of a call", 3, columns, rows.collect())
+    let least = "tokens of the first compared call that the log does not show: 5th percentile over sessions";
+    let interval = Column::name("interval", "90 %").says("bounds of the median over sessions drawn anew");
+    let bounds = |interval: Interval<i64>| {
+        Cell::Name(format!("[{}, {}]", grouped(interval.low.unsigned_abs()), grouped(interval.high.unsigned_abs())))
+    };
+    Fields::new()
+        .with(Column::name("agent", "agent"), |spread: &&Spread| Cell::text(&spread.source))
+        .with(Column::name("version", "version"), |spread| spread.version.clone().map_or_else(|| name("all"), Cell::Text))
+        .with(Column::name("family", "family"), |spread| name(spread.family.name()))
+        .with(number("sessions", "sessions", "sessions with a compared call", Unit::Count), |spread| Cell::Count(spread.sessions))
+        .with(tokens("p05", "p5", least), |spread| Cell::Tokens(spread.p05))
+        .with(tokens("median", "median", "half of them"), |spread| Cell::Tokens(spread.median))
+        .with(interval, move |spread| spread.interval.map_or(Cell::Empty, bounds))
+        .with(tokens("p95", "p95", "95th percentile"), |spread| Cell::Tokens(spread.p95))
+        .table(3, &findings.hidden)
+        .told("Hidden overhead of a call")
 }
 
 /// What content costs, by family and kind.
@@ -156,7 +138,7 @@ pub(super) fn costs(findings: &Findings) -> Option<Section> {
         let message = [ratio(tokens.costs.message), bounds_of(tokens, ContentKind::ALL.len()), Cell::Empty, Cell::Empty, Cell::Empty];
         rows.push([vec![name(tokens.family.name()), name("a message")], message.to_vec(), vec![Cell::Empty]].concat());
     }
-    section("What content costs", 2, columns, rows)
+    Table { labels: 2, columns, rows: rows.into() }.told("What content costs")
 }
 
 fn bounds_of(costs: &FamilyCosts, place: usize) -> Cell {

@@ -22,7 +22,7 @@ pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option
         Some(in_short(findings)),
         accuracy::estimators(corpus, findings),
         accuracy::by_family(corpus, findings),
-        accuracy::by_source(corpus, findings),
+        accuracy::by_source(findings),
         accuracy::along(findings),
         content::parts(findings),
         content::hidden(findings),

@@ -3,9 +3,12 @@
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::list::Arrange;
-use crate::report::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use crate::report::document::{Cell, Column, Provenance, Section, Unit};
+use crate::report::field::Fields;
 use crate::report::words::counted_as;
-use crate::sim::{EventKind, Outcome};
+use crate::sim::{Event, EventKind, Outcome};
+use crate::trace::Trace;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 /// So many rows are shown; the others are counted.
@@ -16,18 +19,6 @@ type Found<'a> = (&'a Replay, usize, Reverse<(u64, u64)>);
 
 /// One row per session and policy with an overflow, and how many more there are. Absent where nothing overflows.
 pub fn overflows<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay>) -> Option<(Section, Option<String>)> {
-    let columns = vec![
-        Column::name("session", "session"),
-        Column::name("policy", "policy"),
-        Column::number("calls", "calls", Unit::Count, Provenance::Recorded),
-        Column::number("overflows", "overflows", Unit::Count, Provenance::Simulated),
-        Column { meaning: "the first call that overflows", ..Column::number("first_call", "first at", Unit::Count, Provenance::Simulated) },
-        Column {
-            meaning: "how far the largest prompt stood above what the provider accepts",
-            ..Column::number("excess_tokens", "largest excess", Unit::Tokens, Provenance::Simulated)
-        },
-        Column::prose("cause", "cause of the first"),
-    ];
     let first = |outcome: &Outcome| outcome.events.iter().find(|event| event.kind == EventKind::Overflow).cloned();
     let mut found: Vec<Found<'_>> = Vec::new();
     for replay in replays {
@@ -38,27 +29,32 @@ pub fn overflows<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay>)
     // The sort is stable: equals stay in the order of policies and corpus.
     found.arrange_by_key(|(.., badness)| *badness);
     let left_out = found.len().saturating_sub(SHOWN) as u64;
-    let row = |(replay, place, _): &Found<'_>| {
-        let (trace, outcome) = (corpus.traces.at(*place)?, replay.outcomes.at(*place)?);
+    let row = |(replay, place, _): &Found<'a>| {
+        let outcome = replay.outcomes.at(*place)?;
         let first = first(&outcome)?;
-        let excess = outcome.calls.iter().map(|call| call.attempted.saturating_sub(outcome.prompt_limit)).max().unwrap_or(0);
-        Some(vec![
-            Cell::Text(trace.id.clone()),
-            Cell::Name(replay.policy.clone()),
-            Cell::Count(outcome.totals.calls),
-            Cell::Count(outcome.totals.overflows),
-            Cell::Count(u64::from(first.call) + 1),
-            Cell::Tokens(excess),
-            Cell::Name(first.cause.map_or("", |cause| cause.name()).to_owned()),
-        ])
+        Some((corpus.traces.at(*place)?, *replay, outcome, first))
     };
-    let table = Table { labels: 2, columns, rows: found.iter().take(SHOWN).filter_map(row).collect() };
+    let excess = |outcome: &Outcome| outcome.calls.iter().map(|call| call.attempted.saturating_sub(outcome.prompt_limit)).max();
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    let above = "how far the largest prompt stood above what the provider accepts";
+    let table = Fields::<(Cow<'_, Trace>, &Replay, Cow<'_, Outcome>, Event)>::new()
+        .with(Column::name("session", "session"), |(trace, ..)| Cell::text(&trace.id))
+        .with(Column::name("policy", "policy"), |(_, replay, ..)| Cell::name(&replay.policy))
+        .with(Column::number("calls", "calls", Unit::Count, Provenance::Recorded), |(.., outcome, _)| Cell::Count(outcome.totals.calls))
+        .with(simulated("overflows", "overflows", Unit::Count), |(.., outcome, _)| Cell::Count(outcome.totals.overflows))
+        .with(simulated("first_call", "first at", Unit::Count).says("the first call that overflows"), |(.., first)| {
+            Cell::Count(u64::from(first.call) + 1)
+        })
+        .with(simulated("excess_tokens", "largest excess", Unit::Tokens).says(above), |(.., outcome, _)| {
+            Cell::Tokens(excess(outcome).unwrap_or(0))
+        })
+        .with(Column::prose("cause", "cause of the first"), |(.., first)| Cell::name(first.cause.map_or("", |cause| cause.name())))
+        .table(2, found.iter().take(SHOWN).filter_map(row));
     let rest = (left_out > 0).then(|| {
         format!(
             "{} left out here; sessions.csv has them all.",
             counted_as(left_out, "more row with overflows is", "more rows with overflows are")
         )
     });
-    let title = "Sessions that overflow, the worst first".to_owned();
-    (!table.rows.is_empty()).then_some((Section { title, body: Body::Table(table) }, rest))
+    table.told("Sessions that overflow, the worst first").map(|section| (section, rest))
 }
