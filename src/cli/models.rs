@@ -7,7 +7,7 @@ use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::{Catalog, Model};
 use ctxsim::policy::suggestion;
-use ctxsim::report::{Cell, Column, Provenance, Table, Unit, list};
+use ctxsim::report::{Cell, Column, Table, Unit, list};
 use ctxsim::units::Tokens;
 
 const EXAMPLES: &str = "\
@@ -51,7 +51,7 @@ impl Models {
 }
 
 fn table(models: &[&Model]) -> Table {
-    let tokens = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Recorded);
+    let tokens = |key, header| Column::recorded(key, header, Unit::Tokens);
     let columns = vec![
         Column::name("model", "model"),
         tokens("window", "window"),

@@ -184,8 +184,7 @@ fn fields(corpus: &Corpus) -> Fields<'_, Row<'_>> {
 
 /// How well each group of sessions was predicted.
 fn grouped_table(rows: Vec<TestedRow>, by: &[Grouping]) -> Option<Section> {
-    let recorded = |key, header| Column::number(key, header, Unit::Count, Provenance::Recorded);
-    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    let recorded = |key, header| Column::recorded(key, header, Unit::Count);
     let mut fields = Fields::<TestedRow>::new();
     for (place, grouping) in by.iter().enumerate() {
         let cell = move |row: &TestedRow| match row.labels.get(place) {
@@ -201,11 +200,13 @@ fn grouped_table(rows: Vec<TestedRow>, by: &[Grouping]) -> Option<Section> {
     fields
         .with(recorded("sessions", "sessions"), |row| Cell::Count(row.sessions))
         .with(recorded("events", "events"), |row| Cell::Count(row.events))
-        .with(simulated("hits", "hits", Unit::Count).better(Better::More), |row| Cell::Count(row.hits))
-        .with(simulated("missed", "missed", Unit::Count).better(Better::Less), |row| Cell::Count(row.demanded - row.hits))
-        .with(simulated("false_alarms", "false alarms", Unit::Count).better(Better::Less), |row| Cell::Count(row.predictions - row.hits))
-        .with(simulated("recall", "recall", Unit::Share), |row| Cell::share(row.hits, row.demanded))
-        .with(simulated("precision", "precision", Unit::Share), |row| Cell::share(row.hits, row.predictions))
+        .with(Column::simulated("hits", "hits", Unit::Count).better(Better::More), |row| Cell::Count(row.hits))
+        .with(Column::simulated("missed", "missed", Unit::Count).better(Better::Less), |row| Cell::Count(row.demanded - row.hits))
+        .with(Column::simulated("false_alarms", "false alarms", Unit::Count).better(Better::Less), |row| {
+            Cell::Count(row.predictions - row.hits)
+        })
+        .with(Column::simulated("recall", "recall", Unit::Share), |row| Cell::share(row.hits, row.demanded))
+        .with(Column::simulated("precision", "precision", Unit::Share), |row| Cell::share(row.hits, row.predictions))
         .table(by.len(), rows)
         .told(title)
 }
@@ -214,7 +215,7 @@ fn grouped_table(rows: Vec<TestedRow>, by: &[Grouping]) -> Option<Section> {
 fn reasons(corpus: &Corpus, result: &Backtest) -> Option<Section> {
     Fields::<Row<'_>>::new()
         .with(Column::name("session", "session"), |(session, _)| Cell::Text(id_of(corpus, session)))
-        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, event)| {
+        .with(Column::recorded("call", "call", Unit::Count), |(_, event)| {
             count(event.recorded.map(|recorded| recorded.call).or(event.predicted.map(|predicted| predicted.call)))
         })
         .with(Column::name("verdict", "verdict"), |(_, event)| Cell::name(named(event.verdict)))
@@ -228,12 +229,12 @@ fn flat(corpus: &Corpus, result: &Backtest) -> Table {
     let text = |session: &TestedSession, of: fn(&Trace) -> &String| {
         corpus.traces.at(session.place).map_or(Cell::Empty, |trace| Cell::text(of(&trace)))
     };
-    let simulated = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Simulated);
+    let simulated = |key, header| Column::simulated(key, header, Unit::Tokens);
     fields(corpus)
         .with(Column::name("source", "source"), move |(session, _)| text(session, |trace| &trace.source))
         .with(Column::name("agent", "agent"), move |(session, _)| text(session, |trace| &trace.agent))
         .with(Column::name("version", "version"), move |(session, _)| text(session, |trace| &trace.version))
-        .with(Column::number("window", "window", Unit::Tokens, Provenance::Recorded), |(session, _)| Cell::Tokens(session.window))
+        .with(Column::recorded("window", "window", Unit::Tokens), |(session, _)| Cell::Tokens(session.window))
         .with(simulated("predicted_tokens", "predicted tokens"), |(_, event)| tokens(event.predicted.map(|predicted| predicted.tokens)))
         .with(simulated("limit", "limit"), |(_, event)| tokens(event.predicted.and_then(|predicted| predicted.limit)))
         .with(Column::prose("reason", "reason"), |(_, event)| Cell::Name(why(event.reason)))

@@ -1,6 +1,6 @@
 //! Files that are read again and again, a row each.
 
-use super::document::{Better, Cell, Column, Provenance, Table, Unit};
+use super::document::{Better, Cell, Column, Table, Unit};
 use super::field::Fields;
 use super::words::{counted, grouped};
 use crate::corpus::Corpus;
@@ -8,8 +8,7 @@ use crate::experiment::FileReadings;
 
 /// The table of all files.
 pub fn table(corpus: &Corpus, files: &[FileReadings]) -> Table {
-    let count = |key, header, unit, meaning| Column::number(key, header, unit, Provenance::Recorded).says(meaning);
-    let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Estimated).says(meaning);
+    let tokens = |key, header, meaning| Column::estimated(key, header, Unit::Tokens).says(meaning);
     let session = |file: &&FileReadings| corpus.traces.at(file.session).map_or(Cell::Empty, |trace| Cell::text(&trace.id));
     let name = |file: &&FileReadings| match &file.path {
         Some(path) => Cell::text(path),
@@ -19,9 +18,9 @@ pub fn table(corpus: &Corpus, files: &[FileReadings]) -> Table {
     Fields::<&FileReadings>::new()
         .with(Column::name("session", "session"), session)
         .with(Column::name("file", "file"), name)
-        .with(count("readings", "readings", Unit::Count, "calls that only look at it"), |file| Cell::Count(file.readings))
+        .with(Column::recorded("readings", "readings", Unit::Count).says("calls that only look at it"), |file| Cell::Count(file.readings))
         .with(tokens("tokens", "tokens", "of all results"), |file| Cell::Tokens(file.tokens))
-        .with(count("again", "again in context", Unit::Count, again).better(Better::Less), |file| Cell::Count(file.again))
+        .with(Column::recorded("again", "again in context", Unit::Count).says(again).better(Better::Less), |file| Cell::Count(file.again))
         .with(
             tokens("again_tokens", "tokens beside", "of those earlier results: as many at most are there twice").better(Better::Less),
             |file| Cell::Tokens(file.again_tokens),

@@ -1,6 +1,6 @@
 //! Days, projects, agents, blocks of five hours: what was recorded in each, and which policy would have sent the fewest tokens.
 
-use super::document::{Body, Cell, Column, Provenance, Screen, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::finding;
 use super::recording::RECORDED;
@@ -25,7 +25,7 @@ fn header(by: GroupBy) -> &'static str {
 }
 
 const fn recorded(key: &'static str, header: &'static str, unit: Unit) -> Column {
-    Column { priority: 1, ..Column::number(key, header, unit, Provenance::Recorded) }
+    Column { priority: 1, ..Column::recorded(key, header, unit) }
 }
 
 /// A sum of recorded usage; empty where no call has any.
@@ -120,7 +120,7 @@ pub fn flat(grouped: &Grouped) -> Table {
         .with(Column::name("policy", "policy"), move |(_, place)| Cell::name(policy(*place)))
         .with(recorded("sessions", "sessions", Unit::Count), |(group, _)| Cell::Count(group.sessions))
         .with(recorded("calls", "calls", Unit::Count), |(group, _)| Cell::Count(group.calls))
-        .with(Column::number("prompt_tokens", "prompt tokens", Unit::Tokens, Provenance::Simulated), tokens)
+        .with(Column::simulated("prompt_tokens", "prompt tokens", Unit::Tokens), tokens)
         .with(recorded("recorded_tokens", "recorded tokens", Unit::Tokens), move |row| {
             figures(row).map_or(Cell::Empty, |(_, recorded)| Cell::Tokens(recorded))
         })

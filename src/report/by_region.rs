@@ -1,24 +1,20 @@
 //! What the window was filled with.
 
-use super::document::{Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Cell, Column, Section, Table, Unit};
 use super::field::Fields;
 use crate::experiment::Replay;
 
 /// A policy, a region and its tokens.
 type Row<'a> = (&'a Replay, String, u64);
 
-const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
-    Column::number(key, header, unit, Provenance::Simulated).says(meaning)
-}
-
 fn fields<'a>() -> Fields<'a, Row<'a>> {
     Fields::<Row<'a>>::new()
         .with(Column::name("region", "region").says("hidden: what calls carry and logs do not show"), |(_, region, _)| Cell::name(region))
-        .with(number("tokens", "tokens", "summed over all calls", Unit::Tokens), |(.., tokens)| Cell::Tokens(*tokens))
-        .with(number("share", "of prompts", "share of all prompt tokens", Unit::Share), |(replay, _, tokens)| {
+        .with(Column::simulated("tokens", "tokens", Unit::Tokens).says("summed over all calls"), |(.., tokens)| Cell::Tokens(*tokens))
+        .with(Column::simulated("share", "of prompts", Unit::Share).says("share of all prompt tokens"), |(replay, _, tokens)| {
             Cell::share(*tokens, replay.totals.prompt_tokens)
         })
-        .with(number("mean_tokens", "mean a call", "tokens over calls", Unit::Tokens), |(replay, _, tokens)| {
+        .with(Column::simulated("mean_tokens", "mean a call", Unit::Tokens).says("tokens over calls"), |(replay, _, tokens)| {
             let calls = replay.totals.calls;
             Cell::Tokens((tokens + calls / 2).checked_div(calls).unwrap_or(0))
         })

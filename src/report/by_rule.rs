@@ -1,6 +1,6 @@
 //! Which rule of a policy lost how much reused text.
 
-use super::document::{Better, Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Better, Cell, Column, Section, Table, Unit};
 use super::field::Fields;
 use super::words::evidence_name;
 use crate::experiment::Replay;
@@ -8,12 +8,11 @@ use crate::sim::Fates;
 use crate::trace::Evidence;
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning).better(Better::Less)
+    Column::simulated(key, header, Unit::Count).says(meaning).better(Better::Less)
 }
 
-const SHARE: Column = Column::number("broken_share", "share", Unit::Share, Provenance::Simulated)
-    .says("lost by this rule, of all reused lines or names")
-    .better(Better::Less);
+const SHARE: Column =
+    Column::simulated("broken_share", "share", Unit::Share).says("lost by this rule, of all reused lines or names").better(Better::Less);
 
 /// The rules of all policies. Absent where nothing is lost.
 pub fn section(replays: &[Replay]) -> Option<Section> {

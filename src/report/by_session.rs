@@ -3,7 +3,7 @@
 
 use super::answer::heading;
 use super::asked::Baselines;
-use super::document::{Body, Cell, Column, Provenance, Screen, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cells, column, told};
 use super::recording::{self, RECORDED};
@@ -106,8 +106,8 @@ fn met<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
 /// A row for each session: under how many policies it fails, and which of them send the fewest and the most. Having no policy is none of them, unless it stands
 /// alone.
 fn most_telling(corpus: &Corpus, met: Vec<Met<'_>>, of: usize) -> Section {
-    let simulated = |key, header, unit, priority| Column { priority, ..Column::number(key, header, unit, Provenance::Simulated) };
-    let recorded = Column { priority: 1, ..Column::number("recorded_tokens", "recorded", Unit::Tokens, Provenance::Recorded) };
+    let simulated = |key, header, unit, priority| Column { priority, ..Column::simulated(key, header, unit) };
+    let recorded = Column { priority: 1, ..Column::recorded("recorded_tokens", "recorded", Unit::Tokens) };
     let end = |which: usize| {
         (
             move |met: &Met<'_>| met.end(which).map_or(Cell::Empty, |(replay, _)| met.named(which, &replay.policy, of)),
@@ -183,7 +183,7 @@ impl<'a> Met<'a> {
 pub fn flat(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, cache: CacheKind) -> Table {
     let names = [("policy", "policy"), ("session", "session"), ("source", "source"), ("agent", "agent"), ("model", "model")];
     let mut columns: Vec<Column> = names.iter().map(|(key, header)| Column::name(key, header)).collect();
-    columns.push(Column::number("window", "window", Unit::Tokens, Provenance::Recorded));
+    columns.push(Column::recorded("window", "window", Unit::Tokens));
     columns.extend(in_spreadsheets().map(column));
     columns.extend(baselines.cost_columns());
     Table { labels: 2, rows: replays.iter().flat_map(move |replay| rows_of(corpus, replay, baselines, cache)).collect(), columns }

@@ -1,7 +1,7 @@
 //! `cache`: what calls read from the prompt cache, every break of it with cause and price.
 
 use super::asked::{AskedCache, BreaksBy};
-use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::cache::CacheRecord;
@@ -179,37 +179,28 @@ fn rows(corpus: &Corpus, found: &CacheReads, by: BreaksBy) -> Vec<(Cell, Reads)>
     rows.into_iter().map(|(name, reads)| (cell(name), reads)).collect()
 }
 
-const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column::number(key, header, Unit::Count, Provenance::Recorded).says(meaning)
-}
-
-const fn tokens(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column::number(key, header, Unit::Tokens, Provenance::Recorded).says(meaning)
-}
-
-const COST: Column = Column::number("cost", "cost", Unit::Money, Provenance::Recorded)
+const COST: Column = Column::recorded("cost", "cost", Unit::Money)
     .says("what the call paid for tokens that it was expected to read, above the price of a read");
 
-const PAID_AGAIN: Column = tokens(
-    "tokens",
-    "tokens",
-    "paid for again: tokens that the call was expected to read, did not read, and whose place in the prompt it still fills",
-);
+const PAID_AGAIN: Column = Column::recorded("tokens", "tokens", Unit::Tokens)
+    .says("paid for again: tokens that the call was expected to read, did not read, and whose place in the prompt it still fills");
 
 fn table(by: BreaksBy, rows: Vec<(Cell, Reads)>, found: &CacheReads) -> Table {
     type Row = (Cell, Reads);
-    let share = |key, header, meaning| Column::number(key, header, Unit::Share, Provenance::Recorded).says(meaning);
+    let share = |key, header, meaning| Column::recorded(key, header, Unit::Share).says(meaning);
     let whole = found.sum.nano_usd;
     let mut fields = Fields::<Row>::new().with(Column::name(by.name(), by.name()), |(name, _)| name.clone());
     if matches!(by, BreaksBy::Session | BreaksBy::Agent) {
         fields = fields
-            .with(count("reads", "reads", "calls that were expected to read something"), |(_, reads)| Cell::Count(reads.expected))
+            .with(Column::recorded("reads", "reads", Unit::Count).says("calls that were expected to read something"), |(_, reads)| {
+                Cell::Count(reads.expected)
+            })
             .with(share("near", "as expected", "share of the reads within 1,024 tokens of what is expected"), |(_, reads)| {
                 Cell::share(reads.near, reads.expected)
             });
     }
     fields
-        .with(count("breaks", "breaks", ""), |(_, reads)| Cell::Count(reads.breaks))
+        .with(Column::recorded("breaks", "breaks", Unit::Count), |(_, reads)| Cell::Count(reads.breaks))
         .with(PAID_AGAIN, |(_, reads)| Cell::Tokens(reads.tokens))
         .with(COST, |(_, reads)| cost(reads))
         .with(share("share", "of all", "share of the cost of all breaks"), move |(_, reads)| Cell::share(reads.nano_usd, whole))
@@ -235,9 +226,9 @@ pub fn by_gap(found: &CacheReads) -> Table {
             Cell::Name(format!("{}{}", lifetime(**kept), if **implicit { ", implicit" } else { "" }))
         })
         .with(Column::name("gap", "gap"), move |((_, _, class), _)| Cell::Name(words(*class)))
-        .with(count("reads", "reads", ""), |(_, reads)| Cell::Count(reads.expected))
-        .with(count("breaks", "breaks", ""), |(_, reads)| Cell::Count(reads.breaks))
-        .with(Column::number("share", "broken", Unit::Share, Provenance::Recorded), |(_, reads)| Cell::share(reads.breaks, reads.expected))
+        .with(Column::recorded("reads", "reads", Unit::Count), |(_, reads)| Cell::Count(reads.expected))
+        .with(Column::recorded("breaks", "breaks", Unit::Count), |(_, reads)| Cell::Count(reads.breaks))
+        .with(Column::recorded("share", "broken", Unit::Share), |(_, reads)| Cell::share(reads.breaks, reads.expected))
         .with(COST, |(_, reads)| cost(reads))
         .table(2, found.gaps.iter().map(|((kept, class), reads)| ((&kept.implicit, &kept.lifetime, *class), reads)))
 }
@@ -282,13 +273,13 @@ fn flat(corpus: &Corpus, found: &CacheReads) -> Table {
         .with(Column::name("source", "source"), |(trace, _)| Cell::text(&trace.source))
         .with(Column::name("agent", "agent"), |(trace, _)| Cell::text(&trace.agent))
         .with(Column::name("model", "model"), model)
-        .with(count("call", "call", ""), |(_, one)| Cell::Count(one.place as u64 + 1))
+        .with(Column::recorded("call", "call", Unit::Count), |(_, one)| Cell::Count(one.place as u64 + 1))
         .with(Column::name("time", "time"), |(_, one)| one.time.map_or(Cell::Empty, |time| Cell::Name(moment(time))))
         .with(Column::name("cause", "cause"), |(_, one)| Cell::name(one.cause.key()))
-        .with(count("gap_seconds", "gap", ""), move |(_, one)| seconds(one.gap))
-        .with(count("lifetime_seconds", "lifetime", ""), move |(_, one)| seconds(one.kept.map(|kept| kept.lifetime)))
-        .with(tokens("expected", "expected", ""), |(_, one)| Cell::Tokens(one.expected))
-        .with(tokens("read", "read", ""), |(_, one)| Cell::Tokens(one.read))
+        .with(Column::recorded("gap_seconds", "gap", Unit::Count), move |(_, one)| seconds(one.gap))
+        .with(Column::recorded("lifetime_seconds", "lifetime", Unit::Count), move |(_, one)| seconds(one.kept.map(|kept| kept.lifetime)))
+        .with(Column::recorded("expected", "expected", Unit::Tokens), |(_, one)| Cell::Tokens(one.expected))
+        .with(Column::recorded("read", "read", Unit::Tokens), |(_, one)| Cell::Tokens(one.read))
         .with(PAID_AGAIN, |(_, one)| Cell::Tokens(one.tokens))
         .with(COST, |(_, one)| one.nano_usd.map_or(Cell::Empty, Cell::money))
         .table(5, corpus.traces.beside(&found.breaks, |one| one.session))

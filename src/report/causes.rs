@@ -1,16 +1,12 @@
 //! Why contexts overflowed, and what stands out in a policy's behaviour.
 
-use super::document::{Cell, Column, Provenance, Section, Unit};
+use super::document::{Cell, Column, Section, Unit};
 use super::field::Fields;
 use super::words::{counted, three_digits};
 use crate::experiment::{NeverReached, Replay};
 use crate::list::Arrange;
 use crate::sim::{Cause, Warning};
 use std::cmp::Reverse;
-
-const fn simulated(key: &'static str, header: &'static str, unit: Unit) -> Column {
-    Column::number(key, header, unit, Provenance::Simulated)
-}
 
 /// Overflows by policy and cause, the most frequent cause first. Absent where nothing overflowed.
 pub fn causes<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
@@ -21,8 +17,8 @@ pub fn causes<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> 
     });
     let table = Fields::<(&Replay, Cause, u64)>::new()
         .with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy))
-        .with(simulated("overflows", "overflows", Unit::Count), |(.., count)| Cell::Count(*count))
-        .with(simulated("share", "share", Unit::Share), |(replay, _, count)| Cell::share(*count, replay.totals.overflows))
+        .with(Column::simulated("overflows", "overflows", Unit::Count), |(.., count)| Cell::Count(*count))
+        .with(Column::simulated("share", "share", Unit::Share), |(replay, _, count)| Cell::share(*count, replay.totals.overflows))
         .with(Column::prose("cause", "cause"), |(_, cause, _)| Cell::name(cause.name()));
     table.table(1, rows).told("Why contexts overflowed")
 }
@@ -59,7 +55,7 @@ pub fn warned(replay: &Replay) -> Vec<Warned<'_>> {
 pub fn warnings<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
     let table = Fields::<Warned<'_>>::new()
         .with(Column::name("policy", "policy"), |warned| Cell::name(warned.policy))
-        .with(simulated("sessions", "sessions", Unit::Count), |warned| Cell::Count(warned.sessions))
+        .with(Column::simulated("sessions", "sessions", Unit::Count), |warned| Cell::Count(warned.sessions))
         .with(Column::prose("warning", "warning"), |warned| Cell::name(&warned.sentence));
     table.table(1, replays.flat_map(warned)).told("Warnings")
 }

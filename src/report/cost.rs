@@ -73,11 +73,11 @@ const fn money(key: &'static str, header: &'static str, meaning: &'static str, p
 }
 
 const fn share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { priority: 3, ..Column::number(key, header, Unit::Share, Provenance::Simulated).says(meaning) }
+    Column { priority: 3, ..Column::simulated(key, header, Unit::Share).says(meaning) }
 }
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { priority: 2, ..Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning) }
+    Column { priority: 2, ..Column::simulated(key, header, Unit::Count).says(meaning) }
 }
 
 /// The same with a sign before each difference, for people.
@@ -213,7 +213,7 @@ fn by_tier(priced: &Priced<'_>) -> Table {
     Fields::<(&Replay, &str, u64, u64)>::new()
         .with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy))
         .with(Column::name("tier", "tier"), |(_, name, ..)| Cell::name(name))
-        .with(Column::number("tokens", "tokens", Unit::Tokens, Provenance::Simulated), |(_, _, tokens, _)| Cell::Tokens(*tokens))
+        .with(Column::simulated("tokens", "tokens", Unit::Tokens), |(_, _, tokens, _)| Cell::Tokens(*tokens))
         .with(money("cost", "cost", "", Provenance::Simulated), |(replay, .., nano)| cost_figures::cost(&replay.bill, *nano))
         .with(share("share", "of the bill", ""), |(replay, .., nano)| Cell::share(*nano, replay.bill.with(priced.cache).nano_usd()))
         .table(2, rows)
@@ -282,14 +282,15 @@ fn beside(checks: &BTreeMap<String, Check>) -> Option<String> {
 }
 
 fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
-    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
-    let prunes = simulated("prunes", "prunes", Unit::Count)
+    let prunes = Column::simulated("prunes", "prunes", Unit::Count)
         .says("how often old items were replaced by placeholders; where that holds for one request alone, it counts at each");
     let measured = Fields::<&(u64, Replay)>::new()
-        .with(simulated("minimum", "minimum", Unit::Tokens), |(minimum, _)| Cell::Tokens(*minimum))
+        .with(Column::simulated("minimum", "minimum", Unit::Tokens), |(minimum, _)| Cell::Tokens(*minimum))
         .with(prunes, |(_, replay)| Cell::Count(replay.totals.events_of(EventKind::Prune)))
-        .with(simulated("tokens_saved", "tokens saved", Unit::Tokens), |(_, replay)| Cell::SignedTokens(replay.totals.tokens_saved()))
-        .with(simulated("hits", "hits", Unit::Share), |(_, replay)| hits(replay.bill.with(cache)))
+        .with(Column::simulated("tokens_saved", "tokens saved", Unit::Tokens), |(_, replay)| {
+            Cell::SignedTokens(replay.totals.tokens_saved())
+        })
+        .with(Column::simulated("hits", "hits", Unit::Share), |(_, replay)| hits(replay.bill.with(cache)))
         .with(money("cost", "cost", "", Provenance::Simulated), |(_, replay)| {
             cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd())
         })

@@ -2,7 +2,7 @@
 
 use super::asked::Baselines;
 use super::calibration::part;
-use super::document::{Better, Cell, Column, Provenance, Unit};
+use super::document::{Better, Cell, Column, Unit};
 use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::cost::{Bill, Bills, CacheKind, Charge, Check, OwnError};
 use crate::experiment::metric::LIST_PRICE;
@@ -14,12 +14,12 @@ const NAMED: usize = 5;
 
 /// What tables of policies and sessions show.
 pub const COLUMNS: [Column; 2] = [
-    Column { meaning: LIST_PRICE, priority: 4, better: Better::Less, ..Column::number("cost", "cost", Unit::Money, Provenance::Simulated) },
+    Column { meaning: LIST_PRICE, priority: 4, better: Better::Less, ..Column::simulated("cost", "cost", Unit::Money) },
     Column {
         meaning: "share of the prompt tokens that this cache reads",
         priority: 4,
         better: Better::More,
-        ..Column::number("cache_hit_rate", "cache hits", Unit::Share, Provenance::Simulated)
+        ..Column::simulated("cache_hit_rate", "cache hits", Unit::Share)
     },
 ];
 

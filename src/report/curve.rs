@@ -1,7 +1,7 @@
 //! `curve`: from how far back replies repeat earlier text, and what a limit on retention would keep of it.
 
 use super::answer::heading;
-use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Better, Body, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::curve::{AXES, CurveRecord, KINDS};
@@ -124,7 +124,7 @@ fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {
 }
 
 const fn share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, better: Better::More, ..Column::number(key, header, Unit::Share, Provenance::Estimated) }
+    Column { meaning, better: Better::More, ..Column::estimated(key, header, Unit::Share) }
 }
 
 fn points(axis: Axis, curves: &[(&str, Curve)]) -> Table {
@@ -141,7 +141,7 @@ fn points(axis: Axis, curves: &[(&str, Curve)]) -> Table {
         move |place: &usize| edge(curve.and_then(|curve| curve.points.get(*place)?.band).map(of))
     };
     Fields::<usize>::new()
-        .with(Column::number("retained", "newest", unit, Provenance::Estimated), move |place| newest(retained(*place)))
+        .with(Column::estimated("retained", "newest", unit), move |place| newest(retained(*place)))
         .with(share("lines", "lines", "share of the reused lines that would be kept"), kept(0))
         .with(share("lines_low", "from", "its band"), edge(0, |band| band.0))
         .with(share("lines_high", "to", ""), edge(0, |band| band.1))
@@ -157,7 +157,7 @@ fn edge(edge: Option<u64>) -> Cell {
 }
 
 fn presets(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Table {
-    let limit = Column::number("limit", "keeps", Unit::Count, Provenance::Simulated).says("how much its rule keeps of the newest");
+    let limit = Column::simulated("limit", "keeps", Unit::Count).says("how much its rule keeps of the newest");
     let lines = "share of the reused lines that stand nearer than that; what crosses a line of tokens stays or goes as the rule has it";
     let kept = |kind: usize| {
         let distances = by_kind.get(kind).map_or(&[][..], |(_, distances)| distances.as_slice());
@@ -199,7 +199,7 @@ fn groups(
         let filled = by_kind.iter().zip(lists).filter(|(_, list)| !list.is_empty());
         filled.map(move |((evidence, _), list)| (group, *evidence, list))
     });
-    let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Estimated).says(meaning);
+    let tokens = |key, header, meaning| Column::estimated(key, header, Unit::Tokens).says(meaning);
     let quantile = |percent| {
         move |(.., list): &Group<'_>| {
             let enough = list.len() as u64 >= FEWEST;
@@ -212,7 +212,7 @@ fn groups(
             Cell::share(kept, of)
         }
     };
-    let count = Column::number("references", "references", Unit::Count, Provenance::Estimated);
+    let count = Column::estimated("references", "references", Unit::Count);
     let half = "half of them reach no farther back, in tokens; empty for fewer than five references";
     Fields::<Group<'_>>::new()
         .with(Column::name(name, name), |(group, ..)| Cell::text(group))
@@ -236,7 +236,7 @@ fn flat(by_kind: &[(&str, Vec<&Distance>)]) -> Table {
             points.into_iter().map(move |point| (axis, *name, references, point))
         })
     });
-    let count = |key| Column::number(key, key, Unit::Count, Provenance::Estimated);
+    let count = |key| Column::estimated(key, key, Unit::Count);
     Fields::<(Axis, &str, u64, Point)>::new()
         .with(Column::name("axis", "axis"), |(axis, ..)| Cell::name(axis.name()))
         .with(Column::name("evidence", "evidence"), |(_, name, ..)| Cell::name(name))

@@ -1,6 +1,6 @@
 //! `diff`: where two policies part, what each did there, and how their contexts go on from it.
 
-use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference, later, median_call, overflows_from};
@@ -177,13 +177,11 @@ fn share(part: u64, whole: u64) -> String {
 /// A session, and whose row it is.
 type Row<'a> = (Rc<Met<'a>>, Which);
 
-const CALL: Column = Column {
-    priority: 1,
-    ..Column::number("call", "call", Unit::Count, Provenance::Simulated).says("the first call at which their contexts differ")
-};
+const CALL: Column =
+    Column { priority: 1, ..Column::simulated("call", "call", Unit::Count).says("the first call at which their contexts differ") };
 
 const fn tokens(key: &'static str, header: &'static str, meaning: &'static str, priority: u8) -> Column {
-    Column { priority, ..Column::number(key, header, Unit::Tokens, Provenance::Simulated).says(meaning) }
+    Column { priority, ..Column::simulated(key, header, Unit::Tokens).says(meaning) }
 }
 
 /// What is told where they part.
@@ -203,7 +201,7 @@ fn numbers<'a>() -> Fields<'a, Row<'a>> {
     let context = |call: Option<&CallOutcome>| call.map_or(Cell::Empty, |call| Cell::Tokens(call.actual));
     let overflows = Column {
         priority: 2,
-        ..Column::number("overflows_later", "over\u{ad}flows", Unit::Count, Provenance::Simulated)
+        ..Column::simulated("overflows_later", "over\u{ad}flows", Unit::Count)
             .says("calls that the provider would have refused, from that call on")
     };
     let before = tokens("before_tokens", "before", "that call's context if neither had done anything since the call before", 1);

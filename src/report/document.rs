@@ -248,6 +248,21 @@ impl Column {
         Column { unit, provenance, ..Column::name(key, header) }
     }
 
+    /// A column of numbers that logs hold.
+    pub const fn recorded(key: &'static str, header: &'static str, unit: Unit) -> Column {
+        Column::number(key, header, unit, Provenance::Recorded)
+    }
+
+    /// A column of numbers that a replay makes.
+    pub const fn simulated(key: &'static str, header: &'static str, unit: Unit) -> Column {
+        Column::number(key, header, unit, Provenance::Simulated)
+    }
+
+    /// A column of numbers that are estimated.
+    pub const fn estimated(key: &'static str, header: &'static str, unit: Unit) -> Column {
+        Column::number(key, header, unit, Provenance::Estimated)
+    }
+
     /// The heading without marks for breaking it.
     pub fn plain_header(&self) -> String {
         self.header.replace('\u{ad}', "")

@@ -9,7 +9,7 @@ pub use account::own_words;
 pub use call::no_call;
 
 use super::asked::{Subject, Telling};
-use super::document::{Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::record::any::Record;
 use super::record::replay::ExplainRecord;
 use super::words::{counted, grouped, percent};
@@ -93,16 +93,11 @@ fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
 /// Calls and events in order; of events that are folded only the first has a row, which stands for all.
 fn timeline(rules: &Rules, outcome: &Outcome, folds: &BTreeMap<usize, Fold>) -> Table {
     let columns = vec![
-        Column::number("call", "call", Unit::Count, Provenance::Recorded),
+        Column::recorded("call", "call", Unit::Count),
         Column::name("event", "event"),
-        Column {
-            meaning: "tokens in the context, after the event",
-            ..Column::number("context_tokens", "context", Unit::Tokens, Provenance::Simulated)
-        },
-        Column {
-            meaning: "the call's reply: as recorded, or estimated where the log holds a placeholder",
-            ..Column::number("reply_tokens", "reply", Unit::Tokens, Provenance::Recorded)
-        },
+        Column::simulated("context_tokens", "context", Unit::Tokens).says("tokens in the context, after the event"),
+        Column::recorded("reply_tokens", "reply", Unit::Tokens)
+            .says("the call's reply: as recorded, or estimated where the log holds a placeholder"),
         Column::prose("what", "what happened"),
     ];
     let mut rows = Vec::with_capacity(outcome.calls.len() + outcome.events.len());

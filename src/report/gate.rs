@@ -1,7 +1,7 @@
 //! `gate`: a policy beside its baseline: what moved, in which sessions, and what of it is not allowed.
 
 use super::asked::Gated;
-use super::document::{Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::measures::{cell, phrase, share_cell};
 use super::record::any::Record;
@@ -196,7 +196,7 @@ fn difference(baseline: Value, now: Value) -> Value {
 type Row<'a> = (&'a Moved, Cell, Option<(Value, Value)>);
 
 fn values<'a>() -> Fields<'a, Row<'a>> {
-    let simulated = |key, header, meaning| Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning);
+    let simulated = |key, header, meaning| Column::simulated(key, header, Unit::Count).says(meaning);
     let told = |values: &Option<(Value, Value)>, cell: &dyn Fn(Value, Value) -> Cell| values.map_or(Cell::Empty, |(was, is)| cell(was, is));
     let change_says = "the difference in percent of the baseline, as limits in percent are judged; rounded away from zero";
     Fields::<Row<'a>>::new()
@@ -226,7 +226,7 @@ fn verdict(moved: &Moved) -> Cell {
 
 /// For spreadsheets: differences and bounds are numbers; a difference of shares is one too.
 fn flat(measures: &[Moved]) -> Table {
-    let number = |key, unit| Column::number(key, key, unit, Provenance::Simulated);
+    let number = |key, unit| Column::simulated(key, key, unit);
     let share = |moved: &Moved, of: fn(Estimate) -> f64| {
         let difference = moved.difference.filter(|difference| difference.whole.is_some());
         difference.map_or(Cell::Empty, |difference| share_cell(of(difference.share)))

@@ -1,13 +1,9 @@
 //! How far a policy's estimates were from recorded usage.
 
-use super::document::{Cell, Column, Provenance, Section, Unit};
+use super::document::{Cell, Column, Section, Unit};
 use super::field::Fields;
 use crate::experiment::Replay;
 use crate::sim::{Drift, LARGEST_RATIO};
-
-const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
-    Column::number(key, header, unit, Provenance::Estimated).says(meaning)
-}
 
 /// One row per policy and kind of estimate. Absent where no usage is recorded.
 pub fn guesses(replays: &[Replay]) -> Option<Section> {
@@ -18,14 +14,16 @@ pub fn guesses(replays: &[Replay]) -> Option<Section> {
     Fields::<(&str, &str, &Drift)>::new()
         .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
         .with(Column::name("estimate", "estimate"), |(_, guess, _)| Cell::name(guess))
-        .with(number("compared", "calls", "calls with recorded usage that were compared", Unit::Count), |row| Cell::Count(row.2.calls))
-        .with(number("bias", "bias", bias, Unit::Share), |(.., drift)| {
+        .with(Column::estimated("compared", "calls", Unit::Count).says("calls with recorded usage that were compared"), |row| {
+            Cell::Count(row.2.calls)
+        })
+        .with(Column::estimated("bias", "bias", Unit::Share).says(bias), |(.., drift)| {
             let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
             Cell::Share { part: signed(drift.guessed_tokens) - signed(drift.actual_tokens), whole: drift.actual_tokens }
         })
-        .with(number("p05", "p5", "actual / estimated: 5th percentile over calls", Unit::Count), |row| ratio(row.2, 5))
-        .with(number("p50", "p50", "half of them", Unit::Count), |row| ratio(row.2, 50))
-        .with(number("p95", "p95", "95th percentile", Unit::Count), |row| ratio(row.2, 95))
+        .with(Column::estimated("p05", "p5", Unit::Count).says("actual / estimated: 5th percentile over calls"), |row| ratio(row.2, 5))
+        .with(Column::estimated("p50", "p50", Unit::Count).says("half of them"), |row| ratio(row.2, 50))
+        .with(Column::estimated("p95", "p95", Unit::Count).says("95th percentile"), |row| ratio(row.2, 95))
         .table(2, rows.filter(|(.., drift)| drift.calls > 0))
         .told("How far estimates were from recorded usage")
 }

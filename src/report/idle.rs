@@ -176,11 +176,11 @@ fn compactions(found: &Idle) -> Vec<String> {
 }
 
 const fn cost(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column::number(key, header, Unit::Money, Provenance::Simulated).says(meaning).better(Better::Less)
+    Column::simulated(key, header, Unit::Money).says(meaning).better(Better::Less)
 }
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column::number(key, header, Unit::Count, Provenance::Recorded).says(meaning)
+    Column::recorded(key, header, Unit::Count).says(meaning)
 }
 
 fn is_pings(remedy: Remedy) -> bool {
@@ -237,7 +237,7 @@ fn by_session(corpus: &Corpus, found: &Idle) -> Table {
 }
 
 fn by_model(found: &Idle) -> Table {
-    let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Simulated).says(meaning);
+    let tokens = |key, header, meaning| Column::simulated(key, header, Unit::Tokens).says(meaning);
     Fields::<&BreakEven>::new()
         .with(Column::name("model", "model"), |one| Cell::text(&one.model))
         .with(Column::name("cache", "cache"), |one| Cell::Name(lifetime(one.lifetime)))

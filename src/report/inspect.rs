@@ -3,7 +3,7 @@
 use super::answer::heading;
 use super::asked::Parts;
 use super::cautions;
-use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::notes;
 use super::record::any::Record;
@@ -101,7 +101,7 @@ fn in_short(outliers: &[Odd]) -> Option<String> {
 }
 
 fn outlier_table(outliers: &[Odd]) -> Table {
-    let tokens = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Recorded);
+    let tokens = |key, header| Column::recorded(key, header, Unit::Tokens);
     Fields::<&Odd>::new()
         .with(Column::name("session", "session"), |(session, _)| Cell::text(session))
         .with(count("call", "call", "counted from 1"), |(_, outlier)| Cell::Count(outlier.call as u64 + 1))
@@ -210,21 +210,19 @@ fn times(count: u64) -> String {
 }
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Recorded) }
+    Column { meaning, ..Column::recorded(key, header, Unit::Count) }
 }
 
 const fn tokens(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, ..Column::number(key, header, Unit::Tokens, Provenance::Recorded) }
+    Column { meaning, ..Column::recorded(key, header, Unit::Tokens) }
 }
 
 const OUTPUTS: &str = "sum of the replies: as recorded, or estimated where the log holds a placeholder of the stream's beginning";
 
 const LARGEST: Column = tokens("largest_prompt_tokens", "largest prompt", "the largest recorded prompt of a call");
 
-const HIDDEN: Column = Column {
-    meaning: "what a call carries and the log does not show, at the first call; of several sessions the one in the middle",
-    ..Column::number("overhead_tokens", "over\u{ad}head", Unit::Tokens, Provenance::Estimated)
-};
+const HIDDEN: Column = Column::estimated("overhead_tokens", "over\u{ad}head", Unit::Tokens)
+    .says("what a call carries and the log does not show, at the first call; of several sessions the one in the middle");
 
 const WITH_USAGE: Column = count("calls_with_usage", "with usage", "calls whose usage is recorded");
 

@@ -1,6 +1,6 @@
 //! How far contexts jump from one call to the next, beside what each policy keeps free above its threshold.
 
-use super::document::{Better, Cell, Column, Provenance, Section, Unit};
+use super::document::{Better, Cell, Column, Section, Unit};
 use super::field::Fields;
 use super::words::three_digits;
 use crate::corpus::Corpus;
@@ -11,7 +11,7 @@ use crate::statistics::quantile;
 pub fn jumps(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
     let rows = replays.iter().map(|replay| (replay.policy.as_str(), replay.jumps(corpus)));
     let rows: Vec<(&str, Jumps)> = rows.filter(|(_, jumps)| jumps.reserve.is_some() && !jumps.sizes.is_empty()).collect();
-    let recorded = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Recorded);
+    let recorded = |key, header| Column::recorded(key, header, Unit::Tokens);
     let mut fields = Fields::<(&str, Jumps)>::new()
         .with(Column::name("policy", "policy"), |(policy, _)| Cell::name(policy))
         .with(Column::name("reserve", "reserve").says("what the provider accepts less the policy's lowest threshold"), |(_, jumps)| {
@@ -20,15 +20,15 @@ pub fn jumps(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
                 false => format!("{} to {}", three_digits(least), three_digits(most)),
             }))
         })
-        .with(Column::number("jumps", "jumps", Unit::Count, Provenance::Recorded), |(_, jumps)| Cell::Count(jumps.beside));
+        .with(Column::recorded("jumps", "jumps", Unit::Count), |(_, jumps)| Cell::Count(jumps.beside));
     for ((percent, key), header) in JUMP_QUANTILES.into_iter().zip(["median", "P95", "P99", "largest"]) {
         fields =
             fields.with(recorded(key, header), move |(_, jumps)| quantile(&jumps.sizes, percent * 10).map_or(Cell::Empty, Cell::Tokens));
     }
-    let beyond = Column::number("beyond", "beyond", Unit::Count, Provenance::Simulated)
+    let beyond = Column::simulated("beyond", "beyond", Unit::Count)
         .says("jumps larger than the reserve of their session: from just below the threshold they end in a refusal")
         .better(Better::Less);
-    let share = Column::number("beyond_share", "share", Unit::Share, Provenance::Simulated);
+    let share = Column::simulated("beyond_share", "share", Unit::Share);
     fields
         .with(beyond, |(_, jumps)| Cell::Count(jumps.beyond))
         .with(share, |(_, jumps)| Cell::share(jumps.beyond, jumps.beside))

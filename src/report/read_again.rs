@@ -1,6 +1,6 @@
 //! What was read again after recorded compactions, beside what references call needed: how far the method can be trusted.
 
-use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Section, Table, Unit};
 use super::field::Fields;
 use super::record::read_again::standing;
 use super::words::{counted, grouped};
@@ -30,8 +30,8 @@ pub const NOTE: &str = "Read again: the result of a reading call before a record
      looked at from their middle on. Intervals (90 %, Wilson) take results for independent, so they are too narrow.";
 
 fn table(found: &ReadAgain) -> Table {
-    let count = |key, header, meaning| Column::number(key, header, Unit::Count, Provenance::Recorded).says(meaning);
-    let part = |key, header, meaning| Column::number(key, header, Unit::Share, Provenance::Recorded).says(meaning);
+    let count = |key, header, meaning| Column::recorded(key, header, Unit::Count).says(meaning);
+    let part = |key, header, meaning| Column::recorded(key, header, Unit::Share).says(meaning);
     let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
     Fields::<&Group>::new()
         .with(Column::name("standing", "result"), |group| Cell::name(standing(group.standing)))

@@ -2,7 +2,7 @@
 
 use super::asked::Baselines;
 use super::cost_figures;
-use super::document::{Better, Cell, Column, Provenance, Unit};
+use super::document::{Better, Cell, Column, Unit};
 use super::figures;
 use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::corpus::Corpus;
@@ -52,7 +52,7 @@ pub const COST_BESIDE: Column = Column {
               requests are on neither side, the modelled cache on both where logs count none or another model is billed",
     priority: 4,
     better: Better::Less,
-    ..Column::number("cost_vs_recorded", "cost vs re\u{ad}corded", Unit::Share, Provenance::Simulated)
+    ..Column::simulated("cost_vs_recorded", "cost vs re\u{ad}corded", Unit::Share)
 };
 
 /// Its cell.

@@ -1,7 +1,7 @@
 //! What was forgotten: text that the model repeated later, by the kind of its source, and whether it was still there.
 
 use super::by_rule;
-use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Better, Body, Cell, Column, Section, Table, Unit};
 use super::field::Fields;
 use super::words::{counted, counted_as, evidence_name, grouped};
 use crate::corpus::Corpus;
@@ -18,14 +18,13 @@ const NAMED: usize = 10;
 type Row<'a> = (&'a Replay, &'static str, &'static str, Fates);
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning)
+    Column::simulated(key, header, Unit::Count).says(meaning)
 }
 
-const REFERENCES: Column =
-    Column::number("references", "references", Unit::Count, Provenance::Estimated).says("times that a reply repeats text of one source");
+const REFERENCES: Column = Column::estimated("references", "references", Unit::Count).says("times that a reply repeats text of one source");
 
 const fn kept_share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column::number(key, header, Unit::Share, Provenance::Simulated).says(meaning).better(Better::More)
+    Column::simulated(key, header, Unit::Share).says(meaning).better(Better::More)
 }
 
 fn fields<'a>() -> Fields<'a, Row<'a>> {
@@ -53,7 +52,7 @@ pub fn flat(replays: &[Replay]) -> Table {
 
 /// What each policy kept of what any policy could have kept while it carried as much.
 pub(super) fn achievable(replays: &[Replay]) -> Section {
-    let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Simulated).says(meaning);
+    let tokens = |key, header, meaning| Column::simulated(key, header, Unit::Tokens).says(meaning);
     let mean = |replay: &Replay, tokens: u64| {
         let calls = replay.totals.calls;
         Cell::Tokens((tokens + calls / 2).checked_div(calls).unwrap_or(0))
@@ -146,8 +145,7 @@ type Case<'a> = (&'a str, &'a str, &'a Broken);
 /// What is said of such references; with a path where one is known.
 fn cases<'a>(all: &[Case<'a>]) -> Fields<'a, Case<'a>> {
     let text = |text: &Option<String>| text.as_deref().map_or(Cell::Empty, Cell::text);
-    let distance =
-        Column::number("distance_tokens", "tokens ago", Unit::Tokens, Provenance::Estimated).says("what arrived between the two");
+    let distance = Column::estimated("distance_tokens", "tokens ago", Unit::Tokens).says("what arrived between the two");
     let fields = Fields::<Case<'a>>::new()
         .with(count("call", "call", "the call whose reply takes the text up"), |(.., broken)| Cell::Count(u64::from(broken.call) + 1))
         .with(count("source_message", "source", "number of the message that holds the text"), |(.., broken)| {

@@ -1,7 +1,7 @@
 //! The closed loop beside the open one: what an agent would read again, and what is left of the saving.
 
 use super::cost_figures;
-use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Better, Body, Cell, Column, Section, Table, Unit};
 use super::field::Fields;
 use super::figures;
 use super::finding;
@@ -19,12 +19,8 @@ pub const NOTE: &str = "Closed loop: before a call whose reply repeats lines tha
                         which brings the source back at its size. That it would do just this is a supposition, and the least: a run may get longer, \
                         which no replay knows. What is saved is so much at most.";
 
-const fn column(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
-    Column::number(key, header, unit, Provenance::Simulated).says(meaning)
-}
-
 const fn less(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
-    column(key, header, meaning, unit).better(Better::Less)
+    Column::simulated(key, header, unit).says(meaning).better(Better::Less)
 }
 
 const READ_AGAIN: Column = less("refetches", "read again", "requests that read a lost source again", Unit::Count);
@@ -36,7 +32,8 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
     use Unit::{Count, Money, Share, Tokens};
     let saved = |totals: &Totals| Cell::Share { part: totals.tokens_saved(), whole: totals.recorded_tokens };
     let cost = move |replay: &Replay| cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd());
-    let net = column("saved_net", "saved at most", "the same less what is read again at least, and all that leads to", Share)
+    let net = Column::simulated("saved_net", "saved at most", Share)
+        .says("the same less what is read again at least, and all that leads to")
         .better(Better::More);
     let again = less("sources_again", "more than once", "sources that were lost and read again more than once", Count);
     Fields::<(&'a Replay, &'a Replay)>::new()
@@ -45,40 +42,39 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
         .with(less("refetches_per_call", "of calls", "the same as a share of the recorded calls", Share), |(open, closed)| {
             Cell::share(closed.totals.refetches.calls, open.totals.calls)
         })
-        .with(column("refetched_sources", "sources", "different sources among them", Count), |(_, closed)| {
+        .with(Column::simulated("refetched_sources", "sources", Count).says("different sources among them"), |(_, closed)| {
             Cell::Count(closed.totals.refetches.sources)
         })
         .with(again, |(_, closed)| Cell::Count(closed.totals.refetches.sources_again))
-        .with(column("saved_open", "saved, open", "prompt tokens saved as a share, if nothing is read again", Share), move |(open, _)| {
-            saved(&open.totals)
-        })
+        .with(
+            Column::simulated("saved_open", "saved, open", Share).says("prompt tokens saved as a share, if nothing is read again"),
+            move |(open, _)| saved(&open.totals),
+        )
         .with(net, move |(_, closed)| saved(&closed.totals))
         .with(
-            column("prompt_tokens_open", "prompt tokens, open", "the contexts of all calls, summed, if nothing is read again", Tokens),
+            Column::simulated("prompt_tokens_open", "prompt tokens, open", Tokens)
+                .says("the contexts of all calls, summed, if nothing is read again"),
             |(open, _)| Cell::Tokens(open.totals.prompt_tokens),
         )
         .with(less("prompt_tokens_closed", "prompt tokens, closed", IF_READ_AGAIN, Tokens), |(_, closed)| {
             Cell::Tokens(closed.totals.prompt_tokens)
         })
         .with(
-            column("compactions_open", "compac\u{ad}tions, open", "messages replaced by a summary, if nothing is read again", Count),
+            Column::simulated("compactions_open", "compac\u{ad}tions, open", Count)
+                .says("messages replaced by a summary, if nothing is read again"),
             |(open, _)| Cell::Count(compactions(&open.totals)),
         )
         .with(less("compactions_closed", "compac\u{ad}tions, closed", IF_READ_AGAIN, Count), |(_, closed)| {
             Cell::Count(compactions(&closed.totals))
         })
         .with(
-            column(
-                "overflows_open",
-                "over\u{ad}flows, open",
-                "calls that the provider would have refused, if nothing is read again",
-                Count,
-            ),
+            Column::simulated("overflows_open", "over\u{ad}flows, open", Count)
+                .says("calls that the provider would have refused, if nothing is read again"),
             |(open, _)| Cell::Count(open.totals.overflows),
         )
         .with(less("overflows_closed", "over\u{ad}flows, closed", IF_READ_AGAIN, Count), |(_, closed)| Cell::Count(closed.totals.overflows))
         .with(
-            column("cost_open_usd", "cost, open", "list price with the chosen cache, if nothing is read again", Money),
+            Column::simulated("cost_open_usd", "cost, open", Money).says("list price with the chosen cache, if nothing is read again"),
             move |(open, _)| cost(open),
         )
         .with(less("cost_closed_usd", "cost, closed", IF_READ_AGAIN, Money), move |(_, closed)| cost(closed))

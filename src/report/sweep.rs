@@ -1,7 +1,7 @@
 //! `sweep`: many settings of policies, the best first.
 
 use super::asked::{Billed, Swept};
-use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Better, Body, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, cells, column, told};
 use super::judged::{Bundle, Judged, bundled, judged, trade, words};
@@ -181,7 +181,6 @@ fn goal(swept: &Swept<'_>) -> String {
 /// What decides of each setting: what is sought, how far that is from the own one, what fails, and what is lost.
 fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     let measure = swept.objective.measure;
-    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
     let header = if measure.whole.is_some() { "objective" } else { measure.part.header };
     let mut fields = Fields::<&(&Judged<'_>, String)>::new();
     if swept.bases.len() > 1 {
@@ -194,8 +193,8 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     let beside = if swept.yours.iter().any(|words| !words.is_empty()) { "vs yours" } else { "vs de\u{ad}faults" };
     fields = fields
         .with(Column::name("setting", "setting, simulated"), |(_, setting)| Cell::name(setting))
-        .with(simulated("objective", header, measure.part.unit), move |(judged, _)| cell(judged.row.value(&measure), &measure))
-        .with(simulated("difference", beside, Unit::Share), move |(judged, _)| difference(judged));
+        .with(Column::simulated("objective", header, measure.part.unit), move |(judged, _)| cell(judged.row.value(&measure), &measure))
+        .with(Column::simulated("difference", beside, Unit::Share), move |(judged, _)| difference(judged));
     for (key, header) in [
         ("failed_sessions", "failed"),
         ("overflows", "over\u{ad}flows"),
@@ -221,17 +220,17 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
 }
 
 fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'static Metric]) -> Table {
-    let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
+    let simulated = |key, header, meaning| Column { meaning, ..Column::simulated(key, header, Unit::Count) };
     let share = |key, header, meaning| Column { unit: Unit::Share, ..simulated(key, header, meaning) };
     let mut columns = vec![
         Column::name("policy", "policy"),
         Column::name("setting", "setting"),
-        Column { meaning: "how it stands to the best setting that keeps all constraints", ..Column::name("verdict", "verdict") },
-        Column { meaning: "no other setting is as good in everything and better in something", ..Column::name("front", "front") },
+        Column::name("verdict", "verdict").says("how it stands to the best setting that keeps all constraints"),
+        Column::name("front", "front").says("no other setting is as good in everything and better in something"),
         simulated("objective", "objective", "what is sought, over all sessions"),
         simulated("objective_low", "from", "the lower bound of its interval over sessions"),
         simulated("objective_high", "to", "the upper one"),
-        Column { meaning: "how it stands to the own setting of its policy", ..Column::name("against_own", "against own") },
+        Column::name("against_own", "against own").says("how it stands to the own setting of its policy"),
         share("difference", "differ\u{ad}ence", "the difference from it, as a share of what it comes to"),
         share("difference_low", "from", "the lower bound of its interval over sessions"),
         share("difference_high", "to", "the upper one"),

@@ -4,7 +4,7 @@ mod said;
 mod screen;
 
 use super::asked::Found;
-use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::document::{Body, Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, column};
 use super::measures::{CLOSED_LOOP, bound_cell, cell, phrase};
@@ -155,14 +155,14 @@ fn table(found: &Found<'_>) -> Table {
     let measure = found.tuned.objective.measure;
     let spread = move |row: &Row<'_>| row.row.spread.get(&measure.name()).copied();
     let bound = move |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| bound_cell(bound, &measure));
-    let simulated = |key, header, unit, meaning| Column::number(key, header, unit, Provenance::Simulated).says(meaning);
+    let simulated = |key, header, unit, meaning| Column::simulated(key, header, unit).says(meaning);
     let unit = measure.part.unit;
     let broken = simulated("broken_references", "reused text lost", Unit::Count, "lines that a reply repeats and that were gone");
     let parts = Column::name("part", "part").says("training: sought on these; held-out: judged on these");
     let mut fields = Fields::<Row<'_>>::new()
         .with(Column::name("setting", "setting"), |row| Cell::Name(setting_words(found, row.trial)))
         .with(parts, |row| Cell::name(row.part))
-        .with(Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded), |row| Cell::Count(row.sessions as u64))
+        .with(Column::recorded("sessions", "sessions", Unit::Count), |row| Cell::Count(row.sessions as u64))
         .with(simulated("objective", "objective", unit, "what is sought, over all sessions of the part"), move |row| {
             cell(row.row.value(&measure), &measure)
         })
@@ -217,7 +217,7 @@ fn deciders(found: &Found<'_>, moved: &[&Decided]) -> Table {
     let part = found.tuned.objective.measure.part;
     let value = |value: i64| cell(Value { part: value, whole: 1 }, &Measure { part, whole: None });
     let unit = if part.unit == Unit::Money { Unit::Money } else { Unit::Tokens };
-    let simulated = |key, header, meaning| Column::number(key, header, unit, Provenance::Simulated).says(meaning);
+    let simulated = |key, header, meaning| Column::simulated(key, header, unit).says(meaning);
     Fields::<&Decided>::new()
         .with(Column::name("session", "session"), |decided| Cell::text(&decided.session))
         .with(Column::name("agent", "agent"), |decided| Cell::text(&decided.agent))

@@ -112,7 +112,7 @@ fn by_arm(asked: &Validated<'_>) -> Table {
     let first = move |arm: &&Arm| of(arm, FIRST);
     Fields::<&Arm>::new()
         .with(Column::name("arm", "arm"), |arm| Cell::text(&arm.name))
-        .with(Column::number("runs", "runs", Unit::Count, Provenance::Recorded), |arm| Cell::Count(arm.runs.1 as u64))
+        .with(Column::recorded("runs", "runs", Unit::Count), |arm| Cell::Count(arm.runs.1 as u64))
         .with(simulated("prompt_per_call", "prompt per call", "predicted / measured, as a change"), both(FIRST))
         .with(Column::name("interval", "90 %"), move |arm| first(arm).map_or(Cell::Empty, |found| Cell::Name(bounds(&found))))
         .with(simulated("verdict", "verdict", "on the prompt per call"), move |arm| {

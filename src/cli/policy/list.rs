@@ -6,7 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::when::now;
 use clap::Args;
 use ctxsim::policy::{Policy as Document, presets};
-use ctxsim::report::{Cell, Column, Provenance, Table, Unit, list};
+use ctxsim::report::{Cell, Column, Table, Unit, list};
 use jiff::civil::Date;
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ impl List {
             Column::name("policy", "policy"),
             Column::name("version", "mirrors version"),
             Column::name("date", "of"),
-            Column::number("age_days", "age in days", Unit::Count, Provenance::Recorded),
+            Column::recorded("age_days", "age in days", Unit::Count),
         ];
         let row = |policy: Document| {
             let age = policy.mirrored.age_days(as_of).map_or(Cell::Empty, Cell::Count);

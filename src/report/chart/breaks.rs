@@ -5,7 +5,7 @@ use super::kind::{Kind, Material, Need};
 use crate::experiment::cache::{CacheBreak, Cause, Reads};
 use crate::list::Arrange;
 use crate::report::cache::{cause_name, day, money};
-use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::document::{Cell, Column, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::words::counted;
 use std::cmp::Reverse;
@@ -80,7 +80,7 @@ fn breaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
 }
 
 fn data(sums: &Sums<'_>) -> Table {
-    let number = |key, unit| Column::number(key, key, unit, Provenance::Recorded);
+    let number = |key, unit| Column::recorded(key, key, unit);
     Fields::<(&(&str, Cause), &Reads)>::new()
         .with(Column::name("period", "period"), |((period, _), _)| Cell::name(period))
         .with(Column::name("cause", "cause"), |((_, cause), _)| Cell::name(cause.key()))

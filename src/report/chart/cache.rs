@@ -143,11 +143,11 @@ fn sum(calls: &[(u64, u64)]) -> (u64, u64) {
 }
 
 fn data(all: &[(String, Provenance, Reads)]) -> Table {
-    let tokens = |key| Column::number(key, key, Unit::Tokens, Provenance::Simulated);
+    let tokens = |key| Column::simulated(key, key, Unit::Tokens);
     let calls = all.iter().flat_map(|(name, _, reads)| reads.iter().enumerate().map(move |(number, call)| (name, number, call)));
     Fields::<(&String, usize, &(u64, u64))>::new()
         .with(Column::name("policy", "policy"), |(name, ..)| Cell::name(name))
-        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, number, _)| Cell::Count(*number as u64 + 1))
+        .with(Column::recorded("call", "call", Unit::Count), |(_, number, _)| Cell::Count(*number as u64 + 1))
         .with(tokens("read_tokens"), |(.., (read, _))| Cell::Tokens(*read))
         .with(tokens("prompt_tokens"), |(.., (_, prompt))| Cell::Tokens(*prompt))
         .table(2, calls)

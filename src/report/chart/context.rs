@@ -278,7 +278,7 @@ fn data(trace: &Trace, outcomes: &[Lived<'_>]) -> Table {
     };
     Fields::<Row<'_>>::new()
         .with(Column::name("policy", "policy"), |(lived, ..)| lived.map_or(Cell::Empty, |(life, ..)| Cell::name(&life.replay.policy)))
-        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, number, _)| Cell::Count(*number as u64 + 1))
+        .with(Column::recorded("call", "call", Unit::Count), |(_, number, _)| Cell::Count(*number as u64 + 1))
         .with(column("recorded", Provenance::Recorded), move |(.., recorded)| cell(*recorded))
         .with(column("context", Provenance::Simulated), move |(lived, ..)| cell(lived.map(|(.., call)| call.actual)))
         .with(column("attempted", Provenance::Simulated), move |(lived, ..)| cell(lived.map(|(.., call)| call.attempted)))

@@ -159,12 +159,14 @@ fn edge(points: &[Point<'_>], front: &[&Point<'_>]) -> Vec<(f64, f64)> {
 
 /// A row for each policy, and whether it stands on the front.
 fn data<'a>(points: impl Iterator<Item = (&'a Point<'a>, bool)>) -> Table {
-    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
     Fields::<(&Point<'_>, bool)>::new()
         .with(Column::name("policy", "policy"), |(point, _)| Cell::name(&point.replay.policy))
-        .with(simulated("cost", "cost", Unit::Money), |(point, _)| Cell::money(point.cost))
-        .with(simulated("tokens_saved", "tokens saved", Unit::Tokens), |(point, _)| Cell::SignedTokens(point.saved))
-        .with(simulated("tokens_saved_share", "saved", Unit::Share), |(point, _)| Cell::Share { part: point.saved, whole: point.whole })
+        .with(Column::simulated("cost", "cost", Unit::Money), |(point, _)| Cell::money(point.cost))
+        .with(Column::simulated("tokens_saved", "tokens saved", Unit::Tokens), |(point, _)| Cell::SignedTokens(point.saved))
+        .with(Column::simulated("tokens_saved_share", "saved", Unit::Share), |(point, _)| Cell::Share {
+            part: point.saved,
+            whole: point.whole,
+        })
         .with(Column::name("front", "front"), |(_, on_front)| Cell::name(if *on_front { "yes" } else { "" }))
         .table(1, points)
 }

@@ -286,15 +286,15 @@ fn of_pairs(corpus: &Corpus, chosen: &[&Paired]) -> Table {
     Fields::<(Rc<Cow<'_, Trace>>, (&str, Pair))>::new()
         .with(Column::name("estimator", "estimator"), |(_, (estimator, _))| Cell::name(estimator))
         .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
-        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, (_, pair))| Cell::Count(pair.call as u64 + 1))
+        .with(Column::recorded("call", "call", Unit::Count), |(_, (_, pair))| Cell::Count(pair.call as u64 + 1))
         .with(tokens("estimated", Provenance::Estimated), |(_, (_, pair))| Cell::Tokens(pair.estimated))
         .with(tokens("recorded", Provenance::Recorded), |(_, (_, pair))| Cell::Tokens(pair.recorded))
         .table(3, corpus.traces.beside(pairs, |(_, pair)| pair.session))
 }
 
 fn of_errors<'a>(all: impl Iterator<Item = &'a Paired>, error: impl Fn(Pair) -> f64) -> Table {
-    let share = |key| Column::number(key, key, Unit::Share, Provenance::Estimated);
-    let count = Column::number("calls", "calls", Unit::Count, Provenance::Recorded);
+    let share = |key| Column::estimated(key, key, Unit::Share);
+    let count = Column::recorded("calls", "calls", Unit::Count);
     let names = [Column::name("estimator", "estimator"), count];
     let columns = names.into_iter().chain(["p05", "p25", "p50", "p75", "p95"].map(share)).collect();
     let row = |paired: &Paired| {
@@ -322,6 +322,6 @@ fn of_coverage(chosen: &[&Paired]) -> Table {
         .with(Column::name("estimator", "estimator"), |(estimator, ..)| Cell::name(estimator))
         .with(Column::name("point", "point"), |(_, point, ..)| Cell::name(point))
         .with(tokens("buffer_tokens", Provenance::Estimated), |(_, _, tokens, _)| Cell::SignedTokens(*tokens))
-        .with(Column::number("covered", "covered", Unit::Share, Provenance::Estimated), |(.., covered)| covered.clone())
+        .with(Column::estimated("covered", "covered", Unit::Share), |(.., covered)| covered.clone())
         .table(2, rows)
 }

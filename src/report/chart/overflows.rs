@@ -5,7 +5,7 @@ use super::few::under;
 use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
-use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::document::{Cell, Column, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::words::{capital, counted, grouped};
 use crate::sim::{CallOutcome, Outcome};
@@ -122,16 +122,15 @@ pub(super) fn short(id: &str) -> String {
 }
 
 fn data(corpus: &Corpus, replay: &Replay) -> Table {
-    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
     let calls = corpus.traces.each().zip(replay.outcomes.each()).flat_map(|(trace, outcome)| {
         let row = |(number, call): (usize, &CallOutcome)| (trace.id.clone(), outcome.prompt_limit, number, *call);
         outcome.calls.iter().enumerate().map(row).collect::<Vec<_>>()
     });
     Fields::<(String, u64, usize, CallOutcome)>::new()
         .with(Column::name("session", "session"), |(session, ..)| Cell::text(session))
-        .with(simulated("call", "call", Unit::Count), |(_, _, number, _)| Cell::Count(*number as u64 + 1))
-        .with(simulated("context", "context", Unit::Tokens), |(.., call)| Cell::Tokens(call.attempted))
-        .with(simulated("prompt_limit", "limit", Unit::Tokens), |(_, limit, ..)| Cell::Tokens(*limit))
-        .with(simulated("refused_tries", "refused_tries", Unit::Count), |(.., call)| Cell::Count(u64::from(call.refused)))
+        .with(Column::simulated("call", "call", Unit::Count), |(_, _, number, _)| Cell::Count(*number as u64 + 1))
+        .with(Column::simulated("context", "context", Unit::Tokens), |(.., call)| Cell::Tokens(call.attempted))
+        .with(Column::simulated("prompt_limit", "limit", Unit::Tokens), |(_, limit, ..)| Cell::Tokens(*limit))
+        .with(Column::simulated("refused_tries", "refused_tries", Unit::Count), |(.., call)| Cell::Count(u64::from(call.refused)))
         .table(2, calls)
 }

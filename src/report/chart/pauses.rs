@@ -69,8 +69,8 @@ fn pauses(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
 }
 
 fn data(lengths: &[i64], cost: &dyn Fn(i64, Remedy) -> u64) -> Table {
-    let money = |key| Column::number(key, key, Unit::Money, Provenance::Simulated);
-    let seconds = Column::number("pause_seconds", "pause_seconds", Unit::Count, Provenance::Simulated);
+    let money = |key| Column::simulated(key, key, Unit::Money);
+    let seconds = Column::simulated("pause_seconds", "pause_seconds", Unit::Count);
     let of = |remedy: Remedy| move |length: &i64| Cell::money(cost(*length, remedy));
     let [nothing, pings, compact] = LINES.map(|(remedy, _)| remedy);
     Fields::<i64>::new()

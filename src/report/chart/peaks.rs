@@ -7,7 +7,7 @@ use super::kind::{Kind, Material, Need};
 use super::range::{quarters, row};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
-use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::document::{Cell, Column, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::words::grouped;
 
@@ -76,7 +76,7 @@ fn peaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
 fn data(corpus: &Corpus, all: &[(&str, Vec<u64>)]) -> Table {
     let ids: Vec<String> = corpus.traces.each().map(|trace| trace.id.clone()).collect();
     let peaks = all.iter().flat_map(|(name, peaks)| ids.iter().zip(peaks).map(move |(id, peak)| (*name, id, *peak)));
-    let tokens = Column::number("peak_tokens", "peak", Unit::Tokens, Provenance::Simulated);
+    let tokens = Column::simulated("peak_tokens", "peak", Unit::Tokens);
     Fields::<(&str, &String, u64)>::new()
         .with(Column::name("policy", "policy"), |(name, ..)| Cell::name(name))
         .with(Column::name("session", "session"), |(_, id, _)| Cell::text(id))

@@ -89,7 +89,7 @@ fn references(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
 }
 
 fn data(replays: &[&Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Table {
-    let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
+    let count = |key| Column::simulated(key, key, Unit::Count);
     let policies = replays.iter().map(|replay| {
         let retention = &replay.totals.retention;
         let lines = retention.of(Evidence::Line);
@@ -99,7 +99,7 @@ fn data(replays: &[&Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Tabl
     let hindsight = |found: Option<u64>| found.map_or(Cell::Empty, Cell::Count);
     Fields::<(&str, u64, [u64; 3], Option<&Retention>)>::new()
         .with(Column::name("policy", "policy"), |(name, ..)| Cell::name(name))
-        .with(Column::number("carried_tokens", "carried", Unit::Tokens, Provenance::Simulated), |(_, carried, ..)| Cell::Tokens(*carried))
+        .with(Column::simulated("carried_tokens", "carried", Unit::Tokens), |(_, carried, ..)| Cell::Tokens(*carried))
         .with(count("calls"), |(_, _, [calls, ..], _)| Cell::Count(*calls))
         .with(count("kept"), |(_, _, [_, kept, _], _)| Cell::Count(*kept))
         .with(count("references"), |(_, _, [.., all], _)| Cell::Count(*all))

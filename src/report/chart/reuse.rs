@@ -105,8 +105,8 @@ fn limits(window: u64) -> Vec<Limit> {
 type Row<'a> = (&'a str, Option<&'a str>, u64, (u64, u64), Option<(u64, u64)>);
 
 fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table {
-    let count = |key| Column::number(key, key, Unit::Count, Provenance::Estimated);
-    let share = |key| Column::number(key, key, Unit::Share, Provenance::Estimated);
+    let count = |key| Column::estimated(key, key, Unit::Count);
+    let share = |key| Column::estimated(key, key, Unit::Share);
     let edge = |millionths: Option<u64>| millionths.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
     let protections = protections(window);
     let rows = curves.iter().flat_map(|(_, name, axis, distances)| {
@@ -119,7 +119,7 @@ fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table
     Fields::<Row<'_>>::new()
         .with(Column::name("curve", "curve"), |(name, ..)| Cell::name(name))
         .with(Column::name("preset", "preset"), |(_, preset, ..)| preset.map_or(Cell::Empty, Cell::name))
-        .with(Column::number("retained", "retained", Unit::Tokens, Provenance::Estimated), |(_, _, newest, ..)| Cell::Tokens(*newest))
+        .with(Column::estimated("retained", "retained", Unit::Tokens), |(_, _, newest, ..)| Cell::Tokens(*newest))
         .with(count("kept"), |(.., (kept, _), _)| Cell::Count(*kept))
         .with(count("references"), |(.., (_, references), _)| Cell::Count(*references))
         .with(share("low"), move |(.., band)| edge(band.map(|band| band.0)))

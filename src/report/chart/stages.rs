@@ -5,7 +5,7 @@ use super::few::{ROWS, few, told_apart};
 use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
-use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::document::{Cell, Column, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::recording::RECORDED;
 use crate::report::words::percent;
@@ -181,7 +181,6 @@ fn of_recording(corpus: &Corpus) -> BTreeMap<Stage, Freed> {
 }
 
 fn data(freed: &[(&Replay, BTreeMap<Stage, Freed>)], recorded: &BTreeMap<Stage, Freed>) -> Table {
-    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
     let replays = freed.iter().map(|(replay, stages)| (replay.policy.as_str(), stages, Some(replay.totals.tokens_saved())));
     let all = replays.chain([(RECORDED, recorded, None)]);
     let rows = all.flat_map(|(name, stages, saved)| stages.iter().map(move |(stage, freed)| (name, stage, freed, saved)));
@@ -191,9 +190,9 @@ fn data(freed: &[(&Replay, BTreeMap<Stage, Freed>)], recorded: &BTreeMap<Stage, 
         .with(Column::name("rule", "rule"), |(_, (_, rule, _), ..)| Cell::name(rule))
         .with(Column::name("event", "event"), |(_, (kind, ..), ..)| event(*kind))
         .with(Column::name("lasts", "lasts"), |(_, (.., lasts), ..)| Cell::name(lasts.name()))
-        .with(simulated("events", "events", Unit::Count), |(_, _, freed, _)| Cell::Count(freed.events))
-        .with(simulated("freed_tokens", "freed", Unit::Tokens), |(_, _, freed, _)| Cell::Tokens(freed.tokens))
-        .with(simulated("tokens_saved", "tokens saved by the policy", Unit::Tokens), |(.., saved)| {
+        .with(Column::simulated("events", "events", Unit::Count), |(_, _, freed, _)| Cell::Count(freed.events))
+        .with(Column::simulated("freed_tokens", "freed", Unit::Tokens), |(_, _, freed, _)| Cell::Tokens(freed.tokens))
+        .with(Column::simulated("tokens_saved", "tokens saved by the policy", Unit::Tokens), |(.., saved)| {
             saved.map_or(Cell::Empty, Cell::SignedTokens)
         })
         .table(4, rows)

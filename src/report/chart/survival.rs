@@ -116,7 +116,7 @@ fn refused(traces: &List<Trace>) -> Vec<Step> {
 }
 
 fn data(curves: &[Curve<'_>], recorded: &[Step]) -> Table {
-    let number = |key, unit| Column::number(key, key, unit, Provenance::Simulated);
+    let number = |key, unit| Column::simulated(key, key, unit);
     let curves = curves.iter().map(|(replay, steps)| (replay.policy.as_str(), steps.as_slice())).chain([(RECORDED, recorded)]);
     Fields::<(&str, &Step)>::new()
         .with(Column::name("policy", "policy"), |(name, _)| Cell::name(name))

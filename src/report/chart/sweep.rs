@@ -413,7 +413,7 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
         let difference = verdict.own.as_ref().and_then(|own| own.difference.as_ref());
         difference.map_or(Cell::Empty, |difference| cell(difference.amount(of(&difference.share)), unit))
     };
-    let number = |key, header| Column::number(key, header, measure.part.unit, Provenance::Simulated);
+    let number = |key, header| Column::simulated(key, header, measure.part.unit);
     Fields::<((&Setting, &Row), &Judgement)>::new()
         .with(Column::name("policy", "policy"), |((setting, _), _)| Cell::name(swept.policy(setting)))
         .with(Column::name("setting", "setting"), |((setting, _), _)| Cell::Name(setting.words()))

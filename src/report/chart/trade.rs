@@ -62,7 +62,7 @@ fn trade(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         Quantity::Money => Cell::Money(value(&measure, row).round() as i64),
         _ => Cell::Name(value(&measure, row).to_string()),
     };
-    let simulated = |key, unit| Column::number(key, key, unit, Provenance::Simulated);
+    let simulated = |key, unit| Column::simulated(key, key, unit);
     let data = Fields::<(&Setting, &Row)>::new()
         .with(Column::name("policy", "policy"), |(setting, _)| Cell::name(swept.policy(setting)))
         .with(Column::name("setting", "setting"), |(setting, _)| Cell::Name(setting.words()))

@@ -3,13 +3,13 @@
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Along, Comparison, Figures, Findings, Prediction, Ratios, Worst};
 use crate::list::Arrange;
-use crate::report::document::{Cell, Column, Provenance, Section, Table, Unit};
+use crate::report::document::{Cell, Column, Section, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::record::drift::stretch_name;
 
 /// A number column of the tables here.
 pub(super) const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
-    Column { meaning, ..Column::number(key, header, unit, Provenance::Estimated) }
+    Column { meaning, ..Column::estimated(key, header, unit) }
 }
 
 /// A name of the program's own.

@@ -2,13 +2,13 @@
 
 use super::accuracy::{is_shown, name, number};
 use crate::experiment::drift::{Buffer, Consequence, Findings, Use};
-use crate::report::document::{Cell, Column, Provenance, Section, Unit};
+use crate::report::document::{Cell, Column, Section, Unit};
 use crate::report::field::Fields;
 use crate::report::words::{counted, grouped};
 
 /// Policies with their own estimator and with a perfect one.
 pub(super) fn policies(findings: &Findings) -> Option<Section> {
-    let count = |key, header, meaning| Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning);
+    let count = |key, header, meaning| Column::simulated(key, header, Unit::Count).says(meaning);
     let perfect = "the same with true sizes in the place of its estimator's: what is left is not the estimator's fault";
     let early = "shrinkings below the policy's own limit by more than its safety buffer";
     Fields::new()

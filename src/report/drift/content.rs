@@ -97,7 +97,7 @@ pub(super) fn hidden(findings: &Findings) -> Option<Section> {
 /// What content costs, by family and kind.
 pub(super) fn costs(findings: &Findings) -> Option<Section> {
     let cost = |key, header, meaning| number(key, header, meaning, Unit::Count);
-    let bounds = |key| Column { meaning: "bounds of the figure before", ..Column::name(key, "90 %") };
+    let bounds = |key| Column::name(key, "90 %").says("bounds of the figure before");
     let columns = vec![
         Column::name("family", "family"),
         Column::name("content", "content"),

@@ -1,7 +1,7 @@
 //! One call of a session: what it carried, what had come since the call before, what the policy saw and did there.
 
 use crate::experiment::{Arrival, arrivals};
-use crate::report::document::{Body, Cell, Column, Provenance, Screen, Section, Table, Unit};
+use crate::report::document::{Body, Cell, Column, Screen, Section, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::words::{counted, grouped};
 use crate::sim::Outcome;
@@ -32,8 +32,8 @@ pub(super) fn call(trace: &Trace, outcome: &Outcome, told: &Table, number: u64) 
     facts.push(("reply", format!("{} tokens", grouped(row.output))));
     let arrivals = Fields::<Arrival>::new()
         .with(Column::name("what", "what"), |arrival| Cell::text(&arrival.words()))
-        .with(Column::number("parts", "parts", Unit::Count, Provenance::Recorded), |arrival| Cell::Count(arrival.parts))
-        .with(Column::number("tokens", "tokens", Unit::Tokens, Provenance::Estimated), |arrival| Cell::Tokens(arrival.tokens))
+        .with(Column::recorded("parts", "parts", Unit::Count), |arrival| Cell::Count(arrival.parts))
+        .with(Column::estimated("tokens", "tokens", Unit::Tokens), |arrival| Cell::Tokens(arrival.tokens))
         .table(1, arrivals(trace, index));
     let since = if index == 0 { "What the session began with" } else { "What had come since the call before, the largest first" };
     let mut sections = vec![Section::facts(facts)];

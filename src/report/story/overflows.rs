@@ -3,7 +3,7 @@
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::list::Arrange;
-use crate::report::document::{Cell, Column, Provenance, Section, Unit};
+use crate::report::document::{Cell, Column, Section, Unit};
 use crate::report::field::Fields;
 use crate::report::words::counted_as;
 use crate::sim::{Event, EventKind, Outcome};
@@ -35,17 +35,16 @@ pub fn overflows<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay>)
         Some((corpus.traces.at(*place)?, *replay, outcome, first))
     };
     let excess = |outcome: &Outcome| outcome.calls.iter().map(|call| call.attempted.saturating_sub(outcome.prompt_limit)).max();
-    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
     let above = "how far the largest prompt stood above what the provider accepts";
     let table = Fields::<(Cow<'_, Trace>, &Replay, Cow<'_, Outcome>, Event)>::new()
         .with(Column::name("session", "session"), |(trace, ..)| Cell::text(&trace.id))
         .with(Column::name("policy", "policy"), |(_, replay, ..)| Cell::name(&replay.policy))
-        .with(Column::number("calls", "calls", Unit::Count, Provenance::Recorded), |(.., outcome, _)| Cell::Count(outcome.totals.calls))
-        .with(simulated("overflows", "overflows", Unit::Count), |(.., outcome, _)| Cell::Count(outcome.totals.overflows))
-        .with(simulated("first_call", "first at", Unit::Count).says("the first call that overflows"), |(.., first)| {
+        .with(Column::recorded("calls", "calls", Unit::Count), |(.., outcome, _)| Cell::Count(outcome.totals.calls))
+        .with(Column::simulated("overflows", "overflows", Unit::Count), |(.., outcome, _)| Cell::Count(outcome.totals.overflows))
+        .with(Column::simulated("first_call", "first at", Unit::Count).says("the first call that overflows"), |(.., first)| {
             Cell::Count(u64::from(first.call) + 1)
         })
-        .with(simulated("excess_tokens", "largest excess", Unit::Tokens).says(above), |(.., outcome, _)| {
+        .with(Column::simulated("excess_tokens", "largest excess", Unit::Tokens).says(above), |(.., outcome, _)| {
             Cell::Tokens(excess(outcome).unwrap_or(0))
         })
         .with(Column::prose("cause", "cause of the first"), |(.., first)| Cell::name(first.cause.map_or("", |cause| cause.name())))

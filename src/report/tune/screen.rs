@@ -4,7 +4,7 @@ use super::said::{held_out, point, sentences, setting_words};
 use crate::experiment::metric::metric_of;
 use crate::experiment::tune::{Trial, Verdict};
 use crate::report::asked::Found;
-use crate::report::document::{Cell, Column, Provenance, Screen, Section, Table, Unit};
+use crate::report::document::{Cell, Column, Screen, Section, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::measures::cell;
 use crate::report::words::{capital, counted, grouped};
@@ -49,17 +49,14 @@ fn other<'a>(found: &'a Found<'_>) -> Option<&'a Trial> {
 
 fn table(found: &Found<'_>) -> Table {
     let measure = found.tuned.objective.measure;
-    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
     let header = if measure.whole.is_some() { "objective" } else { measure.part.header };
     let [cost, _] = cost_figures::COLUMNS;
     let mut fields = Fields::<&Trial>::new()
         .with(Column::name("setting", ""), |trial| {
             Cell::Name(if trial.setting.values.is_empty() { setting_words(found, trial) } else { "best found".to_owned() })
         })
-        .with(Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded), |trial| {
-            Cell::Count(trial.held_out.totals.sessions)
-        })
-        .with(simulated("objective", header, measure.part.unit), move |trial| cell(trial.held_out.value(&measure), &measure));
+        .with(Column::recorded("sessions", "sessions", Unit::Count), |trial| Cell::Count(trial.held_out.totals.sessions))
+        .with(Column::simulated("objective", header, measure.part.unit), move |trial| cell(trial.held_out.value(&measure), &measure));
     if header != cost.header {
         fields = fields.with(cost, |trial| cost_figures::of_charges(&trial.held_out.charges).into_iter().next().unwrap_or(Cell::Empty));
     }
@@ -67,7 +64,7 @@ fn table(found: &Found<'_>) -> Table {
         let Some(metric) = metric_of(key) else { continue };
         fields = fields.with(Column { header, ..figures::column(metric) }, |trial| figures::cell(metric, &trial.held_out.totals));
     }
-    let lost = simulated("lost_lines", "reused text lost", Unit::Count);
+    let lost = Column::simulated("lost_lines", "reused text lost", Unit::Count);
     fields
         .with(lost, |trial| Cell::Count(trial.held_out.totals.retention.of(Evidence::Line).broken()))
         .table(1, std::iter::once(&found.tuned.default).chain(other(found)))
