@@ -18,6 +18,9 @@ pub enum Axis {
     Results,
 }
 
+/// What distances are told in.
+pub const AXES: [Axis; 2] = [Axis::Tokens, Axis::Messages];
+
 impl Axis {
     /// Its name in reports.
     pub fn name(self) -> &'static str {

@@ -8,7 +8,7 @@ use crate::corpus::Corpus;
 use crate::list::{List, Pack};
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Event, Outcome, in_hindsight, watch};
-use crate::statistics::{RESAMPLES, SEED};
+use crate::statistics::{RESAMPLES, SEED, median};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -70,6 +70,11 @@ impl Diff {
         let [one, other] = &self.replays;
         let tokens = |outcome: &Outcome| outcome.ended_at().is_none().then_some(outcome.totals.prompt_tokens);
         one.outcomes.each().zip(other.outcomes.each()).map(|(one, other)| Some([tokens(&one)?, tokens(&other)?])).collect()
+    }
+
+    /// The median call, from 1, at which they part.
+    pub fn median_call(&self) -> Option<u64> {
+        median(self.partings.each().filter_map(|parting| Some(u64::from(parting.as_ref().as_ref()?.call) + 1)).collect())
     }
 
     /// How the prompt tokens of the second policy differ from those of the first, over the sessions that both bring to their end. Absent for too few.

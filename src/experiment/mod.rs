@@ -47,7 +47,7 @@ pub use charges::{Billing, Charges};
 pub use choice::{Choice, choose};
 pub use composition::{Composer, Composition, Content, whole};
 pub use curve::{
-    Axis, Curve, Newest, Point, Protection, curve, kept_by, newest_limits, protections, quantile, quantiles, to_results, tool_of,
+    AXES, Axis, Curve, Newest, Point, Protection, curve, kept_by, newest_limits, protections, quantile, quantiles, to_results, tool_of,
 };
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};

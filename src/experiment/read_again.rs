@@ -19,6 +19,17 @@ pub enum Standing {
     Undisturbed,
 }
 
+impl Standing {
+    /// Its name in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Removed => "removed",
+            Standing::Kept => "kept",
+            Standing::Undisturbed => "undisturbed",
+        }
+    }
+}
+
 /// What makes a result one that was needed later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {

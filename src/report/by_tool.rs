@@ -2,7 +2,6 @@
 
 use super::document::{Cell, Column, Provenance, Section, Table, Unit};
 use super::field::Fields;
-use super::record::replay::ranked;
 use crate::experiment::Replay;
 use crate::sim::Carried;
 
@@ -52,7 +51,7 @@ const NO_TOOL: &str = "(no tool)";
 /// The overflows of all rows add up to those of the policy.
 fn rows(replay: &Replay) -> impl Iterator<Item = Row<'_>> {
     let other = Carried { overflows: replay.totals.overflows_of_no_tool(), ..Carried::default() };
-    let tools = ranked(&replay.totals).into_iter().map(|(name, carried)| (Cell::text(name), *carried));
+    let tools = replay.totals.ranked_tools().into_iter().map(|(name, carried)| (Cell::text(name), *carried));
     let other = (other.overflows > 0).then(|| (Cell::name(NO_TOOL), other));
     tools.chain(other).map(move |(name, carried)| (replay, name, carried))
 }

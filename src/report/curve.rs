@@ -4,17 +4,17 @@ use super::answer::heading;
 use super::document::{Better, Body, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
-use super::record::curve::{AXES, CurveRecord, KINDS};
-use super::words::{FEWEST, counted, first_few, grouped, percent, three_digits};
+use super::record::curve::CurveRecord;
+use super::words::{FEWEST, counted, evidence_name, first_few, grouped, percent, three_digits};
 use super::{notes, references};
 use crate::corpus::Corpus;
 use crate::experiment::{
-    Axis, Curve, Distance, Point, Protection, curve as curve_of, distances, kept_by, newest_limits, protections, quantile, quantiles,
+    AXES, Axis, Curve, Distance, Point, Protection, curve as curve_of, distances, kept_by, newest_limits, protections, quantile, quantiles,
     to_results, tool_of,
 };
 use crate::list::Arrange;
 use crate::statistics::LEVEL;
-use crate::trace::Trace;
+use crate::trace::{Evidence, Trace};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -27,10 +27,10 @@ const NAMED: usize = 2;
 /// The report on a corpus; the presets' limits are worked out for this window.
 pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
     let all = distances(corpus);
-    let by_kind: Vec<(&str, Vec<&Distance>)> = KINDS.iter().map(|(kind, name)| (*name, to_results(&all, *kind))).collect();
+    let by_kind = [Evidence::Line, Evidence::Identifier].map(|kind| (kind, to_results(&all, kind)));
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(facts(&all, &by_kind)) }];
     for axis in AXES {
-        let curves: Vec<(&str, Curve)> = by_kind.iter().map(|(name, distances)| (*name, curve_of(distances, axis))).collect();
+        let curves: Vec<Curve> = by_kind.iter().map(|(_, distances)| curve_of(distances, axis)).collect();
         let title = format!("Kept by the newest {}", axis.name());
         sections.push(Section { title, body: Body::Table(points(axis, &curves)) });
     }
@@ -47,11 +47,11 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
 }
 
 /// How far back a limit has to reach, the curve in tokens, and what the presets' limits come to.
-fn screen(corpus: &Corpus, by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Screen {
-    let curves: Vec<(&str, Curve)> = by_kind.iter().map(|(name, distances)| (*name, curve_of(distances, Axis::Tokens))).collect();
-    let answers = by_kind.iter().zip(&curves).map(|((name, distances), (_, curve))| reach(name, distances, curve)).collect();
+fn screen(corpus: &Corpus, by_kind: &[(Evidence, Vec<&Distance>)], window: u64) -> Screen {
+    let curves: Vec<Curve> = by_kind.iter().map(|(_, distances)| curve_of(distances, Axis::Tokens)).collect();
+    let answers = by_kind.iter().zip(&curves).map(|((kind, distances), curve)| reach(evidence_name(*kind), distances, curve)).collect();
     let mut sections = vec![Section::lines(answers)];
-    if curves.iter().any(|(_, curve)| curve.references > 0) {
+    if curves.iter().any(|curve| curve.references > 0) {
         let table = points(Axis::Tokens, &curves);
         sections.push(table.titled("Kept by the newest tokens, estimated; from, to: 90 %"));
     }
@@ -100,9 +100,9 @@ fn of_presets(lines: &[&Distance], window: u64) -> Option<String> {
     (!lines.is_empty() && !told.is_empty()).then(|| format!("Lines that limits of the newest presets would keep: {}.", told.join("; ")))
 }
 
-fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {
+fn facts(all: &[Distance], by_kind: &[(Evidence, Vec<&Distance>)]) -> Vec<String> {
     let mut facts = Vec::new();
-    for ((kind, name), (_, to_results)) in KINDS.iter().zip(by_kind) {
+    for (kind, to_results) in by_kind {
         let any = all.iter().filter(|distance| distance.kind == *kind).count() as u64;
         let curve = curve_of(to_results, Axis::Tokens);
         let (results, sessions) = (grouped(curve.references), counted(curve.sessions, "session"));
@@ -118,7 +118,7 @@ fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {
                 format!(" in {sessions}; the curve bends at {} tokens, which keep {kept} of them", grouped(knee))
             }
         };
-        facts.push(format!("{} to {name}, {results} of them to tool results{finding}", counted(any, "reference")));
+        facts.push(format!("{} to {}, {results} of them to tool results{finding}", counted(any, "reference"), evidence_name(*kind)));
     }
     facts
 }
@@ -127,17 +127,17 @@ const fn share(key: &'static str, header: &'static str, meaning: &'static str) -
     Column { meaning, better: Better::More, ..Column::estimated(key, header, Unit::Share) }
 }
 
-fn points(axis: Axis, curves: &[(&str, Curve)]) -> Table {
-    let longest = curves.iter().map(|(_, curve)| curve.points.len()).max().unwrap_or(0);
-    let retained = |place: usize| curves.iter().find_map(|(_, curve)| curve.points.get(place)).map_or(0, |point| point.retained);
+fn points(axis: Axis, curves: &[Curve]) -> Table {
+    let longest = curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
+    let retained = |place: usize| curves.iter().find_map(|curve| curve.points.get(place)).map_or(0, |point| point.retained);
     let (unit, newest): (_, fn(u64) -> Cell) = if axis == Axis::Tokens { (Unit::Tokens, Cell::Tokens) } else { (Unit::Count, Cell::Count) };
     let kept = |kind: usize| {
-        let curve = curves.get(kind).map(|(_, curve)| curve);
+        let curve = curves.get(kind);
         let kept = |curve: &Curve, place: usize| curve.points.get(place).map_or(curve.references, |point| point.kept);
         move |place: &usize| curve.map_or(Cell::Empty, |curve| Cell::share(kept(curve, *place), curve.references))
     };
     let edge = |kind: usize, of: fn((u64, u64)) -> u64| {
-        let curve = curves.get(kind).map(|(_, curve)| curve);
+        let curve = curves.get(kind);
         move |place: &usize| edge(curve.and_then(|curve| curve.points.get(*place)?.band).map(of))
     };
     Fields::<usize>::new()
@@ -156,7 +156,7 @@ fn edge(edge: Option<u64>) -> Cell {
     edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000))
 }
 
-fn presets(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Table {
+fn presets(by_kind: &[(Evidence, Vec<&Distance>)], window: u64) -> Table {
     let limit = Column::simulated("limit", "keeps", Unit::Count).says("how much its rule keeps of the newest");
     let lines = "share of the reused lines that stand nearer than that; what crosses a line of tokens stays or goes as the rule has it";
     let kept = |kind: usize| {
@@ -176,12 +176,12 @@ fn presets(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Table {
 }
 
 /// References of one kind to one group.
-type Group<'a> = (&'a String, &'a str, &'a Vec<&'a Distance>);
+type Group<'a> = (&'a String, Evidence, &'a Vec<&'a Distance>);
 
 fn groups(
     corpus: &Corpus,
     name: &'static str,
-    by_kind: &[(&str, Vec<&Distance>)],
+    by_kind: &[(Evidence, Vec<&Distance>)],
     group: &dyn Fn(&Trace, &Distance) -> Option<String>,
 ) -> Table {
     let mut found: BTreeMap<String, Vec<Vec<&Distance>>> = BTreeMap::new();
@@ -216,7 +216,7 @@ fn groups(
     let half = "half of them reach no farther back, in tokens; empty for fewer than five references";
     Fields::<Group<'_>>::new()
         .with(Column::name(name, name), |(group, ..)| Cell::text(group))
-        .with(Column::name("evidence", "evidence"), |(_, evidence, _)| Cell::name(evidence))
+        .with(Column::name("evidence", "evidence"), |(_, evidence, _)| Cell::name(evidence_name(*evidence)))
         .with(count, |(.., list)| Cell::Count(list.len() as u64))
         .with(tokens("p50", "p50", half), quantile(50))
         .with(tokens("p90", "p90", "nine of ten"), quantile(90))
@@ -229,17 +229,17 @@ fn groups(
 }
 
 /// Every point of every curve.
-fn flat(by_kind: &[(&str, Vec<&Distance>)]) -> Table {
+fn flat(by_kind: &[(Evidence, Vec<&Distance>)]) -> Table {
     let rows = AXES.into_iter().flat_map(|axis| {
-        by_kind.iter().flat_map(move |(name, distances)| {
+        by_kind.iter().flat_map(move |(kind, distances)| {
             let Curve { references, points, .. } = curve_of(distances, axis);
-            points.into_iter().map(move |point| (axis, *name, references, point))
+            points.into_iter().map(move |point| (axis, *kind, references, point))
         })
     });
     let count = |key| Column::estimated(key, key, Unit::Count);
-    Fields::<(Axis, &str, u64, Point)>::new()
+    Fields::<(Axis, Evidence, u64, Point)>::new()
         .with(Column::name("axis", "axis"), |(axis, ..)| Cell::name(axis.name()))
-        .with(Column::name("evidence", "evidence"), |(_, name, ..)| Cell::name(name))
+        .with(Column::name("evidence", "evidence"), |(_, evidence, ..)| Cell::name(evidence_name(*evidence)))
         .with(count("retained"), |(.., point)| Cell::Count(point.retained))
         .with(count("references"), |(_, _, references, _)| Cell::Count(*references))
         .with(count("kept"), |(.., point)| Cell::Count(point.kept))

@@ -3,7 +3,7 @@
 use super::document::{Body, Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
-use super::record::diff::{DiffRecord, difference, later, median_call, overflows_from};
+use super::record::diff::{DiffRecord, difference};
 use super::words::{counted, first_few, grouped, percent};
 use super::{answer, explain, finding, notes};
 use crate::corpus::Corpus;
@@ -100,7 +100,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let [one, other] = &diff.replays;
     let all = corpus.traces.len() as u64;
     let alike = all - parted.len() as u64;
-    let Some(median) = median_call(diff) else {
+    let Some(median) = diff.median_call() else {
         return vec![answer::no_calls(corpus).unwrap_or_else(|| {
             format!(
                 "{} and {} never part: at every call of {} both have the same context.",
@@ -152,7 +152,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
         for met in parted.iter().filter_map(|place| Met::at(corpus, diff, *place)) {
             let Some((parting, half)) = met.half(which) else { continue };
-            let from_there = overflows_from(half.outcome, parting.call);
+            let from_there = half.outcome.overflows_from(parting.call);
             overflows += from_there;
             overflowing += u64::from(from_there > 0);
             let kind = half.side.events.iter().find(|event| event.before != event.after).map_or("nothing", |event| event.kind.name());
@@ -199,6 +199,7 @@ fn names<'a>() -> Fields<'a, Row<'a>> {
 
 fn numbers<'a>() -> Fields<'a, Row<'a>> {
     let context = |call: Option<&CallOutcome>| call.map_or(Cell::Empty, |call| Cell::Tokens(call.actual));
+    let later = |calls: usize| of(move |call, _, half| context(half.outcome.calls.get(call as usize + calls)));
     let overflows = Column {
         priority: 2,
         ..Column::simulated("overflows_later", "over\u{ad}flows", Unit::Count)
@@ -209,19 +210,13 @@ fn numbers<'a>() -> Fields<'a, Row<'a>> {
     let against = tokens("difference_tokens", "against the other", "prompt tokens less those of the other policy", 3);
     names()
         .with(before, of(|_, parting, _| Cell::Tokens(parting.before)))
-        .with(
-            tokens("context_tokens", "context", "that call's context as it went out", 1),
-            of(move |call, _, half| context(later(half.outcome, call, 0))),
-        )
+        .with(tokens("context_tokens", "context", "that call's context as it went out", 1), later(0))
         .with(
             tokens("dropped_tokens", "dropped", "what the policy took out in between", 1),
             of(|_, _, half| Cell::Tokens(half.side.dropped.tokens)),
         )
-        .with(tokens("after_1_tokens", "+1", "context one call later", 2), of(move |call, _, half| context(later(half.outcome, call, 1))))
-        .with(
-            tokens("after_10_tokens", "+10", "context ten calls later", 2),
-            of(move |call, _, half| context(later(half.outcome, call, 10))),
-        )
+        .with(tokens("after_1_tokens", "+1", "context one call later", 2), later(1))
+        .with(tokens("after_10_tokens", "+10", "context ten calls later", 2), later(10))
         .with(tokens("end_tokens", "end", "context of the last call", 2), of(move |_, _, half| context(half.outcome.calls.last())))
         .with(peak, of(|_, _, half| Cell::Tokens(half.outcome.totals.peak_tokens)))
         .with(
@@ -229,7 +224,7 @@ fn numbers<'a>() -> Fields<'a, Row<'a>> {
             of(|_, _, half| Cell::Tokens(half.outcome.totals.prompt_tokens)),
         )
         .with(against, of(|_, _, half| Cell::SignedTokens(difference(half.outcome.totals.prompt_tokens, half.other.totals.prompt_tokens))))
-        .with(overflows, of(|call, _, half| Cell::Count(overflows_from(half.outcome, call))))
+        .with(overflows, of(|call, _, half| Cell::Count(half.outcome.overflows_from(call))))
 }
 
 /// The same with what each policy did, in words.

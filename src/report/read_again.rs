@@ -2,7 +2,6 @@
 
 use super::document::{Body, Cell, Column, Section, Table, Unit};
 use super::field::Fields;
-use super::record::read_again::standing;
 use super::words::{counted, grouped};
 use crate::experiment::{Basis, Group, ReadAgain};
 
@@ -34,7 +33,7 @@ fn table(found: &ReadAgain) -> Table {
     let part = |key, header, meaning| Column::recorded(key, header, Unit::Share).says(meaning);
     let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
     Fields::<&Group>::new()
-        .with(Column::name("standing", "result"), |group| Cell::name(standing(group.standing)))
+        .with(Column::name("standing", "result"), |group| Cell::name(group.standing.name()))
         .with(Column::name("taken_up", "later taken up"), |group| {
             let basis = match group.basis {
                 Basis::Lines => "by lines",

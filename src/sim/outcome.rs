@@ -118,6 +118,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Calls that the provider would have refused, from this one on.
+    pub fn overflows_from(&self, call: u32) -> u64 {
+        self.calls.iter().skip(call as usize).filter(|call| call.refused > 0).count() as u64
+    }
+
     /// All requests: the recorded calls, a failed one included, then those that read something again.
     pub fn requests(&self) -> impl Iterator<Item = &CallOutcome> {
         self.calls.iter().chain(self.refetches.iter().map(|refetch| &refetch.request))

@@ -5,7 +5,9 @@ use super::event::{Cause, EventKind, Warning};
 use super::retention::Retention;
 use super::sums::{add_fields, merge};
 use crate::context::Region;
+use crate::list::Arrange;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
@@ -226,6 +228,13 @@ impl Totals {
         let visible = Region::ALL.iter().zip(self.regions).map(|(region, tokens)| (region.name(), tokens));
         let hidden = self.prompt_tokens.saturating_sub(self.regions.iter().sum());
         std::iter::once(("hidden", hidden)).chain(visible)
+    }
+
+    /// Tools by the tokens carried for them, then by name.
+    pub fn ranked_tools(&self) -> Vec<(&String, &Carried)> {
+        let mut tools: Vec<_> = self.tools.iter().collect();
+        tools.arrange_by_key(|(name, carried)| (Reverse(carried.carried), *name));
+        tools
     }
 
     /// Overflows before which no result of a tool that the log names had arrived: those that no row of `tools` counts.

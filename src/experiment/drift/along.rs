@@ -21,6 +21,15 @@ pub const STRETCHES: [Stretch; 5] = [
 ];
 
 impl Stretch {
+    /// Its calls, in words.
+    pub fn words(self) -> String {
+        match self.to {
+            Some(to) if to == self.from => format!("{to}"),
+            Some(to) => format!("{} to {to}", self.from),
+            None => format!("from {}", self.from),
+        }
+    }
+
     /// The figures of the pairs that lie in it.
     pub(super) fn figures(self, pairs: &[Pair]) -> Figures {
         let within = |pair: &&Pair| pair.call + 1 >= self.from && self.to.is_none_or(|to| pair.call < to);

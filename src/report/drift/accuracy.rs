@@ -5,7 +5,6 @@ use crate::experiment::drift::{Along, Comparison, Figures, Findings, Prediction,
 use crate::list::Arrange;
 use crate::report::document::{Cell, Column, Section, Table, Unit};
 use crate::report::field::Fields;
-use crate::report::record::drift::stretch_name;
 
 /// A number column of the tables here.
 pub(super) const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
@@ -95,7 +94,7 @@ pub(super) fn along(findings: &Findings) -> Option<Section> {
     let calls = Column::name("stretch", "calls of the session").says("number of the call within its session");
     let names = Fields::new()
         .with(Column::name("estimator", "estimator"), |row: &&Along| name(&row.estimator))
-        .with(calls, |row| Cell::Name(stretch_name(row.stretch)));
+        .with(calls, |row| Cell::Name(row.stretch.words()));
     let shown = findings.along.iter().filter(|row| is_shown(&row.estimator));
     names.and(figures(|row| &row.figures)).table(2, shown).told("Along the session")
 }

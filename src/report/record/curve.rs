@@ -1,6 +1,6 @@
 //! From how far back the model repeats texts, schema `ctxsim.curve/1`.
 
-use crate::experiment::{Axis, Distance, Point, curve as curve_of, protections};
+use crate::experiment::{AXES, Axis, Distance, Point, curve as curve_of, protections};
 use crate::trace::Evidence;
 use serde::Serialize;
 
@@ -41,15 +41,9 @@ struct PresetRecord {
     names: u64,
 }
 
-/// Kinds of evidence, and what they are called.
-pub const KINDS: [(Evidence, &str); 2] = [(Evidence::Line, "lines"), (Evidence::Identifier, "names")];
-
-/// What distances are told in.
-pub const AXES: [Axis; 2] = [Axis::Tokens, Axis::Messages];
-
 impl CurveRecord {
     /// The record of distances by kind of evidence.
-    pub fn new(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> CurveRecord {
+    pub fn new(by_kind: &[(Evidence, Vec<&Distance>)], window: u64) -> CurveRecord {
         let series = |axis: Axis, evidence: Evidence, distances: &[&Distance]| {
             let curve = curve_of(distances, axis);
             let point = |point: &Point| PointRecord {
@@ -67,8 +61,8 @@ impl CurveRecord {
                 points: curve.points.iter().map(point).collect(),
             }
         };
-        let with_kinds = || KINDS.iter().zip(by_kind).map(|((kind, _), (_, distances))| (*kind, distances));
-        let curves = AXES.into_iter().flat_map(|axis| with_kinds().map(move |(kind, distances)| series(axis, kind, distances))).collect();
+        let curves =
+            AXES.into_iter().flat_map(|axis| by_kind.iter().map(move |(kind, distances)| series(axis, *kind, distances))).collect();
         let presets = protections(window).into_iter().map(|protection| {
             let of = |kind: usize| by_kind.get(kind).map_or((0, 0), |(_, all)| protection.newest.kept(all));
             let ((lines_kept, lines), (names_kept, names)) = (of(0), of(1));

@@ -7,7 +7,6 @@ use crate::experiment::{Diff, Parting, Side};
 use crate::list::List;
 use crate::report::asked::Series;
 use crate::sim::{CallOutcome, Event, Outcome};
-use crate::statistics::median;
 use crate::trace::Trace;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -83,7 +82,7 @@ impl DiffRecord {
             policies: diff.replays.iter().map(|replay| PolicyRecord::new(corpus, replay, Series::LeftOut)).collect(),
             parted_sessions: diff.partings.each().filter(|parting| parting.is_some()).count() as u64,
             // Calls are counted from 0 here, as everywhere in records.
-            median_call: median_call(diff).map(|call| call.saturating_sub(1)),
+            median_call: diff.median_call().map(|call| call.saturating_sub(1)),
             difference: ShareRecord::new(diff.difference(corpus)),
             sessions: SessionRecords {
                 traces: corpus.traces.clone(),
@@ -116,6 +115,7 @@ impl SessionRecord {
 
 impl SideRecord {
     fn new(call: u32, policy: &str, side: &Side, outcome: &Outcome, other: &Outcome) -> SideRecord {
+        let later = |calls: usize| outcome.calls.get(call as usize + calls);
         let context = |row: Option<&CallOutcome>| row.map(|row| row.actual);
         SideRecord {
             policy: policy.to_owned(),
@@ -126,32 +126,17 @@ impl SideRecord {
             dropped_tools: side.dropped.by_tool.clone(),
             returned_tokens: side.returned,
             added_tokens: side.added,
-            attempted_tokens: later(outcome, call, 0).map(|row| row.attempted),
-            context_tokens: context(later(outcome, call, 0)),
-            after_1_tokens: context(later(outcome, call, 1)),
-            after_10_tokens: context(later(outcome, call, 10)),
+            attempted_tokens: later(0).map(|row| row.attempted),
+            context_tokens: context(later(0)),
+            after_1_tokens: context(later(1)),
+            after_10_tokens: context(later(10)),
             end_tokens: context(outcome.calls.last()),
             peak_tokens: outcome.totals.peak_tokens,
             prompt_tokens: outcome.totals.prompt_tokens,
             difference_tokens: difference(outcome.totals.prompt_tokens, other.totals.prompt_tokens),
-            overflows_later: overflows_from(outcome, call),
+            overflows_later: outcome.overflows_from(call),
         }
     }
-}
-
-/// The median call, from 1, at which they part.
-pub fn median_call(diff: &Diff) -> Option<u64> {
-    median(diff.partings.each().filter_map(|parting| Some(u64::from(parting.as_ref().as_ref()?.call) + 1)).collect())
-}
-
-/// Calls that the provider would have refused, from this one on.
-pub fn overflows_from(outcome: &Outcome, call: u32) -> u64 {
-    outcome.calls.iter().skip(call as usize).filter(|call| call.refused > 0).count() as u64
-}
-
-/// The call so many calls behind the parting; `None` where the session ends before it.
-pub fn later(outcome: &Outcome, call: u32, calls: usize) -> Option<&CallOutcome> {
-    outcome.calls.get(call as usize + calls)
 }
 
 /// One less the other.

@@ -4,7 +4,7 @@ use super::number::{share, share_of};
 use crate::corpus::Corpus;
 use crate::estimate::ContentKind;
 use crate::experiment::drift::{
-    Basis, Buffer, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Stretch, Use,
+    Basis, Buffer, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Use,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ impl EstimatorsRecord {
         let along = findings.along.iter().map(|row| ComparisonRecord {
             estimator: Some(row.estimator.clone()),
             family: "all",
-            session_calls: Some(stretch_name(row.stretch)),
+            session_calls: Some(row.stretch.words()),
             ..comparison(&row.figures)
         });
         let predictions = findings.predictions.iter().map(|row| ComparisonRecord {
@@ -285,14 +285,5 @@ impl BufferRecord {
             swapped_covered_of: buffer.swapped_covered.1,
             needs_calls: buffer.needs(),
         }
-    }
-}
-
-/// The calls of a stretch, in words.
-pub fn stretch_name(stretch: Stretch) -> String {
-    match stretch.to {
-        Some(to) if to == stretch.from => format!("{to}"),
-        Some(to) => format!("{} to {to}", stretch.from),
-        None => format!("from {}", stretch.from),
     }
 }

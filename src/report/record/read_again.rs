@@ -1,7 +1,7 @@
 //! What was read again, part of schema `ctxsim.backtest/1`.
 
 use super::number::share;
-use crate::experiment::{Basis, Group, ReadAgain, SourceStanding};
+use crate::experiment::{Basis, Group, ReadAgain};
 use serde::Serialize;
 
 /// Part of schema `ctxsim.backtest/1`.
@@ -33,7 +33,7 @@ impl ReadAgainRecord {
         let group = |group: &Group| {
             let interval = group.interval();
             GroupRecord {
-                standing: standing(group.standing),
+                standing: group.standing.name(),
                 basis: match group.basis {
                     Basis::Lines => "lines",
                     Basis::Names => "names",
@@ -56,14 +56,5 @@ impl ReadAgainRecord {
             repeated: found.repeated,
             groups: found.groups.iter().map(group).collect(),
         }
-    }
-}
-
-/// How what was read stands.
-pub fn standing(standing: SourceStanding) -> &'static str {
-    match standing {
-        SourceStanding::Removed => "removed",
-        SourceStanding::Kept => "kept",
-        SourceStanding::Undisturbed => "undisturbed",
     }
 }

@@ -7,14 +7,12 @@ use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind, Check};
 use crate::experiment::{CallGroup, FileReadings, Grouped, JUMP_QUANTILES, Jumps, LeastBudget, Replay, WindowFrom};
-use crate::list::Arrange;
 use crate::list::List;
 use crate::report::asked::{Baselines, Series};
-use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch, Totals};
+use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch};
 use crate::statistics::quantile;
 use crate::trace::Trace;
 use serde::{Serialize, Serializer};
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Schema `ctxsim.replay/3`.
@@ -321,7 +319,7 @@ impl PolicyRecord {
             regions,
             cost: BillsRecord::new(&replay.bill),
             beside_recorded: None,
-            tools: ranked(totals).into_iter().map(tool).collect(),
+            tools: totals.ranked_tools().into_iter().map(tool).collect(),
             overflows_of_no_tool: totals.overflows_of_no_tool(),
             jumps: JumpsRecord::new(&replay.jumps(corpus)),
             never_reached: replay
@@ -363,11 +361,4 @@ impl SessionRecord {
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }
-}
-
-/// Tools by the tokens carried for them, then by name.
-pub fn ranked(totals: &Totals) -> Vec<(&String, &Carried)> {
-    let mut tools: Vec<_> = totals.tools.iter().collect();
-    tools.arrange_by_key(|(name, carried)| (Reverse(carried.carried), *name));
-    tools
 }
