@@ -484,11 +484,6 @@ impl Trace {
         self.unseen.map_or(0, |unseen| unseen.tokens)
     }
 
-    /// The largest recorded prompt and reply of a replayed call, together.
-    pub fn largest_exchange(&self) -> u64 {
-        self.calls.iter().filter_map(|call| call.usage.as_ref()).map(|usage| usage.prompt + usage.output).max().unwrap_or(0)
-    }
-
     /// The largest recorded prompt of a replayed call.
     pub fn largest_prompt(&self) -> u64 {
         self.calls.iter().filter_map(|call| call.usage.as_ref()).map(|usage| usage.prompt).max().unwrap_or(0)

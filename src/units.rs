@@ -93,11 +93,6 @@ impl Sum for Size {
     }
 }
 
-/// Money in thousand-millionths of a dollar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct NanoUsd(pub i64);
-
 /// A number with its thousands set apart: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -254,11 +254,6 @@ impl<'a> Ready<'a> {
 }
 
 impl Replay {
-    /// The session at this place as it was replayed. Absent where there is none.
-    pub fn trace<'a>(&'a self, corpus: &'a Corpus, place: usize) -> Option<Cow<'a, Trace>> {
-        self.imposed.get(&place).map(Cow::Borrowed).or_else(|| corpus.traces.at(place))
-    }
-
     /// Is it the one without any policy?
     pub fn is_none(&self) -> bool {
         self.policy == "none" || self.policy.starts_with("none at ")

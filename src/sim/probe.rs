@@ -35,13 +35,6 @@ impl<'a> Probe<'a> {
         Probe { state: State::new(trace, plan, conditions) }
     }
 
-    /// Every message of the trace has entered through the ingestion limits; no other rule has run.
-    pub fn with_all(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> Probe<'a> {
-        let mut probe = Probe::new(trace, plan, conditions);
-        (0..trace.messages.len() as u32).for_each(|message| probe.enter(message, Standing::Recorded));
-        probe
-    }
-
     /// A message enters.
     pub fn enter(&mut self, message: u32, standing: Standing) {
         let State { inputs, window, .. } = &mut self.state;
