@@ -8,7 +8,6 @@ use ctxsim::policy::PolicyError;
 use ctxsim::render::{RenderError, escape};
 use ctxsim::report::chart::NothingToDraw;
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
@@ -81,27 +80,15 @@ fn say(what: &str, lines: &[String]) {
     let _ = writeln!(io::stderr(), "{what}: {}", lines.join("\n"));
 }
 
-fn usage(error: impl Display) -> Failure {
-    Failure::Usage(error.to_string())
+/// These errors are the user's to mend.
+macro_rules! usage {
+    ($($error:ty),+) => { $(impl From<$error> for Failure {
+        fn from(error: $error) -> Failure {
+            Failure::Usage(error.to_string())
+        }
+    })+ };
 }
-
-impl From<PolicyError> for Failure {
-    fn from(error: PolicyError) -> Failure {
-        usage(error)
-    }
-}
-
-impl From<CatalogError> for Failure {
-    fn from(error: CatalogError) -> Failure {
-        usage(error)
-    }
-}
-
-impl From<CounterError> for Failure {
-    fn from(error: CounterError) -> Failure {
-        usage(error)
-    }
-}
+usage!(PolicyError, CatalogError, CounterError, RenderError, ConvertError, TraceFileError);
 
 impl From<NothingToDraw> for Failure {
     fn from(nothing: NothingToDraw) -> Failure {
@@ -112,29 +99,11 @@ impl From<NothingToDraw> for Failure {
     }
 }
 
-impl From<RenderError> for Failure {
-    fn from(error: RenderError) -> Failure {
-        usage(error)
-    }
-}
-
-impl From<ConvertError> for Failure {
-    fn from(error: ConvertError) -> Failure {
-        usage(error)
-    }
-}
-
 impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Failure {
         match error {
             SweepError::File { path, error } if path == "-" && error.kind() == io::ErrorKind::BrokenPipe => Failure::Enough,
             other => usage(other),
         }
-    }
-}
-
-impl From<TraceFileError> for Failure {
-    fn from(error: TraceFileError) -> Failure {
-        usage(error)
     }
 }
