@@ -45,6 +45,7 @@ pub mod experiment;
 pub mod format;
 pub mod list;
 pub mod measure;
+mod names;
 pub mod policy;
 pub mod reading;
 pub mod render;

@@ -1,38 +1,41 @@
 //! Families: models that share a tokenizer and a way of wrapping messages.
 
 use super::image::ImageRule;
+use crate::names::named;
 use serde::{Deserialize, Serialize};
 
-/// Models that count tokens alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Family {
-    /// OpenAI from GPT-4o on, gpt-oss.
-    Gpt,
-    /// OpenAI up to GPT-4 Turbo.
-    GptCl100k,
-    /// Gemini and Gemma.
-    Gemini,
-    /// Claude 3 to 4.6.
-    ClaudeOld,
-    /// Claude from Opus 4.7 on.
-    ClaudeNew,
-    /// Llama.
-    Llama,
-    /// Grok.
-    Grok,
-    /// DeepSeek.
-    Deepseek,
-    /// Qwen.
-    Qwen,
-    /// Mistral.
-    Mistral,
-    /// Kimi and Moonshot.
-    Kimi,
-    /// GLM.
-    Glm,
-    /// Everything else.
-    Other,
+named! {
+    /// Models that count tokens alike.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Family: name {
+        /// OpenAI from GPT-4o on, gpt-oss.
+        Gpt = "gpt",
+        /// OpenAI up to GPT-4 Turbo.
+        GptCl100k = "gpt-cl100k",
+        /// Gemini and Gemma.
+        Gemini = "gemini",
+        /// Claude 3 to 4.6.
+        ClaudeOld = "claude-old",
+        /// Claude from Opus 4.7 on.
+        ClaudeNew = "claude-new",
+        /// Llama.
+        Llama = "llama",
+        /// Grok.
+        Grok = "grok",
+        /// DeepSeek.
+        Deepseek = "deepseek",
+        /// Qwen.
+        Qwen = "qwen",
+        /// Mistral.
+        Mistral = "mistral",
+        /// Kimi and Moonshot.
+        Kimi = "kimi",
+        /// GLM.
+        Glm = "glm",
+        /// Everything else.
+        Other = "other",
+    }
 }
 
 /// A public vocabulary, by the name under which the tokenizer library knows it.
@@ -125,27 +128,6 @@ pub(super) struct Families {
     kimi: FamilyFacts,
     glm: FamilyFacts,
     other: FamilyFacts,
-}
-
-impl Family {
-    /// Its name in the catalogue and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Gpt => "gpt",
-            Family::GptCl100k => "gpt-cl100k",
-            Family::Gemini => "gemini",
-            Family::ClaudeOld => "claude-old",
-            Family::ClaudeNew => "claude-new",
-            Family::Llama => "llama",
-            Family::Grok => "grok",
-            Family::Deepseek => "deepseek",
-            Family::Qwen => "qwen",
-            Family::Mistral => "mistral",
-            Family::Kimi => "kimi",
-            Family::Glm => "glm",
-            Family::Other => "other",
-        }
-    }
 }
 
 impl Families {

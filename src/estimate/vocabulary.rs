@@ -1,62 +1,39 @@
 //! The public vocabularies.
 
+use crate::names::named;
 use serde::{Deserialize, Serialize};
 
-/// A public tokenizer vocabulary.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Vocabulary {
-    /// OpenAI: GPT-4o and later.
-    #[default]
-    #[serde(rename = "o200k_base")]
-    O200kBase,
-    /// OpenAI: GPT-4 and GPT-3.5.
-    #[serde(rename = "cl100k_base")]
-    Cl100kBase,
-    /// DeepSeek V3 and R1.
-    #[serde(rename = "deepseek_v3")]
-    DeepseekV3,
-    /// Qwen 2 and later.
-    Qwen2,
-    /// Llama 3.
-    Llama3,
-    /// Mistral's Tekken.
-    #[serde(rename = "mistral_v3")]
-    MistralV3,
-    /// Kimi K2.
-    #[serde(rename = "kimi_k2")]
-    KimiK2,
-    /// GLM 4.
-    Glm4,
+named! {
+    /// A public tokenizer vocabulary.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Vocabulary: name {
+        /// OpenAI: GPT-4o and later.
+        #[default]
+        #[serde(rename = "o200k_base")]
+        O200kBase = "o200k_base",
+        /// OpenAI: GPT-4 and GPT-3.5.
+        #[serde(rename = "cl100k_base")]
+        Cl100kBase = "cl100k_base",
+        /// DeepSeek V3 and R1.
+        #[serde(rename = "deepseek_v3")]
+        DeepseekV3 = "deepseek_v3",
+        /// Qwen 2 and later.
+        Qwen2 = "qwen2",
+        /// Llama 3.
+        Llama3 = "llama3",
+        /// Mistral's Tekken.
+        #[serde(rename = "mistral_v3")]
+        MistralV3 = "mistral_v3",
+        /// Kimi K2.
+        #[serde(rename = "kimi_k2")]
+        KimiK2 = "kimi_k2",
+        /// GLM 4.
+        Glm4 = "glm4",
+    }
 }
 
 impl Vocabulary {
-    /// All of them.
-    pub const ALL: [Vocabulary; 8] = [
-        Vocabulary::O200kBase,
-        Vocabulary::Cl100kBase,
-        Vocabulary::DeepseekV3,
-        Vocabulary::Qwen2,
-        Vocabulary::Llama3,
-        Vocabulary::MistralV3,
-        Vocabulary::KimiK2,
-        Vocabulary::Glm4,
-    ];
-
-    /// The name by which users and reports know it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Vocabulary::O200kBase => "o200k_base",
-            Vocabulary::Cl100kBase => "cl100k_base",
-            Vocabulary::DeepseekV3 => "deepseek_v3",
-            Vocabulary::Qwen2 => "qwen2",
-            Vocabulary::Llama3 => "llama3",
-            Vocabulary::MistralV3 => "mistral_v3",
-            Vocabulary::KimiK2 => "kimi_k2",
-            Vocabulary::Glm4 => "glm4",
-        }
-    }
-
     /// The vocabulary of this name.
     pub fn by_name(name: &str) -> Option<Vocabulary> {
         Vocabulary::ALL.into_iter().find(|vocabulary| vocabulary.name() == name)

@@ -4,6 +4,7 @@ use super::replay::{Ready, ReplaySettings, ready};
 use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
 use crate::measure::largest_remainder;
+use crate::names::named;
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, watch};
 use crate::trace::Trace;
@@ -11,62 +12,34 @@ use crate::trace::Trace;
 /// A result that so many calls have carried, or fewer, is recent.
 const RECENT: usize = 10;
 
-/// What stands in a context, told apart as an observer wants it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Content {
-    /// What the call carries and the log does not show.
-    Hidden,
-    /// System messages and tool definitions.
-    System,
-    /// Summaries and texts that the policy put in.
-    Summary,
-    /// User text.
-    User,
-    /// The model's text.
-    Assistant,
-    /// Reasoning.
-    Thinking,
-    /// Tool calls.
-    ToolCall,
-    /// Tool results that more than ten calls have carried.
-    OlderResult,
-    /// Tool results that ten calls have carried, or fewer.
-    RecentResult,
-    /// Pictures.
-    Image,
+named! {
+    /// What stands in a context, told apart as an observer wants it, in the order in which it is stacked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Content: name {
+        /// What the call carries and the log does not show.
+        Hidden = "hidden",
+        /// System messages and tool definitions.
+        System = "system and tools",
+        /// Summaries and texts that the policy put in.
+        Summary = "summaries",
+        /// User text.
+        User = "user",
+        /// The model's text.
+        Assistant = "assistant",
+        /// Reasoning.
+        Thinking = "reasoning",
+        /// Tool calls.
+        ToolCall = "tool calls",
+        /// Tool results that more than ten calls have carried.
+        OlderResult = "older results",
+        /// Tool results that ten calls have carried, or fewer.
+        RecentResult = "recent results",
+        /// Pictures.
+        Image = "pictures",
+    }
 }
 
 impl Content {
-    /// All kinds, in the order in which they are stacked.
-    pub const ALL: [Content; 10] = [
-        Content::Hidden,
-        Content::System,
-        Content::Summary,
-        Content::User,
-        Content::Assistant,
-        Content::Thinking,
-        Content::ToolCall,
-        Content::OlderResult,
-        Content::RecentResult,
-        Content::Image,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Content::Hidden => "hidden",
-            Content::System => "system and tools",
-            Content::Summary => "summaries",
-            Content::User => "user",
-            Content::Assistant => "assistant",
-            Content::Thinking => "reasoning",
-            Content::ToolCall => "tool calls",
-            Content::OlderResult => "older results",
-            Content::RecentResult => "recent results",
-            Content::Image => "pictures",
-        }
-    }
-
     /// Where a region counts; results count as older until their age is looked at.
     fn of(region: Region) -> Content {
         match region {

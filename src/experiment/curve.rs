@@ -1,37 +1,30 @@
 //! The reuse-distance curve: the share of references that a retention of the newest N would keep, from one pass over a corpus.
 
 use super::distance::Distance;
+use crate::names::named;
 use crate::statistics::{Estimate, RESAMPLES, Resamples, SEED, rank, wilson};
 use crate::trace::Trace;
 use std::collections::BTreeMap;
 
-/// What a limit on retention counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Axis {
-    /// The newest tokens of the conversation.
-    Tokens,
-    /// The newest tokens of tool output.
-    OutputTokens,
-    /// The newest messages.
-    Messages,
-    /// The newest results.
-    Results,
+named! {
+    /// What a limit on retention counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Axis: name {
+        /// The newest tokens of the conversation.
+        Tokens = "tokens",
+        /// The newest tokens of tool output.
+        OutputTokens = "tokens of tool output",
+        /// The newest messages.
+        Messages = "messages",
+        /// The newest results.
+        Results = "results",
+    }
 }
 
 /// What distances are told in.
 pub const AXES: [Axis; 2] = [Axis::Tokens, Axis::Messages];
 
 impl Axis {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Axis::Tokens => "tokens",
-            Axis::OutputTokens => "tokens of tool output",
-            Axis::Messages => "messages",
-            Axis::Results => "results",
-        }
-    }
-
     /// A distance along this axis.
     pub fn of(self, distance: &Distance) -> u64 {
         match self {

@@ -1,5 +1,6 @@
 //! Which version of its system a policy mirrors, of which day, and how that was checked.
 
+use crate::names::named;
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, de};
 use std::cmp::Ordering;
@@ -22,32 +23,21 @@ pub struct Mirrored {
     pub checked: Vec<Check>,
 }
 
-/// How a policy was held against its system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Check {
-    /// Golden cases that the system's own code made.
-    Vectors,
-    /// Compactions and prunings of recorded sessions.
-    Recordings,
-    /// A case worked by hand, as a test.
-    Example,
-    /// Its code was read.
-    Code,
-    /// Its documentation was read.
-    Documentation,
-}
-
-impl Check {
-    /// The word for it in a document.
-    pub fn name(self) -> &'static str {
-        match self {
-            Check::Vectors => "vectors",
-            Check::Recordings => "recordings",
-            Check::Example => "example",
-            Check::Code => "code",
-            Check::Documentation => "documentation",
-        }
+named! {
+    /// How a policy was held against its system.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Check: name {
+        /// Golden cases that the system's own code made.
+        Vectors = "vectors",
+        /// Compactions and prunings of recorded sessions.
+        Recordings = "recordings",
+        /// A case worked by hand, as a test.
+        Example = "example",
+        /// Its code was read.
+        Code = "code",
+        /// Its documentation was read.
+        Documentation = "documentation",
     }
 }
 

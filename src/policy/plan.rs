@@ -8,6 +8,7 @@ use super::selector::Select;
 use super::switch::Switch;
 use super::trigger::Trigger;
 use crate::estimate::Estimator;
+use crate::names::named;
 use crate::transcript::Usage;
 use serde::{Deserialize, Deserializer};
 use std::sync::Arc;
@@ -351,48 +352,32 @@ pub enum ReportedAs {
     Reset,
 }
 
-/// The places of the loop at which rules run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Hook {
-    /// As an item arrives.
-    Ingest,
-    /// A user message is about to enter: the stored history is checked first.
-    TurnStart,
-    /// A tool's result has arrived; further results of the same reply may follow.
-    ToolResult,
-    /// Right before a call, everything included.
-    PreCall,
-    /// Right before a call, but not before the first one after a user message: between two steps of one turn
-    /// (Codex and pi 1.5 check there, beside their check between turns).
-    MidTurn,
-    /// After a reply.
-    PostCall,
-    /// After the last reply of a turn.
-    TurnEnd,
-    /// No user message has come for a while: once in each gap, behind the last reply of a session too.
-    Idle,
-    /// The provider refused the call.
-    Overflow,
-    /// Only when another rule names it.
-    Manual,
-}
-
-impl Hook {
-    /// Its name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Hook::Ingest => "ingest",
-            Hook::TurnStart => "turn_start",
-            Hook::ToolResult => "tool_result",
-            Hook::PreCall => "pre_call",
-            Hook::MidTurn => "mid_turn",
-            Hook::PostCall => "post_call",
-            Hook::TurnEnd => "turn_end",
-            Hook::Idle => "idle",
-            Hook::Overflow => "overflow",
-            Hook::Manual => "manual",
-        }
+named! {
+    /// The places of the loop at which rules run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Hook: name {
+        /// As an item arrives.
+        Ingest = "ingest",
+        /// A user message is about to enter: the stored history is checked first.
+        TurnStart = "turn_start",
+        /// A tool's result has arrived; further results of the same reply may follow.
+        ToolResult = "tool_result",
+        /// Right before a call, everything included.
+        PreCall = "pre_call",
+        /// Right before a call, but not before the first one after a user message: between two steps of one turn
+        /// (Codex and pi 1.5 check there, beside their check between turns).
+        MidTurn = "mid_turn",
+        /// After a reply.
+        PostCall = "post_call",
+        /// After the last reply of a turn.
+        TurnEnd = "turn_end",
+        /// No user message has come for a while: once in each gap, behind the last reply of a session too.
+        Idle = "idle",
+        /// The provider refused the call.
+        Overflow = "overflow",
+        /// Only when another rule names it.
+        Manual = "manual",
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::expression::{Expression, ExpressionError, Resolved};
 use super::sight::Sight;
+use crate::names::named;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -20,25 +21,27 @@ pub enum Size {
     Formula(Arc<Formula>),
 }
 
-/// Sizes by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// The prompt that the provider reported for the last call.
-    UsageIn,
-    /// That and its output.
-    UsageTotal,
-    /// That and estimates of all that came after the reply; where no usage is known, the estimate of the whole request.
-    UsagePlusPending,
-    /// The estimate of the whole request, a user message that is about to enter included.
-    EstRequest,
-    /// The estimate of all messages that stand in the history, the system's not counted.
-    EstHistory,
-    /// The estimate of the system's messages.
-    EstSystem,
-    /// The exact total of the next prompt, as a counting endpoint of the provider tells it, and never the size of a part of it. For
-    /// systems that have such an endpoint, or are the provider's own.
-    NextPrompt,
+named! {
+    /// Sizes by name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Measure: words {
+        /// The prompt that the provider reported for the last call.
+        UsageIn = "the last reported prompt",
+        /// That and its output.
+        UsageTotal = "the last reported prompt and reply",
+        /// That and estimates of all that came after the reply; where no usage is known, the estimate of the whole request.
+        UsagePlusPending = "the last reported usage with an estimate of what came since",
+        /// The estimate of the whole request, a user message that is about to enter included.
+        EstRequest = "the estimate of the request",
+        /// The estimate of all messages that stand in the history, the system's not counted.
+        EstHistory = "the estimate of the history",
+        /// The estimate of the system's messages.
+        EstSystem = "the estimate of the system's messages",
+        /// The exact total of the next prompt, as a counting endpoint of the provider tells it, and never the size of a part of it. For
+        /// systems that have such an endpoint, or are the provider's own.
+        NextPrompt = "the provider's count of the next prompt",
+    }
 }
 
 /// How a size is looked at.
@@ -173,19 +176,6 @@ impl Measure {
             Measure::EstHistory => Some(sight.history()),
             Measure::EstSystem => Some(sight.view.system()),
             Measure::NextPrompt => Some(sight.next_prompt),
-        }
-    }
-
-    /// The size in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Measure::UsageIn => "the last reported prompt",
-            Measure::UsageTotal => "the last reported prompt and reply",
-            Measure::UsagePlusPending => "the last reported usage with an estimate of what came since",
-            Measure::EstRequest => "the estimate of the request",
-            Measure::EstHistory => "the estimate of the history",
-            Measure::EstSystem => "the estimate of the system's messages",
-            Measure::NextPrompt => "the provider's count of the next prompt",
         }
     }
 }

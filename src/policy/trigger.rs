@@ -3,6 +3,7 @@
 use super::sight::Sight;
 use super::size::{Measure, Size};
 use super::switch::Switch;
+use crate::names::named;
 use serde::{Deserialize, Serialize};
 
 /// A condition on the state of the context.
@@ -127,35 +128,23 @@ pub struct Count {
     pub since_fired: Switch,
 }
 
-/// Things that can be counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Counted {
-    /// Messages in the context, system messages not counted.
-    Messages,
-    /// User messages in the context that open a turn.
-    Turns,
-    /// Tool results in the context that are not masked.
-    ToolResults,
-    /// Of these, those that something later shows again.
-    Superseded,
-    /// Calls.
-    Calls,
-    /// Pictures in the messages of tools.
-    Images,
-}
-
-impl Counted {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Counted::Messages => "messages",
-            Counted::Turns => "turns",
-            Counted::ToolResults => "tool results",
-            Counted::Superseded => "results shown again",
-            Counted::Calls => "calls",
-            Counted::Images => "pictures in results",
-        }
+named! {
+    /// Things that can be counted.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Counted: name {
+        /// Messages in the context, system messages not counted.
+        Messages = "messages",
+        /// User messages in the context that open a turn.
+        Turns = "turns",
+        /// Tool results in the context that are not masked.
+        ToolResults = "tool results",
+        /// Of these, those that something later shows again.
+        Superseded = "results shown again",
+        /// Calls.
+        Calls = "calls",
+        /// Pictures in the messages of tools.
+        Images = "pictures in results",
     }
 }
 

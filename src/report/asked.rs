@@ -7,6 +7,7 @@ use crate::experiment::gate::Comparison;
 use crate::experiment::tune::{Axis, Decided, Split, Tuned};
 use crate::experiment::validate::Validation;
 use crate::experiment::{BreakEven, Constraint, GroupBy, Mode, Objective, Own, Recording, Replay, Row, Sampling, Setting};
+use crate::names::named;
 use crate::policy::Policy;
 use crate::statistics::Bars;
 use std::collections::BTreeMap;
@@ -22,43 +23,35 @@ pub struct AskedBacktest {
     pub command: Option<String>,
 }
 
-/// What sessions of a backtest can have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grouping {
-    /// The policy that was held against them.
-    Policy,
-    /// The agent that recorded them.
-    Agent,
-    /// Its version.
-    Version,
-    /// The day on which they began.
-    Date,
-}
-
-impl Grouping {
-    /// Its word, in commands and in columns.
-    pub fn name(self) -> &'static str {
-        match self {
-            Grouping::Policy => "policy",
-            Grouping::Agent => "agent",
-            Grouping::Version => "version",
-            Grouping::Date => "date",
-        }
+named! {
+    /// What sessions of a backtest can have in common.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Grouping: name {
+        /// The policy that was held against them.
+        Policy = "policy",
+        /// The agent that recorded them.
+        Agent = "agent",
+        /// Its version.
+        Version = "version",
+        /// The day on which they began.
+        Date = "date",
     }
 }
 
-/// What breaks of the prompt cache can have in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BreaksBy {
-    /// Why the cache broke.
-    #[default]
-    Cause,
-    /// The agent that recorded the session.
-    Agent,
-    /// The session.
-    Session,
-    /// The day of the call.
-    Day,
+named! {
+    /// What breaks of the prompt cache can have in common, in the order of a whole report.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum BreaksBy: name {
+        /// Why the cache broke.
+        #[default]
+        Cause = "cause",
+        /// The agent that recorded the session.
+        Agent = "agent",
+        /// The session.
+        Session = "session",
+        /// The day of the call.
+        Day = "day",
+    }
 }
 
 /// What was asked of the recorded cache.

@@ -134,21 +134,6 @@ pub fn cause_name(cause: Cause) -> &'static str {
     }
 }
 
-impl BreaksBy {
-    /// All of them, in the order of a whole report.
-    pub const ALL: [BreaksBy; 4] = [BreaksBy::Cause, BreaksBy::Agent, BreaksBy::Session, BreaksBy::Day];
-
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        match self {
-            BreaksBy::Cause => "cause",
-            BreaksBy::Agent => "agent",
-            BreaksBy::Session => "session",
-            BreaksBy::Day => "day",
-        }
-    }
-}
-
 /// The day of a break; empty where the log has no times.
 pub fn day(one: &CacheBreak) -> String {
     one.time.map(moment).and_then(|moment| moment.get(..10).map(str::to_owned)).unwrap_or_default()

@@ -2,86 +2,54 @@
 
 use super::sums::{add_fields, merge};
 use crate::context::{Context, Ends, Presence};
+use crate::names::named;
 use crate::trace::{Evidence, PartKind, PartRow, Place, Reference, Trace};
 use crate::transcript::Role;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// What has become of the evidence of a reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fate {
-    /// One of its sources is there, or the part of it that holds the evidence.
-    Kept,
-    /// A summary took its place: it may have been taken over, or not.
-    Summarised,
-    /// It was cut away.
-    Truncated,
-    /// A placeholder stands for it.
-    Cleared,
-    /// Its message was removed.
-    Dropped,
-}
-
-impl Fate {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fate::Kept => "kept",
-            Fate::Summarised => "summarised",
-            Fate::Truncated => "truncated",
-            Fate::Cleared => "cleared",
-            Fate::Dropped => "dropped",
-        }
+named! {
+    /// What has become of the evidence of a reference.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Fate: name {
+        /// One of its sources is there, or the part of it that holds the evidence.
+        Kept = "kept",
+        /// A summary took its place: it may have been taken over, or not.
+        Summarised = "summarised",
+        /// It was cut away.
+        Truncated = "truncated",
+        /// A placeholder stands for it.
+        Cleared = "cleared",
+        /// Its message was removed.
+        Dropped = "dropped",
     }
 }
 
-/// What kind of text a reference goes back to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// What the user wrote.
-    UserWords,
-    /// Results that are errors.
-    Errors,
-    /// Calls by which the model changed something: edits, patches, files written.
-    Edits,
-    /// What the model wrote.
-    Decisions,
-    /// Results.
-    ToolResults,
-    /// Calls that changed nothing, as far as their tools' names tell.
-    OtherCalls,
-    /// Instructions and tool definitions.
-    Instructions,
+named! {
+    /// What kind of text a reference goes back to, in the order of reports.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Category: name {
+        /// What the user wrote.
+        UserWords = "user's words",
+        /// Results that are errors.
+        Errors = "errors",
+        /// Calls by which the model changed something: edits, patches, files written.
+        Edits = "edits",
+        /// What the model wrote.
+        Decisions = "decisions",
+        /// Results.
+        ToolResults = "tool results",
+        /// Calls that changed nothing, as far as their tools' names tell.
+        OtherCalls = "other calls",
+        /// Instructions and tool definitions.
+        Instructions = "instructions",
+    }
 }
 
 impl Category {
-    /// All of them, in the order of reports.
-    pub const ALL: [Category; 7] = [
-        Category::UserWords,
-        Category::Errors,
-        Category::Edits,
-        Category::Decisions,
-        Category::ToolResults,
-        Category::OtherCalls,
-        Category::Instructions,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Category::UserWords => "user's words",
-            Category::Errors => "errors",
-            Category::Edits => "edits",
-            Category::Decisions => "decisions",
-            Category::ToolResults => "tool results",
-            Category::OtherCalls => "other calls",
-            Category::Instructions => "instructions",
-        }
-    }
-
     /// What a part of a trace is.
     pub fn of(trace: &Trace, part: u32) -> Category {
         let Some(row) = trace.parts.get(part as usize) else { return Category::Instructions };

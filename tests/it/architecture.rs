@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// The floors from the ground up. A room may use those of lower floors alone; rooms of one floor are strangers to each other.
 const FLOORS: [&[&str]; 15] = [
-    &["units", "reading", "statistics", "list", "decode"],
+    &["units", "names", "reading", "statistics", "list", "decode"],
     &["catalog"],
     &["transcript"],
     &["trace"],

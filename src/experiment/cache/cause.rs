@@ -2,75 +2,40 @@
 
 use super::step::{Before, Step};
 use crate::catalog::{CacheRules, Hits};
+use crate::names::named;
 use crate::trace::{MessageRow, PartKind, Trace};
 use crate::transcript::Role;
 
-/// Why a call read less than was expected. The first cause of this order that the log shows is the one that is named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// More time has passed than the entry is kept for.
-    Idle,
-    /// Another model answered: caches are kept by model.
-    Model,
-    /// The conversation was compacted, pruned, cleared or taken back.
-    Compacted,
-    /// The prompt is smaller than the one before, and the log does not say why.
-    Shrank,
-    /// The session was taken up in this log, or a reply without usage stands between the two calls.
-    Resumed,
-    /// Tool definitions or system prompt have changed, as far as the log shows.
-    Head,
-    /// So many blocks have come since the last call that the cache does not find the end of the last prompt.
-    Blocks,
-    /// A user message has come, at which the provider drops earlier reasoning.
-    Thinking,
-    /// A cache without promise: implicit caches miss at random.
-    Implicit,
-    /// No more was read than the session's first prompt held, at the first call of a turn: agent or provider, the log cannot say.
-    StartAtTurn,
-    /// The same within a turn.
-    StartWithinTurn,
-    /// Read was what an older call had left.
-    Older,
-    /// Nothing of this.
-    Unexplained,
-}
-
-impl Cause {
-    /// All of them, in their order.
-    pub const ALL: [Cause; 13] = [
-        Cause::Idle,
-        Cause::Model,
-        Cause::Compacted,
-        Cause::Shrank,
-        Cause::Resumed,
-        Cause::Head,
-        Cause::Blocks,
-        Cause::Thinking,
-        Cause::Implicit,
-        Cause::StartAtTurn,
-        Cause::StartWithinTurn,
-        Cause::Older,
-        Cause::Unexplained,
-    ];
-
-    /// Its name for programs.
-    pub fn key(self) -> &'static str {
-        match self {
-            Cause::Idle => "idle",
-            Cause::Model => "model",
-            Cause::Compacted => "compacted",
-            Cause::Shrank => "shrank",
-            Cause::Resumed => "resumed",
-            Cause::Head => "head",
-            Cause::Blocks => "blocks",
-            Cause::Thinking => "thinking",
-            Cause::Implicit => "implicit",
-            Cause::StartAtTurn => "start_at_turn",
-            Cause::StartWithinTurn => "start_within_turn",
-            Cause::Older => "older",
-            Cause::Unexplained => "unexplained",
-        }
+named! {
+    /// Why a call read less than was expected. The first cause of this order that the log shows is the one that is named.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Cause: key {
+        /// More time has passed than the entry is kept for.
+        Idle = "idle",
+        /// Another model answered: caches are kept by model.
+        Model = "model",
+        /// The conversation was compacted, pruned, cleared or taken back.
+        Compacted = "compacted",
+        /// The prompt is smaller than the one before, and the log does not say why.
+        Shrank = "shrank",
+        /// The session was taken up in this log, or a reply without usage stands between the two calls.
+        Resumed = "resumed",
+        /// Tool definitions or system prompt have changed, as far as the log shows.
+        Head = "head",
+        /// So many blocks have come since the last call that the cache does not find the end of the last prompt.
+        Blocks = "blocks",
+        /// A user message has come, at which the provider drops earlier reasoning.
+        Thinking = "thinking",
+        /// A cache without promise: implicit caches miss at random.
+        Implicit = "implicit",
+        /// No more was read than the session's first prompt held, at the first call of a turn: agent or provider, the log cannot say.
+        StartAtTurn = "start_at_turn",
+        /// The same within a turn.
+        StartWithinTurn = "start_within_turn",
+        /// Read was what an older call had left.
+        Older = "older",
+        /// Nothing of this.
+        Unexplained = "unexplained",
     }
 }
 

@@ -9,34 +9,24 @@ use super::sample::{Growth, Observation, Session};
 use crate::catalog::{Catalog, Family};
 use crate::corpus::KnownOverheads;
 use crate::list::List;
+use crate::names::named;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A way to predict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Method {
-    /// The recorded prompt of the call before, and what came since by the session's calibration up to there.
-    Previous,
-    /// The recorded prompt of the session's first call, and all that came since by the costs that ship with the program.
-    Shipped,
-    /// The same by costs fitted on the other half of the family's sessions.
-    Fitted,
-    /// Overhead and costs from the other half of the source's sessions; nothing recorded of the session itself.
-    Source,
-    /// The same, counted in characters.
-    SourceChars,
-}
-
-impl Method {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Previous => "call before",
-            Method::Shipped => "first call, shipped",
-            Method::Fitted => "first call, fitted",
-            Method::Source => "other half, tokens",
-            Method::SourceChars => "other half, chars",
-        }
+named! {
+    /// A way to predict.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Method: name {
+        /// The recorded prompt of the call before, and what came since by the session's calibration up to there.
+        Previous = "call before",
+        /// The recorded prompt of the session's first call, and all that came since by the costs that ship with the program.
+        Shipped = "first call, shipped",
+        /// The same by costs fitted on the other half of the family's sessions.
+        Fitted = "first call, fitted",
+        /// Overhead and costs from the other half of the source's sessions; nothing recorded of the session itself.
+        Source = "other half, tokens",
+        /// The same, counted in characters.
+        SourceChars = "other half, chars",
     }
 }
 

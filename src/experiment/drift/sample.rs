@@ -6,6 +6,7 @@ use crate::estimate::ContentKind;
 use crate::experiment::origin::Kin;
 use crate::list::Pack;
 use crate::measure::own_vocabulary;
+use crate::names::named;
 use crate::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use crate::transcript::{CompactionKind, Length, Usage};
 use serde::{Deserialize, Serialize};
@@ -57,24 +58,26 @@ pub struct Content {
     pub kinds: [Amount; 7],
 }
 
-/// Why a recorded call is not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LeftOut {
-    /// Its usage is not the provider's.
-    NotFromProvider,
-    /// A picture stands in its context.
-    Picture,
-    /// The agent had compacted or pruned before: the real prompt lacked what the log still shows.
-    AfterCompaction,
-    /// The log begins in the middle: what the prompt held of the conversation before it is not known.
-    Unseen,
-    /// The recorded prompt fell without the log saying why.
-    AfterFall,
-    /// A recorded prompt of the session is smaller than what the log shows of it, which it cannot have held.
-    LessThanShown,
-    /// The session's prompts grew by far more than what the log shows.
-    Unexplained,
+named! {
+    /// Why a recorded call is not compared, with a phrase that follows a number of calls.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum LeftOut: phrase {
+        /// Its usage is not the provider's.
+        NotFromProvider = "with usage that is not the provider's",
+        /// A picture stands in its context.
+        Picture = "with a picture in their context",
+        /// The agent had compacted or pruned before: the real prompt lacked what the log still shows.
+        AfterCompaction = "behind a recorded compaction or pruning",
+        /// The log begins in the middle: what the prompt held of the conversation before it is not known.
+        Unseen = "of sessions whose log begins in the middle",
+        /// The recorded prompt fell without the log saying why.
+        AfterFall = "behind an unexplained fall of the recorded prompt",
+        /// A recorded prompt of the session is smaller than what the log shows of it, which it cannot have held.
+        LessThanShown = "of sessions in which a recorded prompt is smaller than what the log shows of it",
+        /// The session's prompts grew by far more than what the log shows.
+        Unexplained = "of sessions that grew by far more than what the log shows",
+    }
 }
 
 /// What is recorded of the step between two calls that follow each other without a break. What the log shows of it follows from both: [`Session::steps`].
@@ -148,21 +151,6 @@ pub struct Session {
 }
 
 impl Pack for Session {}
-
-impl LeftOut {
-    /// A phrase that follows a number of calls.
-    pub fn phrase(self) -> &'static str {
-        match self {
-            LeftOut::NotFromProvider => "with usage that is not the provider's",
-            LeftOut::Picture => "with a picture in their context",
-            LeftOut::AfterCompaction => "behind a recorded compaction or pruning",
-            LeftOut::Unseen => "of sessions whose log begins in the middle",
-            LeftOut::AfterFall => "behind an unexplained fall of the recorded prompt",
-            LeftOut::LessThanShown => "of sessions in which a recorded prompt is smaller than what the log shows of it",
-            LeftOut::Unexplained => "of sessions that grew by far more than what the log shows",
-        }
-    }
-}
 
 impl Session {
     /// A session of which nothing was looked at yet.
