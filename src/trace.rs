@@ -6,10 +6,10 @@ mod model;
 mod pack;
 
 use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
+use crate::units::adds;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What a part of a message is, without its words.
@@ -229,14 +229,7 @@ impl Outputs {
     }
 }
 
-impl AddAssign for Outputs {
-    fn add_assign(&mut self, other: Outputs) {
-        self.recorded += other.recorded;
-        self.estimated += other.estimated;
-        self.placeholders += other.placeholders;
-        self.estimated_replies += other.estimated_replies;
-    }
-}
+adds!(Outputs += Outputs: recorded, estimated, placeholders, estimated_replies);
 
 /// A recorded compaction or pruning, undone in the trace and kept as a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,24 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
+/// Adds the named fields of one value to those of another.
+macro_rules! add_fields {
+    ($sum:ident += $other:ident: $($field:ident),+) => { $($sum.$field += $other.$field;)+ };
+}
+pub(crate) use add_fields;
+
+/// Implements `+=` for a sum that is the sums of its named fields.
+macro_rules! adds {
+    ($sum:ident += $other:ty: $($field:ident),+) => {
+        impl std::ops::AddAssign<$other> for $sum {
+            fn add_assign(&mut self, other: $other) {
+                $crate::units::add_fields!(self += other: $($field),+);
+            }
+        }
+    };
+}
+pub(crate) use adds;
+
 /// A number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

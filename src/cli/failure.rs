@@ -103,7 +103,7 @@ impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Failure {
         match error {
             SweepError::File { path, error } if path == "-" && error.kind() == io::ErrorKind::BrokenPipe => Failure::Enough,
-            other => usage(other),
+            other => Failure::Usage(other.to_string()),
         }
     }
 }

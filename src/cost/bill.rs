@@ -8,6 +8,7 @@ use crate::catalog::Rate;
 use crate::list::Pack;
 use crate::sim::{CallOutcome, Outcome, SummaryCall};
 use crate::trace::{CallRow, Trace};
+use crate::units::{add_fields, adds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
@@ -29,12 +30,7 @@ impl Charge {
     }
 }
 
-impl AddAssign for Charge {
-    fn add_assign(&mut self, other: Charge) {
-        self.tokens += other.tokens;
-        self.nano_usd += other.nano_usd;
-    }
-}
+adds!(Charge += Charge: tokens, nano_usd);
 
 /// A bill, by tier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,17 +95,7 @@ impl Bill {
     }
 }
 
-impl AddAssign<&Bill> for Bill {
-    fn add_assign(&mut self, other: &Bill) {
-        self.fresh += other.fresh;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.cache_write_1h += other.cache_write_1h;
-        self.output += other.output;
-        self.summariser += other.summariser;
-        self.at_end += other.at_end;
-    }
-}
+adds!(Bill += Bill: fresh, cache_read, cache_write, cache_write_1h, output, summariser, at_end);
 
 /// The bills of one session, or of many: merging is exact and does not depend on the order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,12 +153,7 @@ impl Bills {
 
 impl AddAssign<&Bills> for Bills {
     fn add_assign(&mut self, other: &Bills) {
-        self.uncached += &other.uncached;
-        self.modelled += &other.modelled;
-        self.calibrated += &other.calibrated;
-        self.perfect += &other.perfect;
-        self.calls += other.calls;
-        self.unpriced_calls += other.unpriced_calls;
+        add_fields!(self += other: uncached, modelled, calibrated, perfect, calls, unpriced_calls);
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
         if let Some(other) = &other.after_end {
             **self.after_end.get_or_insert_default() += other;

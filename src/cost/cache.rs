@@ -1,7 +1,7 @@
 //! The prompt cache of one model within one session: what of a request it knows.
 
 use crate::catalog::{CacheRule, Hits, Refresh, Writes};
-use std::ops::AddAssign;
+use crate::units::adds;
 
 /// What the cache is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,14 +34,7 @@ pub struct Split {
     pub fresh: u64,
 }
 
-impl AddAssign for Split {
-    fn add_assign(&mut self, other: Split) {
-        self.read += other.read;
-        self.write += other.write;
-        self.write_1h += other.write_1h;
-        self.fresh += other.fresh;
-    }
-}
+adds!(Split += Split: read, write, write_1h, fresh);
 
 impl Split {
     /// Tokens of the prompt.

@@ -11,7 +11,7 @@ use super::tariff::Tariff;
 use crate::sim::Outcome;
 use crate::trace::Trace;
 use crate::transcript::Usage;
-use std::ops::AddAssign;
+use crate::units::adds;
 
 /// What the cache made of some recorded prompts: of one, or of many together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,15 +28,7 @@ pub struct Measured {
     pub written_1h: u64,
 }
 
-impl AddAssign for Measured {
-    fn add_assign(&mut self, other: Measured) {
-        self.read += other.read;
-        self.modelled += other.modelled;
-        self.unread += other.unread;
-        self.written += other.written;
-        self.written_1h += other.written_1h;
-    }
-}
+adds!(Measured += Measured: read, modelled, unread, written, written_1h);
 
 impl Measured {
     /// One recorded prompt, beside what the model reads of it.

@@ -9,6 +9,7 @@ use super::tariff::Tariff;
 use crate::sim::Outcome;
 use crate::trace::{CallRow, Trace};
 use crate::transcript::Usage;
+use crate::units::add_fields;
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
@@ -68,27 +69,11 @@ pub struct Check {
 
 impl AddAssign<&Check> for Check {
     fn add_assign(&mut self, other: &Check) {
-        self.calls += other.calls;
-        self.recorded += &other.recorded;
-        self.estimated_output += other.estimated_output;
-        self.modelled += &other.modelled;
-        self.unrecorded += &other.unrecorded;
-        self.unrecorded_calls += other.unrecorded_calls;
-        self.unrecorded_unpriced_calls += other.unrecorded_unpriced_calls;
-        self.calibrated += &other.calibrated;
-        self.held_out += &other.held_out;
-        self.modelled_off_nano_usd += other.modelled_off_nano_usd;
-        self.held_out_off_nano_usd += other.held_out_off_nano_usd;
-        self.reads += other.reads;
-        self.reads_within += other.reads_within;
-        self.logged_calls += other.logged_calls;
-        self.logged_nano_usd += other.logged_nano_usd;
-        self.logged_list_nano_usd += other.logged_list_nano_usd;
-        self.logged_modelled_nano_usd += other.logged_modelled_nano_usd;
-        self.unpriced_calls += other.unpriced_calls;
+        add_fields!(self += other:
+            calls, recorded, estimated_output, modelled, unrecorded, unrecorded_calls, unrecorded_unpriced_calls, calibrated, held_out,
+            modelled_off_nano_usd, held_out_off_nano_usd, reads, reads_within, logged_calls, logged_nano_usd, logged_list_nano_usd,
+            logged_modelled_nano_usd, unpriced_calls, side_calls, side_logged_nano_usd);
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
-        self.side_calls += other.side_calls;
-        self.side_logged_nano_usd += other.side_logged_nano_usd;
     }
 }
 
@@ -190,10 +175,10 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
         sum.reads += u64::from(tells);
         sum.reads_within += u64::from(tells && split.read.abs_diff(usage.cache_read) <= BLOCK.min(usage.prompt / 10));
         let (recorded, modelled) = (bill(as_recorded(&usage)), bill(split));
-        sum.recorded += &recorded;
-        sum.modelled += &modelled;
-        sum.calibrated += &bill(calibration.split(place, ageless, split));
-        sum.held_out += &bill(if place % 2 == 0 { of_even } else { of_odd }.split(place, ageless, split));
+        sum.recorded += recorded;
+        sum.modelled += modelled;
+        sum.calibrated += bill(calibration.split(place, ageless, split));
+        sum.held_out += bill(if place % 2 == 0 { of_even } else { of_odd }.split(place, ageless, split));
         if call.recorded_output().is_none() {
             sum.estimated_output += recorded.output;
         }

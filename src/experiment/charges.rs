@@ -5,9 +5,9 @@ use crate::experiment::price::calibrate;
 use crate::policy::Plan;
 use crate::sim::{Batch, BatchOutcome, Conditions, Outcome, Refetching, Totals, simulate};
 use crate::trace::{Evidence, Trace};
+use crate::units::adds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 use std::sync::Arc;
 
 /// What bills are made by.
@@ -72,18 +72,8 @@ impl Charges {
     }
 }
 
-impl AddAssign<&Charges> for Charges {
-    fn add_assign(&mut self, other: &Charges) {
-        self.nano_usd += other.nano_usd;
-        self.net_nano_usd += other.net_nano_usd;
-        self.net_failed_sessions += other.net_failed_sessions;
-        self.cache_read += other.cache_read;
-        self.prompt_tokens += other.prompt_tokens;
-        self.calls += other.calls;
-        self.unpriced_calls += other.unpriced_calls;
-        self.unpriced_sessions += other.unpriced_sessions;
-    }
-}
+adds!(Charges += &Charges:
+    nano_usd, net_nano_usd, net_failed_sessions, cache_read, prompt_tokens, calls, unpriced_calls, unpriced_sessions);
 
 /// Settings that are replayed together.
 struct Together<'a> {

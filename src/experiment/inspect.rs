@@ -4,6 +4,7 @@ use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::trace::{Outputs, PartKind, Trace};
 use crate::transcript::{CompactionKind, Role};
+use crate::units::add_fields;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 use xxhash_rust::xxh3::xxh3_128;
@@ -139,24 +140,10 @@ impl Contents {
 
 impl AddAssign for Contents {
     fn add_assign(&mut self, other: Contents) {
-        self.sessions += other.sessions;
-        self.sub_agents += other.sub_agents;
-        self.system += other.system;
-        self.user += other.user;
-        self.injected += other.injected;
-        self.assistant += other.assistant;
-        self.results += other.results;
-        self.tool_calls += other.tool_calls;
-        self.failures += other.failures;
-        self.images += other.images;
-        self.calls += other.calls;
-        self.calls_with_usage += other.calls_with_usage;
-        self.prompt_tokens += other.prompt_tokens;
-        self.sub_agent_prompt_tokens += other.sub_agent_prompt_tokens;
-        self.outputs += other.outputs;
+        add_fields!(self += other:
+            sessions, sub_agents, system, user, injected, assistant, results, tool_calls, failures, images, calls, calls_with_usage,
+            prompt_tokens, sub_agent_prompt_tokens, outputs, compactions, prunings);
         self.largest_prompt = self.largest_prompt.max(other.largest_prompt);
-        self.compactions += other.compactions;
-        self.prunings += other.prunings;
         self.overheads.extend(other.overheads);
         self.first = earlier(self.first, other.first);
         self.last = self.last.max(other.last);

@@ -12,6 +12,7 @@ use crate::policy::PolicyError;
 use crate::sim::{EventKind, Totals};
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
+use crate::units::add_fields;
 use serde::{Deserialize, Serialize};
 
 /// What the logs of a corpus say happened.
@@ -93,13 +94,8 @@ impl RecordedSession {
 
     fn add(&mut self, other: &RecordedSession) {
         self.totals += &other.totals;
-        self.manual_compactions += other.manual_compactions;
-        self.estimated_calls += other.estimated_calls;
-        self.estimated_tokens += other.estimated_tokens;
-        self.bill += &other.bill;
-        self.estimated_output += other.estimated_output;
-        self.estimated_bill += &other.estimated_bill;
-        self.unpriced_calls += other.unpriced_calls;
+        add_fields!(self += other:
+            manual_compactions, estimated_calls, estimated_tokens, bill, estimated_output, estimated_bill, unpriced_calls);
     }
 
     /// The list price of all calls, in thousand-millionths of a dollar; the part without recorded usage is estimated.

@@ -1,7 +1,8 @@
 //! How far estimates were from the truth: sums and a histogram of ratios, which merge exactly.
 
-use super::sums::{add_fields, merge};
+use super::sums::merge;
 use crate::statistics::rank;
+use crate::units::add_fields;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;

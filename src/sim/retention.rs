@@ -1,10 +1,11 @@
 //! What was kept, and what was forgotten: what has become of the evidence of references.
 
-use super::sums::{add_fields, merge};
+use super::sums::merge;
 use crate::context::{Context, Ends, Presence};
 use crate::names::named;
 use crate::trace::{Evidence, PartKind, PartRow, Place, Reference, Trace};
 use crate::transcript::Role;
+use crate::units::{add_fields, adds};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -127,11 +128,7 @@ impl Fates {
     }
 }
 
-impl AddAssign for Fates {
-    fn add_assign(&mut self, other: Fates) {
-        add_fields!(self += other: kept, summarised, truncated, cleared, dropped);
-    }
-}
+adds!(Fates += Fates: kept, summarised, truncated, cleared, dropped);
 
 /// What a policy kept of what was needed later. Merging is exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

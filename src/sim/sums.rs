@@ -3,12 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// Adds the named fields of one value to those of another.
-macro_rules! add_fields {
-    ($sum:ident += $other:ident: $($field:ident),+) => { $($sum.$field += $other.$field;)+ };
-}
-pub(super) use add_fields;
-
 /// Adds what each key of one map stands for to what it stands for in another.
 pub(super) fn merge<K: Ord + Clone, V: Default + Copy + AddAssign>(mine: &mut BTreeMap<K, V>, theirs: &BTreeMap<K, V>) {
     for (key, value) in theirs {

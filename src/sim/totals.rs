@@ -3,9 +3,10 @@
 use super::drift::Drift;
 use super::event::{Cause, EventKind, Warning};
 use super::retention::Retention;
-use super::sums::{add_fields, merge};
+use super::sums::merge;
 use crate::context::Region;
 use crate::list::Arrange;
+use crate::units::{add_fields, adds};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,11 +25,7 @@ pub struct Carried {
     pub overflows: u64,
 }
 
-impl AddAssign for Carried {
-    fn add_assign(&mut self, other: Carried) {
-        add_fields!(self += other: results, tokens, carried, overflows);
-    }
-}
+adds!(Carried += Carried: results, tokens, carried, overflows);
 
 /// What was read again, summed. Merging is exact. All of it is part of the other sums of a closed loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,12 +52,8 @@ pub struct Refetches {
     pub passed_over: u64,
 }
 
-impl AddAssign<&Refetches> for Refetches {
-    fn add_assign(&mut self, other: &Refetches) {
-        add_fields!(self += other: calls, prompt_tokens, output_tokens, result_tokens, sources, sources_again,
-            in_vain, beyond_reach, at_risk, passed_over);
-    }
-}
+adds!(Refetches += &Refetches:
+    calls, prompt_tokens, output_tokens, result_tokens, sources, sources_again, in_vain, beyond_reach, at_risk, passed_over);
 
 /// What a replay comes to behind the call at which its session fails, summed. No other figure holds any of it. The failed call itself is
 /// not among these calls either.
@@ -106,11 +99,7 @@ impl AfterEnd {
     }
 }
 
-impl AddAssign for AfterEnd {
-    fn add_assign(&mut self, other: AfterEnd) {
-        add_fields!(self += other: calls, prompt_tokens, output_tokens, overflows, compactions, prunes);
-    }
-}
+adds!(AfterEnd += AfterEnd: calls, prompt_tokens, output_tokens, overflows, compactions, prunes);
 
 /// Sums over calls and events. Merging is exact and does not depend on the order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use crate::catalog::Hits;
 use crate::corpus::Corpus;
 use crate::cost::{Charge, Tariff};
 use crate::experiment::recording::{RecordedSession, recording};
+use crate::units::adds;
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 /// Reads are as expected up to so many tokens.
 const NEAR: u64 = 1_024;
@@ -59,17 +59,7 @@ pub struct Reads {
     pub unpriced: u64,
 }
 
-impl AddAssign for Reads {
-    fn add_assign(&mut self, other: Reads) {
-        self.expected += other.expected;
-        self.near += other.near;
-        self.more += other.more;
-        self.breaks += other.breaks;
-        self.tokens += other.tokens;
-        self.nano_usd += other.nano_usd;
-        self.unpriced += other.unpriced;
-    }
-}
+adds!(Reads += Reads: expected, near, more, breaks, tokens, nano_usd, unpriced);
 
 /// What the caches of a corpus did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Writing a session as OpenAI chat messages: one line with all that stands in the context at its end.
 
 use crate::transcript::{Message, Part, Role, Transcript, Trust, Usage};
+use crate::units::adds;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -23,16 +24,7 @@ pub struct LeftOut {
     pub doubtful: u64,
 }
 
-impl std::ops::AddAssign for LeftOut {
-    fn add_assign(&mut self, other: LeftOut) {
-        self.withdrawn += other.withdrawn;
-        self.images += other.images;
-        self.compactions += other.compactions;
-        self.side_calls += other.side_calls;
-        self.placeholders += other.placeholders;
-        self.doubtful += other.doubtful;
-    }
-}
+adds!(LeftOut += LeftOut: withdrawn, images, compactions, side_calls, placeholders, doubtful);
 
 #[derive(Serialize)]
 struct Line<'a> {
