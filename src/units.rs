@@ -39,7 +39,7 @@ impl Tokens {
 
     /// The value as a signed number, for differences.
     pub fn signed(self) -> i64 {
-        i64::try_from(self.0).unwrap_or(i64::MAX)
+        signed(self.0)
     }
 }
 
@@ -109,6 +109,11 @@ impl Sum for Size {
     fn sum<I: Iterator<Item = Size>>(iter: I) -> Size {
         iter.fold(Size::default(), Add::add)
     }
+}
+
+/// The same number with room for a sign, for differences.
+pub fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// A number with its thousands set apart: `1,234,567`.

@@ -10,6 +10,7 @@ use crate::policy::Plan;
 use crate::sim::{Conditions, watch};
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Place, Reading, Reference, Repetition, Trace};
 use crate::transcript::{CompactionKind, Role};
+use crate::units::signed;
 use std::borrow::Cow;
 
 /// The session with those of its recorded events imposed that are chosen. A pruning that is imposed takes nothing out part by part: what the
@@ -182,8 +183,4 @@ enum Chain {
 fn scaled(call: &CallRow, visible: u64) -> u64 {
     let share = u128::from(call.missing) * u128::from(visible) / u128::from(call.visible.max(1));
     u64::try_from(share).unwrap_or(u64::MAX)
-}
-
-fn signed(tokens: u64) -> i64 {
-    i64::try_from(tokens).unwrap_or(i64::MAX)
 }

@@ -9,7 +9,7 @@ use super::tariff::Tariff;
 use crate::sim::Outcome;
 use crate::trace::{CallRow, Trace};
 use crate::transcript::Usage;
-use crate::units::add_fields;
+use crate::units::{add_fields, signed};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
@@ -89,7 +89,6 @@ impl Check {
 
     /// What that is off, in thousand-millionths of a dollar; absent where nothing is modelled or has a price.
     pub fn off(&self, cache: CacheKind) -> Option<i64> {
-        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let recorded = Some(self.recorded.nano_usd()).filter(|nano| *nano > 0)?;
         Some(signed(self.bill(cache)?.nano_usd()) - signed(recorded))
     }

@@ -3,6 +3,7 @@
 use super::replay::Replay;
 use crate::sim::Outcome;
 use crate::statistics::{Resamples, Sample};
+use crate::units::signed;
 use std::cmp::Ordering;
 
 /// The best of several policies.
@@ -73,10 +74,6 @@ pub fn choose(replays: &[Replay], sample: &Sample) -> Option<Choice> {
     let (parts, wholes) = (millionths(|worth| signed(worth.recorded) - signed(worth.compared)), millionths(|worth| signed(worth.recorded)));
     let saved = resamples.ratio(&parts, &wholes).map(|saved| ((saved.low * 1e6).round() as i64, (saved.high * 1e6).round() as i64));
     Some(Choice { place, first: saved.map(|_| (first, resamples.count())), saved })
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The least of them, the earlier one at a tie.

@@ -13,6 +13,7 @@ use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Reads};
 use crate::list::Arrange;
 use crate::trace::Trace;
+use crate::units::signed;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -70,7 +71,7 @@ fn told(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section
 
 /// Thousand-millionths of a dollar in three digits.
 pub fn money(nano_usd: u64) -> String {
-    short_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
+    short_dollars(signed(nano_usd))
 }
 
 /// The answer; `tells`: a log counts what its cache read.
@@ -81,7 +82,6 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
         let short = "No read of the prompt cache was expected: its rule is not known for these models, or no call follows another one.";
         return vec![if tells { short } else { none }.to_owned()];
     }
-    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let mut lines = vec![
         format!(
             "{} of {} recorded reads within 1,024 tokens of what is expected ({}).",

@@ -14,6 +14,7 @@ use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Recording, Replay};
 use crate::sim::EventKind;
 use crate::statistics::median;
+use crate::units::signed;
 use std::collections::BTreeMap;
 
 const ABOUT_CACHES: &str = "Perfect: whatever a prompt has in common with the session's request before is read from the cache, the rest \
@@ -266,10 +267,6 @@ fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
 
 fn apart(modelled: u64, recorded: u64) -> Cell {
     if recorded == 0 { Cell::Empty } else { Cell::Share { part: signed(modelled) - signed(recorded), whole: recorded } }
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// What logs show beside the conversations.

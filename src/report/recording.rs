@@ -8,6 +8,7 @@ use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, OwnError};
 use crate::experiment::{Beside, Metric, RecordedSession, Replay};
+use crate::units::signed;
 use std::collections::BTreeMap;
 
 /// The name of the recording's row.
@@ -33,9 +34,9 @@ pub fn gaps(recorded: &RecordedSession) -> Vec<String> {
     let (estimated, all) = (recorded.estimated_bill.nano_usd(), recorded.nano_usd());
     let unpriced = (recorded.is_priced() && recorded.unpriced_calls > 0)
         .then(|| format!("{} of {} have no price", grouped(recorded.unpriced_calls), counted(recorded.totals.calls, "call")));
-    let cost = (estimated * 100 > all).then(|| format!("{} of the cost", dollars(i64::try_from(estimated).unwrap_or(i64::MAX))));
+    let cost = (estimated * 100 > all).then(|| format!("{} of the cost", dollars(signed(estimated))));
     let (tokens, all) = (recorded.estimated_tokens, recorded.totals.prompt_tokens);
-    let tokens = (tokens * 100 > all).then(|| format!("{} of the prompt tokens", percent(i64::try_from(tokens).unwrap_or(i64::MAX), all)));
+    let tokens = (tokens * 100 > all).then(|| format!("{} of the prompt tokens", percent(signed(tokens), all)));
     let estimates: Vec<String> = tokens.into_iter().chain(cost).collect();
     let estimate = (!estimates.is_empty()).then(|| format!("{} are estimated (no usage)", estimates.join(" and ")));
     unpriced.into_iter().chain(estimate).collect()
@@ -60,7 +61,6 @@ pub fn cost_beside(beside: &Beside, replay: &Replay) -> Cell {
     if beside.recorded_nano_usd == 0 || !replay.totals.is_comparable() {
         return Cell::Empty;
     }
-    let signed = |nano_usd: u64| i64::try_from(nano_usd).unwrap_or(i64::MAX);
     Cell::Share { part: signed(beside.nano_usd) - signed(beside.recorded_nano_usd), whole: beside.recorded_nano_usd }
 }
 

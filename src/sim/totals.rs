@@ -6,7 +6,7 @@ use super::retention::Retention;
 use super::sums::merge;
 use crate::context::Region;
 use crate::list::Arrange;
-use crate::units::{add_fields, adds};
+use crate::units::{add_fields, adds, signed};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -199,12 +199,12 @@ impl Totals {
     /// Prompt tokens saved against the recording, over the sessions that both bring to their end; negative where the policy sends more. The
     /// summariser's requests are on neither side.
     pub fn tokens_saved(&self) -> i64 {
-        i64::try_from(self.recorded_tokens).unwrap_or(i64::MAX) - i64::try_from(self.compared_tokens).unwrap_or(i64::MAX)
+        signed(self.recorded_tokens) - signed(self.compared_tokens)
     }
 
     /// Prompt tokens saved against no policy; negative where the policy added some.
     pub fn saved_vs_none(&self) -> i64 {
-        i64::try_from(self.baseline_tokens).unwrap_or(i64::MAX) - i64::try_from(self.prompt_tokens).unwrap_or(i64::MAX)
+        signed(self.baseline_tokens) - signed(self.prompt_tokens)
     }
 
     /// Can the policy be compared with the recording? Not where it brings fewer than half of the sessions to their end.

@@ -1,6 +1,7 @@
 //! Figures over pairs of an estimate and a recorded prompt. Integers all through: the order of the pairs cannot change them.
 
 use crate::statistics::quantile;
+use crate::units::signed;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -154,8 +155,4 @@ impl Figures {
     pub fn bias_tokens(&self) -> i64 {
         signed(self.estimated_tokens) - signed(self.recorded_tokens)
     }
-}
-
-pub(super) fn signed(tokens: u64) -> i64 {
-    i64::try_from(tokens).unwrap_or(i64::MAX)
 }

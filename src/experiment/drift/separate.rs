@@ -1,7 +1,6 @@
 //! What is hidden, apart from what is misjudged: an estimator's bias in three parts that add up to it.
 
 use super::estimators::Estimates;
-use super::figures::signed;
 use super::hidden::Overhead;
 use super::regression::Costs;
 use super::sample::Session;
@@ -9,6 +8,7 @@ use crate::catalog::Family;
 use crate::experiment::origin::origins;
 use crate::list::List;
 use crate::statistics::{Interval, Sample, intervals};
+use crate::units::signed;
 
 /// An estimator's bias on a family's calls, in millionths of the recorded tokens: below zero where it says too little.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::experiment::metric::{Metric, OverSessions, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
 use crate::list::Arrange;
 use crate::statistics::{RESAMPLES, SEED, Sample};
-use crate::units::counted;
+use crate::units::{counted, signed};
 use std::collections::BTreeMap;
 
 /// Why two runs cannot be compared, as a sentence.
@@ -219,7 +219,7 @@ impl Side {
         };
         let values: Vec<Option<Value>> = sessions().map(|session| run.value_in(session, measure)).collect();
         let value = |value: &Option<Value>| value.unwrap_or(Value { part: 0, whole: 0 });
-        let wholes = values.iter().map(|of| i64::try_from(value(of).whole).unwrap_or(i64::MAX));
+        let wholes = values.iter().map(|of| signed(value(of).whole));
         let sums = Sums {
             parts: values.iter().map(|of| value(of).part).collect(),
             wholes: measure.whole.map_or_else(Vec::new, |_| wholes.collect()),
@@ -240,7 +240,7 @@ fn compared(sides: &[Side; 2]) -> impl Iterator<Item = usize> {
 fn both(sides: &[Side; 2], measure: &Measure) -> Option<[Value; 2]> {
     let over = |side: &Side| {
         let values: Option<Vec<Value>> = compared(sides).map(|place| side.values.get(place).copied().flatten()).collect();
-        let (values, whole) = (values?, |value: &Value| i64::try_from(value.whole).unwrap_or(i64::MAX));
+        let (values, whole) = (values?, |value: &Value| signed(value.whole));
         let wholes = |metric: &'static Metric| metric.over_sessions.of(values.iter().map(whole)).unsigned_abs();
         Some(Value { part: measure.part.over_sessions.of(values.iter().map(|value| value.part)), whole: measure.whole.map_or(1, wholes) })
     };

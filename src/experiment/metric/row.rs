@@ -2,6 +2,7 @@
 
 use crate::experiment::charges::Charges;
 use crate::sim::Totals;
+use crate::units::signed;
 
 /// What the numbers of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -304,9 +305,4 @@ impl Metric {
             Of::Charge(of) => signed(of(charges)),
         }
     }
-}
-
-/// A sum that may be subtracted from.
-pub(super) fn signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

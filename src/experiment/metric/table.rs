@@ -7,10 +7,11 @@ use super::row::KnownFrom::{Bill, ClosedLoop};
 use super::row::Of::Difference;
 use super::row::Provenance::{Estimated, Recorded};
 use super::row::Stands::{Always, Spreadsheets, WhereItTells};
-use super::row::{KnownFrom, Metric, Part, Unit, charge, count, metric, share, signed, tokens};
+use super::row::{KnownFrom, Metric, Part, Unit, charge, count, metric, share, tokens};
 use crate::list::Arrange;
 use crate::sim::{EventKind, Fates, Totals};
 use crate::trace::Evidence;
+use crate::units::signed;
 use std::sync::LazyLock;
 
 /// What a cost is.

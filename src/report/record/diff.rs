@@ -8,6 +8,7 @@ use crate::list::List;
 use crate::report::asked::Series;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::trace::Trace;
+use crate::units::signed;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -141,6 +142,5 @@ impl SideRecord {
 
 /// One less the other.
 pub fn difference(one: u64, other: u64) -> i64 {
-    let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     signed(one) - signed(other)
 }
