@@ -89,7 +89,7 @@ impl Arms {
         };
         let untouched = recorded(&before, asked.tariff, &before_labels);
         let settings = asked.policies.settings(asked.catalog, asked.logs);
-        let cache = asked.pricing.cache.kind();
+        let cache = asked.pricing.cache;
         let side = |arm: &ArmRead| {
             let predicted = match &arm.policy {
                 Some(policy) => predicted(&before, policy, &settings, (asked.tariff, cache), &before_labels)?,

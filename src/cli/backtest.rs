@@ -1,11 +1,12 @@
 //! `ctxsim backtest`: what the recording agents did to their contexts, beside what their own policies would have done.
 
+use super::choices::{Choices, one_of};
 use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{self, BacktestSettings, Mode, TestedSession, Verdict, backtest};
@@ -15,6 +16,14 @@ use ctxsim::report::{self, AskedBacktest, Grouping};
 /// What `--policy` means here.
 const POLICIES: &str = "The policy that is held against all logs: a preset or a policy file; one at most [default: for each session the preset of its agent and \
      version]";
+
+/// What a row can stand for.
+const ROWS: Choices<Grouping> = &[
+    ("policy", Grouping::Policy, "The policy that was held against them"),
+    ("agent", Grouping::Agent, "The agent that recorded them"),
+    ("version", Grouping::Version, "Its version"),
+    ("date", Grouping::Date, "The day on which they began"),
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,31 +53,8 @@ pub struct Backtest {
     #[arg(long)]
     free: bool,
     /// What the sessions of a row have in common, in the table of how well they are predicted; several with commas [default: policy]
-    #[arg(long, value_name = "ROW", value_delimiter = ',')]
-    by: Vec<By>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum By {
-    /// The policy that was held against them
-    Policy,
-    /// The agent that recorded them
-    Agent,
-    /// Its version
-    Version,
-    /// The day on which they began
-    Date,
-}
-
-impl By {
-    fn grouping(self) -> Grouping {
-        match self {
-            By::Policy => Grouping::Policy,
-            By::Agent => Grouping::Agent,
-            By::Version => Grouping::Version,
-            By::Date => Grouping::Date,
-        }
-    }
+    #[arg(long, value_name = "ROW", value_delimiter = ',', value_parser = one_of(ROWS))]
+    by: Vec<Grouping>,
 }
 
 impl Backtest {
@@ -84,8 +70,7 @@ impl Backtest {
         let phase = self.logs.phase("simulating");
         let result = backtest(&corpus, &policies, &BacktestSettings { replay: &replay, mode })?;
         drop(phase);
-        let by: Vec<Grouping> = self.by.iter().map(|by| by.grouping()).collect();
-        let asked = |command| AskedBacktest { mode, by: by.clone(), command };
+        let asked = |command| AskedBacktest { mode, by: self.by.clone(), command };
         self.output.give(door, "backtest", self.command(), |command| {
             report::backtest(&corpus, &result, &asked(command)).then(self.next(&corpus, &result))
         })?;
@@ -115,7 +100,7 @@ impl Backtest {
     fn words(&self) -> Vec<String> {
         let mut words = self.policies.words();
         words.extend(self.free.then(|| "--free".to_owned()));
-        words.extend(self.by.iter().flat_map(|by| ["--by".to_owned(), by.grouping().name().to_owned()]));
+        words.extend(self.by.iter().flat_map(|by| ["--by".to_owned(), by.name().to_owned()]));
         words
     }
 }

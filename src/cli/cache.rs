@@ -1,15 +1,24 @@
 //! `ctxsim cache`: every break of the recorded prompt cache, with its cause and its price.
 
+use super::choices::{Choices, one_of};
 use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::pricing::PriceTable;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::cache::cache_reads;
 use ctxsim::measure::Wanted;
 use ctxsim::report::{self, AskedCache, BreaksBy};
+
+/// What breaks can have in common.
+const ROWS: Choices<BreaksBy> = &[
+    ("cause", BreaksBy::Cause, "Why the cache broke"),
+    ("session", BreaksBy::Session, "The session"),
+    ("agent", BreaksBy::Agent, "The agent that recorded it"),
+    ("day", BreaksBy::Day, "The day of the call"),
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,37 +36,12 @@ pub struct Cache {
     #[command(flatten)]
     logs: Logs,
     /// What the breaks of a row have in common
-    #[arg(long, value_name = "WHAT", default_value = "cause")]
-    by: By,
+    #[arg(long, value_name = "WHAT", default_value = "cause", value_parser = one_of(ROWS))]
+    by: BreaksBy,
     #[command(flatten)]
     prices: PriceTable,
     #[command(flatten)]
     output: Output,
-}
-
-/// What breaks can have in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// Why the cache broke
-    #[default]
-    Cause,
-    /// The session
-    Session,
-    /// The agent that recorded it
-    Agent,
-    /// The day of the call
-    Day,
-}
-
-impl By {
-    fn asked(self) -> BreaksBy {
-        match self {
-            By::Cause => BreaksBy::Cause,
-            By::Session => BreaksBy::Session,
-            By::Agent => BreaksBy::Agent,
-            By::Day => BreaksBy::Day,
-        }
-    }
 }
 
 impl Cache {
@@ -69,21 +53,20 @@ impl Cache {
         let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
         let found = cache_reads(&corpus, &tables.tariff(&catalog, self.logs.model.clone(), 0));
         self.output.give_parts(door, "cache", self.command(), |command, parts| {
-            report::cache(&corpus, &found, &AskedCache { by: self.by.asked(), parts, next: self.next(), command })
+            report::cache(&corpus, &found, &AskedCache { by: self.by, parts, next: self.next(), command })
         })?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {
-        let by = self.by.asked().name();
-        let by = (self.by != By::default()).then(|| ["--by".to_owned(), by.to_owned()]);
+        let by = (self.by != BreaksBy::default()).then(|| ["--by".to_owned(), self.by.name().to_owned()]);
         self.logs.command(&["cache"], &by.into_iter().flatten().chain(self.prices.words()).collect::<Vec<_>>())
     }
 
     fn next(&self) -> Vec<(String, String)> {
         let prices = self.prices.words();
         let step = |words: &[&str], shows: &str| self.logs.step(words, &prices, shows);
-        let other = if self.by == By::Session { ("agent", "by agent") } else { ("session", "the sessions that pay most") };
+        let other = if self.by == BreaksBy::Session { ("agent", "by agent") } else { ("session", "the sessions that pay most") };
         vec![step(&["cache", "--by", other.0], other.1), step(&["idle"], "what pauses cost, what would help")]
     }
 }

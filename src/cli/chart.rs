@@ -1,6 +1,7 @@
 //! `ctxsim chart`: one chart into a file, its data beside it.
 
 use super::arms::Arms;
+use super::choices::{Choices, one_of};
 use super::door::{Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::logs::Logs;
@@ -9,7 +10,7 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print, print_content};
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
-use clap::{ArgMatches, Args, Command, ValueEnum};
+use clap::{ArgMatches, Args, Command};
 use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
@@ -26,6 +27,9 @@ const POLICIES: &str = "A preset or a policy file; may be given several times, b
 
 /// What a chart is written as.
 const PICTURE: Writes = Writes { files: &[Ending::Svg, Ending::Png, Ending::Csv], folder: true };
+
+/// What charts are drawn for.
+const THEMES: Choices<Theme> = &[("light", Theme::Light, "For paper"), ("dark", Theme::Dark, "For screens")];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,16 +76,8 @@ pub struct Chart {
     #[arg(long, value_name = "SIZE", default_value = "medium", value_parser = size)]
     size: Size,
     /// The colours: on white paper, or on a dark screen
-    #[arg(long, value_name = "THEME", default_value = "light")]
-    theme: Colours,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Colours {
-    /// For paper
-    Light,
-    /// For screens
-    Dark,
+    #[arg(long, value_name = "THEME", default_value = "light", value_parser = one_of(THEMES))]
+    theme: Theme,
 }
 
 impl Chart {
@@ -128,8 +124,7 @@ impl Chart {
 
     fn give(&self, door: &Door, chart: &Drawn, target: &Target) -> Result<(), Failure> {
         let phase = self.logs.phase("drawing");
-        let theme = if self.theme == Colours::Light { Theme::Light } else { Theme::Dark };
-        let look = Look { size: self.size, theme };
+        let look = Look { size: self.size, theme: self.theme };
         let form = if let Target::File(_, ending) = target { *ending } else { self.format.unwrap_or(Ending::Svg) };
         let bytes = match form {
             Ending::Png => png(chart, look)?,

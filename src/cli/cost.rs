@@ -76,7 +76,7 @@ impl Cost {
         drop(phase);
         if let Some(unchanged) = unchanged.first() {
             let (corpus, replays, checks, break_even) = (&corpus, replays.as_slice(), &checks, swept.as_ref());
-            let cache = self.pricing.cache.kind();
+            let cache = self.pricing.cache;
             let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
             self.output.give(door, "cost", self.command(), |command| {
                 let predicted = None;

@@ -1,5 +1,6 @@
 //! `ctxsim drift`: how far estimators are from recorded usage, and a calibrated one.
 
+use super::choices::{Choices, one_of};
 use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
@@ -7,7 +8,7 @@ use super::output::{Output, Printed};
 use super::policies::{MAIN_PRESETS, Policies};
 use super::shell::quoted;
 use super::target::{Ending, Target, Writes};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Vocabularies;
 use ctxsim::experiment::drift::{Basis, DriftSettings, document, drift};
@@ -22,6 +23,12 @@ const POLICIES: &str = "A preset or a policy file whose estimator is looked at, 
 
 /// What a fitted estimator is written as.
 const POLICY: Writes = Writes { files: &[Ending::Toml], folder: false };
+
+/// What an estimator can count in.
+const UNITS: Choices<Basis> = &[
+    ("tokens", Basis::Tokens, "Tokens of the model's own public vocabulary, o200k_base where it has none"),
+    ("chars", Basis::Chars, "Characters, which any agent can count"),
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,16 +55,8 @@ pub struct Drift {
     #[arg(long, value_name = "FILE", help_heading = WRITES)]
     calibrate: Option<PathBuf>,
     /// What the fitted estimator counts in
-    #[arg(long, value_name = "UNIT", default_value = "tokens", requires = "calibrate")]
-    unit: Unit,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Unit {
-    /// Tokens of the model's own public vocabulary, o200k_base where it has none
-    Tokens,
-    /// Characters, which any agent can count
-    Chars,
+    #[arg(long, value_name = "UNIT", default_value = "tokens", requires = "calibrate", value_parser = one_of(UNITS))]
+    unit: Basis,
 }
 
 impl Drift {
@@ -77,24 +76,25 @@ impl Drift {
         let corpus = self.logs.read_in(&catalog, Vocabularies::Public, Wanted { references: Recall::Nothing, kinds: Kinds::Told })?;
         let replayed: &[Policy] = if named { &policies } else { &[] };
         let replay = self.policies.settings(&catalog, &self.logs);
-        let basis = if self.unit == Unit::Tokens { Basis::Tokens } else { Basis::Chars };
         let phase = self.logs.phase("simulating");
-        let findings = drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis, vocabularies: Vocabularies::Public })?;
+        let findings =
+            drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis: self.unit, vocabularies: Vocabularies::Public })?;
         drop(phase);
         if let (Some(file), Some(place)) = (&self.calibrate, &place) {
             if findings.calibrated.is_empty() {
                 return Err(Failure::NothingReadable("no call has recorded usage that an estimator could be fitted to".to_owned()));
             }
             let base = replayed.first().filter(|_| replayed.len() == 1).map(|policy| policy.name.as_str());
-            let text = document(&findings.calibrated, basis, base, &self.command(), &catalog);
+            let text = document(&findings.calibrated, self.unit, base, &self.command(), &catalog);
             door.put(&[(place, &text.as_str().into())])?;
             if !self.logs.quiet && !matches!(place, Place::Printed) {
                 tell(&format!("wrote {}", file.display()));
             }
         }
         let printed = if matches!(place, Some(Place::Printed)) { Printed::Never } else { Printed::Too };
-        self.output
-            .give_beside(door, "drift", self.command(), printed, |command| report(&corpus, &findings, basis, command).then(self.next()))?;
+        self.output.give_beside(door, "drift", self.command(), printed, |command| {
+            report(&corpus, &findings, self.unit, command).then(self.next())
+        })?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 
@@ -111,7 +111,7 @@ impl Drift {
         let mut words = vec!["ctxsim".to_owned(), "drift".to_owned()];
         words.extend(self.logs.words());
         words.extend(self.policies.words());
-        if self.unit == Unit::Chars {
+        if self.unit == Basis::Chars {
             words.extend(["--unit".to_owned(), "chars".to_owned()]);
         }
         quoted(&words)

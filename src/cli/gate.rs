@@ -95,7 +95,7 @@ impl Gate {
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
         let corpus = logs.read(&catalog)?;
         let replay = self.policies.settings(&catalog, &logs);
-        let billing = Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost };
+        let billing = Billing { tariff: &tariff, cache: self.pricing.cache, refetch: Refetching::Lost };
         let phase = self.logs.phase("simulating");
         let now = Baseline::measure(&corpus, &policy, &replay, billing, self.conditions())?;
         drop(phase);
@@ -110,7 +110,7 @@ impl Gate {
             return Failure::checked(complaints);
         };
         let comparison = compare(&known, &now, &allowances).map_err(|mismatch| Failure::Usage(mismatch.to_string()))?;
-        let check = self.policies.calibration(&corpus, &catalog, &logs, Some((&tariff, self.pricing.cache.kind())))?;
+        let check = self.policies.calibration(&corpus, &catalog, &logs, Some((&tariff, self.pricing.cache)))?;
         let report =
             |command| gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison, command }).opened_by(check.clone());
         let checks = checks(&comparison);
@@ -158,7 +158,7 @@ impl Gate {
             self.logs.model.as_deref().unwrap_or("as recorded"),
             tokens(self.policies.window()),
             tokens(self.policies.reserve),
-            self.pricing.cache.name(),
+            self.pricing.cache_name(),
             self.pricing.gap,
             if self.pricing.table.prices.is_some() { "given" } else { "built-in" }
         )

@@ -4,6 +4,7 @@ mod arms;
 mod backtest;
 mod cache;
 mod chart;
+mod choices;
 mod complete;
 mod completions;
 mod config;

@@ -1,12 +1,25 @@
 //! At what prices: arguments of commands that count money.
 
+use super::choices::{Choices, name_of, one_of};
 use super::failure::Failure;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::{Billing, KnownFrom};
 use ctxsim::sim::Refetching;
 use std::path::PathBuf;
+
+/// Prompt caches.
+const CACHES: Choices<CacheKind> = &[
+    (
+        "recorded",
+        CacheKind::Recorded,
+        "The provider's, as far as the recorded calls got with it; modelled where a log tells nothing of its cache",
+    ),
+    ("modelled", CacheKind::Modelled, "The provider's by its rules: minimum, steps, lifetime, price of writes"),
+    ("perfect", CacheKind::Perfect, "One that forgets nothing: the bound that no provider beats"),
+    ("none", CacheKind::None, "None: every prompt token at the input price"),
+];
 
 /// A table of prices in front of the built-in one.
 #[derive(Args, Clone, Debug, Default)]
@@ -22,47 +35,11 @@ pub struct Pricing {
     #[command(flatten)]
     pub table: PriceTable,
     /// The prompt cache that costs are shown with
-    #[arg(long, value_name = "CACHE", default_value = "recorded")]
-    pub cache: Cache,
+    #[arg(long, value_name = "CACHE", default_value = "recorded", value_parser = one_of(CACHES))]
+    pub cache: CacheKind,
     /// Assume so many seconds between calls where a log has no times: the prompt cache may expire in them
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32))]
     pub gap: u32,
-}
-
-/// A prompt cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Cache {
-    /// The provider's, as far as the recorded calls got with it; modelled where a log tells nothing of its cache
-    #[default]
-    Recorded,
-    /// The provider's by its rules: minimum, steps, lifetime, price of writes
-    Modelled,
-    /// One that forgets nothing: the bound that no provider beats
-    Perfect,
-    /// None: every prompt token at the input price
-    None,
-}
-
-impl Cache {
-    /// The same within the library.
-    pub fn kind(self) -> CacheKind {
-        match self {
-            Cache::Recorded => CacheKind::Recorded,
-            Cache::Modelled => CacheKind::Modelled,
-            Cache::Perfect => CacheKind::Perfect,
-            Cache::None => CacheKind::None,
-        }
-    }
-
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cache::Recorded => "recorded",
-            Cache::Modelled => "modelled",
-            Cache::Perfect => "perfect",
-            Cache::None => "none",
-        }
-    }
 }
 
 /// The tables that bills are made by.
@@ -105,11 +82,16 @@ impl Pricing {
         self.table.tables()
     }
 
+    /// The cache as it is typed.
+    pub fn cache_name(&self) -> &'static str {
+        name_of(CACHES, &self.cache)
+    }
+
     /// The options as they would be typed again.
     pub fn words(&self) -> Vec<String> {
         let mut words = self.table.words();
-        if self.cache != Cache::default() {
-            words.extend(["--cache".to_owned(), self.cache.name().to_owned()]);
+        if self.cache != CacheKind::default() {
+            words.extend(["--cache".to_owned(), self.cache_name().to_owned()]);
         }
         if self.gap > 0 {
             words.extend(["--gap".to_owned(), self.gap.to_string()]);
@@ -120,7 +102,7 @@ impl Pricing {
     /// The bills that a sweep makes, where what is asked of it is known from bills alone.
     pub fn billing<'a>(&self, tariff: &'a Tariff<'a>, known_from: KnownFrom) -> Option<Billing<'a>> {
         let refetch = if known_from == KnownFrom::ClosedLoop { Refetching::Lost } else { Refetching::Never };
-        (known_from > KnownFrom::Replay).then_some(Billing { tariff, cache: self.cache.kind(), refetch })
+        (known_from > KnownFrom::Replay).then_some(Billing { tariff, cache: self.cache, refetch })
     }
 
     /// What bills are made by.

@@ -1,9 +1,10 @@
 //! The closed loop: arguments that let the agent read again what a policy took from it.
 
+use super::choices::{Choices, one_of};
 use super::failure::Failure;
 use super::logs::Logs;
 use super::policies::Policies;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{Replay, replay_closed};
@@ -11,30 +12,23 @@ use ctxsim::measure::{Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::sim::Refetching;
 
+/// What an agent can read again.
+const WHAT: Choices<Refetching> =
+    &[("lost", Refetching::Lost, "What was cut away, cleared or dropped"), ("all", Refetching::AtRisk, "What was summarised too")];
+
 /// Is the loop closed?
 #[derive(Args, Clone, Debug, Default)]
 pub struct Refetch {
     /// Close the loop too: the agent reads again the lines that it needs and has lost. `all`: those that were summarised as well
-    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "lost")]
-    refetch: Option<What>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum What {
-    /// What was cut away, cleared or dropped
-    Lost,
-    /// What was summarised too
-    All,
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "lost",
+          value_parser = one_of(WHAT))]
+    refetch: Option<Refetching>,
 }
 
 impl Refetch {
     /// How the agent goes about it.
     pub fn how(&self) -> Refetching {
-        match self.refetch {
-            None => Refetching::Never,
-            Some(What::Lost) => Refetching::Lost,
-            Some(What::All) => Refetching::AtRisk,
-        }
+        self.refetch.unwrap_or_default()
     }
 
     /// What must be measured for it, by a command that shows no references otherwise.
@@ -59,10 +53,10 @@ impl Refetch {
 
     /// The option as it would be typed again.
     pub fn words(&self) -> Vec<String> {
-        match self.refetch {
-            None => Vec::new(),
-            Some(What::Lost) => vec!["--refetch".to_owned()],
-            Some(What::All) => vec!["--refetch=all".to_owned()],
+        match self.how() {
+            Refetching::Never => Vec::new(),
+            Refetching::Lost => vec!["--refetch".to_owned()],
+            Refetching::AtRisk => vec!["--refetch=all".to_owned()],
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `ctxsim replay`: recorded sessions in, a report on each policy out.
 
+use super::choices::{Choices, name_of, one_of};
 use super::door::{Door, SHOWS};
 use super::failure::Failure;
 use super::logs::{Logs, SubAgents};
@@ -11,13 +12,13 @@ use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::quoted;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use ctxsim::catalog::{Catalog, Scenario};
 use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{self, Charges, GroupBy, Measure, Metric, Own, metric};
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
-use ctxsim::report::{self, Asked, Baselines, Oracle, Series, column_names, three_digits};
+use ctxsim::report::{self, Asked, Baselines, By, Oracle, Series, column_names, three_digits};
 use ctxsim::trace::Trace;
 use std::collections::BTreeMap;
 
@@ -27,6 +28,20 @@ const POLICIES: &str = "A preset or a policy file; may be given several times [d
 
 /// What `--subagents` means here.
 const SUBAGENTS: &str = "Sessions that another one started: counted with all others, shown apart too where a row is a policy, or left out";
+
+/// What a row can stand for, instead of a policy.
+const ROWS: Choices<By> = &[
+    ("session", By::Session, "Sessions under policies, the worst first"),
+    ("tool", By::Tool, "Tools, by the tokens that calls carried for them"),
+    ("region", By::Region, "What the window was filled with"),
+    ("reference", By::Reference, "Text that the model repeated later, and whether it was still there"),
+    ("rule", By::Rule, "Rules of the policies, by how much reused text they removed"),
+    ("file", By::File, "Files that sessions read, those read most often first (--with-paths names them)"),
+    ("day", By::Group(GroupBy::Day), "Days of calls, in UTC, the newest first"),
+    ("project", By::Group(GroupBy::Project), "Projects, as the logs name them"),
+    ("agent", By::Group(GroupBy::Agent), "Agents"),
+    ("block", By::Group(GroupBy::Block), "Blocks of five hours, as subscriptions count them"),
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,7 +73,7 @@ pub struct Replay {
     #[command(flatten)]
     own: OwnAgents,
     /// What a row stands for, instead of a policy
-    #[arg(long, value_name = "ROW")]
+    #[arg(long, value_name = "ROW", value_parser = one_of(ROWS))]
     by: Option<By>,
     /// End with exit code 1 if this measure is above 0 under a policy; may be given several times
     #[arg(long, value_name = "MEASURE", value_parser = findings())]
@@ -77,30 +92,6 @@ pub struct Replay {
 
 /// Policies, and whether the oracle stands beside them.
 pub type Named = (Vec<Policy>, Oracle);
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum By {
-    /// Sessions under policies, the worst first
-    Session,
-    /// Tools, by the tokens that calls carried for them
-    Tool,
-    /// What the window was filled with
-    Region,
-    /// Text that the model repeated later, and whether it was still there
-    Reference,
-    /// Rules of the policies, by how much reused text they removed
-    Rule,
-    /// Files that sessions read, those read most often first (--with-paths names them)
-    File,
-    /// Days of calls, in UTC, the newest first
-    Day,
-    /// Projects, as the logs name them
-    Project,
-    /// Agents
-    Agent,
-    /// Blocks of five hours, as subscriptions count them
-    Block,
-}
 
 impl Replay {
     /// These logs under the main presets.
@@ -136,7 +127,7 @@ impl Replay {
         if let (Oracle::Beside, Some(by)) = (oracle, self.by) {
             return Err(Failure::Usage(format!(
                 "oracle has a row below each policy, and `--by {}` has no rows of policies: leave one of them out{}",
-                by.name(),
+                name_of(ROWS, &by),
                 if matches!(by, By::Reference) { " (the table has a column for it)" } else { " (`--by reference` has a column for it)" }
             )));
         }
@@ -173,10 +164,10 @@ impl Replay {
         let own = self.own.replay(corpus, &usual, catalog, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let checks = Some(&experiment::check_model(corpus, &tariff));
-        let cache = self.pricing.cache.kind();
+        let cache = self.pricing.cache;
         let series = if self.series { Series::Included } else { Series::LeftOut };
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
-        let by = self.by.map_or(report::By::Policy, By::row);
+        let by = self.by.unwrap_or_default();
         let screen = self.by.is_none() && self.columns.is_empty() && self.output.has_screen();
         let predicted = if self.by.is_none() && self.columns.is_empty() && self.output.is_read() {
             Some(usual.predicted(corpus, catalog, &self.logs)?)
@@ -265,44 +256,12 @@ impl Replay {
         words.extend(self.refetch.words());
         words.extend(self.own.words());
         words.extend(self.with_paths.then(|| "--with-paths".to_owned()));
-        words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), by.name().to_owned()]));
+        words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), name_of(ROWS, &by).to_owned()]));
         if !self.columns.is_empty() {
             words.extend(["--columns".to_owned(), self.columns.join(",")]);
         }
         words.extend(self.series.then(|| "--series".to_owned()));
         quoted(&words)
-    }
-}
-
-impl By {
-    fn row(self) -> report::By {
-        match self {
-            By::Session => report::By::Session,
-            By::Tool => report::By::Tool,
-            By::Region => report::By::Region,
-            By::Reference => report::By::Reference,
-            By::Rule => report::By::Rule,
-            By::File => report::By::File,
-            By::Day => report::By::Group(GroupBy::Day),
-            By::Project => report::By::Group(GroupBy::Project),
-            By::Agent => report::By::Group(GroupBy::Agent),
-            By::Block => report::By::Group(GroupBy::Block),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            By::Session => "session",
-            By::Tool => "tool",
-            By::Region => "region",
-            By::Reference => "reference",
-            By::Rule => "rule",
-            By::File => "file",
-            By::Day => "day",
-            By::Project => "project",
-            By::Agent => "agent",
-            By::Block => "block",
-        }
     }
 }
 

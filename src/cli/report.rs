@@ -136,7 +136,7 @@ impl Report {
             checks: &checks,
             predicted,
             scenarios: &scenarios,
-            cache: self.pricing.cache.kind(),
+            cache: self.pricing.cache,
             choice: &choice,
             reads: &reads,
             paired: &paired,
@@ -193,7 +193,7 @@ impl Report {
     ) -> Vec<(String, Content<'a>)> {
         let kinds = [("sessions", By::Session), ("tools", By::Tool), ("regions", By::Region), ("references", By::Reference)];
         let report = move |by: By, parts: Parts, command: Option<String>| {
-            let asked = Asked { by, parts, cache: self.pricing.cache.kind(), checks: Some(checks), command, ..Asked::default() };
+            let asked = Asked { by, parts, cache: self.pricing.cache, checks: Some(checks), command, ..Asked::default() };
             report::replay(corpus, replays, baselines, &asked)
         };
         let rows = Parts { sections: false, rows: true, record: false };

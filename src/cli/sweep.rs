@@ -160,10 +160,10 @@ impl Sweep {
         let rows = self.rows(door, &run)?;
         drop(phase);
         let is_money = objective.measure.part.unit == Unit::Money;
-        let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache.kind(), replay)? } else { None };
+        let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache, replay)? } else { None };
         let sampling = Sampling::new(&corpus.traces, resamples, seed);
         let thresholds = bases.iter().map(|base| thresholds(&corpus, base, replay)).collect::<Result<Vec<_>, _>>()?;
-        let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache.kind())))?;
+        let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;
         let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };
         self.output.give_beside(door, "sweep", self.command(), printed, |command| {
             sweep(&Swept {

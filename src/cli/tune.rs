@@ -104,7 +104,7 @@ impl Tune {
         let replay = self.policies.settings(&catalog, &self.logs);
         let near = near(&corpus, &policy, &replay)?;
         let thresholds = thresholds(&corpus, &policy, &replay)?;
-        let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache.kind())))?;
+        let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;
         let split = split(corpus, &near, self.held_out, self.seed);
         let resamples = usize::from(self.resamples);
         let phase = self.logs.search();
@@ -115,7 +115,7 @@ impl Tune {
             bounds: &bounds,
             worth: self.worth,
             replay: &replay,
-            billing: Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost },
+            billing: Billing { tariff: &tariff, cache: self.pricing.cache, refetch: Refetching::Lost },
             coarse: usize::from(self.settings),
             resamples,
             seed: self.seed,

@@ -284,7 +284,7 @@ impl Simulate {
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
         let series = if self.series { report::Series::Included } else { report::Series::LeftOut };
-        let asked = Asked { series, cache: self.pricing.cache.kind(), ..Asked::default() };
+        let asked = Asked { series, cache: self.pricing.cache, ..Asked::default() };
         let mut known = None;
         while let Some((traced, mut corpus)) = next_traces(frames)? {
             if traced.context.is_some() {

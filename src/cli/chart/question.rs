@@ -128,7 +128,7 @@ impl Asked<'_> {
         let settings = self.policies.settings(self.catalog, self.logs);
         let window = Material::of(&corpus).window;
         let mut material =
-            Material { cache: self.pricing.cache.kind(), window: self.policies.window().unwrap_or(window), ..Material::of(&corpus) };
+            Material { cache: self.pricing.cache, window: self.policies.window().unwrap_or(window), ..Material::of(&corpus) };
         let replays_policies = kind.needs(Need::Replays) || (kind.needs(Need::Session) && !self.policies.policies.is_empty());
         let mut replays = if replays_policies { self.policies.replay(&policies, &corpus, self.catalog, self.logs)? } else { Vec::new() };
         let is_priced = kind.needs(Need::Baselines) || kind.needs(Need::Settings);
@@ -284,7 +284,7 @@ impl Asked<'_> {
         })?;
         let sampling = Sampling::new(&corpus.traces, resamples, seed);
         let is_money = objective.measure.part.unit == Unit::Money;
-        let own_error = if is_money { own_error(corpus, tariff, self.pricing.cache.kind(), replay)? } else { None };
+        let own_error = if is_money { own_error(corpus, tariff, self.pricing.cache, replay)? } else { None };
         let swept = Swept {
             corpus,
             bases: &turned,
