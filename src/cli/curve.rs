@@ -5,7 +5,6 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::window;
-use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::measure::{Kinds, Recall, Wanted};
@@ -52,9 +51,7 @@ impl Curve {
     }
 
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "curve".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.window.into_iter().flat_map(|tokens| ["--window".to_owned(), tokens.to_string()]));
-        quoted(&words)
+        let window = self.window.map(|tokens| ["--window".to_owned(), tokens.to_string()]);
+        self.logs.command(&["curve"], window.as_ref().map_or(&[], |words| words))
     }
 }

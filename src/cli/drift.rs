@@ -6,7 +6,6 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::{Output, Printed};
 use super::policies::{MAIN_PRESETS, Policies};
-use super::shell::quoted;
 use super::target::{Ending, Target, Writes};
 use clap::Args;
 use ctxsim::catalog::Catalog;
@@ -108,12 +107,7 @@ impl Drift {
 
     /// The command as it would be typed again. What does not change the report is left out.
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "drift".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
-        if self.unit == Basis::Chars {
-            words.extend(["--unit".to_owned(), "chars".to_owned()]);
-        }
-        quoted(&words)
+        let unit = (self.unit == Basis::Chars).then(|| ["--unit".to_owned(), "chars".to_owned()]);
+        self.logs.command(&["drift"], &self.policies.words().into_iter().chain(unit.into_iter().flatten()).collect::<Vec<_>>())
     }
 }

@@ -6,7 +6,6 @@ use super::logs::{Logs, is_below};
 use super::output::Output;
 use super::policies::Policies;
 use super::refetch::Refetch;
-use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Replay;
@@ -125,12 +124,9 @@ impl Explain {
     }
 
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "explain".to_owned(), self.session.clone()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
-        words.extend(self.refetch.words());
-        words.extend(self.with_paths.then(|| "--with-paths".to_owned()));
-        quoted(&words)
+        let paths = self.with_paths.then(|| "--with-paths".to_owned());
+        let after = [self.policies.words(), self.refetch.words(), paths.into_iter().collect()].concat();
+        self.logs.command(&["explain", &self.session], &after)
     }
 }
 

@@ -4,7 +4,6 @@ use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
-use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Vocabularies;
@@ -42,13 +41,7 @@ impl Inspect {
             vec![step(&["replay"], "what each policy would have sent"), step(&["inspect", "--details"], "models, messages, all columns")]
         };
         let report = |command, parts| report::inspect(&corpus, &catalog, parts, command).then(next());
-        self.output.give_parts(door, "inspect", self.command(), report)?;
+        self.output.give_parts(door, "inspect", self.logs.command(&["inspect"], &[]), report)?;
         Failure::checked(self.logs.complaints(&corpus))
-    }
-
-    fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "inspect".to_owned()];
-        words.extend(self.logs.words());
-        quoted(&words)
     }
 }

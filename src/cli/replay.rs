@@ -10,7 +10,6 @@ use super::own::OwnAgents;
 use super::policies::{ORACLE, Policies};
 use super::pricing::Pricing;
 use super::refetch::Refetch;
-use super::shell::quoted;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgAction, Args};
 use ctxsim::catalog::{Catalog, Scenario};
@@ -249,19 +248,14 @@ impl Replay {
 
     /// The command as it would be typed again. What does not change the report is left out.
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "replay".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
-        words.extend(self.pricing.words());
-        words.extend(self.refetch.words());
-        words.extend(self.own.words());
+        let mut words = [self.policies.words(), self.pricing.words(), self.refetch.words(), self.own.words()].concat();
         words.extend(self.with_paths.then(|| "--with-paths".to_owned()));
         words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), name_of(ROWS, &by).to_owned()]));
         if !self.columns.is_empty() {
             words.extend(["--columns".to_owned(), self.columns.join(",")]);
         }
         words.extend(self.series.then(|| "--series".to_owned()));
-        quoted(&words)
+        self.logs.command(&["replay"], &words)
     }
 }
 

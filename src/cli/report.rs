@@ -8,7 +8,6 @@ use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print, print_content};
-use super::shell::quoted;
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
 use clap::Args;
 use ctxsim::catalog::{Catalog, Scenario};
@@ -209,13 +208,9 @@ impl Report {
 
     /// The command as it would be typed again. Where the report is written changes nothing in it.
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "report".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.policies.words());
-        words.extend(self.pricing.words());
-        words.extend(self.own.words());
-        words.extend(self.inline.then(|| "--inline".to_owned()));
-        quoted(&words)
+        let inline = self.inline.then(|| "--inline".to_owned());
+        let after = [self.policies.words(), self.pricing.words(), self.own.words(), inline.into_iter().collect()].concat();
+        self.logs.command(&["report"], &after)
     }
 
     fn say(door: &Door, story: &Story<'_>, page_at: &Path) -> Result<(), Failure> {

@@ -7,7 +7,6 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::pricing::Pricing;
-use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::{Catalog, Scenario};
 use ctxsim::cost::CacheKind;
@@ -85,11 +84,6 @@ impl Validate {
     }
 
     fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "validate".to_owned()];
-        words.extend(self.logs.words());
-        words.extend(self.arms.words());
-        words.extend(self.policies.words());
-        words.extend(self.pricing.words());
-        quoted(&words)
+        self.logs.command(&["validate"], &[self.arms.words(), self.policies.words(), self.pricing.words()].concat())
     }
 }
