@@ -87,7 +87,7 @@ pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
         if !pruned || rewrote || removed == 0 {
             continue;
         }
-        let time = trace.messages.get(call.message as usize).and_then(|message| message.time);
+        let time = trace.time_of(call);
         let known = models.of(call, time);
         let Some(rates) = known.price.map(|price| price.rates(row.actual)) else { continue };
         let paid = known.cache.is_some_and(|rule| rule.writes == Writes::Paid);

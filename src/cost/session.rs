@@ -48,7 +48,7 @@ impl<'a> Session<'a> {
         let lifetime = if long * 2 > written { Lifetime::Long } else { Lifetime::Usual };
         let first = trace.calls.first().filter(|_| tariff.model.is_none());
         let shared = first.map_or((None, 0), |call| (call.model, call.usage.map_or(0, |usage| usage.cache_read)));
-        let has_times = trace.calls.iter().any(|call| time_of(trace, call).is_some());
+        let has_times = trace.calls.iter().any(|call| trace.time_of(call).is_some());
         let models = tariff.models(trace);
         let (caches, shortest) = (BTreeMap::new(), Vec::new());
         Session { trace, tariff, models, lifetime, has_times, now: 0, caches, requests: 0, shortest, shared }
@@ -56,7 +56,7 @@ impl<'a> Session<'a> {
 
     /// When a call was made. Where the log does not say, the gap that was asked for lies before it; a clock never goes back.
     pub fn time(&mut self, call: &CallRow) -> i64 {
-        let recorded = time_of(self.trace, call);
+        let recorded = self.trace.time_of(call);
         self.now = recorded.unwrap_or(self.now.saturating_add(self.tariff.gap_millis)).max(self.now);
         self.now
     }
@@ -108,8 +108,4 @@ impl<'a> Session<'a> {
     fn model_of(&self, call: &CallRow) -> Option<u32> {
         call.model.filter(|_| self.tariff.model.is_none())
     }
-}
-
-fn time_of(trace: &Trace, call: &CallRow) -> Option<i64> {
-    trace.messages.get(call.message as usize).and_then(|message| message.time)
 }

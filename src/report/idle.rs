@@ -56,10 +56,7 @@ fn told(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Opti
 
 /// What pauses cost.
 fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
-    let untimed = |trace: &Trace| {
-        let time = |message: u32| trace.messages.get(message as usize).and_then(|row| row.time);
-        trace.calls.iter().filter(|call| time(call.message).is_none()).count() as u64
-    };
+    let untimed = |trace: &Trace| trace.calls.iter().filter(|call| trace.time_of(call).is_none()).count() as u64;
     let (untimed, calls) = corpus.traces.each().fold((0, 0), |(none, all), trace| (none + untimed(&trace), all + trace.calls.len() as u64));
     let unknown = (untimed > 0).then(|| {
         let of = counted(calls, "call");

@@ -16,10 +16,14 @@ impl Trace {
         Some(jiff::Timestamp::from_millisecond(time).ok()?.strftime("%Y-%m-%d").to_string())
     }
 
+    /// The time of a call: that of its reply.
+    pub fn time_of(&self, call: &CallRow) -> Option<i64> {
+        self.messages.get(call.message as usize)?.time
+    }
+
     /// The time of the last call, in milliseconds since 1970; of the last message with a date where no call has one, `None` without any date.
     pub fn last_call(&self) -> Option<i64> {
-        let of_call = |call: &CallRow| self.messages.get(call.message as usize)?.time;
-        let last = self.calls.iter().rev().find_map(of_call);
+        let last = self.calls.iter().rev().find_map(|call| self.time_of(call));
         last.or_else(|| self.messages.iter().rev().find_map(|message| message.time))
     }
 }

@@ -146,7 +146,7 @@ fn within<'a>(session: usize, trace: &'a Trace, tariff: &'a Tariff<'a>) -> Vec<S
     for (place, call) in trace.calls.iter().enumerate() {
         let Some(usage) = call.anchor() else { continue };
         let last = steps.last();
-        let time = trace.messages.get(call.message as usize).and_then(|row| row.time);
+        let time = trace.time_of(call);
         let lifetime = lifetime(&usage).or(last.map(|last| last.lifetime)).unwrap_or_default();
         let before = last.map(|last| behind(last, last.message, time));
         let known = models.of(call, time);

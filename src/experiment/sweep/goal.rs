@@ -6,7 +6,7 @@ use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::Unit;
 use crate::list::List;
 use crate::policy::number;
-use crate::trace::{CallRow, Trace};
+use crate::trace::Trace;
 use std::cmp::Ordering;
 
 /// Which way is better.
@@ -38,15 +38,11 @@ impl Objective {
     pub fn usual(traces: &List<Trace>, tariff: &Tariff<'_>) -> Result<Objective, SweepError> {
         let is_priced = |trace: &Trace| {
             let models = tariff.models(trace);
-            trace.calls.iter().any(|call| models.of(call, time_of(trace, call)).price.is_some())
+            trace.calls.iter().any(|call| models.of(call, trace.time_of(call)).price.is_some())
         };
         let words = if traces.each().any(|trace| is_priced(&trace)) { "net_cost" } else { "tokens" };
         Ok(Objective { direction: Direction::Minimise, measure: Measure::parse(words)? })
     }
-}
-
-fn time_of(trace: &Trace, call: &CallRow) -> Option<i64> {
-    trace.messages.get(call.message as usize)?.time
 }
 
 /// How a constraint compares.
