@@ -9,7 +9,7 @@ use ctxsim::corpus::Corpus;
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, Verdict, backtest, check_model, diff, recorders, replay};
 use ctxsim::measure::{Kinds, Recall, Wanted};
-use ctxsim::policy::{Policy, preset_names, suggestion};
+use ctxsim::policy::{Policy, is_called, preset, suggestion};
 use ctxsim::report::{Oracle, calibration, counted};
 use ctxsim::transcript::CompactionKind;
 use std::collections::BTreeSet;
@@ -136,8 +136,7 @@ impl Policies {
         self.set.iter().filter(|setting| {
             let wanted = setting.split_once('=').and_then(|(left, _)| left.rsplit_once(':')).map(|(wanted, _)| wanted);
             let param = setting.split('=').next().and_then(|left| left.rsplit(':').next()).unwrap_or_default();
-            wanted.is_none_or(|wanted| policy.name == wanted || policy.name.split('@').next() == Some(wanted))
-                && policy.params.contains_key(param)
+            wanted.is_none_or(|wanted| is_called(&policy.name, wanted)) && policy.params.contains_key(param)
         })
     }
 
@@ -240,7 +239,7 @@ impl Policies {
 
 /// Does this name a preset, or the first of its system?
 fn is_preset(name: &str) -> bool {
-    preset_names().any(|preset| preset == name || preset.split('@').next() == Some(name))
+    preset(name).is_some()
 }
 
 /// A policy, unless it is a document under a name of the program's own rows.
@@ -282,7 +281,7 @@ fn set(policies: &mut [Policy], setting: &str) -> Result<(), Failure> {
         )));
     };
     let (wanted, param) = left.rsplit_once(':').map_or((None, left), |(policy, param)| (Some(policy), param));
-    let is_wanted = |policy: &Policy| wanted.is_none_or(|wanted| policy.name == wanted || policy.name.split('@').next() == Some(wanted));
+    let is_wanted = |policy: &Policy| wanted.is_none_or(|wanted| is_called(&policy.name, wanted));
     let known: Vec<String> = policies.iter().map(|policy| policy.name.clone()).collect();
     let mut named: Vec<&mut Policy> = policies.iter_mut().filter(|policy| is_wanted(policy)).collect();
     if named.is_empty() {

@@ -10,7 +10,7 @@ use super::mirrored::Mirrored;
 use super::mistake::no_such;
 use super::parameter::{Parameter, as_number};
 use super::plan::Plan;
-use super::preset::{preset_names, presets};
+use super::preset::{preset, preset_names};
 use super::program::{Decider, Program};
 use super::recorded_by::{RecordedBy, Recorder};
 use super::size::open_formulas;
@@ -64,9 +64,7 @@ pub struct Facts {
 impl Policy {
     /// Loads a preset by its name, or a file by its path.
     pub fn load(name: &str) -> Result<Policy, PolicyError> {
-        let known = presets().iter().find(|preset| preset.name == name);
-        let newest = || presets().iter().find(|preset| preset.name.split('@').next() == Some(name));
-        if let Some(preset) = known.or_else(newest) {
+        if let Some(preset) = preset(name) {
             return Policy::parse(preset.name, preset.text);
         }
         let text = reading::text(Path::new(name)).map_err(|error| match error.kind() {

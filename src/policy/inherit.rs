@@ -7,7 +7,7 @@ use super::expression::Expression;
 use super::mirrored::Mirrored;
 use super::mistake::{invalid, no_such};
 use super::plan::{Belief, Reactive, Rule, Summary, Window};
-use super::preset::{preset_names, presets};
+use super::preset::{preset, preset_names};
 use super::program::Program;
 use super::recorded_by::RecordedBy;
 use super::suggestion::suggestion;
@@ -59,7 +59,7 @@ pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, P
     };
     let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
     let placed = |error: PolicyError| no_such(origin, text, (base.clone(), error.to_string()));
-    let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
+    let mut table = match preset(&base) {
         Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
         None => {
             let unknown = || placed(PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) });

@@ -64,7 +64,7 @@ pub use plan::{
     Action, AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput,
     ReportedAs, Rule, Summary, SummaryModel, UsageShare, Window,
 };
-pub use preset::{Preset, preset_names, presets};
+pub use preset::{Preset, is_called, preset, preset_names, presets};
 pub use program::{
     Answer, Changed, Consult, Decide, Decider, Edit, ItemSeen, Lengths, MessageSeen, Opening, PROTOCOL, Program, Put, Question, Refusal,
     Session, SizesSeen, UsageSeen,

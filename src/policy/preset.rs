@@ -95,6 +95,17 @@ const PRESETS: &[Preset] = &[
     Preset { name: "llamaindex@buffer", text: include_str!("presets/llamaindex-buffer.toml") },
 ];
 
+/// Is this name asked for by itself, or by that of its system alone?
+pub fn is_called(name: &str, wanted: &str) -> bool {
+    name == wanted || name.split('@').next() == Some(wanted)
+}
+
+/// The preset of this name, or the newest one of this system.
+pub fn preset(wanted: &str) -> Option<&'static Preset> {
+    // A bare name stands before the versions of its system.
+    presets().iter().find(|preset| is_called(preset.name, wanted))
+}
+
 /// Names under which presets are found: with their versions, and the bare names of their systems.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {
     presets().iter().flat_map(|preset| [Some(preset.name), preset.name.split('@').next()]).flatten()

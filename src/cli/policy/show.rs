@@ -6,7 +6,7 @@ use crate::cli::door::{Door, WRITES};
 use crate::cli::failure::Failure;
 use crate::cli::target::{Ending, Writes, forms};
 use clap::Args;
-use ctxsim::policy::{Policy as Document, Preset, preset_names, presets, suggestion};
+use ctxsim::policy::{Policy as Document, Preset, preset, preset_names, suggestion};
 use ctxsim::render::section_alone;
 use ctxsim::report;
 
@@ -93,9 +93,7 @@ impl Show {
 
 /// The preset of this name.
 pub fn find(name: &str) -> Result<&'static Preset, Failure> {
-    let exact = presets().iter().find(|preset| preset.name == name);
-    let newest = || presets().iter().find(|preset| preset.name.split('@').next() == Some(name));
-    exact.or_else(newest).ok_or_else(|| {
+    preset(name).ok_or_else(|| {
         let hint = suggestion(name, preset_names());
         Failure::Usage(format!("`{name}` is no preset{hint} (`ctxsim policy list` lists them)"))
     })

@@ -2,7 +2,7 @@
 
 use super::dimension::Dimension;
 use crate::experiment::error::SweepError;
-use crate::policy::{Policy, PolicyError, number};
+use crate::policy::{Policy, PolicyError, is_called, number};
 use crate::statistics::Chance;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -94,10 +94,7 @@ pub fn with_own(settings: &mut Vec<Setting>, bases: &[Policy]) -> Vec<usize> {
 }
 
 fn nobody(bases: &[Policy], dimension: &Dimension) -> SweepError {
-    let named = |policy: &&Policy| {
-        let wanted = dimension.policy.as_ref();
-        wanted.is_none_or(|wanted| policy.name == *wanted || policy.name.split('@').next() == Some(wanted))
-    };
+    let named = |policy: &&Policy| dimension.policy.as_ref().is_none_or(|wanted| is_called(&policy.name, wanted));
     match bases.iter().find(named).cloned().map(|mut policy| policy.set(&dimension.param, "0")) {
         Some(Err(error)) => SweepError::Policy(error),
         _ => SweepError::Asked(format!(

@@ -1,7 +1,7 @@
 //! A parameter and the values that it is to take: `prune_protect=10k..80k:10k`, `window=32k..1m:x2`, `auto_compact_threshold=0.7,0.8`.
 
 use crate::experiment::error::SweepError;
-use crate::policy::{Policy, number};
+use crate::policy::{Policy, is_called, number};
 use crate::statistics::Chance;
 
 /// More values than this are no useful list.
@@ -67,8 +67,7 @@ impl Dimension {
 
     /// Is it varied in this policy?
     pub fn is_of(&self, policy: &Policy) -> bool {
-        let named = |wanted: &String| policy.name == *wanted || policy.name.split('@').next() == Some(wanted);
-        self.policy.as_ref().is_none_or(named) && policy.params.contains_key(&self.param)
+        self.policy.as_ref().is_none_or(|wanted| is_called(&policy.name, wanted)) && policy.params.contains_key(&self.param)
     }
 
     /// All its values; an error where they are drawn only.
