@@ -53,6 +53,16 @@ pub enum Lifetime {
     Long,
 }
 
+impl Lifetime {
+    /// How long it is by a rule, in milliseconds.
+    pub fn millis(self, rule: &CacheRule) -> i64 {
+        match self {
+            Lifetime::Usual => rule.lifetime_millis(),
+            Lifetime::Long => rule.long_lifetime_millis(),
+        }
+    }
+}
+
 /// Do entries of a cache go away?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ages {
@@ -132,10 +142,7 @@ impl<'a> PromptCache<'a> {
                 self.marks.push(Mark { tokens: prefix, ..top });
             }
         }
-        let lifetime = match self.lifetime {
-            Lifetime::Usual => rule.lifetime_millis(),
-            Lifetime::Long => rule.long_lifetime_millis(),
-        };
+        let lifetime = self.lifetime.millis(rule);
         let Some(top) = self.marks.last().filter(|top| self.ages == Ages::Never || request.time - top.used <= lifetime) else {
             self.marks.clear();
             return 0;

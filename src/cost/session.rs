@@ -63,10 +63,7 @@ impl<'a> Session<'a> {
 
     /// How long entries of the session are kept by a rule, in milliseconds.
     pub fn lifetime_millis(&self, rule: &CacheRule) -> i64 {
-        match self.lifetime {
-            Lifetime::Usual => rule.lifetime_millis(),
-            Lifetime::Long => rule.long_lifetime_millis(),
-        }
+        self.lifetime.millis(rule)
     }
 
     /// What is known of a call's model at a time.

@@ -57,10 +57,7 @@ impl Before<'_> {
 impl Step<'_> {
     /// Milliseconds for which what this call has read and written is kept; `None` where no rule is known for its model's cache.
     pub fn lifetime_millis(&self) -> Option<i64> {
-        self.known.cache.map(|rule| match self.lifetime {
-            Lifetime::Usual => rule.lifetime_millis(),
-            Lifetime::Long => rule.long_lifetime_millis(),
-        })
+        self.known.cache.map(|rule| self.lifetime.millis(rule))
     }
 
     /// Tokens that the next call is expected to read; 0 where no rule is known for its model's cache.
