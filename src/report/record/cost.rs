@@ -1,6 +1,6 @@
 //! Costs for programs: money as decimal dollars in strings, exact to the thousand-millionth.
 
-use super::number::usd;
+use super::number::{share, share_of, usd};
 use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
 use crate::cost::{Bill, Bills, CacheKind, Check};
 use crate::experiment::{BreakEven, Replay};
@@ -173,12 +173,10 @@ impl BillsRecord {
 impl BillRecord {
     fn new(bill: &Bill) -> BillRecord {
         let tiers = bill.tiers().into_iter().filter(|(_, charge)| charge.tokens > 0);
-        let prompt = bill.prompt_tokens();
-        let hits = (bill.cache_read.tokens as f64 / prompt.max(1) as f64 * 1e6).round() / 1e6;
         BillRecord {
             cost: usd(bill.nano_usd()),
             at_end_usd: (bill.at_end.tokens > 0).then(|| usd(bill.at_end.nano_usd)),
-            cache_hit_rate: (prompt > 0).then_some(hits),
+            cache_hit_rate: share_of(bill.cache_read.tokens, bill.prompt_tokens()),
             tiers: tiers
                 .map(|(name, charge)| (name.replace(' ', "_"), TierRecord { tokens: charge.tokens, cost: usd(charge.nano_usd) }))
                 .collect(),
@@ -232,10 +230,7 @@ impl CheckRecord {
 impl ErrorRecord {
     /// The errors of one agent.
     pub fn new(check: &Check) -> ErrorRecord {
-        let share = |cache| {
-            let off = check.off(cache)?;
-            Some((off as f64 / check.recorded.nano_usd().max(1) as f64 * 1e6).round() / 1e6)
-        };
+        let share = |cache| Some(share(check.off(cache)? as f64, check.recorded.nano_usd()));
         ErrorRecord {
             modelled: share(CacheKind::Modelled),
             recorded: share(CacheKind::Recorded),
