@@ -84,7 +84,7 @@ pub fn screen(title: String, grouped: &Grouped) -> Screen {
     let Section { title: heading, body } = section(grouped);
     let timed = matches!(grouped.by, GroupBy::Block);
     let shown = ["sessions", "calls", "prompt_tokens", "cost", "compactions", "compacting_minutes", "least"].into_iter();
-    let shown: Vec<String> = shown.filter(|key| !timed || *key != "sessions").map(str::to_owned).collect();
+    let shown: Vec<&str> = shown.filter(|key| !timed || *key != "sessions").collect();
     let body = if let Body::Table(table) = body { Body::Table(table.with_columns(&shown)) } else { body };
     let lines: Vec<String> = answer.into_iter().chain(note(grouped)).collect();
     let lines = (!lines.is_empty()).then(|| Section::lines(lines));

@@ -207,11 +207,11 @@ impl Table {
     }
 
     /// The same with these columns alone behind its labels, in this order; with all of them where one of the names is `all`.
-    pub fn with_columns(self, names: &[String]) -> Table {
-        if names.iter().any(|name| name == "all") {
+    pub fn with_columns(self, names: &[impl AsRef<str>]) -> Table {
+        if names.iter().any(|name| name.as_ref() == "all") {
             return self;
         }
-        let of_names = names.iter().filter_map(|name| self.columns.iter().position(|column| column.key == name));
+        let of_names = names.iter().filter_map(|name| self.columns.iter().position(|column| column.key == name.as_ref()));
         let places: Vec<usize> = (0..self.labels).chain(of_names).collect();
         let columns = places.iter().filter_map(|place| self.columns.get(*place).cloned()).collect();
         let rows = self.rows.each().map(|row| places.iter().filter_map(|place| row.get(*place).cloned()).collect());

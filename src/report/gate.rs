@@ -76,17 +76,16 @@ pub fn gate(gated: &Gated<'_>) -> Report {
 
 /// The verdict, what has a limit, what else moved, and the sessions that moved it.
 fn screen<'s>(gated: &Gated<'_>, verdict: &str, table: &Table, more: impl Iterator<Item = &'s String>) -> Screen {
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     let (comparison, facts) = (gated.comparison, &gated.corpus.facts);
     let over = format!("{}, {}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"));
     let said = format!("{} beside its baseline, simulated over {over}.", gated.policy);
     let (limited, others): (Vec<_>, Vec<_>) = comparison.measures.iter().zip(&table.rows).partition(|(moved, _)| !moved.allowed.is_empty());
     let rows = limited.into_iter().map(|(_, row)| row.clone()).collect();
-    let limits = Table { rows, ..table.clone() }.with_columns(&names(&["baseline", "now", "change", "verdict", "allowed"]));
+    let limits = Table { rows, ..table.clone() }.with_columns(&["baseline", "now", "change", "verdict", "allowed"]);
     let moved: Vec<String> = others.iter().map(|(moved, _)| moved.measure.words()).collect();
     let moved = (!moved.is_empty()).then(|| format!("Moved as well, without a limit: {}.", first_few(&moved, OTHERS)));
     let lines = std::iter::once(said).chain(more.cloned());
-    let movers = movers(&comparison.measures).with_columns(&names(&["baseline", "now", "change"]));
+    let movers = movers(&comparison.measures).with_columns(&["baseline", "now", "change"]);
     let sections = [
         Some(Section::lines(lines.collect())),
         limits.told(""),

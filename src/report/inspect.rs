@@ -58,14 +58,13 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, parts: Parts, command: Option
 
 /// What there is in all, and by agent; the fullest sessions where there is one agent alone.
 fn screen(corpus: &Corpus, agents: &BTreeMap<String, Contents>, sessions: &[usize], odd: usize) -> Screen {
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     let table = if agents.len() > 1 {
         let mut table = agent_table(agents);
         let tokens =
             |row: &Vec<Cell>| agents.iter().find(|(name, _)| row.first() == Some(&Cell::text(name))).map(|(_, of)| of.prompt_tokens);
         table.rows.arrange_by_key(|row| Reverse(tokens(row)));
         let shown = ["sessions", "calls", "prompt_tokens", "largest_prompt_tokens", "overhead_tokens", "compactions", "prunings"];
-        table.with_columns(&names(&shown)).titled("Agents, the largest first; recorded, the overhead estimated")
+        table.with_columns(&shown).titled("Agents, the largest first; recorded, the overhead estimated")
     } else {
         // Two names leave room for the figures: ids are shortened.
         let shown = ["session", "started", "calls", "largest_prompt_tokens", "overhead_tokens", "compactions"];
