@@ -4,7 +4,7 @@
 use super::escape::escape;
 use super::layout::NARROWEST;
 use super::text::{Figures, Page, is_number, paragraph, section};
-use crate::report::{Body, Depth, Provenance, Record, Report, Section, Unit, counted, grouped};
+use crate::report::{Body, Depth, Record, Report, Section, Unit, counted, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
@@ -188,12 +188,7 @@ fn provenances(shown: &[&Section]) -> Option<String> {
     for one in shown {
         let Body::Table(table) = &one.body else { continue };
         for column in table.columns.iter().skip(table.labels).filter(|column| is_number(column)) {
-            let kind = match column.provenance {
-                Provenance::Recorded => "recorded",
-                Provenance::Estimated => "estimated",
-                Provenance::Simulated => "simulated",
-            };
-            let (names, name) = (of.entry(kind).or_default(), column.plain_header());
+            let (names, name) = (of.entry(column.provenance.name()).or_default(), column.plain_header());
             if !names.contains(&name) {
                 names.push(name);
             }

@@ -60,9 +60,7 @@ pub fn text(report: &Report, page: Page) -> String {
 
 /// A sentence in lines of the page.
 pub fn prose(sentence: &str, page: Page) -> String {
-    let mut out = String::new();
-    paragraph(&mut out, sentence, "", page);
-    out
+    item("", sentence, page)
 }
 
 /// The same behind a mark, its later lines set in under the first.

@@ -1,6 +1,7 @@
 //! A measure: what it is called, how it is read from sums, and where it stands.
 
 use crate::experiment::charges::Charges;
+use crate::names::named;
 use crate::sim::Totals;
 use crate::units::signed;
 
@@ -21,15 +22,17 @@ pub enum Unit {
     Money,
 }
 
-/// Where a number comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Provenance {
-    /// It stands in the logs.
-    Recorded,
-    /// It is counted by a tokenizer, or rests partly on such counts.
-    Estimated,
-    /// It is what a policy would have done.
-    Simulated,
+named! {
+    /// Where a number comes from.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Provenance: name {
+        /// It stands in the logs.
+        Recorded = "recorded",
+        /// It is counted by a tokenizer, or rests partly on such counts.
+        Estimated = "estimated",
+        /// It is what a policy would have done.
+        Simulated = "simulated",
+    }
 }
 
 /// Which end of a column is the good one.

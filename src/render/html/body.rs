@@ -244,8 +244,8 @@ fn legend(out: &mut String, table: &Table) {
     }
     *out += "<details class=\"legend\"><summary>What the columns say</summary><dl>\n";
     for column in explained {
-        let source = format!("{:?}", column.provenance).to_lowercase();
-        let _ = writeln!(out, "<dt>{}</dt><dd>{} ({source})</dd>", markup(&column.plain_header()), markup(column.meaning));
+        let (header, source) = (column.plain_header(), column.provenance.name());
+        let _ = writeln!(out, "<dt>{}</dt><dd>{} ({source})</dd>", markup(&header), markup(column.meaning));
     }
     *out += "</dl></details>\n";
 }
