@@ -8,6 +8,7 @@ use super::policies::window;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::measure::{Kinds, Recall, Wanted};
+use ctxsim::policy::FALLBACK_WINDOW;
 use ctxsim::report;
 
 const EXAMPLES: &str = "\
@@ -15,9 +16,6 @@ Examples:
   ctxsim curve logs/               where should a protect limit stand?
   ctxsim curve logs/ --window 1m --csv
                                    every point, for a plot";
-
-/// The window that the presets' formulas are worked out for.
-const WINDOW: u64 = 200_000;
 
 /// From how far back replies take up earlier texts again: what the newest N tokens or messages would keep, and where the presets stand
 #[derive(Args, Debug)]
@@ -37,7 +35,7 @@ impl Curve {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "curve")?;
         let corpus = self.logs.read_for(&Catalog::builtin()?, Wanted { references: Recall::References, kinds: Kinds::Untold })?;
-        let window = self.window.unwrap_or(WINDOW);
+        let window = self.window.unwrap_or(FALLBACK_WINDOW);
         self.output.give(door, "curve", self.command(), |command| report::curve(&corpus, window, command).then(self.next()))?;
         Failure::checked(self.logs.complaints(&corpus))
     }

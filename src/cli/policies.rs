@@ -53,6 +53,12 @@ pub fn window(text: &str) -> Result<u64, String> {
     tokens(text).and_then(|tokens| if tokens == 0 { Err("a window holds at least one token".to_owned()) } else { Ok(tokens) })
 }
 
+/// A model that gives no window.
+pub fn unknown_model(catalog: &Catalog, id: &str) -> Failure {
+    let hint = suggestion(id, catalog.models().map(|model| model.id.as_str()));
+    Failure::Usage(format!("the catalogue has no model `{id}`{hint} (--window says how large its window is)"))
+}
+
 impl Policies {
     /// The policies with their parameters as they were set. Numbers that are surely slips of the pen are told, and taken as they are.
     pub fn load(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
@@ -214,10 +220,7 @@ impl Policies {
             return Err(Failure::Usage("one window at a time: several are for `ctxsim replay`".to_owned()));
         }
         match &logs.model {
-            Some(model) if self.windows.is_empty() && catalog.find(model).is_none() => {
-                let hint = suggestion(model, catalog.models().map(|model| model.id.as_str()));
-                Err(Failure::Usage(format!("the catalogue has no model `{model}`{hint} (--window says how large its window is)")))
-            }
+            Some(model) if self.windows.is_empty() && catalog.find(model).is_none() => Err(unknown_model(catalog, model)),
             _ => Ok(()),
         }
     }

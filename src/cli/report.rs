@@ -16,7 +16,7 @@ use ctxsim::cost::Check;
 use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
 use ctxsim::experiment::{Composer, Replay, check_model, choose, plan_for, price, reads, recorded_under, recorders, recording, sample};
 use ctxsim::measure::Wanted;
-use ctxsim::policy::Policy;
+use ctxsim::policy::{FALLBACK_WINDOW, Policy};
 use ctxsim::render::chart::{self, Look, Size, Theme};
 use ctxsim::render::{Pictures, csv_into, html, json_into, prose, summary};
 use ctxsim::report::chart::{Life, busiest};
@@ -35,9 +35,6 @@ Examples:
 The folder gets index.html (open it in a browser), summary.md (for pull
 requests), CSV files, and replay.json, from which they come. The page sends no
 request and needs no network. docs/report.md tells what stands in it.";
-
-/// The window that the presets' limits are worked out for, where none is given.
-const WINDOW: u64 = 200_000;
 
 /// What a report is written as.
 const PAGE: Writes = Writes { files: &[Ending::Html, Ending::Md, Ending::Json], folder: true };
@@ -140,7 +137,7 @@ impl Report {
             reads: &reads,
             paired: &paired,
             example: (example, &lives),
-            window: self.policies.window().unwrap_or(WINDOW),
+            window: self.policies.window().unwrap_or(FALLBACK_WINDOW),
             excerpts: &excerpts,
         };
         let story = story(told, Some(self.command()));

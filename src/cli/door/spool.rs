@@ -66,12 +66,7 @@ impl Scratch {
         self.0.path()
     }
 
-    /// Writes a file into it.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        OpenOptions::new().write(true).create_new(true).open(self.path().join(name))?.write_all(bytes)
-    }
-
-    /// Writes a file into folders below it, which are made. A name that leads elsewhere is refused.
+    /// Writes a file into it, or into folders below it, which are made. A name that leads elsewhere is refused.
     pub fn write_below(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
         if !name.components().all(|part| matches!(part, Component::Normal(_))) {
             return Err(io::Error::new(ErrorKind::InvalidInput, "the name leads out of its folder"));

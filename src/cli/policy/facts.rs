@@ -1,10 +1,10 @@
 //! For which model a policy is looked at.
 
 use crate::cli::failure::Failure;
-use crate::cli::logs::tokens;
+use crate::cli::policies::{unknown_model, window};
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::policy::{Facts, suggestion};
+use ctxsim::policy::Facts;
 
 /// The model, or a window alone.
 #[derive(Args, Debug)]
@@ -17,19 +17,12 @@ pub struct ForModel {
     window: Option<u64>,
 }
 
-fn window(text: &str) -> Result<u64, String> {
-    tokens(text).and_then(|tokens| if tokens == 0 { Err("a window holds at least one token".to_owned()) } else { Ok(tokens) })
-}
-
 impl ForModel {
     /// Its limits; without model and window, those of no model in particular.
     pub fn facts(&self) -> Result<Facts, Failure> {
         let Some(id) = &self.model else { return Ok(Facts { window: self.window, ..Facts::default() }) };
         let catalog = Catalog::builtin()?;
-        let Some(model) = catalog.find(id) else {
-            let hint = suggestion(id, catalog.models().map(|model| model.id.as_str()));
-            return Err(Failure::Usage(format!("the catalogue has no model `{id}`{hint} (--window says how large its window is)")));
-        };
+        let model = catalog.find(id).ok_or_else(|| unknown_model(&catalog, id))?;
         let window = self.window.unwrap_or(model.context.0);
         let limit = |tokens: Option<ctxsim::units::Tokens>| tokens.map_or(0, |tokens| tokens.0);
         Ok(Facts {
