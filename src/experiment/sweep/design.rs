@@ -135,9 +135,14 @@ fn grid(dimensions: &[&Dimension]) -> Result<Vec<Vec<String>>, SweepError> {
     if size > LARGEST_GRID {
         return Err(SweepError::Asked(format!("the grid has more than {LARGEST_GRID} settings: --sample N draws some of them")));
     }
-    let mut points: Vec<Vec<String>> = vec![Vec::new()];
+    Ok(combined(&lists))
+}
+
+/// All combinations, those of the first values first.
+pub fn combined<T: Clone>(lists: &[impl AsRef<[T]>]) -> Vec<Vec<T>> {
+    let mut points: Vec<Vec<T>> = vec![Vec::new()];
     for list in lists {
-        points = points.iter().flat_map(|point| list.iter().map(|value| point.iter().chain([value]).cloned().collect())).collect();
+        points = points.iter().flat_map(|point| list.as_ref().iter().map(|value| point.iter().chain([value]).cloned().collect())).collect();
     }
-    Ok(points)
+    points
 }

@@ -13,6 +13,7 @@ mod sums;
 mod watch;
 
 pub use super::error::SweepError;
+pub(super) use design::combined;
 pub use design::{Design, Setting, settings, with_own};
 pub use dimension::Dimension;
 pub(crate) use dimension::mistyped_range;

@@ -4,7 +4,7 @@ use super::asked::Tune;
 use super::space::{Axis, Coordinate};
 use crate::corpus::Corpus;
 use crate::experiment::reach::acts;
-use crate::experiment::sweep::{Direction, Row, Setting, SweepError};
+use crate::experiment::sweep::{Direction, Row, Setting, SweepError, combined};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,13 +118,4 @@ impl<'a> Search<'a> {
         }
         around
     }
-}
-
-/// All combinations, those of the first values first.
-fn combined(lists: &[Vec<Coordinate>]) -> Vec<Vec<Coordinate>> {
-    let mut points: Vec<Vec<Coordinate>> = vec![Vec::new()];
-    for list in lists {
-        points = points.iter().flat_map(|point| list.iter().map(|value| point.iter().chain([value]).cloned().collect())).collect();
-    }
-    points
 }
