@@ -277,11 +277,7 @@ impl Asked<'_> {
         let measures: Vec<Measure> = std::iter::once(objective.measure).chain(constrained).collect();
         let billing = self.pricing.billing(tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
         let run = Sweep { corpus, bases: &turned, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch };
-        let mut rows = Vec::new();
-        run.run(0, &mut |block| {
-            rows.extend_from_slice(block);
-            Ok(())
-        })?;
+        let rows = run.all()?;
         let sampling = Sampling::new(&corpus.traces, resamples, seed);
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(corpus, tariff, self.pricing.cache, replay)? } else { None };

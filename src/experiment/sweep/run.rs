@@ -71,6 +71,16 @@ impl Alike {
 }
 
 impl Sweep<'_> {
+    /// The rows of all settings, in order.
+    pub fn all(&self) -> Result<Vec<Row>, SweepError> {
+        let mut rows = Vec::with_capacity(self.settings.len());
+        self.run(0, &mut |block| {
+            rows.extend_from_slice(block);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
         let sampling = Sampling::new(&self.corpus.traces, self.resamples, self.seed);

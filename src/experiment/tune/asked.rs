@@ -61,11 +61,6 @@ impl Tune<'_> {
             billing: Some(Billing { refetch, ..self.billing }),
             watch: self.watch,
         };
-        let mut rows = Vec::with_capacity(settings.len());
-        sweep.run(0, &mut |block| {
-            rows.extend_from_slice(block);
-            Ok(())
-        })?;
-        Ok(rows)
+        sweep.all()
     }
 }
