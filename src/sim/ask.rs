@@ -123,31 +123,16 @@ fn ask_of_arrival(state: &mut State<'_>, index: usize, rule: &Rule, message: u32
     };
     let seen = (0..).zip(&items).map(|(place, item)| item_seen(inputs, place, item, text_of(&cuts, place).map(|text| text.length)));
     let arrives = MessageSeen {
-        id: 0,
         role: role_name(row.role),
         turn: row.turn,
         call: window.index as u32,
         tokens: inputs.estimate_of(message),
-        usage: None,
         opens_turn: row.opens_turn(),
-        summary: false,
-        unseen: false,
-        own: false,
         items: seen.collect(),
+        ..MessageSeen::default()
     };
     let (call, turn, at) = (ledger.outcome.totals.calls, row.turn, rule.at.name());
-    let question = Question {
-        rule: rule.id.clone(),
-        at,
-        call,
-        turn,
-        attempt: None,
-        gone: Vec::new(),
-        put: Vec::new(),
-        changed: Vec::new(),
-        arrives: Some(arrives),
-        sizes: None,
-    };
+    let question = Question { rule: rule.id.clone(), at, call, turn, arrives: Some(arrives), ..Question::default() };
     let answer = talk.ask(|_| question).map_err(|refusal| (refusal, None));
     let limits = answer.and_then(|answer| truncations(&items, &answer.edits).map_err(|why| (Refusal::Wrong, Some(why))));
     let limits = match limits {

@@ -19,7 +19,7 @@ pub struct Opening<'a> {
 }
 
 /// A check point.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Question {
     /// The rule that asks.
     pub rule: String,
@@ -60,7 +60,7 @@ pub struct Put {
 }
 
 /// A message.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct MessageSeen {
     /// Its id, for edits.
     pub id: u32,
