@@ -418,7 +418,7 @@ fn an_unchanged_session_costs_what_was_recorded() {
             let (recorded, tariff) = (check(&trace, &unchanged, &tables.tariff()), tables.tariff());
             let bills = bills(&trace, &unchanged, &tariff, &Calibration::of(&trace, &unchanged, &tariff));
             let (bill, mut list) = (bills.with(CacheKind::Recorded), recorded.recorded);
-            list += &recorded.unrecorded;
+            list += recorded.unrecorded;
             let of = |bill: &Bill| [bill.fresh, bill.cache_read, bill.cache_write, bill.cache_write_1h];
             assert_eq!(of(bill), of(&list), "{} of {}", trace.id, trace.source);
             calls += bills.calls;
