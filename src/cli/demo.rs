@@ -9,7 +9,7 @@ use super::target::{FOLDER, OUTPUT, Target};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::render::prose;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,7 +52,7 @@ impl Demo {
         }
         let folder = door.scratch()?;
         for (name, text) in SESSIONS {
-            folder.write_below(Path::new(name), text.as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
+            folder.write(name, text.as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
         }
         let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
         let (mut first_look, catalog) = (Replay::of(logs), Catalog::builtin()?);

@@ -92,15 +92,8 @@ pub fn forms_of_checks() -> EnumValueParser<Format> {
     EnumValueParser::new()
 }
 
-#[derive(Clone, Copy)]
-enum Form {
-    Text(Page),
-    Screen(Page, Depth),
-    Markdown,
-    Csv,
-    Json,
-    Html,
-}
+/// The page of a file, and how much stands on it.
+const OF_FILES: (Page, Depth) = (Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain, figures: Figures::Exact }, Depth::Details);
 
 impl Output {
     /// Is it printed, and laid out for people to read?
@@ -205,47 +198,28 @@ impl Output {
         if let Target::File(path, ending) = &target {
             let place = door.file(OUTPUT, path, NONE_IS_OWN)?;
             let report = report(Some(command));
-            door.put(&[(&place, &rendered(&report, form_of(*ending))?)])?;
+            door.put(&[(&place, &rendered(&report, format_of(*ending), OF_FILES)?)])?;
             drop(phase);
             door.tell(&format!("wrote {}", path.display()));
             return Ok(());
         }
         if let Target::Folder(folder) = &target {
             let named = report(Some(command));
-            let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&named, form_of(ending))?)));
+            let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&named, format_of(ending), OF_FILES)?)));
             door.fill(OUTPUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
             door.tell(&format!("wrote {name}.txt, .md, .csv and .json into {}", folder.display()));
         }
         if printed == Printed::Never {
             return Ok(());
         }
-        let form = match self.form() {
-            Format::Json => Form::Json,
-            Format::Csv => Form::Csv,
-            Format::Markdown => Form::Markdown,
-            Format::Html => Form::Html,
-            Format::Table | Format::Junit | Format::Github => Form::Screen(page(), self.depth()),
-        };
         let report = report(None);
-        let content = rendered(&report, form)?;
+        let content = rendered(&report, self.form(), (page(), self.depth()))?;
         drop(phase);
         print_content(&content)
     }
 }
 
 /// The form of a file.
-fn form_of(ending: Ending) -> Form {
-    match format_of(ending) {
-        Format::Json => Form::Json,
-        Format::Csv => Form::Csv,
-        Format::Markdown => Form::Markdown,
-        Format::Html => Form::Html,
-        Format::Table | Format::Junit | Format::Github => {
-            Form::Text(Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain, figures: Figures::Exact })
-        }
-    }
-}
-
 fn format_of(ending: Ending) -> Format {
     match ending {
         Ending::Json => Format::Json,
@@ -256,13 +230,13 @@ fn format_of(ending: Ending) -> Format {
     }
 }
 
-fn rendered(report: &Report, form: Form) -> Result<Content<'_>, Failure> {
-    Ok(match form {
-        Form::Text(page) | Form::Screen(page, Depth::Details) => text(report, page).into(),
-        Form::Screen(page, depth) => screen(report, page, depth).into(),
-        Form::Markdown => markdown(report).into(),
-        Form::Csv => Content::made(|out| csv_into(report, out)),
-        Form::Json => Content::made(|out| json_into(report, out)),
-        Form::Html => html(&Story::of(report))?.into(),
+fn rendered(report: &Report, format: Format, (page, depth): (Page, Depth)) -> Result<Content<'_>, Failure> {
+    Ok(match format {
+        Format::Json => Content::made(|out| json_into(report, out)),
+        Format::Csv => Content::made(|out| csv_into(report, out)),
+        Format::Markdown => markdown(report).into(),
+        Format::Html => html(&Story::of(report))?.into(),
+        Format::Table | Format::Junit | Format::Github if depth == Depth::Details => text(report, page).into(),
+        Format::Table | Format::Junit | Format::Github => screen(report, page, depth).into(),
     })
 }

@@ -221,7 +221,7 @@ fn measured(door: &Door, parts: &Parts<'_>, files: &[File], mut bytes: &[u8]) ->
         bytes = rest;
         // A name may be a whole path or an address: its parts stand below the folder.
         let below: PathBuf = file.name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-        scratch.write_below(&below, content).map_err(|error| format!("{}: {error}", file.name))?;
+        scratch.write(&below, content).map_err(|error| format!("{}: {error}", file.name))?;
         names.insert(scratch.path().join(below).to_string_lossy().into_owned(), file.name.as_str());
     }
     if !bytes.is_empty() {

@@ -67,7 +67,8 @@ impl Scratch {
     }
 
     /// Writes a file into it, or into folders below it, which are made. A name that leads elsewhere is refused.
-    pub fn write_below(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+        let name = name.as_ref();
         if !name.components().all(|part| matches!(part, Component::Normal(_))) {
             return Err(io::Error::new(ErrorKind::InvalidInput, "the name leads out of its folder"));
         }
