@@ -67,7 +67,7 @@ pub fn trial(policy: &Policy, name: &str, door: &Door) -> Result<(String, Vec<St
     let folder = door.scratch()?;
     for (number, made) in SESSIONS.iter().enumerate() {
         let file = format!("made-{number}.jsonl");
-        folder.write_below(file.as_ref(), text(number, made).as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
+        folder.write(&file, text(number, made).as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
     }
     let catalog = Catalog::builtin()?;
     let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
