@@ -9,6 +9,7 @@ use super::note::Note;
 use super::outcome::SummaryCall;
 use super::state::State;
 use super::summary::summary_tokens;
+use super::window::Window;
 use crate::context::{Context, Entry, Item, Region, Seen};
 use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch, around_middle};
 use crate::trace::PartKind;
@@ -46,7 +47,7 @@ pub(super) fn summarise_these(
     selection: Selection,
     text: Option<Text>,
 ) -> Done {
-    let replaced = items_of(&state.window.context, &selection.gone).map(|item| item.actual).sum();
+    let replaced = state.window.in_request(items_of(&state.window.context, &selection.gone).map(|item| item.actual).sum());
     let own = || summary_tokens(&state.inputs.plan.summary, state.inputs.conditions.recorded_summary, replaced);
     let size = summarise.tokens.unwrap_or_else(own);
     if rule.no_inflate == Switch::On && size + summarise.wrapper_tokens > replaced {
@@ -153,8 +154,11 @@ fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) 
     let Some(taken) = state.window.stretch(rule, state.belief.incoming).filter(|taken| permitted(rule, *taken)) else { return false };
     let text = match summarise.input {
         Input::Context => state.window.actual(),
-        Input::Head => state.window.actual().saturating_sub(state.window.spoken_behind(taken)),
-        Input::Messages => spoken(&state.window.context).min(state.window.actual()),
+        Input::Head => {
+            let stays = state.window.spoken_behind(taken);
+            state.window.actual().saturating_sub(state.window.in_request(stays))
+        }
+        Input::Messages => state.window.in_request(spoken(&state.window.context)),
         Input::Selection | Input::Prose | Input::Previews(_) => return false,
     };
     accepted(state, summarise, &Selection::default(), text).is_none()
@@ -169,10 +173,12 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
             // All but the messages that stay.
             let context = &window.context;
             let gone = selection.gone.iter().filter_map(|id| context.entry(*id));
-            window.actual().saturating_sub(spoken(context).saturating_sub(spoken_in(context, gone)))
+            window.actual().saturating_sub(window.in_request(spoken(context).saturating_sub(spoken_in(context, gone))))
         }
-        Input::Messages => spoken(&window.context).min(window.actual()),
-        Input::Selection | Input::Prose | Input::Previews(_) => read_by_summariser(inputs, &window.context, summarise, &selection.gone),
+        Input::Messages => window.in_request(spoken(&window.context)),
+        Input::Selection | Input::Prose | Input::Previews(_) => {
+            window.in_request(read_by_summariser(inputs, &window.context, summarise, &selection.gone))
+        }
     };
     accepted(state, summarise, selection, text)
 }
@@ -191,7 +197,7 @@ fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection,
     if largest <= limit {
         return Some(input);
     }
-    let left = with_less(inputs, &window.context, summarise, selection, input);
+    let left = with_less(inputs, window, summarise, selection, input);
     let (fits, refused) = left.map_or((None, 1), |(fits, refused)| (Some(fits), refused));
     let event = ledger.event(None);
     ledger.note(Note { kind: EventKind::SummariserOverflow, before: input, after: limit, touched: refused, ..event });
@@ -201,7 +207,8 @@ fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection,
 
 /// The request of a summariser that leaves out more after each refusal, and the number of refused tries. `None` where nothing
 /// that may be left out makes it fit.
-fn with_less(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
+fn with_less(inputs: &Inputs<'_>, window: &Window<'_>, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
+    let context = &window.context;
     let gone: BTreeSet<u32> = selection.gone.iter().copied().collect();
     let of_input = |message: &Seen| match summarise.input {
         Input::Context | Input::Messages => message.role != Role::System,
@@ -211,12 +218,12 @@ fn with_less(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, sele
     if summarise.on_overflow == SummariserOverflow::DropOldest {
         let units = units_of(inputs, context, summarise, &read);
         let left = units.iter().take(units.len().saturating_sub(1)).scan(input, |left, unit| {
-            *left = left.saturating_sub(*unit);
+            *left = left.saturating_sub(window.in_request(*unit));
             Some(*left)
         });
         return left.zip(1..).find(|(left, _)| *left <= inputs.conditions.prompt_limit);
     }
-    let size = |message: &Seen| read_by_summariser(inputs, context, summarise, &[message.id]);
+    let size = |message: &Seen| window.in_request(read_by_summariser(inputs, context, summarise, &[message.id]));
     if let SummariserOverflow::WithoutResults(shares) = &summarise.on_overflow {
         let results: Vec<u64> = read.iter().filter(|message| message.role == Role::Tool).map(size).collect();
         let left = |share: &f64| input.saturating_sub(around_middle(&results, *share).iter().sum());

@@ -1,7 +1,7 @@
 //! Words of the policy language that several systems need: what each does, with figures worked by hand.
 
 use crate::policies::{Session, calls_of, run, text};
-use ctxsim::policy::{Policy, presets};
+use ctxsim::policy::{Facts, Policy, presets};
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
 use ctxsim::transcript::{Length, Lines, Part, Role, Shape, Text};
@@ -320,4 +320,43 @@ fn a_batch_of_calls_goes_call_by_call() {
     let tries: Vec<u32> =
         outcome.events.iter().filter(|event| event.kind == EventKind::SummariserOverflow).map(|event| event.touched).collect();
     assert_eq!((tries, outcome.summaries[0].prompt, outcome.totals.failed_sessions), (vec![3], 2 * 4_008 + 5, 0));
+}
+
+/// Messages of 1,000, 100 and 100 tokens, of which each recorded prompt lacks a share in percent.
+fn lacking(share: u64) -> Trace {
+    let mut trace = Session::default().user(4_000).reply(400, None).user(400).reply(4, None).trace();
+    trace.calls.iter_mut().for_each(|call| call.missing = call.visible * share / 100);
+    trace
+}
+
+fn summarise_three(how: &str) -> String {
+    format!(
+        "[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.count = {{ of = \"messages\", gt = 2 }}\nsummarise = {{ prompt_tokens = 5, {how} }}\n"
+    )
+}
+
+#[test]
+fn no_summariser_reads_what_the_prompt_lacks() {
+    for input in ["context", "head", "messages", "selection", "prose"] {
+        let outcome = replay(&summarise_three(&format!("input = \"{input}\"")), &lacking(50));
+        assert_eq!(outcome.summaries[0].prompt, 600 + 5, "{input}");
+    }
+    // One whose request does not fit leaves out the oldest message by what it came to there.
+    let rule = summarise_three("input = \"selection\", on_overflow = \"drop_oldest\"");
+    assert_eq!(run(&policy(&rule), &lacking(50), 590).summaries[0].prompt, 100 + 5);
+    for (known, share) in presets().iter().flat_map(|known| [0, 30, 60, 95].map(|share| (known, share))) {
+        let begun = Session::default().user(320_000).reply(40, None);
+        let step = |session: Session, _| session.step(40, None, "t", text(40_000, 20_000)).user(4_000);
+        let mut trace = (0..12).fold(begun, step).reply(40, None).trace();
+        trace.calls.iter_mut().for_each(|call| call.missing = call.visible * share / 100);
+        let policy = Policy::load(known.name).unwrap();
+        let plan = policy.plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap();
+        let own = plan.rule.iter().filter_map(|rule| rule.summarise.as_ref()).map(|how| how.prompt_tokens).max().unwrap_or(0);
+        let outcome = run(&policy, &trace, 100_000);
+        for summary in outcome.summaries.iter().filter(|summary| summary.calls == 1) {
+            let here = outcome.events.iter().filter(|event| event.call == summary.call && event.kind != EventKind::SummariserOverflow);
+            let largest = here.map(|event| event.before).chain(outcome.calls.get(summary.call as usize).map(|call| call.attempted)).max();
+            assert!(summary.prompt <= largest.unwrap_or(0) + own, "{}, {share}: {summary:?}", known.name);
+        }
+    }
 }
