@@ -144,3 +144,13 @@ fn crush_summarises_all_messages_in_a_request_of_its_own() {
     // 59,990 tokens are hidden: the summariser has a system prompt of its own, no tools, and no cache.
     assert_eq!(costs(&replayed(0)), [(100_000 + 10 + 600, 0, 2_000, 1)]);
 }
+
+#[test]
+fn opencode_of_1_2_summarises_results_whole() {
+    let begun = Session::default().user(400).step(40, None, "t", text(40_000, 10_000)).reply(40, Some((167_990, 10)));
+    let trace = begun.user(4).reply(4, None).trace();
+    let read = |cap| run(&preset("opencode@1.2", &[("summary_tool_chars", cap)]), &trace, WINDOW).summaries[0].prompt;
+    // 10,000 tokens of 40,000 units, or the first 2,000 of these.
+    assert_eq!(read("0") - read("2000"), 10_000 - 500);
+    assert_eq!(replay("opencode@1.2", &trace).summaries[0].prompt, read("0"));
+}

@@ -407,20 +407,20 @@ fn opencode() {
     ];
     holds("opencode@2025-12", 200_000, [common(1), documented].concat());
     // 1.15: at or above, pruning off, two turns and 8,000 tokens of tail, 2,000 lines or 51,200 bytes a result, one recovery.
-    let common_1_15 = |prune: u64, turns: u64| -> Rows {
+    let common_1_15 = |prune: u64, turns: u64, cap: u64| -> Rows {
         let own: Rows = vec![
             ("reserved", json!(20_000)),
             ("tail_turns", json!(turns)),
             ("tool_output_max_lines", json!(2_000)),
             ("tool_output_max_bytes", json!(51_200)),
-            ("summary_tool_chars", json!(2_000)),
+            ("summary_tool_chars", json!(cap)),
             ("belief/cache_write", Value::Null),
             ("reactive/retries", json!(1)),
             ("rule/compact/when/level/ge", json!(168_000)),
             ("rule/compact/select/tail/0/unit", json!("turns")),
             ("rule/compact/select/tails", json!("intersection")),
             ("rule/compact/select/all_kept", json!("everything")),
-            ("rule/compact/summarise/tool_cap_utf16", json!(2_000)),
+            ("rule/compact/summarise/tool_cap_utf16", json!(cap)),
             ("rule/compact-turn-end/at", json!("turn_end")),
             ("rule/overflow/select/replay", json!("last_user")),
             ("rule/prune/select/not_tools", json!(["skill"])),
@@ -431,14 +431,14 @@ fn opencode() {
         ];
         [common(prune), own].concat()
     };
-    holds("opencode@1.15", 200_000, [common_1_15(0, 2), vec![("preserve_recent_tokens", json!(8_000))]].concat());
+    holds("opencode@1.15", 200_000, [common_1_15(0, 2, 2_000), vec![("preserve_recent_tokens", json!(8_000))]].concat());
     // A quarter of what is usable, between 2,000 and 8,000.
     holds("opencode@1.15", 56_000, vec![("usable", json!(24_000)), ("preserve_recent_tokens", json!(6_000))]);
     holds("opencode@1.15", 36_000, vec![("usable", json!(4_000)), ("preserve_recent_tokens", json!(2_000))]);
     holds("opencode@1.15", 20_000, vec![("usable", json!(0))]);
-    holds("opencode@1.2", 200_000, common_1_15(1, 0));
+    holds("opencode@1.2", 200_000, common_1_15(1, 0, 0));
     // The newest that was read: 15,000 tokens over all turns.
-    holds("opencode@1.18", 200_000, [common_1_15(0, 1_000_000), vec![("preserve_recent_tokens", json!(15_000))]].concat());
+    holds("opencode@1.18", 200_000, [common_1_15(0, 1_000_000, 2_000), vec![("preserve_recent_tokens", json!(15_000))]].concat());
 }
 
 #[test]
