@@ -154,3 +154,12 @@ fn opencode_of_1_2_summarises_results_whole() {
     assert_eq!(read("0") - read("2000"), 10_000 - 500);
     assert_eq!(replay("opencode@1.2", &trace).summaries[0].prompt, read("0"));
 }
+
+#[test]
+fn cline_summarises_no_summary_alone() {
+    // The newest turn is above the threshold by itself: 500,040 / 3. The older one goes once.
+    let session =
+        Session::default().user(300_000).reply(0, None).user(500_000).step(4, None, "t", text(4, 1)).step(4, None, "t", text(4, 1));
+    let outcome = replay("cline@agentic", &session.reply(4, None).trace());
+    assert_eq!((touched(&outcome), outcome.summaries.len()), (vec![2], 1));
+}
