@@ -148,6 +148,15 @@ impl Context {
         id
     }
 
+    /// The message that was added last opens a turn.
+    pub fn open_turn(&mut self) {
+        let newest = self.newest().and_then(|id| self.entries.get_mut(id as usize));
+        if let Some(entry) = newest.filter(|entry| !entry.opens_turn) {
+            entry.opens_turn = true;
+            self.turns += 1;
+        }
+    }
+
     /// The provider has told what a reply's call came to, prompt and output together.
     pub fn note_usage(&mut self, id: u32, tokens: u64) {
         if let Some(entry) = self.entries.get_mut(id as usize) {
@@ -278,7 +287,8 @@ impl Context {
             gone.extend(
                 range.filter(|item| self.items.get(*item as usize).is_some_and(|slot| slot.expires && slot.state != State::Removed)),
             );
-            if entry.opens_turn {
+            // A turn that the policy has opened itself lies within one of the log.
+            if entry.opens_turn && entry.message.is_some() {
                 break;
             }
         }

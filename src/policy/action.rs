@@ -368,6 +368,9 @@ pub struct Inject {
     /// Where it stands.
     #[serde(default = "at_the_end")]
     pub place: Place,
+    /// Does it open a turn, as what a user writes does?
+    #[serde(default)]
+    pub opens_turn: Switch,
 }
 
 fn at_the_end() -> Place {

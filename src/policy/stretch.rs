@@ -116,7 +116,7 @@ impl Conversation {
 
     /// The messages of the newest turn have changed: they are looked at again.
     pub fn forget_newest_turn(&mut self) {
-        let opening = self.range.looked_at.iter().rposition(|message| message.opens_turn).unwrap_or(0);
+        let opening = self.range.looked_at.iter().rposition(|message| message.opens_turn && !message.is_summary).unwrap_or(0);
         self.cut_to(opening, self.sums(opening));
     }
 

@@ -1,6 +1,6 @@
 //! A rule acts: what it selects is masked, cut, removed or summarised, as far as its guards let it.
 
-use super::edit::{Done, insert, shorten, text_of};
+use super::edit::{Done, inject, insert, shorten};
 use super::event::{EventKind, reported_as};
 use super::guard::{removable, removes_items};
 use super::inputs::Inputs;
@@ -38,9 +38,7 @@ pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
         window.under_request = Some(stored);
     }
     if let Done::Changed(..) = done {
-        for inject in &rule.inject {
-            insert(state, &text_of(inject.tokens), inject.role, inject.place);
-        }
+        rule.inject.iter().for_each(|text| inject(state, text, None));
     }
     done
 }

@@ -1,7 +1,7 @@
 //! What a program has decided is done: by the functions that carry out the rules of all policies.
 
 use super::act::{remove_these, remove_these_items, truncate_these};
-use super::edit::{Done, insert, text_of};
+use super::edit::{Done, inject};
 use super::event::{EventKind, reported_as};
 use super::state::State;
 use super::summarise::summarise_these;
@@ -72,9 +72,9 @@ pub(super) fn carry_out(state: &mut State<'_>, index: usize, rule: &Rule, edits:
         done = Done::Changed(EventKind::Inject, injects().count() as u32);
     }
     if let Done::Changed(..) = done {
-        for (inject, text) in injects() {
+        for (edit, text) in injects() {
             let weighed = text.and_then(|text| state.talk.as_ref()?.weigh(text));
-            insert(state, &weighed.unwrap_or_else(|| text_of(inject.tokens)), inject.role, inject.place);
+            inject(state, edit, weighed);
         }
     }
     done

@@ -5,7 +5,7 @@ use super::inputs::Inputs;
 use super::state::State;
 use crate::context::{Context, Ends, Item, Region, Replacement, State as ItemState};
 use crate::estimate::Guess;
-use crate::policy::{Place, Rule, Selection, Shortened, SummaryRole, cut};
+use crate::policy::{Inject, Place, Rule, Selection, Shortened, SummaryRole, Switch, cut};
 use crate::trace::PartKind;
 use crate::transcript::{Length, Text};
 
@@ -73,6 +73,14 @@ pub(super) fn insert(state: &mut State<'_>, text: &Text, role: SummaryRole, plac
     state.ledger.outcome.totals.injected_tokens += item.actual;
     let id = state.window.insert(item, role, place, at);
     state.belief.pending += state.window.context.entry(id).map_or(0, |entry| entry.estimated);
+}
+
+/// Puts in a text that a document asks for, of these words or of its size.
+pub(super) fn inject(state: &mut State<'_>, inject: &Inject, text: Option<Text>) {
+    insert(state, &text.unwrap_or_else(|| text_of(inject.tokens)), inject.role, inject.place);
+    if inject.opens_turn == Switch::On && inject.tokens > 0 {
+        state.window.context.open_turn();
+    }
 }
 
 /// Cuts the messages that stay in part.

@@ -360,3 +360,19 @@ fn no_summariser_reads_what_the_prompt_lacks() {
         }
     }
 }
+
+#[test]
+fn what_is_put_in_may_open_a_turn() {
+    // One turn of three steps. The first compaction takes all of it, for nothing lies outside a turn.
+    let trace = (0..3).fold(Session::default().user(4), |session, _| session.step(4, None, "t", text(4, 1))).reply(4, None).trace();
+    let touched = |opens: bool| {
+        let rule = format!(
+            "[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.count = {{ of = \"messages\", gt = 3 }}\nselect = {{ tail = [{{ n = 1, unit = \"turns\" }}], \
+             all_kept = \"everything\" }}\nsummarise = {{}}\ninject = [{{ what = \"go on\", tokens = 5, role = \"user\", opens_turn = {opens} }}]\n"
+        );
+        let outcome = replay(&rule, &trace);
+        outcome.events.iter().filter(|event| event.kind == EventKind::Compact).map(|event| event.touched).collect::<Vec<_>>()
+    };
+    // Behind it the summary goes alone, or everything again.
+    assert_eq!((touched(true), touched(false)), (vec![5, 1], vec![5, 4]));
+}
