@@ -236,9 +236,10 @@ pub struct Summarise {
     pub tool_marker: String,
     /// Is there one summary for all, or several?
     pub per: Per,
-    /// Calls that one summary takes.
+    /// Calls that one summary takes: each after the first reads the text again, and the summary before.
     pub calls: u32,
-    /// Where no more user and assistant messages than this go, one call is enough.
+    /// Where no more user and assistant messages than this go, one call is enough. Else all calls but the last read a part each, and that one
+    /// their summaries. 0: the calls do not share the text.
     pub calls_above: u64,
     /// Where the request does not fit the model's window.
     pub on_overflow: SummariserOverflow,

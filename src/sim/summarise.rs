@@ -123,7 +123,11 @@ impl Work {
     fn of(summarise: &Summarise, input: u64, calls: u64, pairs: u64, size: u64) -> Work {
         let prompt = summarise.prompt_tokens;
         match summarise.per {
-            Per::All => Work { summaries: 1, calls, input, output: calls * size },
+            Per::All => {
+                // Each further call reads what was written before: beside the same text, or as the one that merges parts of it.
+                let again = if summarise.calls_above > 0 { prompt } else { input };
+                Work { summaries: 1, calls, input: input + calls.saturating_sub(1) * (again + size), output: calls * size }
+            }
             Per::Pair => {
                 let pairs = pairs.max(1);
                 Work { summaries: pairs, calls: pairs, input: input + (pairs - 1) * prompt, output: pairs * size }

@@ -163,3 +163,10 @@ fn cline_summarises_no_summary_alone() {
     let outcome = replay("cline@agentic", &session.reply(4, None).trace());
     assert_eq!((touched(&outcome), outcome.summaries.len()), (vec![2], 1));
 }
+
+#[test]
+fn picoclaw_counts_the_request_that_merges_two_summaries() {
+    let session = (0..12).fold(Session::default(), |session, _| session.user(4).reply(4, None));
+    // Of 22 messages of a token the newest four stay. Two halves with an instruction of 60 each, and one over two summaries of 800.
+    assert_eq!(costs(&replay("picoclaw", &session.trace()))[0], (18 + 3 * 60 + 2 * 800, 0, 3 * 800, 3));
+}

@@ -362,6 +362,17 @@ fn no_summariser_reads_what_the_prompt_lacks() {
 }
 
 #[test]
+fn several_calls_for_one_summary_read_the_text_again_or_share_it() {
+    let asked = |how: &str| {
+        let summary = replay(&summarise_three(&format!("input = \"selection\", tokens = 50, {how}")), &lacking(0)).summaries[0];
+        (summary.prompt, summary.output, summary.calls)
+    };
+    assert_eq!(asked("calls = 2"), (2 * 1_205 + 50, 100, 2));
+    assert_eq!(asked("calls = 3, calls_above = 2"), (1_205 + 5 + 2 * 50 + 5, 150, 3));
+    assert_eq!(asked("calls = 3, calls_above = 3"), (1_205, 50, 1));
+}
+
+#[test]
 fn what_is_put_in_may_open_a_turn() {
     // One turn of three steps. The first compaction takes all of it, for nothing lies outside a turn.
     let trace = (0..3).fold(Session::default().user(4), |session, _| session.step(4, None, "t", text(4, 1))).reply(4, None).trace();
