@@ -2,7 +2,9 @@
 
 use super::protect::Shortened;
 use super::range::{Range, is_carried, newest_summary};
-use super::selector::{Absent, AllKept, Calls, Direction, End, EndUnit, Kind, Missing, Order, Pairs, Select, Sizes, Snap, Tails, Take};
+use super::selector::{
+    Absent, AllKept, Calls, Carried, Direction, End, EndUnit, Kind, Missing, Order, Pairs, Select, Sizes, Snap, Tails, Take,
+};
 use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::estimate::{Estimator, Guess};
@@ -132,7 +134,10 @@ impl Select {
     /// Where, between the ends that it protects, the selection may take messages.
     pub fn bounds(&self, range: &Range) -> Bounds {
         let all = &range.looked_at;
-        let Some(cut) = self.cut_of(range) else { return Bounds::Nothing };
+        // Where what was carried over is lost, earlier summaries are summed up again whatever stays.
+        let old = if self.carried == Carried::Lost { all.iter().take_while(|message| message.is_summary).count() } else { 0 };
+        let Some(cut) = self.cut_of(range).or((old > 0).then_some(old)) else { return Bounds::Nothing };
+        let cut = cut.max(old);
         Bounds::Between(self.head_of(all, |_| true).min(cut), cut)
     }
 

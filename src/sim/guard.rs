@@ -1,7 +1,7 @@
 //! The guards of a rule: does what it would do come to enough?
 
 use crate::context::{Context, SeenItem};
-use crate::policy::{Basis, Bounds, Comparison, Kind, MinSaving, Range, Rule, Select, Selection, Stretch};
+use crate::policy::{Basis, Bounds, Carried, Comparison, Kind, MinSaving, Range, Rule, Select, Selection, Stretch};
 
 /// Messages that a selection takes, with what guards ask about them.
 #[derive(Debug)]
@@ -27,7 +27,11 @@ impl Chosen {
     /// Do the guards of a rule let it act upon these messages?
     pub fn permitted(&self, rule: &Rule) -> bool {
         let selection = &self.selection;
-        let something = !selection.gone.is_empty() || !selection.shortened.is_empty();
+        // Where the next compaction loses what this one keeps, one that finds nothing to sum up still parts that from what comes.
+        let something = match rule.select.carried {
+            Carried::Lost if rule.summarise.is_some() => selection.looked_at as u64 + self.new > selection.gone.len() as u64,
+            _ => !selection.gone.is_empty() || !selection.shortened.is_empty(),
+        };
         something && worth_it(rule, selection.gone.len(), selection.looked_at, self.new, self.gross)
     }
 }

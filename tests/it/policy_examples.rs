@@ -156,6 +156,16 @@ fn opencode_of_1_2_summarises_results_whole() {
 }
 
 #[test]
+fn pi_of_0_12_loses_what_a_compaction_has_kept_that_took_nothing() {
+    // 185,010 tokens of a single turn: it stays, and a summary of nothing comes. At the next compaction it is behind one.
+    let session = Session::default().user(740_000).reply(40, Some((185_000, 10))).user(4).reply(40, Some((185_011, 10)));
+    let outcome = replay("pi@0.12", &session.user(4).reply(40, Some((185_022, 10))).trace());
+    assert_eq!((costs(&outcome), touched(&outcome)), (vec![(300, 0, 1_500, 1), (1_540 + 300, 0, 1_500, 1)], vec![0, 3]));
+    let sizes: Vec<u64> = outcome.calls.iter().map(|call| call.actual).collect();
+    assert_eq!(sizes, [185_000, 185_011 + 1_540, 1_540 + 1 + 10 + 1]);
+}
+
+#[test]
 fn cline_summarises_no_summary_alone() {
     // The newest turn is above the threshold by itself: 500,040 / 3. The older one goes once.
     let session =

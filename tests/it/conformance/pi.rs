@@ -247,7 +247,8 @@ pub fn prepare_compaction(case: &Case) -> Checked {
         let first = probe.context().live().filter_map(|(_, entry)| place_of[entry.message? as usize]).next();
         let first = first.unwrap_or(all.len());
         let wanted = all.iter().position(|entry| entry["id"] == expected["firstKeptEntryId"]).unwrap_or(first);
-        if expected.is_null() || summarised == 0 {
+        // Before 0.63.1 a summary of nothing parts what was kept from what comes.
+        if expected.is_null() || (summarised == 0 && version != "0.58.3") {
             expect(&format!("{version} refused"), changed, false)?;
             continue;
         }
