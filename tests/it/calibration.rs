@@ -1,6 +1,6 @@
 //! Bills held against recordings: placeholders, tiers of prices, factors of the cache, the program's own error.
 
-use crate::support::{ctxsim, shared};
+use crate::support::{ctxsim, shared, skip};
 use ctxsim::catalog::{CacheRules, Catalog, Prices, Rate};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
@@ -304,7 +304,7 @@ fn factors_from_elsewhere_give_the_list_price() {
     for folder in ["transcripts", "transcripts-2"] {
         let path = shared.join(folder);
         if !path.is_dir() {
-            println!("skipped: no {folder}");
+            skip("CTXSIM_REQUIRE_SHARED", &format!("no {folder}"));
             continue;
         }
         let settings = ReadSettings::new(&tables.catalog);
@@ -331,6 +331,7 @@ fn factors_from_elsewhere_give_the_list_price() {
             *halves += &check(trace, &unchanged, &tariff);
             *by_others += &check_by(trace, &unchanged, &tariff, [&others, &others]);
         }
+        let mut compared = 0;
         for (agent, (sessions, halves, by_others)) in agents {
             let list = halves.recorded.nano_usd();
             // Logs without counts of a cache are billed by the model alone.
@@ -339,6 +340,7 @@ fn factors_from_elsewhere_give_the_list_price() {
                 continue;
             }
             let off = |bill: &ctxsim::cost::Bill| (bill.nano_usd() as f64 / list as f64 - 1.0) * 100.0;
+            compared += 1;
             let errors = [&halves.modelled, &halves.held_out, &by_others.held_out].map(off);
             let [modelled, half, others] = errors;
             println!(
@@ -352,5 +354,6 @@ fn factors_from_elsewhere_give_the_list_price() {
                 assert!(modelled.abs() < *before, "{folder} {agent}: {modelled}, and {before} before");
             }
         }
+        assert!(compared > 0, "{folder} has no agent to compare");
     }
 }

@@ -363,7 +363,10 @@ fn modelled_reads_are_near_the_recorded_ones() {
     let Some(shared) = shared() else { return };
     for (folder, tolerance) in [("claude-code", 0.05), ("pi", 0.05), ("codex", 0.05), ("mini_swe_traj", 0.09)] {
         let record = record(&["--policy", "none"], &shared.join("transcripts").join(folder));
-        for agent in record["agents"].as_array().unwrap() {
+        let agents = record["agents"].as_array().unwrap();
+        let is_read = |agent: &Value| agent["recorded"]["tiers"]["cache_read"]["tokens"].as_f64() > Some(0.0);
+        assert!(agents.iter().any(is_read), "{folder} has no cache reads");
+        for agent in agents {
             let reads = |side: &str| agent[side]["tiers"]["cache_read"]["tokens"].as_f64().unwrap_or(0.0);
             println!(
                 "{folder}: {} recorded, {} modelled ({:+.2} %)",
@@ -399,7 +402,7 @@ fn tau2_costs_add_up_to_the_recorded_run() {
         near("user", user as f64 / 1e9, costs("user_cost"), 1e-6);
         runs += simulations.len();
     }
-    println!("{runs} runs");
+    assert!(runs > 0);
 }
 
 /// A session that nothing changes costs what it was recorded to cost, wherever its log counts what the cache read, and however far hits reach beyond the model's.
