@@ -1,5 +1,6 @@
 //! The rules of the house, kept by reading its source: who may know whom, and what no room may hold.
 
+use crate::support::skip;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -367,10 +368,10 @@ fn only_the_door_writes_files() {
 fn no_file_names_a_machine() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let Ok(listed) = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output() else {
-        return println!("skipped: no git");
+        return skip("CTXSIM_REQUIRE_PROGRAMS", "no git");
     };
     if !listed.status.success() {
-        return println!("skipped: not a working copy of git");
+        return skip("CTXSIM_REQUIRE_PROGRAMS", "not a working copy of git");
     }
     // Put together here, so that this file does not hold them.
     let marks =

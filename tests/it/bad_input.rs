@@ -1,6 +1,6 @@
 //! No agent wrote these files so: each gives its fixed sentences and what it still holds, in bounded time and memory.
 
-use crate::support::PlainScale;
+use crate::support::{PlainScale, skip};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, TraceFileError, read_traces, read_traces_up_to, write_traces};
 use ctxsim::estimate::Vocabulary;
@@ -357,7 +357,7 @@ fn inputs_found_by_fuzzing_are_read() {
 /// Runs one of the cases of [`child`] in a process of its own and gives its peak of memory in bytes. Only Linux tells.
 fn peak_of_child(case: &str) -> Option<u64> {
     if !cfg!(target_os = "linux") {
-        println!("skipped: the peak of a process is read from /proc");
+        skip("CTXSIM_REQUIRE_SYSTEM", "the peak of a process is read from /proc");
         return None;
     }
     let mut command = Command::new(std::env::current_exe().unwrap());

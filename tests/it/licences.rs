@@ -1,6 +1,7 @@
 //! `THIRD-PARTY.md` names all that the program is made of, with its licences, and is made here: `CTXSIM_WRITE=1 cargo test --test it licences`.
 //! No package that is built in has an open advisory, by a dated copy of RustSec's list.
 
+use crate::support::skip;
 use ctxsim::estimate::Vocabulary;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +68,7 @@ fn packages() -> Option<Vec<Value>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words = ["metadata", "--format-version", "1", "--offline", "--locked", "--filter-platform", "x86_64-unknown-linux-gnu"];
     let Ok(output) = Command::new(cargo).current_dir(root()).args(words).output() else {
-        println!("SKIPPED: there is no cargo here that lists packages");
+        skip("CTXSIM_REQUIRE_PROGRAMS", "no cargo that lists packages");
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,6 +1,6 @@
 //! The calls of a file in sums, by a reader and by a script that counts them straight from the raw file, in another language.
 
-use crate::support::{python, read_all};
+use crate::support::{python, read_all, skip};
 use ctxsim::transcript::{Call, Transcript};
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ pub fn independent(reader: &str, files: &[PathBuf]) -> Option<Vec<Sums>> {
     let name = format!("{}.py", reader.replace('-', "_"));
     let text = python(&name, files)?;
     if text.trim() == "skipped" {
-        println!("skipped: what {name} needs is not installed");
+        skip("CTXSIM_REQUIRE_PYTHON", &format!("what {name} needs is not installed"));
         return None;
     }
     let row = |line: &str| {

@@ -1,4 +1,4 @@
-use crate::support::{files, fixture, in_short, prompts, read_all, read_text, shared};
+use crate::support::{files, fixture, in_short, prompts, read_all, read_text, shared, skip};
 use ctxsim::transcript::{Transcript, Trust};
 
 #[test]
@@ -103,7 +103,7 @@ fn a_real_fork_repeats_its_origins_calls_under_the_same_ids() {
     };
     let origin = session("9cd28a74-da7e-4458-a91a-fffec2be9d7a.jsonl");
     let fork = session("613a9a68-8816-40b2-a2d4-041ade599da6.jsonl");
-    let (Some(origin), Some(fork)) = (origin, fork) else { return println!("skipped: another collection of rollouts") };
+    let (Some(origin), Some(fork)) = (origin, fork) else { return skip("CTXSIM_REQUIRE_COLLECTION", "another collection of rollouts") };
     let (origin, fork) = (ids(origin), ids(fork));
     // Ids are unique within a file, and every call of the origin is in the fork.
     assert_eq!((origin.len(), fork.len(), origin.intersection(&fork).count()), (56, 69, 56));

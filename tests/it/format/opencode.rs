@@ -1,5 +1,5 @@
 use crate::sums::{calls, compare};
-use crate::support::{claim, files, read_all, shared};
+use crate::support::{claim, files, read_all, shared, skip};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
 use std::path::PathBuf;
@@ -161,11 +161,11 @@ fn an_exported_session_and_the_same_one_in_a_database_agree() {
     }
     let transcripts = shared.join("transcripts");
     let [Some(exported), Some(stored)] = ["opencode-export", "opencode-sqlite"].map(|folder| files(&transcripts.join(folder)).pop()) else {
-        return println!("skipped: no database beside the exports");
+        return skip("CTXSIM_REQUIRE_COLLECTION", "no database beside the exports");
     };
     let (exported, stored) = (read_all(&exported).0, read_all(&stored).0);
     let Some(stored) = stored.iter().find(|transcript| transcript.id == exported[0].id) else {
-        return println!("skipped: another collection of sessions");
+        return skip("CTXSIM_REQUIRE_COLLECTION", "another collection of sessions");
     };
     let ids = |transcript: &Transcript| calls(transcript).map(|call| call.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(stored), ids(&exported[0]));
