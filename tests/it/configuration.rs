@@ -1,12 +1,11 @@
 //! Agents' own configuration: keys that their documentation knows, and snippets that say what the policy says when they are read back.
 
-use crate::support::shared;
+use crate::support::{scripted, shared};
 use ctxsim::advice::Unset;
 use ctxsim::policy::{ConfigurationFile, Policy, Syntax, presets};
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
 const DOCUMENTED: [(&str, &str, &[&str]); 16] = [
@@ -110,12 +109,7 @@ fn every_key_belongs_to_a_parameter_and_is_documented() {
 
 /// What each snippet says, read by another program in the language of the file.
 fn read_back(snippets: &[(&ConfigurationFile, String)]) -> Option<Vec<BTreeMap<String, f64>>> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent/configuration.py");
-    let child = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
-        println!("skipped: no python3");
-        return None;
-    };
+    let mut child = scripted("configuration.py")?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = String::new();
     for (file, text) in snippets {
         let syntax = match file.syntax {
@@ -130,8 +124,11 @@ fn read_back(snippets: &[(&ConfigurationFile, String)]) -> Option<Vec<BTreeMap<S
         };
         lines += &format!("{}\n", serde_json::json!({ "syntax": syntax, "frame": file.frame, "text": text }));
     }
-    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    // It answers line by line: one thread writes while the other reads.
+    let mut input = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()).unwrap());
     let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
     assert!(output.status.success());
     Some(String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
@@ -139,7 +136,8 @@ fn read_back(snippets: &[(&ConfigurationFile, String)]) -> Option<Vec<BTreeMap<S
 /// Each declared parameter is turned to the ends of its range; what the snippets say, set in the preset again, is the same policy.
 #[test]
 fn snippets_read_back_give_the_same_policy() {
-    for preset in configured() {
+    let (presets, mut turns, mut all) = (configured(), Vec::new(), Vec::new());
+    for preset in &presets {
         for end in 0..2 {
             let mut turned = preset.clone();
             let ranges = preset.params.iter().filter_map(|(name, parameter)| Some((name.clone(), parameter.range?)));
@@ -161,17 +159,22 @@ fn snippets_read_back_give_the_same_policy() {
                     (file.unwrap(), snippet.text.clone())
                 })
                 .collect();
-            let Some(found) = read_back(&files) else { return };
-            assert_eq!(found.len(), files.len());
-            let mut again = preset.clone();
-            for ((file, _), values) in files.iter().zip(&found) {
-                for (path, value) in values {
-                    let (param, _) = file.keys.iter().find(|(name, key)| key.path() == path && names.contains(name)).unwrap();
-                    again.set(param, &value.to_string()).unwrap();
-                }
-            }
-            assert_eq!(again, turned, "{} at end {end}", preset.name);
+            turns.push((preset, turned, names, files.len()));
+            all.extend(files);
         }
+    }
+    let Some(found) = read_back(&all) else { return };
+    assert_eq!(found.len(), all.len());
+    let mut found = all.iter().zip(&found);
+    for (preset, turned, names, files) in turns {
+        let mut again = preset.clone();
+        for ((file, _), values) in found.by_ref().take(files) {
+            for (path, value) in values {
+                let (param, _) = file.keys.iter().find(|(name, key)| key.path() == path && names.contains(name)).unwrap();
+                again.set(param, &value.to_string()).unwrap();
+            }
+        }
+        assert_eq!(again, turned, "{}", preset.name);
     }
 }
 

@@ -1,12 +1,11 @@
 //! Pauses between calls: remedies by hand, sessions that were never resumed, and an independent script over real files.
 
 use crate::cache::{Log, with};
-use crate::support::{ctxsim, files, shared};
+use crate::support::{ctxsim, files, scripted, shared};
 use ctxsim::corpus::Corpus;
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::idle::{Idle, Remedy, Spent, idle};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -119,14 +118,14 @@ fn an_independent_script_comes_to_the_same_tables() {
     let rest = found.pauses[0].rest;
     assert!(found.pauses.iter().all(|pause| pause.rest == rest));
     let pings = found.break_even.iter().filter_map(|one| one.pings).max().unwrap();
-    let ran = Command::new("python3")
-        .arg(root.join("tests/independent/idle.py"))
+    let Some(mut script) = scripted("idle.py") else { return };
+    let output = script
         .arg(root.join("catalog"))
         .args(&paths)
         .env("IDLE_REST", format!("{},{}", rest.prompt, rest.summary))
         .env("IDLE_PINGS", pings.to_string())
-        .output();
-    let Ok(output) = ran else { return println!("skipped: no python3") };
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mine: Vec<String> = found
         .classes

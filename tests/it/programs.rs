@@ -1,6 +1,6 @@
 //! Policies whose decisions a program takes: the examples beside their presets, the protocol, what a hostile program can do, and the page for agent makers.
 
-use crate::support::{ctxsim, files, shared};
+use crate::support::{self, Program, files, interpreter, shared, skip};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,18 @@ use std::path::Path;
 const EXAMPLES: [(&str, &str, &str); 2] =
     [("swe-agent", "examples/policies/swe_agent.toml", "python3"), ("opencode@2025-12", "examples/policies/opencode.toml", "node")];
 
+/// `ctxsim` with these words, and on its path the interpreter itself before a shim of its name.
+fn ctxsim(words: &[&str]) -> Program {
+    let path = std::env::var("PATH").unwrap();
+    let folder = interpreter().and_then(Path::parent);
+    support::ctxsim(words).env("PATH", folder.map_or(path.clone(), |folder| format!("{}:{path}", folder.display())))
+}
+
 /// Can these programs be started here? Otherwise the test skips and says so.
 fn has(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|name| std::process::Command::new(name).arg("--version").output().is_err());
     if let Some(name) = missing {
-        eprintln!("skipped: there is no {name}");
+        skip("CTXSIM_REQUIRE_PROGRAMS", &format!("there is no {name}"));
     }
     missing.is_none()
 }
@@ -56,10 +63,11 @@ fn the_worked_examples_do_what_their_presets_do() {
     }
 }
 
-/// Over recorded sessions of all agents: it takes minutes, and so has a switch of its own.
+/// Over recorded sessions of all agents.
 #[test]
+#[ignore = "takes minutes"]
 fn the_worked_examples_do_what_their_presets_do_over_real_sessions() {
-    let Some(shared) = shared().filter(|_| std::env::var_os("CTXSIM_PROGRAMS").is_some()) else { return };
+    let Some(shared) = shared() else { return };
     for folder in ["transcripts", "transcripts-2"] {
         let logs = shared.join(folder);
         for (preset, document, _) in EXAMPLES.into_iter().filter(|(.., program)| has(&[program])) {

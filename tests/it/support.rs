@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// The program as tests start it: relative paths are the project's, and neither the settings nor the width of whoever runs the tests count.
 pub struct Program(Command);
@@ -221,13 +222,27 @@ pub fn assert_lost(lost: &[(String, u64)], expected: &[(&str, u64)]) {
     assert_eq!(lost, expected);
 }
 
+/// The interpreter itself, asked for once: a `python3` on the path may be a shim that takes longer than what it starts.
+pub fn interpreter() -> Option<&'static Path> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let ask = || Some(Command::new("python3").args(["-c", "import sys; print(sys.executable, end='')"]).output().ok()?.stdout);
+    let found = FOUND.get_or_init(|| Some(PathBuf::from(String::from_utf8(ask()?).unwrap())).filter(|path| path.is_file()));
+    if found.is_none() {
+        skip("CTXSIM_REQUIRE_PYTHON", "no python3");
+    }
+    found.as_deref()
+}
+
+/// A script of `tests/independent`. Where there is no python3 the test skips, and says so.
+pub fn scripted(script: &str) -> Option<Command> {
+    let mut command = Command::new(interpreter()?);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent").join(script));
+    Some(command)
+}
+
 /// What a script of `tests/independent` prints when it is given these words. Where there is no python3 the test skips, and says so.
 pub fn python<W: AsRef<OsStr>>(script: &str, words: impl IntoIterator<Item = W>) -> Option<String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent").join(script);
-    let Ok(ran) = Command::new("python3").arg(&script).args(words).output() else {
-        skip("CTXSIM_REQUIRE_PYTHON", &format!("no python3 for {}", script.display()));
-        return None;
-    };
+    let ran = scripted(script)?.args(words).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     Some(String::from_utf8(ran.stdout).unwrap())
 }
