@@ -93,8 +93,7 @@ fn each_command_takes_a_form_or_says_what_it_can_write() {
     let folder = folder.path();
     prepared(folder);
     ctxsim(&typed("gate", "logs/ -q -p codex --baseline base.json --update-baseline")).within(folder).code(0);
-    let mut all = Vec::new();
-    helps(folder, &[], &mut all);
+    let all = helps();
     let known: BTreeSet<&str> = COMMANDS.iter().map(|(command, ..)| *command).collect();
     let missing: Vec<&String> = all.iter().map(|(command, _)| command).filter(|command| !known.contains(command.as_str())).collect();
     assert!(missing.is_empty() && known.len() >= all.len(), "not in the table: {missing:?}");

@@ -5,9 +5,20 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::LazyLock;
 
-/// The help of a command and of all below it, each with the words that ask for it.
-pub fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
+/// The help of each command, with the words that ask for it.
+pub fn helps() -> &'static [(String, String)] {
+    static HELPS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+        let (folder, mut all) = (tempfile::tempdir().unwrap(), Vec::new());
+        ask(folder.path(), &[], &mut all);
+        all
+    });
+    &HELPS
+}
+
+/// The help of a command and of all below it.
+fn ask(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
     let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
     let help = ctxsim(&words).within(folder).columns(80).run().stdout();
     let below = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
@@ -18,7 +29,7 @@ pub fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
         .filter(|name| name != "help")
         .collect();
     for name in names {
-        helps(folder, &[path, &[name]].concat(), all);
+        ask(folder, &[path, &[name]].concat(), all);
     }
     all.push((path.join(" "), help));
 }
@@ -81,12 +92,10 @@ fn every_example_of_every_help_runs() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepared(folder);
-    let mut all = Vec::new();
-    helps(folder, &[], &mut all);
     let program = Path::new(env!("CARGO_BIN_EXE_ctxsim"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let (mut done, mut wrong) = (BTreeSet::new(), Vec::new());
-    for example in all.iter().flat_map(|(_, help)| examples(help)) {
+    for example in helps().iter().flat_map(|(_, help)| examples(help)) {
         // Neither a redirection nor a pager is ours; and each is tried once.
         let own = example.split(" > ").next().unwrap().split(" | ").next().unwrap().to_owned();
         if !done.insert(own.clone()) {
@@ -119,11 +128,9 @@ fn every_example_of_every_help_runs() {
 
 #[test]
 fn help_fits_a_terminal_of_80_columns_and_says_what_an_option_means_there() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut all = Vec::new();
-    helps(folder.path(), &[], &mut all);
+    let all = helps();
     assert!(all.len() > 25, "{}", all.len());
-    for (name, help) in &all {
+    for (name, help) in all {
         let examples = help.lines().skip_while(|line| *line != "Examples:");
         for line in examples {
             assert!(line.chars().count() <= 80, "{name}: {line}");

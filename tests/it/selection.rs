@@ -132,9 +132,7 @@ fn mistyped_dates_are_named() {
 #[test]
 fn every_command_over_logs_takes_them() {
     let folder = logs();
-    let mut all = Vec::new();
-    helps(folder.path(), &[], &mut all);
-    let over_logs = all.iter().filter(|(_, help)| help.contains("[LOGS]..."));
+    let over_logs = helps().iter().filter(|(_, help)| help.contains("[LOGS]..."));
     let mut count = 0;
     for (name, help) in over_logs {
         assert!(["--since <DATE>", "--until <DATE>", "--project <PROJECT>"].iter().all(|option| help.contains(option)), "{name}");

@@ -168,8 +168,7 @@ fn what_a_user_reads_is_said_plainly() {
         let said = comments_and_literals(&code).0.into_iter().chain(names);
         found.extend(said.flat_map(|said| banned(&said)).map(|said| format!("{name}: {said}")));
     }
-    let mut all = Vec::new();
-    helps(&root, &[], &mut all);
+    let all = helps();
     assert!(all.len() > 25, "{} commands", all.len());
     found.extend(all.iter().flat_map(|(command, help)| banned(help).into_iter().map(move |said| format!("{command} --help: {said}"))));
     assert!(found.is_empty(), "{}", found.join("\n"));
