@@ -3,10 +3,10 @@
 use crate::determinism::listed;
 use crate::support::ctxsim;
 use crate::{home, support};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr;
 
@@ -97,14 +97,21 @@ fn baselines() -> &'static Path {
 }
 
 /// Over which logs a screen is shown.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Over {
     Samples,
     Home,
 }
 
-/// What a command shows over these logs, whether or not it passes.
+/// What a command shows over these logs, whether or not it passes. Several tests look at one screen, which is shown once.
 fn screen(over: Over, typed: &str, width: usize) -> String {
+    type Shown = BTreeMap<(Over, String, usize), Arc<OnceLock<String>>>;
+    static SHOWN: Mutex<Shown> = Mutex::new(BTreeMap::new());
+    let shown = SHOWN.lock().unwrap().entry((over, typed.to_owned(), width)).or_default().clone();
+    shown.get_or_init(|| screen_anew(over, typed, width)).clone()
+}
+
+fn screen_anew(over: Over, typed: &str, width: usize) -> String {
     let (folder, logs, session, baseline) = match over {
         Over::Samples => (Path::new(env!("CARGO_MANIFEST_DIR")), "transcripts/", "22485d98", "samples.json"),
         Over::Home => (made(), "home.ctxtrace", "2c1735f4", "home.json"),
@@ -148,7 +155,7 @@ fn each_command_answers_within_thirty_lines() {
 fn what_to_type_next_can_be_typed() {
     let mut proposed: BTreeSet<String> = BTreeSet::new();
     // A wider page has room for all of them.
-    for (width, (_, typed)) in [80, 160].into_iter().flat_map(|width| SCREENS.iter().map(move |row| (width, row))) {
+    for (width, (_, typed)) in [80, 120].into_iter().flat_map(|width| SCREENS.iter().map(move |row| (width, row))) {
         let shown = screen(Over::Samples, typed, width).replace(" \\\n         ", " ");
         let Some((_, next)) = shown.split_once("\nNext:") else { continue };
         // A column of its own says what the command shows.
