@@ -6,6 +6,7 @@ use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text};
 use serde_json::Value;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 /// The world of a vector: a window that refuses nothing.
 pub const ENDLESS: Conditions = Conditions {
@@ -28,6 +29,14 @@ pub struct Mutation {
 thread_local! {
     /// The change in force on this thread.
     static MUTATION: RefCell<Option<Mutation>> = const { RefCell::new(None) };
+    /// The presets that were asked for on this thread.
+    static ASKED: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// What something comes to, and the presets that it asks for: no change of another one can matter to it.
+pub fn presets_of<T>(run: impl FnOnce() -> T) -> (T, BTreeSet<&'static str>) {
+    ASKED.take();
+    (run(), ASKED.take())
 }
 
 /// Runs something while one parameter of one preset is another.
@@ -41,6 +50,7 @@ pub fn with_mutation<T>(mutation: &Mutation, run: impl FnOnce() -> T) -> T {
 /// A preset for these facts. A setting that says what the preset says by itself is left to the preset, so that vectors with a
 /// system's own numbers try the numbers of the preset.
 pub fn plan(preset: &'static str, facts: ctxsim::policy::Facts, settings: &[(&str, &Value)]) -> Plan {
+    ASKED.with_borrow_mut(|asked| asked.insert(preset));
     let mut policy = Policy::load(preset).unwrap();
     let given: Vec<_> = settings.iter().filter(|(_, value)| !value.is_null()).collect();
     let differs = |name: &str, value: &Value| {

@@ -22,8 +22,9 @@ mod qwen;
 use super::support;
 use ctxsim::format::ground::whole_characters;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// One vector, its texts expanded.
 pub struct Case {
@@ -184,9 +185,31 @@ fn cases_in(file: &Path) -> Vec<Case> {
     vectors.into_iter().map(case).collect()
 }
 
-/// The vectors of one function; none where they are absent.
-fn cases(name: &str) -> Vec<Case> {
-    files().iter().filter(|file| function_of(file) == name).flat_map(|file| cases_in(file)).collect()
+/// The vectors of a function that is held against a preset or not, what came of each, and the presets that were asked for.
+struct Vectors {
+    function: Option<&'static Function>,
+    tried: Vec<(Case, Checked)>,
+    presets: BTreeSet<&'static str>,
+}
+
+/// All vectors by the name of their function; none where they are absent.
+fn vectors() -> &'static BTreeMap<String, Vectors> {
+    static VECTORS: LazyLock<BTreeMap<String, Vectors>> = LazyLock::new(|| {
+        let mut cases: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+        files().iter().for_each(|file| cases.entry(function_of(file)).or_default().extend(cases_in(file)));
+        let tried = |(name, cases): (String, Vec<Case>)| {
+            let function = FUNCTIONS.iter().find(|function| function.name == name);
+            let run =
+                |case: &Case| function.map_or(Ok(Passed::NotModelled("no preset is held against this function")), |one| one.run(case));
+            let (tried, presets) =
+                given::presets_of(|| cases.into_iter().map(|case| (run(&case), case)).map(|(of, case)| (case, of)).collect());
+            (name, Vectors { function, tried, presets })
+        };
+        cases.into_iter().map(tried).collect()
+    });
+    // Each test that finds none says so.
+    support::shared();
+    &VECTORS
 }
 
 /// `Err` where what was found is not what the vector expects.
@@ -197,14 +220,10 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> 
 /// By system how many vectors pass, and how many there are.
 pub fn tallies() -> BTreeMap<String, (usize, usize)> {
     let mut tallies: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for file in files() {
-        let name = function_of(&file);
-        let function = FUNCTIONS.iter().find(|function| function.name == name);
+    for (name, vectors) in vectors() {
         let (passed, all) = tallies.entry(name.split('_').next().unwrap().to_owned()).or_default();
-        for case in cases_in(&file) {
-            *passed += usize::from(matches!(function.map(|function| function.run(&case)), Some(Ok(Passed::Whole))));
-            *all += 1;
-        }
+        *passed += vectors.tried.iter().filter(|(_, checked)| matches!(checked, Ok(Passed::Whole))).count();
+        *all += vectors.tried.len();
     }
     tallies
 }
@@ -212,13 +231,11 @@ pub fn tallies() -> BTreeMap<String, (usize, usize)> {
 #[test]
 fn every_vector_passes_or_is_named_as_not_modelled() {
     let (mut passed, mut all, mut broken) = (0, 0, Vec::new());
-    for file in files() {
-        let (name, cases) = (function_of(&file), cases_in(&file));
+    for (name, Vectors { tried: cases, .. }) in vectors() {
         let mut wrong = Vec::new();
         let mut not_modelled: BTreeMap<&str, usize> = BTreeMap::new();
-        let function = FUNCTIONS.iter().find(|function| function.name == name);
-        for case in &cases {
-            match function.map_or(Ok(Passed::NotModelled("no preset is held against this function")), |function| function.run(case)) {
+        for (case, checked) in cases {
+            match checked {
                 Ok(Passed::Whole) => {}
                 Ok(Passed::NotModelled(reason)) => *not_modelled.entry(reason).or_default() += 1,
                 Err(difference) => wrong.push(format!("{name}: {}: {difference}", case.name)),

@@ -1,7 +1,8 @@
 //! Is the suite awake? Each number that a preset declares is changed, and some vector of its system must notice.
 
 use super::given::{Mutation, with_mutation};
-use super::{Case, FUNCTIONS, Function, Passed, cases, own};
+use super::{Case, Checked, Function, Passed, own, vectors};
+use crate::support::skip;
 use ctxsim::policy::Policy;
 
 /// The presets that vectors exist for, by the beginning of the names of their functions.
@@ -25,12 +26,7 @@ const UNSEEN: &[(&str, &str, &str)] = &[];
 /// The whole set has so many vectors. A part of it passes or fails case by case, but may not try every number.
 const WHOLE_SET: usize = 1_000;
 
-/// The vectors that the preset answers as it stands.
-fn passing(function: &Function) -> Vec<Case> {
-    cases(function.name).into_iter().filter(|case| matches!(function.run(case), Ok(Passed::Whole))).collect()
-}
-
-fn notices(functions: &[(&Function, Vec<Case>)], own: &[Case], mutation: &Mutation) -> bool {
+fn notices(functions: &[(&Function, Vec<&Case>)], own: &[Case], mutation: &Mutation) -> bool {
     with_mutation(mutation, || {
         let mut own = own.iter().filter(|case| own::preset(case) == mutation.preset);
         own.any(|case| own::check(case).is_err())
@@ -42,15 +38,22 @@ fn notices(functions: &[(&Function, Vec<Case>)], own: &[Case], mutation: &Mutati
 fn every_number_of_a_preset_matters_to_a_vector() {
     let mut asleep = Vec::new();
     let (mut noticed, mut all) = (0, 0);
-    let vectors: usize = FUNCTIONS.iter().map(|function| cases(function.name).len()).sum();
-    if vectors < WHOLE_SET {
-        return println!("skipped: {vectors} vectors are too few to notice every number");
+    let count: usize = vectors().values().filter(|vectors| vectors.function.is_some()).map(|vectors| vectors.tried.len()).sum();
+    if count < WHOLE_SET {
+        return skip("CTXSIM_REQUIRE_COLLECTION", &format!("{count} vectors are too few to notice every number"));
     }
     for (preset, prefix) in PRESETS {
-        let functions: Vec<(&Function, Vec<Case>)> =
-            FUNCTIONS.iter().filter(|function| function.name.starts_with(prefix)).map(|function| (function, passing(function))).collect();
-        if functions.iter().all(|(_, cases)| cases.is_empty()) {
-            return println!("skipped: no vectors");
+        // The vectors that the presets answer as they stand.
+        let passing = |tried: &'static [(Case, Checked)]| {
+            tried.iter().filter(|(_, checked)| matches!(checked, Ok(Passed::Whole))).map(|(case, _)| case).collect()
+        };
+        let functions: Vec<(&Function, Vec<&Case>)> = vectors()
+            .iter()
+            .filter(|(name, vectors)| name.starts_with(prefix) && vectors.presets.contains(preset))
+            .filter_map(|(_, vectors)| Some((vectors.function?, passing(&vectors.tried))))
+            .collect();
+        if !vectors().keys().any(|name| name.starts_with(prefix)) {
+            return skip("CTXSIM_REQUIRE_SHARED", "no vectors");
         }
         let own: Vec<Case> = own::cases(prefix.trim_end_matches('_')).into_iter().filter(|case| own::check(case).is_ok()).collect();
         let policy = Policy::load(preset).unwrap();
