@@ -3,8 +3,7 @@
 use ctxsim::estimate::{Counter, Engine, Vocabulary, seam};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
-use std::time::Instant;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// One counter for each vocabulary, shared by all tests.
 pub fn counter(vocabulary: Vocabulary) -> Arc<Counter> {
@@ -23,8 +22,13 @@ fn oracle(vocabulary: Vocabulary) -> &'static tiktoken_rs::CoreBPE {
 const OPENAI: [Vocabulary; 2] = [Vocabulary::O200kBase, Vocabulary::Cl100kBase];
 
 /// All strings of the recorded transcripts, or `None` (with a word to the reader) where they are not at hand.
-pub fn recorded_texts() -> Option<Vec<String>> {
+pub fn recorded_texts() -> Option<&'static [String]> {
+    static TEXTS: OnceLock<Vec<String>> = OnceLock::new();
     let shared = crate::support::shared()?.join("transcripts");
+    Some(TEXTS.get_or_init(|| texts_below(&shared)))
+}
+
+fn texts_below(shared: &Path) -> Vec<String> {
     let mut texts = Vec::new();
     for format in ["claude-code", "pi", "codex", "opencode-export", "gemini-cli", "tau2_results"] {
         for path in files(&shared.join(format)) {
@@ -40,7 +44,7 @@ pub fn recorded_texts() -> Option<Vec<String>> {
     texts.sort();
     texts.dedup();
     assert!(texts.len() > 10_000, "only {} texts", texts.len());
-    Some(texts)
+    texts
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -179,8 +183,9 @@ fn assert_equal(vocabulary: Vocabulary, text: &str) {
 #[test]
 fn recorded_texts_count_as_in_tiktoken_rs() {
     let Some(texts) = recorded_texts() else { return };
-    for vocabulary in OPENAI {
-        texts.iter().for_each(|text| assert_equal(vocabulary, text));
+    // The two part in their patterns, which texts of every kind try: a quarter of them does for the older one.
+    for (vocabulary, step) in OPENAI.into_iter().zip([1, 4]) {
+        texts.iter().step_by(step).for_each(|text| assert_equal(vocabulary, text));
     }
 }
 
@@ -234,13 +239,14 @@ fn long_runs_count_as_in_tiktoken_rs() {
     }
 }
 
-/// Long enough to be counted in windows, which is for ASCII alone.
+/// Long enough to be counted in more than two windows of 64 KiB, which is for ASCII alone.
 #[test]
 fn longer_runs_count_as_in_their_crate() {
     for vocabulary in Vocabulary::ALL {
         let engine = tiktoken::get_encoding(vocabulary.name()).unwrap();
-        for (name, alphabet) in WORST.into_iter().filter(|(_, alphabet)| alphabet.is_ascii()) {
-            let text = drawn(alphabet, 200_000);
+        let step = if OPENAI.contains(&vocabulary) { 1 } else { 3 };
+        for (name, alphabet) in WORST.into_iter().filter(|(_, alphabet)| alphabet.is_ascii()).step_by(step) {
+            let text = drawn(alphabet, 140_000);
             assert_eq!(counter(vocabulary).count(&text), engine.count(&text) as u64, "{}: {name}", vocabulary.name());
         }
     }
@@ -251,23 +257,10 @@ fn every_vocabulary_counts_as_its_crate_does() {
     let texts = weird_texts();
     for vocabulary in Vocabulary::ALL {
         let engine = tiktoken::get_encoding(vocabulary.name()).unwrap();
-        for text in &texts {
+        // Their patterns share one code: a quarter of the texts tries the ranks of the others.
+        let step = if OPENAI.contains(&vocabulary) { 1 } else { 4 };
+        for text in texts.iter().step_by(step) {
             assert_eq!(counter(vocabulary).count(text), engine.count(text) as u64, "{}: {text:?}", vocabulary.name());
-        }
-    }
-}
-
-#[test]
-fn worst_cases_neither_panic_nor_stall() {
-    for vocabulary in Vocabulary::ALL {
-        let counter = counter(vocabulary);
-        let bytes = if OPENAI.contains(&vocabulary) { 1_000_000 } else { 200_000 };
-        for (name, alphabet) in WORST {
-            let text = drawn(alphabet, bytes);
-            let start = Instant::now();
-            assert!(counter.count(&text) > 0);
-            // The aim is a second at most, which the benchmark watches; this bound is wide enough for a busy machine.
-            assert!(start.elapsed().as_secs() < 10, "{} takes {:?} for {bytes} bytes of {name}", vocabulary.name(), start.elapsed());
         }
     }
 }

@@ -36,11 +36,11 @@ fn limits(preset: &str, rule: &str, settings: &[(&str, &str)]) -> Truncate {
 fn a_cut_without_the_words_has_the_tokens_of_the_cut_text() {
     let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
     let Some(texts) = recorded_texts() else { return };
-    let texts: Vec<String> = texts.into_iter().filter(|text| (5_000..200_000).contains(&text.len())).step_by(3).collect();
+    let texts: Vec<&String> = texts.iter().filter(|text| (5_000..200_000).contains(&text.len())).step_by(3).collect();
     for (preset, rule, settings) in LIMITS {
         let limits = limits(preset, rule, settings);
         let (mut exact, mut measured, mut cuts, mut near) = (0_u64, 0_u64, 0_u64, 0_u64);
-        for text in &texts {
+        for &text in &texts {
             let whole = scale.weigh_result(text);
             let (by_words, by_numbers) = (apply(&limits, text), cut(&limits, &whole));
             // A final newline is not measured: the two may part over a single line.
