@@ -83,7 +83,7 @@ fn a_changed_byte_makes_no_reader_of_databases_panic() {
     for statements in fixtures("").into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "sql")) {
         make(&path, &fs::read_to_string(statements).unwrap());
         let whole = fs::read(&path).unwrap();
-        for place in (0..whole.len()).step_by(1 + whole.len() / 400) {
+        for place in (0..whole.len()).step_by(1 + whole.len() / 130) {
             let mut bytes = whole.clone();
             bytes[place] = b"\"{[\\,\xff0-\0"[place % 9];
             fs::write(&path, &bytes).unwrap();

@@ -12,9 +12,7 @@ fn report(logs: &[PathBuf], threads: &str) -> String {
 fn assert_one_report(logs: &[PathBuf]) {
     let one = report(logs, "1");
     assert!(one.contains("\"calls\""), "{one}");
-    for threads in ["2", "8"] {
-        assert!(report(logs, threads) == one, "{threads} threads");
-    }
+    assert!(report(logs, "2") == one, "two threads");
     let mut shuffled = logs.to_vec();
     shuffled.reverse();
     shuffled.rotate_left(logs.len() / 3);
