@@ -415,8 +415,6 @@ fn real_compactions_are_predicted_within_a_call_or_explained_by_name() {
     for event in report["events"].as_array().expect("events") {
         let named = |(session, call, _): &&(&str, u64, &str)| event["session"] == *session && event["recorded_call"] == *call;
         match EXPLAINED.iter().find(named) {
-            // Claude Code clears pictures, and its preset has no rule that does.
-            None if event["kind"] == "prune" && event["verdict"] == "untested" => {}
             None => {
                 assert_eq!(event["verdict"], "hit", "{event}");
                 assert!(event["distance_calls"].as_i64().is_some_and(|calls| calls.abs() <= 1), "{event}");
