@@ -178,18 +178,6 @@ fn the_bigger_window_is_in_force_where_most_calls_had_it() {
 }
 
 #[test]
-fn a_pruning_of_pictures_names_none_of_them() {
-    let pruned = |saved: u64| {
-        let boundary =
-            r#"{"subtype":"microcompact_boundary","microcompactMetadata":{"trigger":"auto","tokensSaved":SAVED,"compactedToolIds":[]}}"#;
-        switched(&["10", &boundary.replace("SAVED", &saved.to_string()), "20"]).compactions
-    };
-    let [pruning] = &pruned(2_000)[..] else { panic!("a pruning") };
-    assert_eq!((pruning.kind, pruning.before, pruning.taken.len()), (CompactionKind::Prune, 1, 0));
-    assert!(pruned(0).is_empty());
-}
-
-#[test]
 fn sub_agents_have_sessions_of_their_own() {
     let (transcripts, losses) = fixture("sessions.jsonl");
     let found: Vec<(&str, Option<&str>, usize)> =

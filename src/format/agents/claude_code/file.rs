@@ -284,9 +284,7 @@ fn enter(conversation: &mut Conversation<'_>, record: &Record<'_>, node: usize, 
         },
         ("system", "microcompact_boundary", _) => {
             let metadata = metadata(record.microcompact_metadata.map(|raw| raw.get()), lose).unwrap_or_default();
-            // Of pictures it says how much went, and not which.
-            let saved = metadata.tokens_saved.known().ok().flatten().unwrap_or(0);
-            if metadata.compacted_tool_ids.is_empty() && metadata.cleared_attachments.is_empty() && saved == 0 {
+            if metadata.compacted_tool_ids.is_empty() && metadata.cleared_attachments.is_empty() {
                 lose("microcompact boundary that names no tool result (not taken for a pruning)");
             } else {
                 conversation.pruned(record, &metadata);

@@ -96,8 +96,6 @@ pub(super) struct CompactMetadata<'a> {
     pub duration_ms: Count,
     pub preserved_segment: Option<PreservedSegment<'a>>,
     pub preserved_messages: Option<PreservedMessages<'a>>,
-    /// What a pruning saved by the agent's own estimate.
-    pub tokens_saved: Count,
     /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
     pub compacted_tool_ids: Vec<Words<'a>>,
     /// Attachments that it cleared, by their records.
