@@ -1,4 +1,3 @@
-use crate::sums::compare;
 use crate::support::{files, fixture, in_short, prompts, read_source, read_text, shared};
 use ctxsim::format::Source;
 use ctxsim::transcript::{Loss, Transcript, Trust};
@@ -166,12 +165,6 @@ fn real_cassettes_that_were_cut_off_say_so() {
         let after_the_head = lines.iter().copied().filter(|at| *at > 400 && yaml.len() < 100_000);
         every_cut_is_told(&yaml, after_the_head.step_by(step).filter(|at| *at < yaml.len()));
     }
-}
-
-#[test]
-fn real_cassettes_are_read_as_an_independent_parser_reads_them() {
-    let Some(shared) = shared() else { return };
-    compare("vcr", &files(&shared.join("transcripts/vcr_yaml")));
 }
 
 #[test]
