@@ -191,8 +191,20 @@ fn no_line_is_wider_than_the_page() {
         SCREENS.iter().for_each(|(_, typed)| is_no_wider(typed, &screen(over, typed, width), width));
     }
     for width in [60, 80, 120] {
-        let lists = [&["demo"][..], &["chart", "list"], &["formats"], &["models"], &["policy", "list"], &["policy", "list", "--age"]];
-        for words in lists.into_iter().chain([&["policy", "diff", "pi@0.58", "pi@1.5"][..], &["policy", "check", "pi"]]) {
+        let lists = [
+            &["demo"][..],
+            &["chart", "list"],
+            &["formats"],
+            &["models"],
+            &["models", "--all"],
+            &["policy", "list"],
+            &["policy", "list", "--age"],
+        ];
+        for words in lists.into_iter().chain([
+            &["policy", "list", "--all"][..],
+            &["policy", "diff", "pi@0.58", "pi@1.5"],
+            &["policy", "check", "pi"],
+        ]) {
             is_no_wider(&words.join(" "), &shown(words, width), width);
         }
     }

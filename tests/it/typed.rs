@@ -131,14 +131,3 @@ fn an_agents_own_configuration_names_what_is_left_to_the_agent() {
     assert!(differences.contains("auto: only opencode@1.18: on") && !differences.contains("0 or 1"), "{differences}");
     assert!(differences.contains("1.2 (factor)"), "{differences}");
 }
-
-#[test]
-fn lists_and_verdicts_fit_the_terminal() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("report/").to_string_lossy().into_owned();
-    for words in [&["formats"][..], &["demo"], &["chart", "list"], &["report", SESSION, "-p", "none", "-p", "pi", "-o", &out]] {
-        let shown = ctxsim(words).stdout();
-        let longest = shown.lines().max_by_key(|line| line.chars().count()).unwrap();
-        assert!(longest.chars().count() <= 80, "{words:?}: {longest}");
-    }
-}
