@@ -144,7 +144,7 @@ const SESSIONS: [(&str, &str); 13] = [
 /// Formats that are one document a file: what is broken in the middle of one cannot be passed over.
 const DOCUMENTS: [&str; 2] = ["opencode", "mini-swe-agent"];
 
-/// Readers of frameworks and benchmarks: each has a broken fixture of its own, whose losses `read_<name>.rs` names one by one.
+/// Readers of frameworks and benchmarks: each has a broken fixture of its own, whose losses its file in `format` names one by one.
 const ELSEWHERE: [&str; 35] = [
     "amp",
     "tau2",
@@ -173,7 +173,7 @@ const ELSEWHERE: [&str; 35] = [
     "kimi-code",
     "kiro-cli",
     "muse",
-    // read_exchanges, read_telemetry, read_talks: damaged fixtures of their own.
+    // `format::exchanges`, `telemetry` and `talks`: damaged fixtures of their own.
     "api-exchange",
     "vcr",
     "langfuse",

@@ -154,7 +154,6 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
     }
 }
 
-/// Other prices need no other replay: the same outcome, billed by a table of the user.
 /// A summary that is asked for behind the refused call, at the same place, is on the bill of what would have followed.
 #[test]
 fn what_follows_a_refused_call_is_on_no_bill_of_the_session() {

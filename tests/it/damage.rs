@@ -46,7 +46,7 @@ const UNKNOWABLE: [(&str, Damage, &str); 3] = [
 ];
 
 /// Readers whose fixtures are databases, folders, or files with losses of their own. Tests of their own damage them: `bad_databases`,
-/// `a_damaged_write_ahead_log_is_named`, `read_damaged`.
+/// `a_damaged_write_ahead_log_is_named`, `format::damaged`.
 const NOT_COVERED: [&str; 2] = ["cline", "crush"];
 
 /// What must not become less without a word.

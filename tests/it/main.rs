@@ -56,12 +56,13 @@ mod forms;
 mod gate;
 /// Days, blocks, jumps, windows, against the raw lines.
 mod groups;
-/// A cloned repository with settings, names, links and pipes that mean harm.
+/// What a corpus of many sessions holds as bytes comes back as it was.
 mod held;
 /// `--help` of every command: it fits the page, and its examples run.
 mod help;
 /// A made home of forty sessions.
 mod home;
+/// A cloned repository with settings, names, links and pipes that mean harm.
 #[cfg(unix)]
 mod hostile_repository;
 /// Pauses between calls and what helps against a cold cache.
@@ -140,10 +141,11 @@ mod licences;
 /// The README's report and commands.
 mod manual;
 mod marks;
-/// One door for reading: streams, links, devices, bounds.
+/// A made population of sessions, of which the truth is known.
 mod population;
 /// Questions of users, with commands and their answers.
 mod questions;
+/// One door for reading: streams, links, devices, bounds.
 mod reading;
 mod scale;
 /// The first screen of each command.
