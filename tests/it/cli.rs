@@ -224,7 +224,7 @@ fn long_words_are_shortened() {
 }
 
 #[test]
-fn nothing_readable() {
+fn what_holds_nothing_readable_is_said() {
     let folder = tempfile::tempdir().expect("folder");
     let home = folder.path().to_string_lossy().into_owned();
     let empty = ctxsim(&["replay", "--policy", "none", &home]).code(3);
@@ -251,7 +251,7 @@ fn logs_are_found_at_home() {
 }
 
 #[test]
-fn lists() {
+fn lists_hold_what_they_name() {
     assert!(ctxsim(&["policy", "list"]).stdout().contains("none "));
     assert!(ctxsim(&["policy", "show", "none"]).stdout().contains("[params]"));
     assert!(ctxsim(&["formats"]).stdout().contains("native"));
@@ -266,17 +266,6 @@ fn a_page_of_eighty_columns_where_no_terminal_says_more() {
         let shown = ctxsim(&[&["replay", SESSION, HOSTILE, "--policy", "none", "--policy", MASK], arguments].concat()).stdout();
         let widest = shown.lines().map(|line| line.chars().count()).max();
         assert!(widest.is_some_and(|widest| widest <= 80), "{shown}");
-    }
-}
-
-#[test]
-fn lists_fit_the_page() {
-    for arguments in [&["policy", "list", "--all"][..], &["models", "--all"]] {
-        for width in [60, 80, 120] {
-            let shown = ctxsim(arguments).columns(width).stdout();
-            let widest = shown.lines().map(|line| line.chars().count()).max();
-            assert!(widest.is_some_and(|widest| widest <= width), "{width}:\n{shown}");
-        }
     }
 }
 
@@ -468,4 +457,29 @@ fn measures_have_one_name() {
     let unknown = ctxsim(&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k", "--minimise", "lost_limes"]).code(2).stderr();
     assert!(unknown.contains("`lost_limes` is no measure; did you mean `lost_lines`?"), "{unknown}");
     ctxsim(&["replay", SESSION, "-p", "none", "--fail-on", "failed-sessions", "--fail-on", "overflow"]).code(0);
+}
+
+/// Whoever reads the first lines and goes away has had what they wanted.
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    for words in [&["replay", SESSION, "-p", "none", "--json"][..], &["formats"], &["policy", "show", "pi"]] {
+        let mut command = ctxsim(words).command();
+        let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().expect("it starts");
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().expect("it ends");
+        assert_eq!(ended.status.code(), Some(0), "{words:?}: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+}
+
+/// `NO_COLOR` stands above what forces colours, and a pipe has none by itself.
+#[test]
+fn colours_are_as_the_environment_has_them() {
+    let elsewhere = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"];
+    let is_coloured = |variables: &[(&str, &str)], more: &[&str]| {
+        let program = ctxsim(&["replay", "transcripts/pi", "-p", "none", "-p", "pi", "-q"]).args(more).without(&elsewhere);
+        variables.iter().fold(program, |program, (name, value)| program.env(name, value)).stdout().contains('\u{1b}')
+    };
+    assert!(is_coloured(&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], &[]) && is_coloured(&[("NO_COLOR", "1")], &["--color", "always"]));
+    assert!(!is_coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[]) && !is_coloured(&[("CLICOLOR_FORCE", "0")], &[]));
+    assert!(!is_coloured(&[("CLICOLOR_FORCE", "1")], &["--color", "never"]));
 }

@@ -200,3 +200,17 @@ fn what_a_summary_repeats_is_held_by_it() {
     let after = simulate(&trace, &plan, &WIDE).totals.retention.of(Evidence::Line);
     assert_eq!((after.summarised, after.kept), (0, before.kept + before.summarised));
 }
+
+/// Summaries may hold what is needed again: it is read again where that is asked for.
+#[test]
+fn what_was_summarised_is_read_again_where_all_is() {
+    let found = |what: &str| {
+        let record = ctxsim(&["replay", "transcripts/pi", "-q", "-p", "pi", "--window", "60k", what, "--json"]).json();
+        let refetches = &record["policies"][0]["closed_loop"]["refetches"];
+        ["calls", "at_risk"].map(|key| refetches[key].as_u64().unwrap())
+    };
+    let [lost, all] = ["--refetch=lost", "--refetch=all"].map(found);
+    assert!(lost[0] == 0 && lost[1] > 0, "{lost:?}");
+    assert!(all[0] > 0 && all[1] == 0, "{all:?}");
+    assert_eq!(found("--refetch"), lost);
+}

@@ -8,6 +8,7 @@ use ctxsim::experiment::{
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
 use ctxsim::statistics::{Bars, Finding, Sample, Within};
+use serde_json::json;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -94,7 +95,7 @@ fn a_row_is_what_replay_counts() {
 }
 
 #[test]
-fn dimensions_and_designs() {
+fn a_design_has_so_many_settings() {
     let bases = [Policy::load("baseagent").unwrap(), Policy::load("none").unwrap()];
     let count = |vary: &[&str], design| {
         let dimensions: Vec<Dimension> = vary.iter().map(|text| Dimension::parse(text).unwrap()).collect();
@@ -219,4 +220,33 @@ fn sessions_that_either_setting_fails_and_those_without_a_call_are_not_compared(
     // Three sessions with calls are too few to judge by, however many there are beside them.
     let few = |value: i64| sums([value, value, value, 0, 0, 0, 0, 0], &[], &[3, 4, 5, 6, 7]);
     assert!(sampling.difference(&few(112), &few(100)).is_none());
+}
+
+/// The session that `docs/references.md` works by hand, under as many results as stay.
+fn worked(words: &[&str]) -> Ran {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/references");
+    let (policy, log) = (format!("{folder}/newest_result.toml"), format!("{folder}/worked.jsonl"));
+    ctxsim(&words[..1]).args([&log, "-q", "-p", &policy]).args(&words[1..]).code(0)
+}
+
+#[test]
+fn what_is_sought_is_the_least_or_the_most() {
+    // The least is what the policy has by itself: nothing is turned.
+    for (direction, setting, tokens, turned) in [("--minimise", "1", 2_586, json!(null)), ("--maximise", "3", 3_751, json!("3"))] {
+        let csv = worked(&["sweep", "--vary", "n=1,2,3", direction, "tokens", "--csv"]).stdout();
+        assert!(csv.lines().nth(1).unwrap().starts_with(&format!("newest-result,n={setting},best,yes,{tokens},")), "{direction}: {csv}");
+        let tuned = worked(&["tune", "--params", "n=1..3", "--settings", "4", direction, "tokens", "--json"]).json();
+        assert_eq!(tuned["best"]["params"]["n"], turned, "{direction}");
+    }
+}
+
+/// As many settings as values: a Latin hypercube takes each once, and chance takes some twice.
+#[test]
+fn a_sample_is_drawn_as_the_design_says() {
+    let rows = |design: &str| {
+        let csv = worked(&["sweep", "--vary", "n=2..9:1", "--sample", "8", "--design", design, "--csv"]).stdout();
+        csv.lines().filter(|line| line.contains(",n=")).count()
+    };
+    assert_eq!(rows("latin"), 8);
+    assert!(rows("random") < 8);
 }
