@@ -161,7 +161,7 @@ fn compare(name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -
     compare_with_anew(4, name, trace, plans, conditions)
 }
 
-/// The same; every so manieth setting is replayed with its views made anew as well.
+/// The same. Of the settings one in `step` is replayed with its views made anew as well.
 fn compare_with_anew(step: usize, name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -> (u64, u64) {
     let closed = Conditions { refetch: Refetching::Lost, ..conditions.clone() };
     compare_loop(step, &format!("{name}, closed"), trace, plans, &closed);
