@@ -111,8 +111,12 @@ impl Policies {
             set(&mut policies, setting)?;
         }
         tell_doubts(&policies.iter().flat_map(doubts).collect(), logs);
-        let names: BTreeSet<&str> = self.set.iter().chain(varied).filter_map(|text| text.split('=').next()?.rsplit(':').next()).collect();
-        Ok(policies.into_iter().map(|policy| policy.with_recorded_summaries(&|name| names.contains(name))).collect())
+        let with_recorded = |policy: Policy| {
+            let settings = set_in(&self.set, &policy).chain(set_in(varied, &policy));
+            let names: BTreeSet<String> = settings.filter_map(|setting| Some(parameter(setting)?.to_owned())).collect();
+            policy.with_recorded_summaries(&|name| names.contains(name))
+        };
+        Ok(policies.into_iter().map(with_recorded).collect())
     }
 
     /// As [`Policies::load_varied`], but a policy that is named twice is taken once, and a warning says so.
@@ -139,11 +143,7 @@ impl Policies {
 
     /// What options set in a policy, as it was typed.
     pub fn set_in<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = &'a String> {
-        self.set.iter().filter(|setting| {
-            let wanted = setting.split_once('=').and_then(|(left, _)| left.rsplit_once(':')).map(|(wanted, _)| wanted);
-            let param = setting.split('=').next().and_then(|left| left.rsplit(':').next()).unwrap_or_default();
-            wanted.is_none_or(|wanted| is_called(&policy.name, wanted)) && policy.params.contains_key(param)
-        })
+        set_in(&self.set, policy)
     }
 
     /// What was set by options, set once more: it goes before what files say.
@@ -238,6 +238,20 @@ impl Policies {
         words.extend(self.programs.words());
         words
     }
+}
+
+/// The parameter that a setting names.
+fn parameter(setting: &str) -> Option<&str> {
+    setting.split('=').next()?.rsplit(':').next()
+}
+
+/// Those of some settings that hold for a policy.
+fn set_in<'a>(settings: &'a [String], policy: &'a Policy) -> impl Iterator<Item = &'a String> {
+    settings.iter().filter(|setting| {
+        let wanted = setting.split('=').next().and_then(|left| left.rsplit_once(':')).map(|(wanted, _)| wanted);
+        let is_meant = wanted.is_none_or(|wanted| is_called(&policy.name, wanted));
+        is_meant && parameter(setting).is_some_and(|param| policy.params.contains_key(param))
+    })
 }
 
 /// Does this name a preset, or the first of its system?

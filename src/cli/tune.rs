@@ -11,7 +11,7 @@ use super::pricing::Pricing;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, Tuned, split};
-use ctxsim::experiment::{Billing, Objective, SweepError, near, thresholds};
+use ctxsim::experiment::{Billing, Objective, RecordedSummaries, ReplaySettings, SweepError, near, thresholds};
 use ctxsim::list::Arrange;
 use ctxsim::policy::Policy;
 use ctxsim::report::{Found, tune};
@@ -88,7 +88,12 @@ impl Tune {
         self.output.check(door, "tune")?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let policy = self.policies.only("tune", &self.logs, &self.params)?;
+        let mut varied = self.params.clone();
+        // Where none is named, the ranges that the policy declares are searched.
+        if let ([], [name]) = (varied.as_slice(), self.policies.policies.as_slice()) {
+            varied = Axis::declared(&Policy::load(name)?).into_iter().map(|axis| axis.param).collect();
+        }
+        let policy = self.policies.only("tune", &self.logs, &varied)?;
         self.axes(&policy)?;
         let objective = self.objective()?;
         let bounds: Vec<Bound> = self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?;
@@ -101,7 +106,9 @@ impl Tune {
         let axes = self.axes(&policy)?;
         let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
         let bounds = Bound::guards_and(&objective, bounds)?;
-        let replay = self.policies.settings(&catalog, &self.logs);
+        // Both halves have the summaries of all sessions, as in a replay.
+        let summaries = Some(RecordedSummaries::fit(corpus.traces.each()));
+        let replay = ReplaySettings { summaries, ..self.policies.settings(&catalog, &self.logs) };
         let near = near(&corpus, &policy, &replay)?;
         let thresholds = thresholds(&corpus, &policy, &replay)?;
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;

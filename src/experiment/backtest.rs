@@ -199,7 +199,7 @@ impl<'a> Session<'a> {
         let plan = policy.plan(&window.facts)?;
         let imposes_prunings = !plan.rule.iter().any(|rule| acts(rule, CompactionKind::Prune));
         let window = window.facts.window.unwrap_or(window.window);
-        let main = MainModel::of(trace, replay.catalog);
+        let main = MainModel::with_its_window(trace, replay.catalog);
         Ok(Session { trace, main, plan, conditions, window, notes_prunings, imposes_prunings })
     }
 

@@ -2,7 +2,7 @@
 //! catalogue: for the host that served the session, else for the model.
 
 use super::settings::ReplaySettings;
-use crate::catalog::{Catalog, Family};
+use crate::catalog::{Catalog, Family, Model};
 use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, implied_window, window_in_force};
 use crate::trace::{CallRow, CompactionRow, Trace};
 use crate::transcript::CompactionKind;
@@ -59,9 +59,19 @@ pub(super) struct MainModel(Vec<bool>);
 impl MainModel {
     /// Names of one entry of the catalogue are one model.
     pub fn of(trace: &Trace, catalog: &Catalog) -> MainModel {
+        MainModel::alike(trace, catalog, |one, main| one == main)
+    }
+
+    /// With it those whose windows are the same by the catalogue: what is held against a window is held against theirs.
+    pub fn with_its_window(trace: &Trace, catalog: &Catalog) -> MainModel {
+        MainModel::alike(trace, catalog, |one, main| (one.context, one.max_input) == (main.context, main.max_input))
+    }
+
+    fn alike(trace: &Trace, catalog: &Catalog, is_alike: impl Fn(&Model, &Model) -> bool) -> MainModel {
         let main = trace.main_model().unwrap_or("");
         let known = catalog.find(main);
-        MainModel(trace.models.iter().map(|named| named == main || known.is_some() && catalog.find(named) == known).collect())
+        let is_main = |named: &String| named == main || catalog.find(named).zip(known).is_some_and(|(one, main)| is_alike(one, main));
+        MainModel(trace.models.iter().map(is_main).collect())
     }
 
     /// Is the call one of the main model, or of none that the log names?

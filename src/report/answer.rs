@@ -13,7 +13,7 @@ use super::finding;
 use super::recording::{self, COST_BESIDE, RECORDED};
 use super::refetch;
 use super::scenario;
-use super::words::{counted, grouped, percent};
+use super::words::{counted, counted_as, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
@@ -218,6 +218,9 @@ pub(super) fn verdict<'a>(
     }
     let own_error = baselines.own_error(asked.checks, asked.cache).map(|error| error.share());
     let found = found(corpus, &others, own, own_error, asked);
+    let left_out = own.replay.imposed.len() as u64;
+    let left_out = counted_as(left_out, "session that a person compacted is", "sessions that a person compacted are");
+    let left_out = if own.replay.imposed.is_empty() { String::new() } else { format!(" {left_out} left out.") };
     let Some(best) = best_of(&found) else {
         let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
         let sentence = if judged {
@@ -227,7 +230,7 @@ pub(super) fn verdict<'a>(
         } else {
             "Cannot judge: too few sessions can be compared with your own agent's.".to_owned()
         };
-        return Some((sentence, None));
+        return Some((sentence + &left_out, None));
     };
     let about = others.get(best.place).copied();
     let name = about.map_or("", |replay| replay.policy.as_str());
@@ -248,5 +251,5 @@ pub(super) fn verdict<'a>(
             "No policy is clearly cheaper, fails no more sessions and keeps as much. {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         )
     };
-    Some((sentence, about))
+    Some((sentence + &left_out, about))
 }

@@ -112,7 +112,7 @@ pub fn flat(grouped: &Grouped) -> Table {
         if row.1.is_none() {
             usage(row.0, row.0.prompt_tokens)
         } else {
-            figures(row).map_or(Cell::Empty, |(tokens, _)| Cell::Tokens(tokens))
+            figures(row).map_or(Cell::Empty, |(tokens, _)| usage(row.0, tokens))
         }
     };
     Fields::<Row<'_>>::new()
@@ -122,7 +122,7 @@ pub fn flat(grouped: &Grouped) -> Table {
         .with(recorded("calls", "calls", Unit::Count), |(group, _)| Cell::Count(group.calls))
         .with(Column::simulated("prompt_tokens", "prompt tokens", Unit::Tokens), tokens)
         .with(recorded("recorded_tokens", "recorded tokens", Unit::Tokens), move |row| {
-            figures(row).map_or(Cell::Empty, |(_, recorded)| Cell::Tokens(recorded))
+            figures(row).map_or(Cell::Empty, |(_, recorded)| usage(row.0, recorded))
         })
         .with(recorded("cache_read_tokens", "cache reads", Unit::Tokens), of(|group| usage(group, group.cache_read_tokens)))
         .with(recorded("output_tokens", "output tokens", Unit::Tokens), of(|group| usage(group, group.output_tokens)))

@@ -256,7 +256,9 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     all.extend(found.yours.map(|words| format!("Compared with your own settings: {words}.")));
     if found.policy.takes_recorded_summaries() {
         all.extend(
-            RecordedSummaries::fit(found.split.training.traces.each()).describe().map(|words| format!("Sizes of summaries: {words}.")),
+            RecordedSummaries::fit(found.split.training.traces.each().chain(found.split.held_out.traces.each()))
+                .describe()
+                .map(|words| format!("Sizes of summaries: {words}.")),
         );
     }
     all.extend(ended_early(found));

@@ -67,7 +67,8 @@ const UNREAD: [(&str, &str); 7] = [
 ];
 
 /// Rows that describe something else than all calls of the file: calls, largest prompt, why.
-const OTHERWISE: [(&str, u64, u64, &str); 14] = [
+const OTHERWISE: [(&str, u64, u64, &str); 15] = [
+    ("api_reqres_jsonl/gemini_generate.dev.jsonl", 46, 1_482, "the row leaves out what tools of the provider's gave the model"),
     ("api_reqres_jsonl/openai_responses.dev.jsonl", 79, 115_886, "as below"),
     ("vcr_yaml/test_openai_responses_model_retry.yaml", 1, 335, "the row counts a call whose usage is all zeros: that is no measurement"),
     (

@@ -84,7 +84,7 @@ impl Sweep<'_> {
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
         let sampling = Sampling::new(&self.corpus.traces, self.resamples, self.seed);
-        let summaries = RecordedSummaries::fit(self.corpus.traces.each());
+        let summaries = self.replay.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(self.corpus.traces.each()));
         let mut from = from;
         self.watch.settings(self.settings.len().saturating_sub(from), self.corpus.traces.len());
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {

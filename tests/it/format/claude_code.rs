@@ -175,6 +175,9 @@ fn the_bigger_window_is_in_force_where_most_calls_had_it() {
     assert_eq!(window(&[usual, "10"]), None);
     let compacted = r#"{"subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":167000}}"#;
     assert_eq!(window(&[bigger, "10", compacted, "20"]), None);
+    assert_eq!(window(&["10", compacted, bigger, "20", "30"]), None);
+    let unsized_one = r#"{"subtype":"compact_boundary","compactMetadata":{"trigger":"auto"}}"#;
+    assert_eq!(window(&[bigger, "10", unsized_one, "20"]), None);
 }
 
 #[test]

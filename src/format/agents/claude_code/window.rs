@@ -29,10 +29,11 @@ impl Chosen {
             return None;
         }
         let in_force = |place: usize| self.0.iter().rev().find(|(before, _)| *before <= place).is_some_and(|(_, bigger)| *bigger);
-        // Who compacts by itself within the usual window has not got the bigger one.
+        // A session that compacted by itself within the usual window, whenever that was, is held against that one.
         let denied = transcript.compactions.iter().any(|compaction| {
-            let within = compaction.tokens_before.is_some_and(|tokens| tokens < USUAL);
-            compaction.automatic == Some(true) && compaction.kind == CompactionKind::Compact && within && in_force(compaction.before)
+            let calls = transcript.messages.iter().take(compaction.before).rev().filter_map(|message| message.call.as_ref()?.usage);
+            let before = compaction.tokens_before.or_else(|| calls.map(|usage| usage.prompt).next());
+            compaction.automatic == Some(true) && compaction.kind == CompactionKind::Compact && before.is_some_and(|tokens| tokens < USUAL)
         });
         let main = transcript.main_model();
         let is_main = |place: &usize| {
