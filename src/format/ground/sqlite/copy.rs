@@ -23,10 +23,16 @@ fn there() -> MutexGuard<'static, Vec<PathBuf>> {
     THERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all copies of databases, for a signal that ends the run: no more are made.
+/// So often a folder is removed that something is still put into.
+const TRIES: usize = 100;
+
+/// Removes all copies of databases, for a signal that ends the run: no more are made. One that is being made may put a file into a folder that is half removed.
 pub fn remove_copies() {
     let there = there();
-    there.iter().for_each(|folder| drop(fs::remove_dir_all(folder)));
+    let is_gone = |folder: &PathBuf| fs::remove_dir_all(folder).is_ok() || !folder.exists();
+    for folder in there.iter() {
+        let _ = (0..TRIES).any(|_| is_gone(folder));
+    }
     std::mem::forget(there);
 }
 
