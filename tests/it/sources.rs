@@ -67,8 +67,11 @@ const UNREAD: [(&str, &str); 7] = [
 ];
 
 /// Rows that describe something else than all calls of the file: calls, largest prompt, why.
-const OTHERWISE: [(&str, u64, u64, &str); 15] = [
+const OTHERWISE: [(&str, u64, u64, &str); 18] = [
     ("api_reqres_jsonl/gemini_generate.dev.jsonl", 46, 1_482, "the row leaves out what tools of the provider's gave the model"),
+    ("vcr_yaml/test_google_model_file_search_grounding_gemini_3_False_.yaml", 2, 975, "the same"),
+    ("vcr_yaml/test_google_model_web_search_tool.yaml", 2, 495, "the same"),
+    ("vcr_yaml/test_google_model_file_search_tool.yaml", 2, 1_482, "the same"),
     ("api_reqres_jsonl/openai_responses.dev.jsonl", 79, 115_886, "as below"),
     ("vcr_yaml/test_openai_responses_model_retry.yaml", 1, 335, "the row counts a call whose usage is all zeros: that is no measurement"),
     (
