@@ -212,8 +212,8 @@ pub fn end_said(session: Transcript, number: u64, source: &mut Source, hand_over
 
 /// Definitions of tools; `None` where there are none.
 pub fn definitions(scale: &dyn Scale, tools: Option<&RawValue>) -> Option<Part> {
-    let tools = tools.filter(|tools| !matches!(tools.get(), "[]" | "null"))?;
-    Some(Part::Tools(scale.weigh(&compact(tools.get()))))
+    let tools = compact(tools?.get());
+    (tools != "[]").then(|| Part::Tools(scale.weigh(&tools)))
 }
 
 /// Reasoning, with so many bytes of it sealed.

@@ -4,7 +4,7 @@ use super::{prints, readings, references, repetition, thinking, truth, unseen};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{BaseFrom, CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace, Unseen};
-use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
+use crate::transcript::{Call, Compaction, Length, Message, Part, Text, Transcript};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -176,20 +176,7 @@ impl Builder {
 }
 
 fn plain(kind: PartKind, text: Text) -> PartRow {
-    PartRow {
-        kind,
-        tool: None,
-        name: Length::default(),
-        id_bytes: 0,
-        text,
-        image: Image::default(),
-        error: false,
-        sealed_bytes: 0,
-        truth: 0,
-        anchored: false,
-        expires: false,
-        answers: None,
-    }
+    PartRow { text, ..PartRow::stand_in(kind, 0) }
 }
 
 fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str) -> CompactionRow {

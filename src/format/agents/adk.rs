@@ -3,11 +3,10 @@
 //!
 //! Contents and usage are those of Google's interface. Instructions and definitions of tools are not in it.
 
-use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, fault, sound};
+use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, sound};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
-use crate::format::wire::blocks::Blocks;
-use crate::format::wire::google::{Piece, TokenCounts, piece, text_of};
+use crate::format::wire::google::{Content, TokenCounts, piece, text_of};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 
@@ -42,13 +41,6 @@ struct Event<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Content<'a> {
-    role: Words<'a>,
-    parts: Blocks<'a, Piece<'a>>,
-}
-
-#[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Actions<'a> {
     compaction: Option<Summary<'a>>,
@@ -69,17 +61,10 @@ struct Summary<'a> {
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), speaker: String::new(), streamed: false };
     if source.outline().has("events") || is_event(source.outline(), "[].") {
-        each_piece(source, &[("id", Take::Whole), ("events", Take::Elements)], |source, piece| {
-            if piece.key == "id" {
-                session.made.transcript.id = serde_json::from_str(piece.text).unwrap_or_else(|_| source.name());
-                return Ok(());
-            }
-            match serde_json::from_str::<Event>(piece.text) {
-                Ok(event) => session.event(&event, &mut |reason| source.lose(piece.number, reason)),
-                Err(error) => source.lose(piece.number, fault(&error, false)),
-            }
-            Ok(())
-        })?;
+        each_piece(source, &[("id", Take::Whole), ("events", Take::Elements)], |source, piece| match piece.key {
+            "id" => session.made.transcript.id = serde_json::from_str(piece.text).unwrap_or_else(|_| source.name()),
+            _ => piece.take(source, |event: Event, lose| session.event(&event, lose)),
+        });
     } else {
         source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
     }

@@ -3,7 +3,7 @@
 //! Blocks are Anthropic's but for the results of tools, which say how the run went. Read from descriptions by other programs alone: Amp
 //! is closed, and describes no file.
 
-use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, each_piece, fault, millis, sound, text_or_json};
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, each_piece, millis, sound, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
@@ -108,18 +108,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let made = Recorder::new(READER.name, source.name(), scale);
     let mut thread = Thread { made, replies: HashMap::new(), listed: Vec::new() };
     let wanted = [("id", Take::Whole), ("messages", Take::Elements), ("usageLedger", Take::Whole)];
-    each_piece(source, &wanted, |source, piece| {
-        let mut lose = |reason: &str| source.lose(if piece.key == "messages" { piece.number } else { 0 }, reason);
-        let read = match piece.key {
-            "messages" => serde_json::from_str::<Entry>(piece.text).map(|entry| thread.entry(&entry, &mut lose)),
-            "usageLedger" => serde_json::from_str::<Ledger>(piece.text).map(|ledger| thread.ledger(&ledger, &mut lose)),
-            _ => serde_json::from_str::<String>(piece.text).map(|id| thread.made.transcript.id = id),
-        };
-        if let Err(error) = read {
-            lose(fault(&error, false));
-        }
-        Ok(())
-    })?;
+    each_piece(source, &wanted, |source, piece| match piece.key {
+        "messages" => piece.take(source, |entry: Entry, lose| thread.entry(&entry, lose)),
+        "usageLedger" => piece.take(source, |ledger: Ledger, lose| thread.ledger(&ledger, lose)),
+        _ => piece.take(source, |id: String, _| thread.made.transcript.id = id),
+    });
     thread.take_listed();
     thread.made.end(source, hand_over);
     Ok(())
@@ -195,7 +188,7 @@ impl Thread<'_> {
     fn ledger(&mut self, ledger: &Ledger<'_>, lose: Lose<'_>) {
         for event in &ledger.events {
             // Calls beside the conversation lead to no message of it.
-            let Some(id) = event.to_message_id.filter(|id| id.get() != "null") else { continue };
+            let Some(id) = event.to_message_id else { continue };
             match event.tokens.usage() {
                 Ok(Some(usage)) => self.listed.push((id.get().to_owned(), event.model.to_string(), usage)),
                 Ok(None) => {}

@@ -4,6 +4,7 @@
 
 use crate::format::ground::{ReadError, Source, Words, fault, string, text_or_json};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end_said;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -38,8 +39,6 @@ fn claims(source: &Source) -> Claim {
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Run<'a> {
-    #[serde(rename = "question_ID")]
-    id: Option<&'a RawValue>,
     system_prompt: Option<&'a RawValue>,
     history: Vec<Said<'a>>,
 }
@@ -76,11 +75,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     for said in &run.history {
         transcript.messages.push(message(said, scale));
     }
-    if let Some(last) = run.id.filter(|_| transcript.messages.is_empty()) {
-        source.lose(0, if last.get() == "null" { "unknown record type" } else { "talk without a word" });
-        return Ok(());
-    }
-    hand_over(transcript);
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }
 

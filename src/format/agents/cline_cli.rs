@@ -3,7 +3,7 @@
 //! Messages are Anthropic's, whatever the provider; replies have their model and usage with them. What tools returned is a list of
 //! objects for each file or command: it is taken as the JSON that the log holds.
 
-use crate::format::ground::{Absurd, Figures, ReadError, Source, Take, Words, at, compact, each_piece, fault, sound};
+use crate::format::ground::{Absurd, Figures, ReadError, Source, Take, Words, at, compact, each_piece, sound};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
@@ -70,15 +70,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let mut session = Session(Recorder::new(READER.name, source.name(), scale));
     each_piece(source, &[("sessionId", Take::Whole), ("messages", Take::Elements)], |source, piece| {
         if piece.key == "messages" {
-            match serde_json::from_str::<Entry>(piece.text) {
-                Ok(entry) => session.entry(&entry, &mut |reason| source.lose(piece.number, reason)),
-                Err(error) => source.lose(piece.number, fault(&error, false)),
-            }
+            piece.take(source, |entry: Entry, lose| session.entry(&entry, lose));
         } else if let Ok(id) = serde_json::from_str::<String>(piece.text) {
             session.0.transcript.id = id;
         }
-        Ok(())
-    })?;
+    });
     let Session(mut made) = session;
     if made.next() > 0 {
         made.transcript.parent = parent(source);

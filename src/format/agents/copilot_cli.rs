@@ -9,6 +9,7 @@ use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, NO_MESSAGES, Recorder};
 use crate::format::usage::Reported;
+use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -107,12 +108,6 @@ struct ToolRequest<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolAnswer<'a> {
     content: Words<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Failure<'a> {
-    message: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -298,7 +293,7 @@ impl Session<'_> {
                 // Versions up to 1.0.20 at least name the model of a reply in the results of its calls alone.
                 let reply = self.made.transcript.messages.iter().rposition(|message| message.call.is_some());
                 self.model_from(reply, &data.model);
-                let failure = data.error.and_then(|error| serde_json::from_str::<Failure>(error.get()).ok()).unwrap_or_default();
+                let failure = data.error.and_then(|error| serde_json::from_str::<held::Message>(error.get()).ok()).unwrap_or_default();
                 let text = data.result.as_ref().map_or(&failure.message, |result| &result.content);
                 let part = self.made.result(&data.tool_call_id, text, data.success == Some(false));
                 self.list(Message::new(Role::Tool, vec![part]), event, time);

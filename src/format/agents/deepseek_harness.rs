@@ -3,11 +3,12 @@
 //! The log shows everything that a request holds: the system prompt and the tools in `request/header`. Later changes of them
 //! (`request/header-delta`, a second header) are not listed as messages: the call after one is marked as unchained.
 
-use crate::format::ground::{Count, Figures, Lose, ReadError, Source, Words, compact, image, sound, text_or_json};
+use crate::format::ground::{Count, Figures, Lose, ReadError, Source, Words, image, sound, text_or_json};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::Recorder;
+use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
+use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -104,14 +105,7 @@ struct Piece<'a> {
     // A result within a message.
     tool_call_id: Words<'a>,
     is_error: Option<bool>,
-    content: Blocks<'a, Inner<'a>>,
-}
-
-/// A piece of a result within a message.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Inner<'a> {
-    text: Words<'a>,
+    content: Blocks<'a, held::Said<'a>>,
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
@@ -190,9 +184,7 @@ impl Session<'_> {
             return;
         }
         let mut parts = vec![Part::Text(self.made.scale.weigh(&text_or_json(header.system)))];
-        if let Some(tools) = header.tools.filter(|tools| tools.get() != "[]") {
-            parts.push(Part::Tools(self.made.scale.weigh(&compact(tools.get()))));
-        }
+        parts.extend(definitions(self.made.scale, header.tools));
         self.made.push(Message { time: event.time, ..Message::new(Role::System, parts) });
     }
 

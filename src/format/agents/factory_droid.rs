@@ -8,6 +8,7 @@ use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::anthropic::Content;
+use crate::format::wire::held;
 use crate::reading::is_beside;
 use crate::transcript::{Compaction, Message, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
@@ -40,7 +41,7 @@ struct Record<'a> {
     timestamp: Words<'a>,
     message: Option<Said<'a>>,
     summary_text: Words<'a>,
-    anchor_message: Option<Anchor<'a>>,
+    anchor_message: Option<held::Id<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -50,13 +51,6 @@ struct Said<'a> {
     content: Content<'a>,
     visibility: Words<'a>,
     model_id: Words<'a>,
-}
-
-/// The last message that a summary stands for.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Anchor<'a> {
-    id: Words<'a>,
 }
 
 /// What lies beside a session.

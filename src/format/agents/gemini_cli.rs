@@ -3,13 +3,13 @@
 //! The newer files are a journal: records with the same id replace each other, `$rewindTo` takes messages back, and `$set.messages`
 //! puts a new list in the place of the old one (after a compression, or to take an aborted turn back).
 
-use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, compact, each_piece, fault, millis, values};
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, compact, each_piece, millis};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
-use crate::format::wire::google::{Piece, piece, text_of};
+use crate::format::wire::google::{Content, Piece, piece, text_of};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -96,45 +96,26 @@ impl Tokens {
     }
 }
 
-/// An entry of a saved conversation.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Content<'a> {
-    role: Words<'a>,
-    parts: Blocks<'a, Piece<'a>>,
-}
-
 /// A conversation that `/chat save` wrote (`checkpoint-*.json`): it holds no usage, and no model is named.
-fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) {
     let mut made = Recorder::new(READER.name, source.name(), scale);
     each_piece(source, &[("history", Take::Elements)], |source, taken| {
-        let mut lose = |reason: &str| source.lose(taken.number, reason);
-        let content = match serde_json::from_str::<Content>(taken.text) {
-            Ok(content) => content,
-            Err(error) => {
-                lose(fault(&error, false));
-                return Ok(());
+        taken.take(source, |content: Content, lose| {
+            let role = match &*content.role {
+                "user" | "function" => Role::User,
+                "model" => Role::Assistant,
+                _ => return lose("message of an unknown role"),
+            };
+            let (mut parts, mut results) = (Vec::new(), Vec::new());
+            content.parts.0.iter().for_each(|block| piece(block, scale, &mut parts, &mut results, lose));
+            results.into_iter().for_each(|result| made.list(Role::Tool, vec![result]));
+            if !parts.is_empty() {
+                let call = (role == Role::Assistant).then(Call::default);
+                made.push(Message { call: call.map(Box::new), ..Message::new(role, parts) });
             }
-        };
-        let role = match &*content.role {
-            "user" | "function" => Role::User,
-            "model" => Role::Assistant,
-            _ => {
-                lose("message of an unknown role");
-                return Ok(());
-            }
-        };
-        let (mut parts, mut results) = (Vec::new(), Vec::new());
-        content.parts.0.iter().for_each(|block| piece(block, scale, &mut parts, &mut results, &mut lose));
-        results.into_iter().for_each(|result| made.list(Role::Tool, vec![result]));
-        if !parts.is_empty() {
-            let call = (role == Role::Assistant).then(Call::default);
-            made.push(Message { call: call.map(Box::new), ..Message::new(role, parts) });
-        }
-        Ok(())
-    })?;
+        });
+    });
     made.end(source, hand_over);
-    Ok(())
 }
 
 const MARKS: &[Mark] = &[
@@ -147,21 +128,14 @@ const MARKS: &[Mark] = &[
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
     if !source.outline().has("sessionId") && ["[].parts", "history[].parts"].iter().any(|key| source.outline().has(key)) {
-        return saved(source, scale, hand_over);
+        saved(source, scale, hand_over);
+        return Ok(());
     }
     let mut session = Session::new(scale, source);
-    // The old files are.
-    if source.is_printed_over_lines() {
-        let text = source.document()?;
-        for (value, number) in values::<Record>(&text).zip(1..) {
-            match value {
-                Ok(record) => session.take(&record, Depth::Journal, &mut |reason| source.lose(number, reason)),
-                Err(error) => source.lose(number, fault(&error, true)),
-            }
-        }
-    } else {
-        source.each_line(|source, line| source.values(line, |record: Record, lose| session.take(&record, Depth::Journal, lose)))?;
-    }
+    // The old files are printed over lines.
+    source.each_text(&[], |source, text, number, at_end| {
+        source.values_of(text, number, at_end, |record: Record, lose| session.take(&record, Depth::Journal, lose));
+    })?;
     // A file of which nothing could be read has no session, and neither has a chat in which nothing was said.
     session.finish().into_iter().for_each(hand_over);
     Ok(())

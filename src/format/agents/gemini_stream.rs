@@ -6,6 +6,7 @@ use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Word
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Reasoning, Reported};
+use crate::format::wire::held;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -36,14 +37,8 @@ struct Event<'a> {
     parameters: Option<&'a RawValue>,
     status: Words<'a>,
     output: Option<Words<'a>>,
-    error: Option<Failure<'a>>,
+    error: Option<held::Message<'a>>,
     stats: Option<Stats>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Failure<'a> {
-    message: Words<'a>,
 }
 
 /// The input holds what was read from the cache. The thoughts are in the total alone.

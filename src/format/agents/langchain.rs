@@ -94,18 +94,12 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), chat: Chat::default() };
     if is_document(source.outline()) {
         let wanted = [("messages", Take::Elements), ("values", Take::Whole), ("channel_values", Take::Whole)];
-        each_piece(source, &wanted, |source, piece| {
-            let mut lose = |reason: &str| source.lose(piece.number, reason);
-            if matches!(piece.key, "values" | "channel_values") {
-                match serde_json::from_str::<State>(piece.text) {
-                    Ok(state) => state.messages.iter().for_each(|raw| session.message(raw.get(), &mut lose)),
-                    Err(error) => lose(fault(&error, false)),
-                }
-            } else {
-                session.message(piece.text, &mut lose);
+        each_piece(source, &wanted, |source, piece| match piece.key {
+            "values" | "channel_values" => {
+                piece.take(source, |state: State, lose| state.messages.iter().for_each(|raw| session.message(raw.get(), lose)));
             }
-            Ok(())
-        })?;
+            _ => session.message(piece.text, &mut |reason| source.lose(piece.number, reason)),
+        });
     } else {
         source.each_line(|source, line| source.values(line, |raw: &RawValue, lose| session.message(raw.get(), lose)))?;
     }
@@ -155,7 +149,7 @@ impl Session<'_> {
     fn call(&mut self, id: &str, chat: &ChatMessage<'_>, metadata: &Metadata<'_>, lose: Lose<'_>) -> Call {
         let model = if metadata.model_name.is_empty() { &metadata.model } else { &metadata.model_name };
         // LangChain's own words first, then the provider's.
-        let reported = [chat.usage_metadata, metadata.token_usage, metadata.usage].into_iter().flatten().find(|raw| raw.get() != "null");
+        let reported = [chat.usage_metadata, metadata.token_usage, metadata.usage].into_iter().flatten().next();
         let usage = sound(reported.map_or(Ok(None), ChatUsage::read), lose);
         let unchained = self.made.chain.link(model);
         Call { id: id.to_owned(), model: model.to_string(), usage, unchained, ..Call::default() }

@@ -7,6 +7,7 @@ use crate::format::ground::{Absurd, Figures, Lose, ReadError, Source, Words, at,
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
+use crate::format::wire::held;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,17 +27,11 @@ fn claims(source: &Source) -> Claim {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
     id: Words<'a>,
-    stream: Stream<'a>,
+    stream: held::Id<'a>,
     recorded_at: Option<i64>,
     retained_marker: Words<'a>,
     payload_type: Words<'a>,
     payload: Option<Payload<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Stream<'a> {
-    id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]

@@ -75,23 +75,20 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let mut run = Run::new(name.clone(), scale);
     let mut attempts = 0;
     let wanted = [("attempts", Take::Elements), ("history", Take::Elements), ("info", Take::Whole), ("replay_config", Take::Whole)];
-    each_piece(source, &wanted, |source, piece| {
-        match piece.key {
-            "attempts" => {
-                attempts = piece.number;
-                match serde_json::from_str::<Attempt>(piece.text) {
-                    Ok(attempt) => attempt.read(format!("{name}#{attempts}"), scale, source, hand_over),
-                    Err(error) => source.lose(piece.number, fault(&error, false)),
-                }
+    each_piece(source, &wanted, |source, piece| match piece.key {
+        "attempts" => {
+            attempts = piece.number;
+            match serde_json::from_str::<Attempt>(piece.text) {
+                Ok(attempt) => attempt.read(format!("{name}#{attempts}"), scale, source, hand_over),
+                Err(error) => source.lose(piece.number, fault(&error, false)),
             }
-            // Beside its attempts a file repeats the best of them.
-            _ if attempts > 0 => {}
-            "history" => run.entry(piece.text, piece.number, source),
-            "info" => run.info(piece.text, source),
-            _ => run.config(piece.text),
         }
-        Ok(())
-    })?;
+        // Beside its attempts a file repeats the best of them.
+        _ if attempts > 0 => {}
+        "history" => run.entry(piece.text, piece.number, source),
+        "info" => run.info(piece.text, source),
+        _ => run.config(piece.text),
+    });
     if attempts == 0 {
         run.finish(source, hand_over);
     }

@@ -148,37 +148,36 @@ struct Run {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     if form(source) != Form::Results {
-        let run = results_of(&source.path).map(|results| run_of(&mut source.beside(&results)?, scale)).transpose()?.unwrap_or_default();
+        let results = results_of(&source.path).map(|results| source.beside(&results)).transpose()?;
+        let run = results.map_or_else(Run::default, |mut results| run_of(&mut results, scale));
         let text = source.document()?;
-        return simulation(&text, 1, &run, scale, source, hand_over);
+        simulation(&text, 1, &run, scale, source, hand_over);
+        return Ok(());
     }
     let mut run = Run::default();
     let mut found = false;
     each_piece(source, &[("info", Take::Whole), (SIMULATIONS, Take::Elements)], |source, piece| {
         if piece.key == "info" {
             run = describe(piece.text, scale, source);
-            return Ok(());
+        } else {
+            found = true;
+            simulation(piece.text, piece.number, &run, scale, source, hand_over);
         }
-        found = true;
-        simulation(piece.text, piece.number, &run, scale, source, hand_over)
-    })?;
+    });
     if !found {
         for path in simulations_beside(&source.path)? {
             if let Some(text) = source.document_beside(&path, 0, "simulation that cannot be read") {
-                simulation(&text, 0, &run, scale, source, hand_over)?;
+                simulation(&text, 0, &run, scale, source, hand_over);
             }
         }
     }
     Ok(())
 }
 
-fn run_of(results: &mut Source, scale: &dyn Scale) -> Result<Run, ReadError> {
+fn run_of(results: &mut Source, scale: &dyn Scale) -> Run {
     let mut run = Run::default();
-    each_piece(results, &[("info", Take::Whole)], |source, piece| {
-        run = describe(piece.text, scale, source);
-        Ok(())
-    })?;
-    Ok(run)
+    each_piece(results, &[("info", Take::Whole)], |source, piece| run = describe(piece.text, scale, source));
+    run
 }
 
 fn describe(info: &str, scale: &dyn Scale, source: &mut Source) -> Run {
@@ -213,25 +212,14 @@ fn simulations_beside(results: &Path) -> Result<Vec<PathBuf>, ReadError> {
     Ok(paths)
 }
 
-fn simulation(
-    text: &str,
-    number: u64,
-    run: &Run,
-    scale: &dyn Scale,
-    source: &mut Source,
-    hand_over: &mut dyn FnMut(Transcript),
-) -> Result<(), ReadError> {
+fn simulation(text: &str, number: u64, run: &Run, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
     let simulation = match serde_json::from_str::<Simulation>(text) {
         Ok(simulation) => simulation,
-        Err(error) => {
-            source.lose(number, fault(&error, false));
-            return Ok(());
-        }
+        Err(error) => return source.lose(number, fault(&error, false)),
     };
     let written = simulation.messages.unwrap_or_default();
     if written.is_empty() {
-        source.lose(number, NO_MESSAGES);
-        return Ok(());
+        return source.lose(number, NO_MESSAGES);
     }
     let named = simulation.run_info.map_or(simulation.id, |run_info| run_info.simulation_id);
     let id = if named.is_empty() { format!("{}#{number}", source.name()) } else { named.to_string() };
@@ -246,7 +234,6 @@ fn simulation(
         conversation.message(written, turn, source);
     }
     hand_over(conversation.made.transcript);
-    Ok(())
 }
 
 struct Conversation<'r> {

@@ -28,13 +28,11 @@ struct Run<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     if source.head_text().trim_start().starts_with('[') {
-        return each_piece(source, &[], |source, piece| {
-            run(piece.text, piece.number, scale, source, hand_over);
-            Ok(())
-        });
+        each_piece(source, &[], |source, piece| run(piece.text, piece.number, scale, source, hand_over));
+    } else {
+        let text = source.document()?;
+        run(&text, 1, scale, source, hand_over);
     }
-    let text = source.document()?;
-    run(&text, 1, scale, source, hand_over);
     Ok(())
 }
 

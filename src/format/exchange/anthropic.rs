@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, Exchange, call, watching};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Lose, Words, compact, decoded, moment};
-use crate::format::recorder::Tools;
+use crate::format::ground::{Lose, Words, decoded, moment};
+use crate::format::recorder::{Tools, definitions};
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
 use serde::Deserialize;
@@ -124,9 +124,7 @@ fn setting(body: &Body<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Vec<Pa
         Some(Err(_)) => lose("system prompt of an unexpected shape"),
         None => {}
     }
-    if let Some(tools) = body.tools.map(|tools| compact(tools.get())).filter(|tools| tools != "[]" && tools != "null") {
-        parts.push(Part::Tools(Verbatim.weigh(&tools)));
-    }
+    parts.extend(definitions(&Verbatim, body.tools));
     parts
 }
 

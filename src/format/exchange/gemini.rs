@@ -66,7 +66,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let lose = &mut watching(lose, &attached);
     let request = decoded::<Request, Block<Content>>(request, "contents", &mut held, lose)?;
     let mut exchange = Exchange { model: request.model.trim_start_matches("models/").to_owned(), ..Exchange::default() };
-    let mut hidden = request.cached_content.is_some_and(|raw| raw.get() != "null");
+    let mut hidden = request.cached_content.is_some();
     for instruction in &request.system_instruction.0 {
         exchange.setting.extend(said(instruction, &mut hidden, lose).0);
     }
@@ -173,7 +173,7 @@ fn said(content: &Block<Content>, hidden: &mut bool, lose: Lose<'_>) -> (Vec<Par
 fn read(content: &Content, hidden: &mut bool, lose: Lose<'_>) -> (Vec<Part>, Vec<Part>) {
     let (mut parts, mut results) = (Vec::new(), Vec::new());
     let parts_of = |raw| serde_json::from_str::<Vec<&RawValue>>(RawValue::get(raw)).unwrap_or_else(|_| vec![raw]);
-    for raw in content.parts.filter(|raw| raw.get() != "null").map(parts_of).unwrap_or_default() {
+    for raw in content.parts.map(parts_of).unwrap_or_default() {
         let served = serde_json::from_str::<Served>(raw.get()).unwrap_or_default();
         if let Some(work) = served.tool_call.or(served.tool_response) {
             *hidden = true;

@@ -4,7 +4,7 @@ use super::entry::{Entry, Exchange, call, watching};
 use super::verbatim::Verbatim;
 use crate::format::ground::{Words, decoded, moment, sound, string};
 use crate::format::recorder::definitions;
-use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
+use crate::format::wire::chat::{Chat, ChatChoice, ChatMessage, ChatUsage};
 use crate::transcript::Role;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -30,14 +30,8 @@ pub struct Response<'a> {
     id: Words<'a>,
     model: Words<'a>,
     created: Option<&'a RawValue>,
-    choices: Option<Vec<Choice<'a>>>,
+    choices: Option<Vec<ChatChoice<'a>>>,
     usage: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Choice<'a> {
-    message: Option<ChatMessage<'a>>,
 }
 
 impl Response<'_> {

@@ -8,6 +8,7 @@ use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::chat::{ChatUsage, text_of};
+use crate::format::wire::held;
 use crate::transcript::{Compaction, Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -37,12 +38,6 @@ struct Response<'a> {
     status: Words<'a>,
     output: Option<Blocks<'a, Item<'a>>>,
     usage: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Conversation<'a> {
-    id: Words<'a>,
 }
 
 /// An item with the fields of all kinds; most are absent in each of them.
@@ -136,19 +131,15 @@ fn asked(request: &Request, items: &mut Items, lose: Lose<'_>) -> Exchange {
     exchange.setting.extend(definitions(&Verbatim, request.tools));
     let conversation = request.conversation.map(|raw| match string(Some(raw)) {
         id if !id.is_empty() => id,
-        _ => serde_json::from_str::<Conversation>(raw.get()).map(|object| object.id.to_string()).unwrap_or_default(),
+        _ => serde_json::from_str::<held::Id>(raw.get()).map(|object| object.id.to_string()).unwrap_or_default(),
     });
     exchange.entries = items.entries(&request.input, lose);
     let kept = conversation.filter(|id| !id.is_empty());
     let previous = Some(request.previous_response_id.to_string()).filter(|id| !id.is_empty());
-    exchange.hidden = kept.is_some() || previous.is_some() || items.hidden || request.input.0.is_empty() || is_there(request.prompt);
+    exchange.hidden = kept.is_some() || previous.is_some() || items.hidden || request.input.0.is_empty() || request.prompt.is_some();
     exchange.known_as.extend(kept.clone());
     exchange.follows = previous.or(kept);
     exchange
-}
-
-fn is_there(raw: Option<&RawValue>) -> bool {
-    raw.is_some_and(|raw| raw.get() != "null")
 }
 
 fn reply(entries: Vec<Entry>, response: &Response, lose: Lose<'_>) -> Entry {
@@ -173,8 +164,7 @@ pub fn replied(response: &str, lose: Lose<'_>) -> Option<Entry> {
 }
 
 fn usage(response: &Response, lose: Lose<'_>) -> Option<Usage> {
-    let raw = response.usage.filter(|raw| raw.get() != "null")?;
-    match ChatUsage::read(raw) {
+    match ChatUsage::read(response.usage?) {
         Ok(Some(usage)) => return Some(usage),
         Ok(None) => lose("usage of zero tokens (not used)"),
         Err(_) => lose(ABSURD),

@@ -1,12 +1,40 @@
 //! The tree that records make by naming the one before them, turned into rewinds and second showings. Places in it are numbers, in the
 //! order in which the records came.
 
+use super::Lose;
 use crate::transcript::Message;
 use std::collections::HashMap;
+
+/// Copies that may be listed for each message of the file, beside [`FREE`] ones: branches that take turns would list the whole history with each
+/// record, in the square of the file.
+const MOST_REPEATED: usize = 16;
+/// Copies that any file may have.
+const FREE: usize = 1_000;
+
+/// Counts the messages that are listed a second time, because the conversation goes on from a branch that it had left.
+#[derive(Default)]
+pub struct Repeats {
+    copies: usize,
+}
+
+impl Repeats {
+    /// May one more copy stand behind so many messages, copies included? What may not is lost with its reason.
+    pub fn allow(&mut self, listed: usize, lose: Lose<'_>) -> bool {
+        let allowed = self.copies < (listed - self.copies.min(listed)) * MOST_REPEATED + FREE;
+        if allowed {
+            self.copies += 1;
+        } else {
+            lose("message of a branch that is taken up too often");
+        }
+        allowed
+    }
+}
 
 /// A record: the one before it, and the messages that it gave.
 struct Node {
     parent: Option<usize>,
+    /// Which step it is on the way from the root to the newest record; `None` off that way.
+    step: Option<usize>,
     messages: Vec<usize>,
 }
 
@@ -25,12 +53,13 @@ pub struct Branches {
     live: Vec<Step>,
     /// The first message that was withdrawn since the last one was listed.
     withdrawn_from: Option<usize>,
+    repeats: Repeats,
 }
 
 impl Branches {
     /// A tree whose places are counted from a header, which takes the place 0 and has nothing behind it.
     pub fn below_a_header() -> Branches {
-        Branches { nodes: vec![Node { parent: None, messages: Vec::new() }], ..Branches::default() }
+        Branches { nodes: vec![Node { parent: None, step: None, messages: Vec::new() }], ..Branches::default() }
     }
 
     /// The place of the record of this id; `None` where there is none.
@@ -45,10 +74,10 @@ impl Branches {
 
     /// Puts a record behind the one of this place, or at the root; its id may be empty. What is not on the way to it leaves the conversation;
     /// what was left and is on the way again is listed a second time. True where messages left.
-    pub fn enter(&mut self, id: &str, parent: Option<usize>, messages: &mut Vec<Message>) -> bool {
-        let goes_back = parent != self.leaf() && self.switch_to(parent, messages);
+    pub fn enter(&mut self, id: &str, parent: Option<usize>, messages: &mut Vec<Message>, lose: Lose<'_>) -> bool {
+        let goes_back = parent != self.leaf() && self.switch_to(parent, messages, lose);
         let node = self.nodes.len();
-        self.nodes.push(Node { parent, messages: Vec::new() });
+        self.nodes.push(Node { parent, step: Some(self.live.len()), messages: Vec::new() });
         self.live.push(Step { node, first: None });
         if !id.is_empty() {
             self.by_id.insert(id.into(), node);
@@ -59,28 +88,38 @@ impl Branches {
     /// The first message from the record of this place on, as far as the conversation goes: `None` where that record is not on the way to
     /// where it stands, `Some(None)` where no message has come since.
     pub fn first_from(&self, place: usize) -> Option<Option<usize>> {
-        let from = self.live.iter().position(|step| step.node == place)?;
+        let from = self.nodes.get(place)?.step?;
         Some(self.live.iter().skip(from).find_map(|step| step.first))
     }
 
-    fn switch_to(&mut self, leaf: Option<usize>, messages: &mut Vec<Message>) -> bool {
+    fn switch_to(&mut self, leaf: Option<usize>, messages: &mut Vec<Message>, lose: Lose<'_>) -> bool {
         let mut back = Vec::new();
         let mut meeting = leaf;
         let kept = loop {
-            let Some(node) = meeting else { break 0 };
-            if let Some(place) = self.live.iter().rposition(|step| step.node == node) {
-                break place + 1;
+            let Some((place, node)) = meeting.and_then(|place| Some((place, self.nodes.get(place)?))) else { break 0 };
+            if let Some(step) = node.step {
+                break step + 1;
             }
-            back.push(node);
-            meeting = self.nodes.get(node).and_then(|node| node.parent);
+            back.push(place);
+            meeting = node.parent;
         };
-        let withdrawn = self.live.drain(kept..).find_map(|step| step.first);
+        let left = self.live.split_off(kept);
+        for step in &left {
+            if let Some(node) = self.nodes.get_mut(step.node) {
+                node.step = None;
+            }
+        }
+        let withdrawn = left.iter().find_map(|step| step.first);
         self.withdrawn_from = [self.withdrawn_from, withdrawn].into_iter().flatten().min();
         for node in back.into_iter().rev() {
-            let originals = self.nodes.get(node).map(|node| node.messages.clone()).unwrap_or_default();
+            let Some(entered) = self.nodes.get_mut(node) else { continue };
+            entered.step = Some(self.live.len());
+            let originals = entered.messages.clone();
             self.live.push(Step { node, first: (!originals.is_empty()).then_some(messages.len()) });
             for original in originals {
-                if let Some(copy) = messages.get(original).cloned() {
+                if self.repeats.allow(messages.len(), lose)
+                    && let Some(copy) = messages.get(original).cloned()
+                {
                     messages.push(Message { call: None, copy_of: Some(original), rewind: self.withdrawn_from.take(), ..copy });
                 }
             }

@@ -1,8 +1,9 @@
 //! One large JSON document, piece by piece: no more of it is held than one element of its outermost lists, or one field.
 
-use super::json::CUT_OFF;
+use super::json::{CUT_OFF, fault};
 use super::lines::{HALF_CHARACTER, NOT_UTF8, whole_characters};
-use super::source::{ReadError, Source};
+use super::source::{Lose, ReadError, Source};
+use serde::Deserialize;
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -19,10 +20,20 @@ pub enum Take {
 pub struct Piece<'a> {
     /// The field that it is, or is an element of; empty for the elements of a document that is a list itself.
     pub key: &'a str,
-    /// Its number among the pieces of this key, from 1.
+    /// Its number among the elements of this list, from 1; 0 of a whole field.
     pub number: u64,
     /// Its JSON.
     pub text: &'a str,
+}
+
+impl<'a> Piece<'a> {
+    /// Takes what it says; one that does not decode is counted.
+    pub fn take<T: Deserialize<'a>>(&self, source: &mut Source, take: impl FnOnce(T, Lose)) {
+        match serde_json::from_str::<T>(self.text) {
+            Ok(said) => take(said, &mut |reason| source.lose(self.number, reason)),
+            Err(error) => source.lose(self.number, fault(&error, false)),
+        }
+    }
 }
 
 impl Source {
@@ -31,10 +42,8 @@ impl Source {
     pub fn each_text(&mut self, lists: &[&str], mut handle: impl FnMut(&mut Source, &str, u64, bool)) -> Result<(), ReadError> {
         if !lists.is_empty() {
             let wanted: Vec<(&str, Take)> = lists.iter().map(|key| (*key, Take::Elements)).collect();
-            return each_piece(self, &wanted, |source, piece| {
-                handle(source, piece.text, piece.number, false);
-                Ok(())
-            });
+            each_piece(self, &wanted, |source, piece| handle(source, piece.text, piece.number, false));
+            return Ok(());
         }
         if self.is_printed_over_lines() {
             let text = self.document()?;
@@ -47,29 +56,15 @@ impl Source {
 
 /// Hands over the wanted fields of a document that is an object, and all elements of one that is a list, in their order. A document
 /// that breaks off loses what is broken and nothing before it.
-pub fn each_piece(
-    source: &mut Source,
-    wanted: &[(&str, Take)],
-    mut handle: impl FnMut(&mut Source, Piece) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
+pub fn each_piece(source: &mut Source, wanted: &[(&str, Take)], mut handle: impl FnMut(&mut Source, Piece)) {
     let scanner =
         Scanner { stream: BufReader::with_capacity(256 * 1024, source.stream()), held: Vec::new(), largest: source.bounds().line };
     let mut document = Document { scanner, source, handle: &mut handle };
     match document.value(wanted) {
-        Ok(()) => Ok(()),
-        Err(Stop::Cut) => {
-            source.lose(0, CUT_OFF);
-            Ok(())
-        }
-        Err(Stop::NoJson) => {
-            source.lose(0, "not JSON");
-            Ok(())
-        }
-        Err(Stop::Io(error)) => {
-            source.lose_rest(0, &error);
-            Ok(())
-        }
-        Err(Stop::Handler(error)) => Err(error),
+        Ok(()) => {}
+        Err(Stop::Cut) => source.lose(0, CUT_OFF),
+        Err(Stop::NoJson) => source.lose(0, "not JSON"),
+        Err(Stop::Io(error)) => source.lose_rest(0, &error),
     }
 }
 
@@ -78,7 +73,6 @@ enum Stop {
     Cut,
     NoJson,
     Io(io::Error),
-    Handler(ReadError),
 }
 
 impl From<io::Error> for Stop {
@@ -93,7 +87,7 @@ struct Document<'d, H> {
     handle: &'d mut H,
 }
 
-impl<H: FnMut(&mut Source, Piece) -> Result<(), ReadError>> Document<'_, H> {
+impl<H: FnMut(&mut Source, Piece)> Document<'_, H> {
     fn value(&mut self, wanted: &[(&str, Take)]) -> Result<(), Stop> {
         // The mark of the byte order.
         while self.scanner.peek()?.is_some_and(|byte| byte >= 0x80) {
@@ -134,7 +128,7 @@ impl<H: FnMut(&mut Source, Piece) -> Result<(), ReadError>> Document<'_, H> {
         let first = self.scanner.peek()?.ok_or(Stop::Cut)?;
         match wanted.iter().find(|(name, _)| *name == key) {
             Some((_, Take::Elements)) if first == b'[' => self.elements(&key),
-            Some((_, Take::Whole)) => self.piece(&key, 1),
+            Some((_, Take::Whole)) => self.piece(&key, 0),
             Some((_, Take::Elements)) | None => self.scanner.take(Keep::Nothing),
         }
     }
@@ -174,7 +168,8 @@ impl<H: FnMut(&mut Source, Piece) -> Result<(), ReadError>> Document<'_, H> {
             self.source.lose(number, HALF_CHARACTER);
         }
         let text = mended.as_deref().unwrap_or(&text);
-        (self.handle)(self.source, Piece { key, number, text }).map_err(Stop::Handler)
+        (self.handle)(self.source, Piece { key, number, text });
+        Ok(())
     }
 }
 

@@ -155,7 +155,6 @@ impl<'a> Logged<'a> {
     /// The definitions of the tools. OpenHands logs them twice.
     fn tools(&self) -> Option<&'a RawValue> {
         let parameters = self.kwargs.as_ref().or(self.model_parameters.as_ref());
-        let tools = self.tools.or(parameters.and_then(|parameters| parameters.tools));
-        tools.filter(|tools| !matches!(tools.get(), "[]" | "null"))
+        self.tools.or(parameters.and_then(|parameters| parameters.tools))
     }
 }

@@ -182,7 +182,7 @@ impl Filed<'_> {
 
 impl Sent<'_> {
     fn body(&self) -> String {
-        if let Some(parsed) = self.parsed_body.filter(|parsed| parsed.get() != "null") {
+        if let Some(parsed) = self.parsed_body {
             return parsed.get().to_owned();
         }
         match self.segments.as_deref() {

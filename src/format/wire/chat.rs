@@ -4,6 +4,7 @@ use super::blocks::{Block, Blocks};
 use crate::format::ground::{ATTACHED, Absurd, Count, Dollars, Words, image, in_pieces, string, text_or_json};
 use crate::format::recorder::{Tools, thinking};
 use crate::format::usage::{Cached, Reported};
+use crate::format::wire::held;
 use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -50,6 +51,14 @@ pub struct ChatMessage<'a> {
     pub extra: Option<&'a RawValue>,
 }
 
+/// One of the replies in a response.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub struct ChatChoice<'a> {
+    /// The reply.
+    pub message: Option<ChatMessage<'a>>,
+}
+
 /// One part of a message's content.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
@@ -67,14 +76,8 @@ pub struct ChatPart<'a> {
     name: Option<&'a RawValue>,
     input: Option<&'a RawValue>,
     thinking: Option<&'a RawValue>,
-    image_url: Blocks<'a, Address<'a>>,
+    image_url: Blocks<'a, held::Url<'a>>,
     file: Option<File<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Address<'a> {
-    url: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -125,8 +128,8 @@ impl ChatToolCall<'_> {
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatFunction<'a> {
-    name: Words<'a>,
-    arguments: Option<&'a RawValue>,
+    pub name: Words<'a>,
+    pub arguments: Option<&'a RawValue>,
 }
 
 /// The message's id; empty where it has none, or only a number within its file.

@@ -9,6 +9,16 @@ use crate::transcript::{Part, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// A message: whose it is, and its parts.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub struct Content<'a> {
+    /// `user`, `model`, `function`.
+    pub role: Words<'a>,
+    /// What it says.
+    pub parts: Blocks<'a, Piece<'a>>,
+}
+
 /// One part of a content: which of its fields is there tells what it is. Python programs write the keys with underscores.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]

@@ -3,6 +3,7 @@
 use super::blocks::{Block, Blocks};
 use crate::format::ground::{Lose, Words, image};
 use crate::format::recorder::thinking;
+use crate::format::wire::held;
 use crate::transcript::{Part, Scale};
 use serde::Deserialize;
 
@@ -20,13 +21,7 @@ pub struct Piece<'a> {
     think: Words<'a>,
     encrypted: Words<'a>,
     #[serde(alias = "imageUrl")]
-    image_url: Option<Address<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Address<'a> {
-    url: Words<'a>,
+    image_url: Option<held::Url<'a>>,
 }
 
 impl Piece<'_> {

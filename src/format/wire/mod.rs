@@ -4,4 +4,5 @@ pub mod anthropic;
 pub mod blocks;
 pub mod chat;
 pub mod google;
+pub mod held;
 pub mod kimi;

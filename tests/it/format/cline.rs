@@ -1,6 +1,8 @@
 use crate::sums::compare;
-use crate::support::{claim, fixture, in_short, prompts, read_text};
+use crate::support::{claim, fixture, in_short, prompts, read_all, read_text};
 use ctxsim::format::Claim;
+use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 
 #[test]
@@ -72,4 +74,48 @@ fn what_a_person_answers_to_the_model_opens_a_turn() {
     let (transcripts, _) = read_text("ui_messages.json", &list.to_string());
     let said: Vec<String> = in_short(&transcripts[0]).iter().map(|message| message[..2].to_owned()).collect();
     assert_eq!(said.iter().step_by(2).collect::<Vec<_>>(), ["u:", "t:", "u:", "t:", "u:", "*:", "u:", "*:"]);
+}
+
+#[test]
+fn a_truncation_before_a_summary_keeps_its_own_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("api_conversation_history.json");
+    let said = |role: &str, at: u64, text: &str| json!({"role": role, "ts": at, "content": [{"type": "text", "text": text}]});
+    let with = |mut message: Value, key: &str| {
+        message[key] = true.into();
+        message
+    };
+    let history = json!([
+        said("user", 1, "one"),
+        said("assistant", 3, "first"),
+        with(said("user", 4, "[cut]"), "isTruncationMarker"),
+        said("user", 5, "two"),
+        said("assistant", 7, "second"),
+        with(said("user", 8, "all of it"), "isSummary"),
+        said("user", 9, "three"),
+        said("assistant", 11, "third"),
+    ]);
+    let shown = |at: u64, say: &str, more: Value| {
+        let mut entry = json!({"type": "say", "ts": at, "say": say});
+        entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        entry
+    };
+    let asked = |at: u64| shown(at, "api_req_started", json!({"text": r#"{"request":"r","tokensIn":1000,"tokensOut":50}"#}));
+    let screen = json!([
+        asked(2),
+        shown(4, "sliding_window_truncation", json!({"contextTruncation": {"prevContextTokens": 90_000, "newContextTokens": 45_000}})),
+        asked(6),
+        shown(
+            8,
+            "condense_context",
+            json!({"contextCondense": {"prevContextTokens": 70_000, "newContextTokens": 8_000, "summary": "all of it"}})
+        ),
+        asked(10),
+    ]);
+    fs::write(&path, history.to_string()).unwrap();
+    fs::write(folder.path().join("ui_messages.json"), screen.to_string()).unwrap();
+    let (transcripts, _) = read_all(&path);
+    let sizes: Vec<_> =
+        transcripts[0].compactions.iter().map(|made| (made.tokens_before, made.tokens_after, made.summary.is_some())).collect();
+    assert_eq!(sizes, [(Some(90_000), Some(45_000), false), (Some(70_000), Some(8_000), true)]);
 }

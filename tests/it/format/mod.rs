@@ -96,6 +96,8 @@ mod recorders;
 pub mod replies;
 /// SWE-agent trajectories.
 pub mod swe_agent;
+/// Files whose references would make them far larger than they are.
+pub mod swollen;
 /// Conversations without usage: ShareGPT, AutoGen, printed talks.
 pub mod talks;
 /// tau2-bench: agent and simulated user told apart.

@@ -5,7 +5,7 @@ use super::queue::Queue;
 use super::record::{CompactMetadata, Kind, Record, SYNTHETIC, Wire};
 use super::tree::Tree;
 use super::window::Chosen;
-use crate::format::ground::{Lose, Words, millis};
+use crate::format::ground::{Lose, Repeats, Words, millis};
 use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, visible_text};
 use crate::format::wire::blocks::{Block, Blocks};
@@ -36,6 +36,7 @@ pub(super) struct Conversation<'s> {
     unsummarised: Option<usize>,
     /// Where the next message goes back to.
     rewind: Option<usize>,
+    repeats: Repeats,
 }
 
 /// What the lines of one reply have told so far.
@@ -61,6 +62,7 @@ impl<'s> Conversation<'s> {
             replies: FxHashMap::default(),
             unsummarised: None,
             rewind: None,
+            repeats: Repeats::default(),
         }
     }
 
@@ -74,7 +76,7 @@ impl<'s> Conversation<'s> {
         }
         // Results of parallel calls hang on different lines of one reply: they never go back.
         if messages.iter().all(|message| message.role != Role::Tool) {
-            self.go_back(node);
+            self.go_back(node, lose);
         }
         for message in messages {
             self.add(record, node, Message { synthetic: synthetic && message.role == Role::User, ..message });
@@ -82,10 +84,10 @@ impl<'s> Conversation<'s> {
     }
 
     /// Text that reaches the model beside the prompts.
-    pub fn aside(&mut self, record: &Record<'_>, node: usize, text: &str) {
+    pub fn aside(&mut self, record: &Record<'_>, node: usize, text: &str, lose: Lose<'_>) {
         self.queue.shown(text);
         self.chosen.read(text, self.made.next());
-        self.go_back(node);
+        self.go_back(node, lose);
         self.put_aside(record, node, text);
     }
 
@@ -139,7 +141,7 @@ impl<'s> Conversation<'s> {
     }
 
     fn begin_reply(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, key: u64, parts: Vec<Part>, lose: Lose<'_>) {
-        self.go_back(node);
+        self.go_back(node, lose);
         let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
         let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| usage.reported(lose));
         let succeeded = usage.is_some() || !wire.id.id().is_empty() || !wire.stop_reason.is_empty();
@@ -252,12 +254,15 @@ impl<'s> Conversation<'s> {
         self.unsummarised.is_some()
     }
 
-    fn go_back(&mut self, node: usize) {
+    fn go_back(&mut self, node: usize, lose: Lose<'_>) {
         let departure = self.tree.depart(node);
         let mut rewind = departure.rewind;
         for original in departure.again {
-            let Some(message) = self.made.transcript.messages.get(original).cloned() else { continue };
             let index = self.made.next();
+            if !self.repeats.allow(index, lose) {
+                continue;
+            }
+            let Some(message) = self.made.transcript.messages.get(original).cloned() else { continue };
             self.made.push(Message { call: None, rewind: rewind.take(), copy_of: Some(original), ..message });
             self.tree.stand_again(original, index);
         }

@@ -105,10 +105,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         source.values_of(text, number, at_end, |record: Record, lose| file.record(&record, lose));
     };
     if is_list(source) {
-        each_piece(source, &[("", Take::Elements)], |source, piece| {
-            take(source, piece.text, piece.number, false);
-            Ok(())
-        })?;
+        each_piece(source, &[("", Take::Elements)], |source, piece| take(source, piece.text, piece.number, false));
     } else {
         source.each_line(|source, line| take(source, &line.text, line.number, line.last_unterminated))?;
     }
@@ -292,13 +289,13 @@ fn enter(conversation: &mut Conversation<'_>, record: &Record<'_>, node: usize, 
         }
         // What a command of the agent printed is sent along with the next prompt.
         ("system", "local_command", _) => match record.content.map(|content| serde_json::from_str::<String>(content.get())) {
-            Some(Ok(text)) => conversation.aside(record, node, &text),
+            Some(Ok(text)) => conversation.aside(record, node, &text, lose),
             _ => lose("command output of an unexpected shape"),
         },
         ("progress", _, _) => record.data.into_iter().for_each(|data| conversation.mirror.progress(data, lose)),
         ("attachment", _, _) => match record.attachment.and_then(attachment::text) {
             Some(text) if text.is_empty() => {}
-            Some(text) => conversation.aside(record, node, &text),
+            Some(text) => conversation.aside(record, node, &text, lose),
             None => lose("attachment of an unexpected shape"),
         },
         _ => {}

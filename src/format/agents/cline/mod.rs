@@ -69,13 +69,13 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let scale = &Marked::new(MARKS, scale);
     let id = task_id(source);
     let transcript = if is_screen(source) {
-        let entries = screen::entries(source)?;
+        let entries = screen::entries(source);
         task::from_screen(id, &entries, scale, source)
     } else {
         let path = SCREENS.iter().map(|name| beside(&source.path, name)).find(|path| path.exists());
         let entries = match path.map(|path| source.beside(&path)) {
             Some(Ok(mut screen)) => {
-                let entries = screen::entries(&mut screen)?;
+                let entries = screen::entries(&mut screen);
                 source.lose_all(0, screen.losses());
                 entries
             }
@@ -88,7 +88,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                 Vec::new()
             }
         };
-        task::from_conversation(id, &entries, scale, source)?
+        task::from_conversation(id, &entries, scale, source)
     };
     end_said(transcript, 0, source, hand_over);
     Ok(())

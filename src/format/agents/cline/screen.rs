@@ -2,7 +2,7 @@
 
 use super::record::{Condense, Entry, Started};
 use super::request;
-use crate::format::ground::{ReadError, Source, Take, each_piece, fault, sound};
+use crate::format::ground::{Source, Take, each_piece, sound};
 use crate::transcript::{Scale, Usage};
 use serde_json::Value;
 
@@ -30,28 +30,21 @@ pub enum Kind {
 }
 
 /// All entries of the list.
-pub fn entries(source: &mut Source) -> Result<Vec<Shown>, ReadError> {
+pub fn entries(source: &mut Source) -> Vec<Shown> {
     let mut shown = Vec::new();
     let mut deleted = None;
     each_piece(source, &[("", Take::Elements)], |source, piece| {
-        let entry = match serde_json::from_str::<Entry>(piece.text) {
-            Ok(entry) => entry,
-            Err(error) => {
-                source.lose(piece.number, fault(&error, false));
-                return Ok(());
+        piece.take(source, |entry: Entry, lose| {
+            let time = entry.ts.filter(|time| time.is_finite()).map(|time| time as i64);
+            let place = entry.conversation_history_index.and_then(|index| usize::try_from(index.checked_add(1)?).ok());
+            if let Some((_, last)) = entry.conversation_history_deleted_range.filter(|range| Some(*range) != deleted) {
+                deleted = entry.conversation_history_deleted_range;
+                shown.push(Shown { time, place, kind: Kind::Deleted { last } });
             }
-        };
-        let time = entry.ts.filter(|time| time.is_finite()).map(|time| time as i64);
-        let place = entry.conversation_history_index.and_then(|index| usize::try_from(index.checked_add(1)?).ok());
-        if let Some((_, last)) = entry.conversation_history_deleted_range.filter(|range| Some(*range) != deleted) {
-            deleted = entry.conversation_history_deleted_range;
-            shown.push(Shown { time, place, kind: Kind::Deleted { last } });
-        }
-        let kind = kind(&entry, &mut |reason| source.lose(piece.number, reason));
-        shown.extend(kind.map(|kind| Shown { time, place, kind }));
-        Ok(())
-    })?;
-    Ok(shown)
+            shown.extend(kind(&entry, lose).map(|kind| Shown { time, place, kind }));
+        });
+    });
+    shown
 }
 
 fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {

@@ -3,7 +3,7 @@
 use super::record::Spoken;
 use super::screen::{Kind, Shown, asked};
 use super::{READER, request};
-use crate::format::ground::{ReadError, Source, Take, each_piece, fault};
+use crate::format::ground::{Source, Take, each_piece};
 use crate::format::recorder::{Chain, Tools, thinking};
 use crate::format::wire::anthropic::Weigher;
 use crate::format::wire::blocks::Block;
@@ -89,7 +89,7 @@ struct Listed {
 }
 
 /// A task from its conversation, with what the screen's list says of its requests.
-pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, source: &mut Source) -> Result<Transcript, ReadError> {
+pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, source: &mut Source) -> Transcript {
     let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
     let mut tools = Tools::default();
     let mut weigher = Weigher::new(scale, &mut tools);
@@ -97,37 +97,26 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
     let mut models: Vec<String> = Vec::new();
     each_piece(source, &[("", Take::Elements)], |source, piece| {
         let at = transcript.messages.len();
-        match serde_json::from_str::<Spoken>(piece.text) {
-            Ok(spoken) => {
-                let time = spoken.ts.filter(|time| time.is_finite()).map(|time| time as i64);
-                let is_summary = spoken.is_summary == Some(true) || spoken.is_truncation_marker == Some(true);
-                if is_summary {
-                    let text = words(&spoken);
-                    let summary = (spoken.is_summary == Some(true)).then(|| scale.weigh(&text.join("\n")));
-                    transcript.compactions.push(Compaction { kept_from: Some(at), ..compaction(at, summary, time) });
-                } else {
-                    let mut lose = |reason: &str| source.lose(piece.number, reason);
-                    transcript.messages.extend(
-                        messages(&spoken, &mut weigher, &mut lose)
-                            .into_iter()
-                            .map(|message| Message { time: message.time.or(time), ..message }),
-                    );
-                }
-                // Sealed reasoning may be an entry of its own, before the reply that it belongs to.
-                let is_reply = transcript.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
-                listed.push(Listed { at, time, is_reply });
-                models.push(spoken.model_info.map_or_else(String::new, |info| info.model_id.to_string()));
+        let (mut time, mut model) = (None, String::new());
+        piece.take(source, |spoken: Spoken, lose| {
+            time = spoken.ts.filter(|time| time.is_finite()).map(|time| time as i64);
+            model = spoken.model_info.as_ref().map_or_else(String::new, |info| info.model_id.to_string());
+            if spoken.is_summary == Some(true) || spoken.is_truncation_marker == Some(true) {
+                let text = words(&spoken);
+                let summary = (spoken.is_summary == Some(true)).then(|| scale.weigh(&text.join("\n")));
+                transcript.compactions.push(Compaction { kept_from: Some(at), ..compaction(at, summary, time) });
+            } else {
+                let said = messages(&spoken, &mut weigher, lose).into_iter();
+                transcript.messages.extend(said.map(|message| Message { time: message.time.or(time), ..message }));
             }
-            Err(error) => {
-                source.lose(piece.number, fault(&error, false));
-                listed.push(Listed { at, time: None, is_reply: false });
-                models.push(String::new());
-            }
-        }
-        Ok(())
-    })?;
+        });
+        // Sealed reasoning may be an entry of its own, before the reply that it belongs to.
+        let is_reply = transcript.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
+        listed.push(Listed { at, time, is_reply });
+        models.push(model);
+    });
     assign(&mut transcript, entries, &listed, &models);
-    Ok(transcript)
+    transcript
 }
 
 fn words<'s>(spoken: &'s Spoken<'_>) -> Vec<&'s str> {
@@ -159,7 +148,8 @@ fn messages(spoken: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: &mut dyn FnMut
 fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], models: &[String]) {
     let mut requests: Vec<Option<(Call, Option<i64>)>> = listed.iter().map(|_| None).collect();
     let mut next = 0;
-    let mut condensed = 0;
+    // The conversation's own compactions, in order: what the screen alone tells comes behind them.
+    let mut condensed = 0..transcript.compactions.len();
     for entry in entries {
         // The first reply after the request: by the place that is noted, by time, or simply the next one.
         let from = match (entry.place, entry.time) {
@@ -191,10 +181,9 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], mod
                 transcript.compactions.push(Compaction { kept_from: kept, ..compaction(before, None, entry.time) });
             }
             Kind::Condensed { before, after, .. } => {
-                if let Some(compaction) = transcript.compactions.iter_mut().filter(|one| one.summary.is_some()).nth(condensed) {
+                if let Some(compaction) = condensed.next().and_then(|place| transcript.compactions.get_mut(place)) {
                     (compaction.tokens_before, compaction.tokens_after) = (*before, *after);
                 }
-                condensed += 1;
             }
             Kind::Said { .. } | Kind::Tool { .. } => {}
         }

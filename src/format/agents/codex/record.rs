@@ -3,6 +3,7 @@
 use crate::format::ground::{Absurd, Count, Words, at};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::Blocks;
+use crate::format::wire::held;
 use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::Value;
@@ -29,7 +30,7 @@ pub struct Meta<'a> {
     pub cwd: Words<'a>,
     /// The user's own instructions (AGENTS.md); mostly shown again as a message.
     pub instructions: Option<&'a RawValue>,
-    pub base_instructions: Blocks<'a, Instructions<'a>>,
+    pub base_instructions: Blocks<'a, held::Said<'a>>,
     /// A word, or an object for sub-agents; how one came to be is an object too, or a word for reviews and the like.
     pub source: Value,
     /// Who started a sub-agent of any kind (since version 0.139).
@@ -45,13 +46,6 @@ impl Meta<'_> {
         let parent = self.parent_thread_id.some_id().unwrap_or(&spawned);
         (!parent.is_empty()).then(|| parent.to_owned())
     }
-}
-
-/// The system prompt.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Instructions<'a> {
-    pub text: Words<'a>,
 }
 
 /// `turn_context`.

@@ -5,11 +5,12 @@
 //! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
 
 use super::content::{ItemParts, Lost, contextual, failed, parts_of, pictures_of, text_of};
-use super::record::{Compacted, Event, Instructions, Item, Meta, Record, TokenInfo, TokenUsage, TurnContext};
+use super::record::{Compacted, Event, Item, Meta, Record, TokenInfo, TokenUsage, TurnContext};
 use super::turn::Turn;
 use crate::format::ground::{ABSURD, Count, millis, string, text_or_json};
 use crate::format::recorder::{Chain, Recorder, thinking};
 use crate::format::wire::blocks::Block;
+use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage, project};
 use serde::Deserialize;
 
@@ -164,7 +165,7 @@ impl<'s> Session<'s> {
             .iter()
             .map(|block| match block {
                 Block::Text(text) => text.as_ref(),
-                Block::Object(Instructions { text }) => text,
+                Block::Object(held::Said { text }) => text,
                 Block::Other => "",
             })
             .collect();

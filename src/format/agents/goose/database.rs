@@ -85,10 +85,5 @@ fn totals(row: &Row<'_>) -> Totals {
         Ok(Some(number)) => u64::try_from(number).map_or(Count::Absurd, Count::Sound),
         _ => Count::Absent,
     };
-    Totals {
-        input_tokens: count("input_tokens"),
-        output_tokens: count("output_tokens"),
-        accumulated_input_tokens: count("accumulated_input_tokens"),
-        accumulated_output_tokens: count("accumulated_output_tokens"),
-    }
+    ["input_tokens", "output_tokens", "accumulated_input_tokens", "accumulated_output_tokens"].map(count)
 }

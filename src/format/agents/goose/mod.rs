@@ -43,12 +43,9 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     }
     let name = source.name();
     let mut session = Session::new(name.strip_suffix(".jsonl").unwrap_or(&name), scale);
-    if source.is_printed_over_lines() {
-        let text = source.document()?;
-        source.values_of(&text, 0, true, |line: Line, lose| session.line(&line, lose));
-    } else {
-        source.each_line(|source, line| source.values(line, |record: Line, lose| session.line(&record, lose)))?;
-    }
+    source.each_text(&[], |source, text, number, at_end| {
+        source.values_of(text, number, at_end, |line: Line, lose| session.line(&line, lose));
+    })?;
     end(session.finish(&mut |reason| source.lose(0, reason)), 0, source, hand_over);
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::format::ground::{Count, Words};
 use crate::format::wire::blocks::Blocks;
+use crate::format::wire::held;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -28,23 +29,12 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// What a head says of usage.
     pub fn totals(&self) -> Totals {
-        Totals {
-            input_tokens: self.input_tokens,
-            output_tokens: self.output_tokens,
-            accumulated_input_tokens: self.accumulated_input_tokens,
-            accumulated_output_tokens: self.accumulated_output_tokens,
-        }
+        [self.input_tokens, self.output_tokens, self.accumulated_input_tokens, self.accumulated_output_tokens]
     }
 }
 
-/// Usage of the last call, and the sums over all.
-#[derive(Clone, Copy, Default)]
-pub struct Totals {
-    pub input_tokens: Count,
-    pub output_tokens: Count,
-    pub accumulated_input_tokens: Count,
-    pub accumulated_output_tokens: Count,
-}
+/// Input and output of the last call, and their sums over all.
+pub type Totals = [Count; 4];
 
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
@@ -89,13 +79,6 @@ pub struct Outcome<'a> {
     pub error: Words<'a>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Request<'a> {
-    pub name: Words<'a>,
-    pub arguments: Option<&'a RawValue>,
-}
-
 /// What a tool answered: older versions wrote the list of contents alone.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
@@ -111,14 +94,8 @@ pub struct AnswerPiece<'a> {
     pub kind: Words<'a>,
     pub text: Words<'a>,
     pub data: Words<'a>,
-    pub resource: Option<Resource<'a>>,
+    pub resource: Option<held::Said<'a>>,
     pub annotations: Option<Annotations<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Resource<'a> {
-    pub text: Words<'a>,
 }
 
 /// Whom a content is meant for; an empty list means all.

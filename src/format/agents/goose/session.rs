@@ -1,10 +1,11 @@
 //! One conversation, put together message by message.
 
-use super::record::{Answer, AnswerPiece, Line, Outcome, Piece, Request, Totals, Visibility};
+use super::record::{Answer, AnswerPiece, Line, Outcome, Piece, Totals, Visibility};
 use crate::format::ground::{ABSURD, Count, Lose, image};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
+use crate::format::wire::chat::ChatFunction;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 
 /// The agent's name.
@@ -124,7 +125,7 @@ impl<'s> Session<'s> {
             "thinking" => parts.push(self.made.thinking(&piece.thinking, piece.signature.len())),
             "redactedThinking" => parts.push(self.made.thinking("", piece.data.len())),
             "toolRequest" | "frontendToolRequest" => {
-                let request = piece.tool_call.as_ref().and_then(|call| serde_json::from_str::<Request>(call.value?.get()).ok());
+                let request = piece.tool_call.as_ref().and_then(|call| serde_json::from_str::<ChatFunction>(call.value?.get()).ok());
                 let request = request.unwrap_or_default();
                 parts.push(self.made.tool_call(&piece.id, &request.name, request.arguments));
             }
@@ -160,12 +161,11 @@ impl<'s> Session<'s> {
 
     /// The session; `None` where nothing was said.
     pub fn finish(mut self, lose: Lose<'_>) -> Option<Transcript> {
-        let totals = self.totals;
-        let counts = [totals.input_tokens, totals.output_tokens, totals.accumulated_input_tokens, totals.accumulated_output_tokens];
+        let [input, output, ..] = self.totals;
         let mut calls: Vec<&mut Call> =
             self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_deref_mut()).collect();
-        let last = Reported { input: totals.input_tokens, output: totals.output_tokens, ..Reported::default() };
-        match counts.map(Count::or_zero) {
+        let last = Reported { input, output, ..Reported::default() };
+        match self.totals.map(Count::or_zero) {
             [Ok(prompt), Ok(output), Ok(all_prompts), Ok(all_outputs)] => match calls.as_mut_slice() {
                 // The one call of a session is its sum.
                 [only] if prompt > 0 && (all_prompts, all_outputs) == (prompt, output) => {

@@ -2,6 +2,7 @@
 
 use crate::format::ground::{Absurd, Count, Dollars, Words};
 use crate::format::usage::{Cached, Reported};
+use crate::format::wire::held;
 use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -27,7 +28,7 @@ pub struct Wrapped<'a> {
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Event<'a> {
     pub kind: Words<'a>,
-    pub agent: Agent<'a>,
+    pub agent: held::Kind<'a>,
     pub step_id: Words<'a>,
     pub status: Words<'a>,
     pub text: Words<'a>,
@@ -39,12 +40,6 @@ pub struct Event<'a> {
     /// Tokens of the context, and the window.
     pub used: Count,
     pub size: Count,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Agent<'a> {
-    pub kind: Words<'a>,
 }
 
 /// Each token of the input is counted in one of three figures: read from the cache, written to it, or neither.

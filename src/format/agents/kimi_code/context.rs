@@ -1,9 +1,10 @@
 //! The context that the records of a wire build.
 
-use super::record::{Event, Origin, Put, Record};
+use super::record::{Event, Put, Record};
 use crate::format::ground::{Count, Figures, Lose, compact, sound, text_or_json};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
+use crate::format::wire::held;
 use crate::format::wire::kimi::{parts, texts};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Text, Usage};
 use serde_json::value::RawValue;
@@ -150,7 +151,7 @@ impl<'s> Context<'s> {
 
     fn put(&mut self, put: &Put<'_>, time: Option<i64>, lose: Lose<'_>) {
         self.puts_messages = true;
-        let origin = |kind: &str| put.origin.as_ref().is_some_and(|origin: &Origin<'_>| &*origin.kind == kind);
+        let origin = |kind: &str| put.origin.as_ref().is_some_and(|origin: &held::Kind<'_>| &*origin.kind == kind);
         let (role, typed) = match &*put.role {
             "system" => (Role::System, false),
             "user" => (Role::User, put.origin.as_ref().is_none_or(|origin| matches!(&*origin.kind, "" | "user"))),

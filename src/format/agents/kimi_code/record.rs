@@ -2,6 +2,7 @@
 
 use crate::format::ground::{Count, Figures, Words};
 use crate::format::wire::chat::ChatToolCall;
+use crate::format::wire::held;
 use crate::format::wire::kimi::{Content, Piece};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,7 +15,7 @@ pub struct Record<'a> {
     pub kind: Words<'a>,
     pub time: Option<i64>,
     pub input: Content<'a>,
-    pub origin: Option<Origin<'a>>,
+    pub origin: Option<held::Kind<'a>>,
     pub message: Option<Put<'a>>,
     pub event: Option<Event<'a>>,
     pub system_prompt: Words<'a>,
@@ -34,13 +35,6 @@ pub struct Record<'a> {
     pub max_tokens: Count,
 }
 
-/// Who put a message in.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Origin<'a> {
-    pub kind: Words<'a>,
-}
-
 /// A message that is put into the context as a whole.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
@@ -50,7 +44,7 @@ pub struct Put<'a> {
     pub tool_calls: Vec<ChatToolCall<'a>>,
     pub tool_call_id: Words<'a>,
     pub is_error: Option<bool>,
-    pub origin: Option<Origin<'a>>,
+    pub origin: Option<held::Kind<'a>>,
 }
 
 /// A step of the loop, with the fields of all kinds.

@@ -20,11 +20,12 @@ struct Conversation<'a> {
     model_info: Option<ModelInfo<'a>>,
 }
 
+/// The model, and its window.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-struct ModelInfo<'a> {
-    model_id: Words<'a>,
-    context_window_tokens: Count,
+pub struct ModelInfo<'a> {
+    pub model_id: Words<'a>,
+    pub context_window_tokens: Count,
 }
 
 #[derive(Deserialize, Default)]

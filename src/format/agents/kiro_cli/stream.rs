@@ -2,7 +2,7 @@
 //!
 //! Lines with tools, and tokens of turns, are read from descriptions alone.
 
-use super::conversation::SHARE;
+use super::conversation::{ModelInfo, SHARE};
 use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, fault, string, text_or_json};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
@@ -91,13 +91,6 @@ struct Turn<'a> {
 struct ModelState<'a> {
     model_info: ModelInfo<'a>,
     context_usage_percentage: Option<f64>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ModelInfo<'a> {
-    model_id: Words<'a>,
-    context_window_tokens: Count,
 }
 
 /// A session that was saved by hand (`/chat save`): both in one document.

@@ -2,26 +2,20 @@
 
 use super::record::SessionInfo;
 use super::session::{Session, Stored};
-use crate::format::ground::{ODD, ReadError, Source, Take, each_piece, fault};
+use crate::format::ground::{ODD, ReadError, Source, Take, each_piece};
 use crate::format::recorder::end;
 use crate::transcript::{Scale, Transcript};
 
 /// Reads the session of an export file.
 pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut session = Session::new(source.name(), scale);
-    each_piece(source, &[("info", Take::Whole), ("messages", Take::Elements)], |source, piece| {
-        match piece.key {
-            "info" => match serde_json::from_str::<SessionInfo>(piece.text) {
-                Ok(info) => session.describe(&info),
-                Err(error) => source.lose(0, fault(&error, false)),
-            },
-            _ => match serde_json::from_str::<Stored>(piece.text) {
-                Ok(stored) => session.stored(&stored, &mut |reason| source.lose(piece.number, reason)),
-                Err(_) => source.lose(piece.number, ODD),
-            },
-        }
-        Ok(())
-    })?;
+    each_piece(source, &[("info", Take::Whole), ("messages", Take::Elements)], |source, piece| match piece.key {
+        "info" => piece.take(source, |info: SessionInfo, _| session.describe(&info)),
+        _ => match serde_json::from_str::<Stored>(piece.text) {
+            Ok(stored) => session.stored(&stored, &mut |reason| source.lose(piece.number, reason)),
+            Err(_) => source.lose(piece.number, ODD),
+        },
+    });
     end(session.finish(&mut |reason| source.lose(0, reason)), 0, source, give);
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! The records of OpenCode: session, message, part. All forms of storage hold the same objects.
 
-use crate::format::ground::{Count, Dollars, Words};
+use crate::format::ground::{Count, Dollars, Words, at};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What is known of a session.
@@ -178,24 +180,13 @@ impl ToolState<'_> {
     }
 }
 
-/// Reasoning that only the provider can read, in a part's metadata: each provider has its own name for it.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Sealed<'a> {
-    signature: Words<'a>,
-    redacted_data: Words<'a>,
-    reasoning_encrypted_content: Words<'a>,
-    reasoning_opaque: Words<'a>,
-    thought_signature: Words<'a>,
-}
+/// What each provider calls reasoning that it alone can read, in a part's metadata.
+const SEALED: [&str; 5] = ["/signature", "/redactedData", "/reasoningEncryptedContent", "/reasoningOpaque", "/thoughtSignature"];
 
 /// Bytes of the sealed reasoning in a part's metadata.
 pub fn sealed_bytes(metadata: Option<&RawValue>) -> u32 {
-    let providers = metadata.and_then(|json| serde_json::from_str::<std::collections::BTreeMap<Cow<'_, str>, Sealed<'_>>>(json.get()).ok());
-    let sealed = providers.iter().flat_map(|providers| providers.values()).flat_map(|sealed| {
-        [&sealed.signature, &sealed.redacted_data, &sealed.reasoning_encrypted_content, &sealed.reasoning_opaque, &sealed.thought_signature]
-    });
-    let bytes: usize = sealed.map(|words| words.len()).sum();
+    let providers = metadata.and_then(|json| serde_json::from_str::<BTreeMap<String, Value>>(json.get()).ok()).unwrap_or_default();
+    let bytes: usize = providers.values().flat_map(|provider| SEALED.map(|name| at(provider, name).len())).sum();
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 

@@ -3,7 +3,7 @@
 use crate::format::ground::{Absurd, Count, Dollars, Words};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::Blocks;
-use crate::format::wire::chat::ChatMessage;
+use crate::format::wire::chat::ChatChoice;
 use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -173,14 +173,7 @@ pub struct ToolCall<'a> {
 pub struct Response<'a> {
     pub id: Words<'a>,
     pub model: Words<'a>,
-    pub choices: Option<Vec<Choice<'a>>>,
+    pub choices: Option<Vec<ChatChoice<'a>>>,
     pub usage: Option<&'a RawValue>,
     pub cost: Dollars,
-}
-
-/// One reply.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Choice<'a> {
-    pub message: Option<ChatMessage<'a>>,
 }

@@ -154,7 +154,7 @@ impl Session<'_> {
                 }
             },
         };
-        self.made.chain.broken |= self.branches.enter(id.unwrap_or_default(), parent, &mut self.made.transcript.messages);
+        self.made.chain.broken |= self.branches.enter(id.unwrap_or_default(), parent, &mut self.made.transcript.messages, lose);
         true
     }
 

@@ -36,7 +36,7 @@ impl<'s> Session<'s> {
         let parent = record.parent_uuid.id();
         let parent = if parent.is_empty() { None } else { self.branches.place_of(parent).or(self.branches.leaf()) };
         self.made.transcript.begins_in_middle |= parent.is_none() && !record.parent_uuid.id().is_empty();
-        self.made.chain.broken |= self.branches.enter(record.uuid.id(), parent, &mut self.made.transcript.messages);
+        self.made.chain.broken |= self.branches.enter(record.uuid.id(), parent, &mut self.made.transcript.messages, lose);
         let time = millis(&record.timestamp);
         match &*record.kind {
             "user" => self.user(record, time, lose),

@@ -2,6 +2,7 @@
 
 use crate::format::ground::{Figures, Words};
 use crate::format::wire::chat::ChatToolCall;
+use crate::format::wire::held;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -12,20 +13,13 @@ use std::collections::BTreeMap;
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Request<'a> {
     pub request_id: Words<'a>,
-    pub message: Option<Said<'a>>,
+    pub message: Option<held::Said<'a>>,
     /// What the screen showed.
     pub response: Option<Vec<&'a RawValue>>,
     pub result: Option<Outcome<'a>>,
     /// The model, with its vendor before it.
     pub model_id: Words<'a>,
     pub timestamp: Option<&'a RawValue>,
-}
-
-/// The words of a person as they were typed.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Said<'a> {
-    pub text: Words<'a>,
 }
 
 /// What the screen shows of a reply: Markdown where it is of no kind, or of this one.
@@ -73,14 +67,7 @@ pub struct Metadata<'a> {
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Rendered<'a> {
     pub text: Words<'a>,
-    pub image_url: Option<Picture<'a>>,
-}
-
-/// A picture by its address, which may hold its data.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Picture<'a> {
-    pub url: Words<'a>,
+    pub image_url: Option<held::Url<'a>>,
 }
 
 /// One call of the model.

@@ -2,7 +2,7 @@
 //! them; of older ones there is only what the screen showed. The usage of a request, where there is one, is that of its last round.
 
 use super::record::{Answer, Metadata, Rendered, Request, Round, Shown};
-use crate::format::ground::{ABSURD, Figures, Lose, Outline, ReadError, Source, Take, each_piece, fault, image, moment, string};
+use crate::format::ground::{ABSURD, Figures, Lose, Outline, Source, Take, each_piece, fault, image, moment, string};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::transcript::{Compaction, Message, Part, Role, Scale};
@@ -15,17 +15,13 @@ pub(super) fn claims(outline: &Outline) -> bool {
 }
 
 /// Adds the requests of the file to the transcript.
-pub(super) fn read<'s>(source: &mut Source, made: Recorder<'s>) -> Result<Recorder<'s>, ReadError> {
+pub(super) fn read<'s>(source: &mut Source, made: Recorder<'s>) -> Recorder<'s> {
     let mut chat = Chat::new(made);
-    each_piece(source, &[("sessionId", Take::Whole), ("requests", Take::Elements)], |source, piece| {
-        if piece.key == "sessionId" {
-            chat.id = string(serde_json::from_str::<&RawValue>(piece.text).ok());
-            return Ok(());
-        }
-        chat.take(piece.text, &mut |reason| source.lose(piece.number, reason));
-        Ok(())
-    })?;
-    Ok(chat.finish())
+    each_piece(source, &[("sessionId", Take::Whole), ("requests", Take::Elements)], |source, piece| match piece.key {
+        "sessionId" => chat.id = string(serde_json::from_str::<&RawValue>(piece.text).ok()),
+        _ => chat.take(piece.text, &mut |reason| source.lose(piece.number, reason)),
+    });
+    chat.finish()
 }
 
 /// Adds the requests of a chat that is whole to the transcript.

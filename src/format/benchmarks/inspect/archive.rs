@@ -1,7 +1,7 @@
 //! The files in a ZIP archive, one after the other as they lie in it: neither the archive nor its list of files is held, and one that was
 //! cut off gives what it has.
 
-use crate::format::ground::{CUT_OFF, HALF_CHARACTER, NOT_UTF8, ReadError, Source, whole_characters};
+use crate::format::ground::{CUT_OFF, HALF_CHARACTER, NOT_UTF8, Source, whole_characters};
 use crate::reading::TooMuch;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
@@ -40,7 +40,7 @@ pub struct Entry<'a> {
 
 /// Hands over the files whose names are wanted. What the archive's own list of files names and is not there is counted as lost, and so is a file
 /// whose checksum does not fit.
-pub fn each_entry(source: &mut Source, wanted: impl Fn(&str) -> bool, mut handle: impl FnMut(&mut Source, Entry)) -> Result<(), ReadError> {
+pub fn each_entry(source: &mut Source, wanted: impl Fn(&str) -> bool, mut handle: impl FnMut(&mut Source, Entry)) {
     let mut stream = BufReader::with_capacity(256 * 1024, source.stream());
     let mut seen = BTreeSet::new();
     let bounds = source.bounds();
@@ -52,7 +52,7 @@ pub fn each_entry(source: &mut Source, wanted: impl Fn(&str) -> bool, mut handle
             Ok(FILE) => {}
             Ok(LIST | END | END_64) => {
                 check_list(&mut stream, mark, |name| wanted(name) && !seen.contains(name), source);
-                return Ok(());
+                return;
             }
             Ok(_) => {
                 source.lose(entry, "archive that is damaged between its files");
@@ -61,7 +61,7 @@ pub fn each_entry(source: &mut Source, wanted: impl Fn(&str) -> bool, mut handle
             }
             Err(_) => {
                 source.lose(entry + 1, CUT_OFF);
-                return Ok(());
+                return;
             }
         }
         entry += 1;
@@ -69,7 +69,7 @@ pub fn each_entry(source: &mut Source, wanted: impl Fn(&str) -> bool, mut handle
             Ok((name, Some(Content::Whole(bytes)))) => {
                 let Some(rest) = left.checked_sub(bytes.len() as u64) else {
                     source.lose(entry, &TooMuch(bounds.unpacked).to_string());
-                    return Ok(());
+                    return;
                 };
                 left = rest;
                 let text = String::from_utf8(bytes).unwrap_or_else(|error| {
@@ -94,7 +94,7 @@ pub fn each_entry(source: &mut Source, wanted: impl Fn(&str) -> bool, mut handle
             }
             Err(_) => {
                 source.lose(entry, CUT_OFF);
-                return Ok(());
+                return;
             }
         }
         mark = number(&mut stream, 4);

@@ -35,17 +35,15 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                     file.sample(text, number, source)
                 }
             },
-        )
+        );
     } else {
         let wanted = [("eval", Take::Whole), ("samples", Take::Elements)];
-        each_piece(source, &wanted, |source, piece| {
-            match piece.key {
-                "eval" => file.describe(piece.text, "/packages/inspect_ai", source),
-                _ => file.sample(piece.text, piece.number, source),
-            }
-            Ok(())
-        })
+        each_piece(source, &wanted, |source, piece| match piece.key {
+            "eval" => file.describe(piece.text, "/packages/inspect_ai", source),
+            _ => file.sample(piece.text, piece.number, source),
+        });
     }
+    Ok(())
 }
 
 /// An archive that is still being written has its description in the journal.

@@ -3,6 +3,7 @@
 use crate::format::ground::{Absurd, Count, Figures, Words, text_or_json};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Blocks;
+use crate::format::wire::held;
 use crate::transcript::{Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -101,14 +102,7 @@ pub struct Written<'a> {
     pub tool_calls: Option<Vec<ToolCall<'a>>>,
     pub tool_call_id: Words<'a>,
     pub function: Words<'a>,
-    pub error: Option<ToolError<'a>>,
-}
-
-/// Why a tool failed: the model reads the message.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ToolError<'a> {
-    pub message: Words<'a>,
+    pub error: Option<held::Message<'a>>,
 }
 
 /// A part of a message.

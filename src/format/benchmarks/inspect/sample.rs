@@ -7,11 +7,15 @@ use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How a string begins that stands for an attachment.
 const ATTACHMENT: &str = "attachment://";
+/// How often a text may hold the bytes of all attachments of its sample: one that names a large one again and again would grow in the square of the
+/// file.
+const MOST_SWOLLEN: usize = 16;
 
 /// The conversations of a sample, the one that began first in front.
 pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, source: &mut Source) -> Vec<Transcript> {
@@ -24,6 +28,8 @@ pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, so
     let mut reading = Reading {
         id,
         number,
+        swollen: Cell::new(0),
+        most_attached: attachments.values().map(|content| content.len()).sum::<usize>() * MOST_SWOLLEN,
         attachments,
         pool,
         scale,
@@ -42,6 +48,7 @@ pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, so
         reading.final_messages(sample.messages.iter().flatten(), source);
     }
     let scorers = std::mem::take(&mut reading.scorers);
+    (0..reading.swollen.get()).for_each(|_| source.lose(number, "attachment that a text names too often"));
     let mut transcripts: Vec<Transcript> = reading.sessions.into_iter().map(|session| session.transcript).collect();
     match transcripts.first_mut() {
         Some(first) => first.side_calls = scorers,
@@ -55,6 +62,10 @@ struct Reading<'r> {
     /// The sample's number in its file.
     number: u64,
     attachments: HashMap<&'r str, &'r str>,
+    /// The bytes of attachments that one text may hold.
+    most_attached: usize,
+    /// Attachments that were left out of texts for it.
+    swollen: Cell<u64>,
     pool: &'r [&'r RawValue],
     scale: &'r dyn Scale,
     sessions: Vec<Session>,
@@ -313,13 +324,18 @@ impl Reading<'_> {
             return Cow::Borrowed(text);
         }
         let mut parts = text.split(ATTACHMENT);
+        let mut allowed = self.most_attached;
         let mut whole = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             let end = part.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(part.len());
             let (name, rest) = part.split_at(end);
             match self.attachments.get(name) {
-                Some(content) => whole.push_str(content),
-                None => {
+                Some(content) if content.len() <= allowed => {
+                    allowed -= content.len();
+                    whole.push_str(content);
+                }
+                found => {
+                    self.swollen.set(self.swollen.get() + u64::from(found.is_some()));
                     whole.push_str(ATTACHMENT);
                     whole.push_str(name);
                 }
@@ -334,7 +350,8 @@ impl Reading<'_> {
 fn input<'e>(pool: &'e [&'e RawValue], event: &'e ModelEvent) -> Vec<&'e RawValue> {
     let written = event.input.iter().flatten().copied();
     let referred = event.input_refs.iter().flatten().filter_map(|(start, end)| pool.get(*start..*end)).flatten().copied();
-    written.chain(referred).collect()
+    // A request names each message of the pool once at most: ranges that overlap would make it far longer than the file.
+    written.chain(referred.take(pool.len())).collect()
 }
 
 /// The id of a message, and what it says, which is its id in old logs.

@@ -7,11 +7,11 @@ pub use write::{LeftOut, write};
 
 use crate::format::exchange::openai_chat::{Request, Response, decode, exchange};
 use crate::format::exchange::{Exchange, Sessions};
-use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, compact, decoded, fault, moment, string, values};
+use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, decoded, fault, moment, string};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::Chain;
+use crate::format::recorder::{Chain, definitions};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Message, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -56,17 +56,9 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let name = source.name();
     let exchanges = Sessions::new(READER.name, name.clone(), scale);
     let mut file = File { scale, name, sessions: 0, hand_over, single: None, exchanges };
-    if source.is_printed_over_lines() {
-        let text = source.document()?;
-        for (value, number) in values::<&RawValue>(&text).zip(1..) {
-            match value {
-                Ok(value) => file.value(value.get(), &mut |reason| source.lose(number, reason)),
-                Err(error) => source.lose(number, fault(&error, true)),
-            }
-        }
-    } else {
-        source.each_line(|source, line| source.values(line, |value: &RawValue, lose| file.value(value.get(), lose)))?;
-    }
+    source.each_text(&[], |source, text, number, at_end| {
+        source.values_of(text, number, at_end, |value: &RawValue, lose| file.value(value.get(), lose));
+    })?;
     file.finish();
     Ok(())
 }
@@ -118,7 +110,7 @@ impl File<'_> {
             }
             Shape { messages: Some(messages), tools, model, usage, id, .. } => {
                 let mut conversation = Conversation::new(string(id), string(model));
-                conversation.tools(tools, scale);
+                conversation.transcript.messages.extend(definitions(scale, tools).map(|tools| Message::new(Role::System, vec![tools])));
                 for message in &messages {
                     conversation.message(message, scale, lose);
                 }
@@ -190,14 +182,6 @@ impl Conversation {
     fn new(id: String, model: String) -> Conversation {
         let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
         Conversation { transcript, model, chain: Chain::default(), chat: Chat::default() }
-    }
-
-    /// Puts the definitions of the tools at the head.
-    fn tools(&mut self, tools: Option<&RawValue>, scale: &dyn Scale) {
-        if let Some(tools) = tools.filter(|tools| tools.get() != "[]") {
-            let text = scale.weigh(&compact(tools.get()));
-            self.transcript.messages.push(Message::new(Role::System, vec![Part::Tools(text)]));
-        }
     }
 
     /// Adds a message. One of the model's was made by a call, of which the message may hold the usage.

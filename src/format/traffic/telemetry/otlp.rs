@@ -182,16 +182,18 @@ fn event_messages(event: Event, input: &mut Value, output: &mut Value, instructi
 /// A list that was written as one attribute a field: `gen_ai.prompt.0.role`, `gen_ai.prompt.0.tool_calls.0.name`.
 fn nested(kept: &Map<String, Value>, start: &str) -> Value {
     let mut root = Value::Null;
+    // Each element of a list has an attribute: lists cannot have more elements, at all depths together, than attributes have words.
+    let mut room = kept.len() * DEEPEST;
     for (key, value) in kept {
         if let Some(path) = key.strip_prefix(start).filter(|path| path.split('.').count() <= DEEPEST) {
-            put(&mut root, path, value);
+            put(&mut root, path, value, &mut room);
         }
     }
     root
 }
 
 /// Puts a value at a path of names and indices.
-fn put(place: &mut Value, path: &str, value: &Value) {
+fn put(place: &mut Value, path: &str, value: &Value, room: &mut usize) {
     if path.is_empty() {
         *place = value.clone();
         return;
@@ -203,10 +205,12 @@ fn put(place: &mut Value, path: &str, value: &Value) {
                 *place = json!([]);
             }
             if let Value::Array(list) = place {
-                if list.len() <= index {
-                    list.resize(index + 1, Value::Null);
+                let more = (index + 1).saturating_sub(list.len());
+                if let Some(left) = room.checked_sub(more) {
+                    *room = left;
+                    list.resize(list.len() + more, Value::Null);
                 }
-                list.get_mut(index).into_iter().for_each(|place| put(place, rest, value));
+                list.get_mut(index).into_iter().for_each(|place| put(place, rest, value, room));
             }
         }
         _ => {
@@ -214,7 +218,7 @@ fn put(place: &mut Value, path: &str, value: &Value) {
                 *place = json!({});
             }
             if let Value::Object(fields) = place {
-                put(fields.entry(word).or_insert(Value::Null), rest, value);
+                put(fields.entry(word).or_insert(Value::Null), rest, value, room);
             }
         }
     }
