@@ -7,13 +7,13 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Replace an item by a text.
+/// Replace an item by a placeholder.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mask {
-    /// The placeholder.
+    /// Placeholder that stands in the context for the item's text.
     pub text: String,
-    /// What of the original stays in front of and behind it: by the first of these that its tool is named in. Empty for nothing.
+    /// Ends of the original that stay around the placeholder: the first preview that names the item's tool counts. Empty: nothing stays.
     #[serde(default, deserialize_with = "one_or_several")]
     pub preview: Vec<Preview>,
 }
@@ -43,18 +43,18 @@ fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Prev
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preview {
-    /// From its start.
+    /// Units that stay from the item's start.
     pub head: u32,
-    /// From its end.
+    /// Units that stay from the item's end.
     pub tail: u32,
-    /// Counted in. An item of no more lines than stay keeps its text, and has no placeholder.
+    /// Unit of `head` and `tail`. An item of no more lines than stay keeps its text, and has no placeholder.
     pub unit: Extent,
     /// The tools whose results it is for; empty for all.
     #[serde(default)]
     pub tools: Vec<String>,
 }
 
-/// Cut an item.
+/// Cut an item that is larger than a limit.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Truncate {
@@ -62,11 +62,11 @@ pub struct Truncate {
     pub max: Option<u64>,
     /// Units that a cut item keeps; `max` where absent.
     pub keep: Option<u64>,
-    /// Counted in.
+    /// Unit of `max` and `keep`.
     pub unit: Unit,
     /// Lines that an item keeps which is cut for its size.
     pub keep_lines: Option<u64>,
-    /// At most so many lines.
+    /// Lines that an item may have: one with more is cut. Absent: lines are not counted.
     pub max_lines: Option<u64>,
     /// Longer lines are cut to this many code points.
     pub max_line_chars: Option<u64>,
@@ -151,7 +151,7 @@ impl Default for Truncate {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "WrittenLine")]
 pub enum PartialLine {
-    /// Nothing.
+    /// A line that does not fit is left out.
     #[default]
     None,
     /// The end of the last line, where not even that fits whole (pi).
@@ -195,15 +195,15 @@ pub enum Boundary {
     Split,
 }
 
-/// Remove messages.
+/// Remove messages without a summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Drop {
     /// Text put in their place, with `{dropped}` for the number of messages; empty for none.
     pub marker: String,
-    /// Where that text stands.
+    /// Where the marker stands.
     pub place: Place,
-    /// Whose message it is.
+    /// Role of the message that holds the marker.
     pub role: SummaryRole,
 }
 
@@ -218,9 +218,9 @@ impl Drop {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Summarise {
-    /// Where the summary stands afterwards.
+    /// Where the summary stands in the prompt.
     pub place: Place,
-    /// Whose message the summary is.
+    /// Role of the message that holds the summary.
     pub role: SummaryRole,
     /// What the summariser reads.
     pub input: Input,
@@ -278,11 +278,11 @@ impl Summarise {
     }
 }
 
-/// What one summary is of.
+/// What one of a rule's summaries covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
-    /// Of all that goes.
+    /// All that goes, in one summary.
     #[default]
     All,
     /// Of one tool's result and its call: each has a request and a summary of its own, which stands in its place (goose).
@@ -291,7 +291,7 @@ pub enum Per {
     Tokens(u64),
 }
 
-/// Where a summary stands.
+/// Where a text of the policy stands in the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
@@ -306,16 +306,16 @@ pub enum Place {
     SystemPrompt,
 }
 
-/// Whose message a summary is.
+/// Role of the message that holds a text of the policy: a summary, a marker, an injection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryRole {
-    /// The system's.
+    /// A message of role `system`.
     System,
-    /// The user's.
+    /// A message of role `user`.
     #[default]
     User,
-    /// The model's.
+    /// A message of role `assistant`, as if the model had written it.
     Assistant,
 }
 
@@ -359,14 +359,14 @@ pub enum SummariserOverflow {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inject {
-    /// What it is, for reports.
+    /// Name of the text in reports.
     pub what: String,
-    /// How large.
+    /// Tokens of the text; a text that a program wrote has the size that it has.
     pub tokens: u64,
-    /// Whose message it is.
+    /// Role of the message that holds the text.
     #[serde(default)]
     pub role: SummaryRole,
-    /// Where it stands.
+    /// Where the text stands in the prompt.
     #[serde(default = "at_the_end")]
     pub place: Place,
     /// Does it open a turn, as what a user writes does?

@@ -167,7 +167,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// A message is passed.
+    /// Counts a message that the scan has passed.
     pub fn pass(&mut self, message: &Seen) {
         self.messages += 1;
         let is_result = message.role == Role::Tool;

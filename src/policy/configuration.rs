@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct ConfigurationFile {
     /// The file, as the agent's documentation names it.
     pub file: String,
-    /// How it is written.
+    /// Syntax of the file.
     pub syntax: Syntax,
     /// The variable or the constructor that the settings belong to, where the syntax has one.
     #[serde(default)]
@@ -21,7 +21,7 @@ pub struct ConfigurationFile {
     pub keys: BTreeMap<String, Key>,
 }
 
-/// How a file is written.
+/// Syntax of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Syntax {
@@ -29,7 +29,7 @@ pub enum Syntax {
     Json,
     /// JSON that may hold comments.
     Jsonc,
-    /// TOML.
+    /// TOML, with comments behind `#`.
     Toml,
     /// Variables of a shell.
     Environment,
@@ -51,7 +51,7 @@ pub enum Key {
     Path(String),
     /// The same with more to be said of the value.
     Written {
-        /// The keys.
+        /// Keys from the outermost on, with dots between them.
         key: String,
         /// The value as it is written there, `{}` where the number stands; the number alone where nothing is said.
         #[serde(default = "plain")]

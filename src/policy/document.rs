@@ -29,7 +29,7 @@ use toml::{Table, Value};
 pub struct Policy {
     /// Under this name it stands in reports.
     pub name: String,
-    /// One line: what it does.
+    /// What the policy does, in one line.
     pub about: String,
     /// Which system, version and source it mirrors; empty for a user's own.
     pub mirrors: String,

@@ -40,7 +40,7 @@ struct RuleDraft {
     node: Node<'static>,
     /// The places of its formulas.
     formulas: Range<usize>,
-    /// By what they come to.
+    /// Rules by the numbers that their formulas come to.
     known: BTreeMap<Vec<u64>, Arc<Rule>>,
 }
 

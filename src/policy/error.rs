@@ -8,7 +8,7 @@ pub enum PolicyError {
     /// The name is no preset, and there is no such file.
     #[error("`{name}` is neither a preset nor a readable policy file{hint}")]
     Unknown {
-        /// What was asked for.
+        /// The name or path that was asked for.
         name: String,
         /// "; did you mean ..." or nothing.
         hint: String,
@@ -16,11 +16,11 @@ pub enum PolicyError {
     /// The TOML is broken or says something that the vocabulary does not know.
     #[error("{origin}:{line}:{column}: {reason}")]
     Invalid {
-        /// File or preset.
+        /// Path of the policy file, or name of the preset.
         origin: String,
-        /// From 1.
+        /// Line of the mistake, from 1.
         line: usize,
-        /// From 1.
+        /// Column of the mistake, from 1.
         column: usize,
         /// What is wrong, with the nearest known word.
         reason: String,
@@ -28,9 +28,9 @@ pub enum PolicyError {
     /// A parameter that the policy does not have.
     #[error("policy `{policy}` has no parameter `{name}`{hint}")]
     NoParameter {
-        /// The policy.
+        /// Name of the policy.
         policy: String,
-        /// The unknown name.
+        /// Name that none of the policy's parameters has.
         name: String,
         /// "; did you mean ..." or the list of all.
         hint: String,
@@ -38,31 +38,31 @@ pub enum PolicyError {
     /// A formula that has no value for this model.
     #[error("policy `{policy}`: {error}")]
     Formula {
-        /// The policy.
+        /// Name of the policy.
         policy: String,
-        /// Why.
+        /// Why the formula has no value.
         error: ExpressionError,
     },
     /// A formula of a parameter comes to a number that the parameter cannot have.
     #[error("policy `{policy}`: `{name}`: {reason} (`{formula}` at a window of {window})")]
     OutOfRange {
-        /// The policy.
+        /// Name of the policy.
         policy: String,
-        /// The parameter.
+        /// Name of the parameter.
         name: String,
         /// The formula as it is written.
         formula: String,
         /// The window that it was worked out for.
         window: u64,
-        /// Why not.
+        /// Why the parameter cannot have the number.
         reason: String,
     },
     /// The numbers do not fit the vocabulary once the formulas are worked out.
     #[error("policy `{policy}`: {reason}")]
     Plan {
-        /// The policy.
+        /// Name of the policy.
         policy: String,
-        /// Why.
+        /// What the vocabulary refuses, as one sentence.
         reason: String,
     },
     /// Policies that extend each other in a ring, or too deep a chain.

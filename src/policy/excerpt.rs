@@ -272,7 +272,7 @@ fn fitting<'t>(
     (kept, taken)
 }
 
-/// The size of a text.
+/// Length of a text in a unit.
 pub(super) fn units(unit: Unit, text: &str) -> u64 {
     size(unit, text, &Length::of(text))
 }

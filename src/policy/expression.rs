@@ -7,7 +7,7 @@ use super::suggestion::suggestion;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A number or a formula.
+/// A number, or a formula that gives one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
@@ -61,36 +61,36 @@ const FUNCTIONS: &[(&str, Function)] = &[
 /// What is wrong with a formula.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ExpressionError {
-    /// It cannot be parsed.
+    /// The text is no formula.
     #[error("`{}`: {reason} at column {column}", shown(text))]
     Syntax {
-        /// The formula.
+        /// The formula as it is written.
         text: String,
-        /// What was expected.
+        /// What the parser expected at the column.
         reason: String,
-        /// Where, from 1.
+        /// Byte of the formula at which parsing stopped, from 1.
         column: usize,
     },
-    /// It names something that is neither a parameter nor a fact of the model.
+    /// The formula names something that is neither a parameter nor a fact of the model.
     #[error("`{}` names `{}`, which is neither a parameter nor a fact of the model{hint}", shown(text), shown(name))]
     UnknownName {
-        /// The formula.
+        /// The formula as it is written.
         text: String,
-        /// The unknown name.
+        /// Name without a value.
         name: String,
         /// "; did you mean ..." or nothing.
         hint: String,
     },
-    /// Its value is no finite number.
+    /// The value is no finite number.
     #[error("`{}` has no finite value", shown(text))]
     NotFinite {
-        /// The formula.
+        /// The formula as it is written.
         text: String,
     },
     /// Parameters that refer to each other in a ring.
     #[error("parameter `{name}` refers to itself")]
     Circular {
-        /// One of the ring.
+        /// One parameter of the ring.
         name: String,
     },
 }
@@ -105,11 +105,11 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// Names and their values.
+/// Values by the names that formulas know them by.
 pub type Scope = BTreeMap<String, f64>;
 
 impl Expression {
-    /// Parses a formula.
+    /// Parses arithmetic over numbers, parameters and facts of the model, with comparisons and functions.
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         let mut parser = Parser { text, at: 0, depth: 0 };
         if text.len() > LONGEST {
@@ -123,12 +123,12 @@ impl Expression {
         Ok(Expression { text: text.to_owned(), root })
     }
 
-    /// As it is written.
+    /// The formula as it is written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its value in a scope.
+    /// The number that the formula comes to with these names.
     pub fn value(&self, scope: &Scope) -> Result<f64, ExpressionError> {
         let value = self.root.value(scope).map_err(|name| ExpressionError::UnknownName {
             text: self.text.clone(),
@@ -143,7 +143,7 @@ impl Expression {
         self.root.resolve(place)
     }
 
-    /// The names that it uses.
+    /// Names that the formula refers to.
     pub fn names(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         self.root.collect_names(&mut names);

@@ -54,7 +54,7 @@ impl<'a> Growing<'a> {
         Growing { select, found: Vec::new(), tokens: 0, passed: 0, seen: 0, guarded: Scan::default() }
     }
 
-    /// What is looked for.
+    /// The selection whose items are followed.
     pub fn select(&self) -> &'a Select {
         self.select
     }

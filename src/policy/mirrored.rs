@@ -34,9 +34,9 @@ named! {
         Recordings = "recordings",
         /// A case worked by hand, as a test.
         Example = "example",
-        /// Its code was read.
+        /// The system's code was read.
         Code = "code",
-        /// Its documentation was read.
+        /// The system's documentation was read.
         Documentation = "documentation",
     }
 }

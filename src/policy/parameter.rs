@@ -7,14 +7,14 @@ use crate::decode;
 use serde::Deserialize;
 use toml::Value;
 
-/// One parameter.
+/// A named setting of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// A number, or a formula over other parameters and facts of the model.
     pub value: Value,
-    /// In which unit.
+    /// Word for the unit (`tokens`, `turns`, `0 or 1`); empty where the document has none.
     pub unit: String,
-    /// One line of help.
+    /// What the parameter does, in one line.
     pub help: String,
     /// Within which values it is looked for when the policy is tuned; absent where it is left as it is.
     pub range: Option<SearchRange>,
@@ -23,12 +23,12 @@ pub struct Parameter {
     pub replaced: bool,
 }
 
-/// From one value to another, both included.
+/// Values that a tuning tries, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchRange {
-    /// The least.
+    /// Least value that a tuning tries.
     pub from: f64,
-    /// The most.
+    /// Largest value that a tuning tries.
     pub to: f64,
 }
 

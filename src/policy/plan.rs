@@ -87,10 +87,10 @@ pub struct Belief {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageShare {
-    /// Yes.
+    /// The policy counts the part with the rest.
     #[default]
     Counted,
-    /// No: it looks at other fields alone.
+    /// The policy looks at other fields alone.
     Ignored,
 }
 
@@ -130,7 +130,7 @@ pub enum AfterRewrite {
     Estimate,
     /// It knows nothing until the next response: triggers on usage stay silent.
     Unknown,
-    /// It keeps the old usage.
+    /// The policy keeps the old usage.
     Stale,
 }
 
@@ -138,7 +138,7 @@ pub enum AfterRewrite {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterOverflow {
-    /// Nothing.
+    /// The refusal changes nothing that the policy believes.
     #[default]
     Nothing,
     /// The context is taken to be exactly full.
@@ -149,15 +149,15 @@ pub enum AfterOverflow {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Summary {
-    /// Which model of size.
+    /// Which model gives the summary's tokens.
     pub model: SummaryModel,
     /// Tokens of a `fixed` summary, and of a `recorded` one where the corpus holds none.
     pub tokens: u64,
     /// Share of what it replaces, for `share`.
     pub ratio: f64,
-    /// Least tokens, for `share`.
+    /// Least tokens of a summary, for `share`.
     pub min: u64,
-    /// Most tokens, for `share`; 0 for no bound.
+    /// Most tokens of a summary, for `share`; 0 for no bound.
     pub max: u64,
 }
 
@@ -171,7 +171,7 @@ impl Default for Summary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryModel {
-    /// Always the same.
+    /// The number of tokens that the document fixes.
     #[default]
     Fixed,
     /// A share of what it replaces, within bounds.
@@ -212,9 +212,9 @@ impl Rule {
 pub enum Action<'r> {
     /// Items are replaced by a short text.
     Mask(&'r Mask),
-    /// Items are cut.
+    /// Items are cut to a limit.
     Truncate(&'r Truncate),
-    /// Messages are removed.
+    /// Messages are removed without a summary.
     Drop(&'r Drop),
     /// Messages are replaced by a summary.
     Summarise(&'r Summarise),
@@ -226,9 +226,9 @@ pub enum Action<'r> {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Its name within the policy.
+    /// Name of the rule within the policy.
     pub id: String,
-    /// Where in the loop.
+    /// Where in the loop the rule runs.
     pub at: Hook,
     /// For a check point within a gap: so many seconds after the last reply.
     #[serde(default, deserialize_with = "seconds")]
@@ -242,19 +242,19 @@ pub struct Rule {
     /// Not at a call at which one of these other rules has fired, whatever came of it: they are one check (Qwen Code, deepagents).
     #[serde(default, deserialize_with = "one_or_more")]
     pub unless: Vec<String>,
-    /// When. Absent: always.
+    /// Condition under which the rule fires. Absent: always.
     #[serde(default)]
     pub when: Option<Trigger>,
-    /// What is acted upon.
+    /// Items or messages that the rule acts upon.
     #[serde(default)]
     pub select: Select,
     /// Replace items by a short text.
     #[serde(default)]
     pub mask: Option<Mask>,
-    /// Cut items.
+    /// Cut items to a limit.
     #[serde(default)]
     pub truncate: Option<Truncate>,
-    /// Remove messages.
+    /// Remove messages without a summary.
     #[serde(default)]
     pub drop: Option<Drop>,
     /// Replace messages by a summary.
@@ -292,7 +292,7 @@ pub struct Rule {
     /// The agent gives up instead of calling: the session ends here.
     #[serde(default)]
     pub refuse: Switch,
-    /// Does the change last?
+    /// How long the change of the context lasts.
     #[serde(default)]
     pub mode: Mode,
     /// The rule to run where this one failed to change anything.
@@ -346,7 +346,7 @@ pub enum ReportedAs {
     Prune,
     /// Messages were replaced by a summary.
     Compact,
-    /// Messages were removed.
+    /// Messages were removed without a summary.
     Drop,
     /// Everything but a few messages was replaced.
     Reset,
@@ -357,7 +357,7 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Hook: name {
-        /// As an item arrives.
+        /// As an item arrives, before it stands in the context.
         Ingest = "ingest",
         /// A user message is about to enter: the stored history is checked first.
         TurnStart = "turn_start",
@@ -368,20 +368,20 @@ named! {
         /// Right before a call, but not before the first one after a user message: between two steps of one turn
         /// (Codex and pi 1.5 check there, beside their check between turns).
         MidTurn = "mid_turn",
-        /// After a reply.
+        /// After each reply of the model.
         PostCall = "post_call",
         /// After the last reply of a turn.
         TurnEnd = "turn_end",
         /// No user message has come for a while: once in each gap, behind the last reply of a session too.
         Idle = "idle",
-        /// The provider refused the call.
+        /// The provider refused the call as too long.
         Overflow = "overflow",
         /// Only when another rule names it.
         Manual = "manual",
     }
 }
 
-/// The least saving.
+/// Saving that a rule must reach, or exceed, to act.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MinSaving {
@@ -395,14 +395,14 @@ pub struct MinSaving {
     pub cmp: Comparison,
 }
 
-/// Gross or net.
+/// Which tokens a saving counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// What goes.
+    /// Estimated tokens of what goes.
     #[default]
     Gross,
-    /// What goes less what comes in its place.
+    /// Estimated tokens of what goes, less those of what comes in its place.
     Net,
 }
 
@@ -410,10 +410,10 @@ pub enum Basis {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
-    /// Above.
+    /// The value must lie above the limit.
     #[default]
     Gt,
-    /// At or above.
+    /// The value must lie at the limit or above.
     Ge,
 }
 
@@ -421,19 +421,19 @@ pub enum Comparison {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MaxFires {
-    /// Within one call.
+    /// Firings within one call; absent: no bound.
     pub per_call: Option<u32>,
-    /// Within one turn.
+    /// Firings within one turn; absent: no bound.
     pub per_turn: Option<u32>,
-    /// Within one session.
+    /// Firings within one session; absent: no bound.
     pub per_session: Option<u32>,
 }
 
-/// Does a change last?
+/// How long a change of the context lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// It lasts.
+    /// The change stays in the stored history.
     #[default]
     Commit,
     /// It is made anew for each request and forgotten after it (BaseAgent forgets its pruning so).

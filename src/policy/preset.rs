@@ -1,10 +1,10 @@
 //! The policies that ship with the program: one TOML document for each system and version.
 
-/// One built-in policy.
+/// A policy that ships with the program.
 pub struct Preset {
-    /// Its name: `system@version`, or `system` alone.
+    /// Name of the form `system@version`, or `system` alone.
     pub name: &'static str,
-    /// Its document.
+    /// TOML document of the policy.
     pub text: &'static str,
 }
 

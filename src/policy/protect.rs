@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// A message that is cut to what was left of a budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shortened {
-    /// The message.
+    /// Id of the message in the context.
     pub id: u32,
     /// Estimated tokens of its texts that it keeps.
     pub keeps: u64,

@@ -69,9 +69,9 @@ fn version_or_day<'de, D: Deserializer<'de>>(decoder: D) -> Result<Option<String
 /// What a log says of its writer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recorder<'a> {
-    /// The agent.
+    /// The agent, as its reader names it.
     pub agent: &'a str,
-    /// Its version; empty where the log names none.
+    /// Version of the agent; empty where the log names none.
     pub version: &'a str,
     /// The day of the session as `2026-03-15`; empty where the log has no times.
     pub day: &'a str,

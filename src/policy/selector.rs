@@ -11,9 +11,9 @@ pub struct Select {
     pub kind: Vec<Kind>,
     /// Only results and calls of these tools; empty for all.
     pub tools: Vec<String>,
-    /// Not those of these tools.
+    /// Not results and calls of these tools.
     pub not_tools: Vec<String>,
-    /// Not results that are errors.
+    /// Errors of tools are left out.
     pub not_errors: Switch,
     /// Only results that something later in the conversation shows again.
     pub superseded: Switch,
@@ -41,7 +41,7 @@ pub struct Select {
     pub take: Take,
     /// In which order it is taken.
     pub order: Order,
-    /// What an item counts for.
+    /// What an item's size counts: its text alone, or all that it adds.
     pub sizes: Sizes,
     /// What is taken grows by so many items at once, for the sake of the prompt cache; for items.
     pub step: Option<Step>,
@@ -92,13 +92,13 @@ impl Default for Select {
     }
 }
 
-/// Kinds of items.
+/// Kinds of items that a selection can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// System messages.
     System,
-    /// Tool definitions.
+    /// Tool definitions that the log shows.
     Tools,
     /// What the user wrote.
     User,
@@ -106,13 +106,13 @@ pub enum Kind {
     Prompt,
     /// What the model wrote.
     Assistant,
-    /// Reasoning.
+    /// Reasoning of the model.
     Thinking,
-    /// Tool calls.
+    /// Calls of tools.
     ToolCall,
-    /// Tool results.
+    /// Results of tools, errors included.
     ToolResult,
-    /// Pictures.
+    /// Pictures, as items of any message.
     Image,
     /// Summaries that a policy made.
     Summary,
@@ -122,9 +122,9 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
-    /// How much.
+    /// Number of units that the end protects.
     pub n: f64,
-    /// Of what.
+    /// Unit that `n` counts.
     pub unit: EndUnit,
     /// Tokens and items are counted over everything, or over what the selection looks for.
     #[serde(default)]
@@ -145,11 +145,11 @@ pub struct End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndUnit {
-    /// Estimated tokens.
+    /// Tokens by the policy's estimate.
     Tokens,
     /// Items of the selection.
     Items,
-    /// Messages.
+    /// Messages, each result of a tool as one.
     Messages,
     /// Messages, the results of one reply as one, as APIs have them that take such results together.
     Batches,
@@ -165,7 +165,7 @@ pub enum EndUnit {
     SizeShare,
 }
 
-/// What an end counts.
+/// What an end's tokens or items are counted over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndOf {
@@ -178,18 +178,18 @@ pub enum EndOf {
     Usage,
 }
 
-/// The fate of the item that crosses a token line.
+/// What becomes of the item on a token line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Crossing {
-    /// It is kept.
+    /// The item stays in the context.
     #[default]
     Keep,
-    /// It goes.
+    /// The item is selected.
     Select,
 }
 
-/// How several tails combine.
+/// How several protected ends combine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tails {
@@ -204,10 +204,10 @@ pub enum Tails {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllKept {
-    /// Nothing goes.
+    /// The rule selects nothing.
     #[default]
     Nothing,
-    /// Everything goes.
+    /// The rule selects everything.
     Everything,
     /// All but the newest turn goes. Where that is all there is, everything goes, or an earlier summary alone, if there is one (OpenCode 2).
     /// A cut that a snap moves in front of everything counts as well.
@@ -233,7 +233,7 @@ pub enum Pairs {
 pub enum Stop {
     /// A result that is masked already.
     Masked,
-    /// A summary.
+    /// A summary of an earlier compaction.
     Summary,
 }
 
@@ -264,13 +264,13 @@ pub enum Absent {
     Stay,
 }
 
-/// A direction in the conversation.
+/// Way in which a snap moves the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// To older messages.
+    /// To older messages: more of them stay.
     Back,
-    /// To newer messages.
+    /// To newer messages: fewer of them stay.
     Forward,
 }
 
@@ -278,12 +278,12 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
-    /// Nothing is selected.
+    /// The rule selects nothing.
     #[default]
     Nothing,
     /// It looks in the other direction.
     Turn,
-    /// Everything is selected.
+    /// The rule selects all that it looks at.
     Everything,
     /// Everything is selected where the newest message is a reply that calls nothing; else it looks in the other direction (Gemini CLI).
     Answered,
@@ -315,7 +315,7 @@ pub struct Protect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Replay {
-    /// None is.
+    /// No message is replayed.
     #[default]
     Nothing,
     /// The newest user message (OpenCode after a refusal): the selection looks at what stands before it, and what has come after it is
@@ -338,14 +338,14 @@ pub enum Carried {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Take {
-    /// All that is eligible.
+    /// All items or messages that are eligible.
     #[default]
     All,
     /// A share of the eligible messages, rounded down.
     Share(f64),
     /// A share of the eligible messages, rounded down to an even number.
     EvenShare(f64),
-    /// So many.
+    /// A fixed number of items or messages.
     Count(u64),
     /// Until the estimate of the request is at or below this.
     UntilRequest(f64),
@@ -382,7 +382,7 @@ pub struct DownTo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sizes {
-    /// Their texts by themselves.
+    /// Estimate of the text alone.
     #[default]
     Texts,
     /// What they add to their messages, with names and all that wraps them.
@@ -393,11 +393,11 @@ pub enum Sizes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// The oldest first.
+    /// The oldest item or message first.
     #[default]
     Oldest,
-    /// The largest first.
+    /// The largest by the policy's estimate first.
     Largest,
-    /// From the middle outwards.
+    /// From the middle of the eligible ones outwards.
     MiddleOut,
 }

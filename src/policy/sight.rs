@@ -17,7 +17,7 @@ pub struct Sight<'a> {
     pub pending: u64,
     /// Estimate of a user message that is about to enter.
     pub incoming: u64,
-    /// Calls made so far.
+    /// Calls of the session so far.
     pub calls: u64,
     /// Calls made since the rule last fired.
     pub calls_since_fired: u64,

@@ -12,23 +12,23 @@ use std::fmt;
 use std::sync::Arc;
 use toml::{Table, Value};
 
-/// What a level looks at.
+/// The size that a level looks at.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Size {
     /// One of the sizes by its name.
     Named(Measure),
-    /// A formula over them.
+    /// A formula over sizes, parameters and facts.
     Formula(Arc<Formula>),
 }
 
 named! {
-    /// Sizes by name.
+    /// Sizes of the context that a policy can know, by name.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Measure: words {
         /// The prompt that the provider reported for the last call.
         UsageIn = "the last reported prompt",
-        /// That and its output.
+        /// The last reported prompt and its output.
         UsageTotal = "the last reported prompt and reply",
         /// That and estimates of all that came after the reply; where no usage is known, the estimate of the whole request.
         UsagePlusPending = "the last reported usage with an estimate of what came since",
@@ -67,9 +67,9 @@ const OLD: [&str; 5] = ["usage_in", "turn_usage_in", "usage_total", "refused", "
 /// A formula whose parameters are worked out, and whose sizes are looked at when it is asked for its value.
 #[derive(Clone, Debug)]
 pub struct Formula {
-    /// As it is written.
+    /// The formula as it is written.
     text: String,
-    /// Its parameters and facts.
+    /// Values of the parameters and facts of the model that the formula names.
     names: BTreeMap<String, f64>,
     /// Places: first what it may ask about the state, then the values of `names`.
     resolved: Resolved,
@@ -138,7 +138,7 @@ impl Size {
         }
     }
 
-    /// In words.
+    /// The size in words, a formula with the values of its names.
     pub fn words(&self) -> String {
         match self {
             Size::Named(measure) => measure.words().to_owned(),

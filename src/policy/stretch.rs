@@ -32,7 +32,7 @@ pub struct Conversation {
 struct Before {
     /// Messages in prompt order, the system's included.
     places: usize,
-    /// Estimates.
+    /// Estimated tokens of these messages.
     tokens: u64,
     summaries: u64,
 }
@@ -42,13 +42,13 @@ struct Before {
 pub struct Stretch {
     /// The first one, and the one behind the last one, by their places in the conversation.
     pub start: usize,
-    /// Where none is taken, `start`.
+    /// The place behind the last message taken; `start` where none is.
     pub end: usize,
     /// How many messages were looked at, for guards on progress.
     pub looked_at: usize,
-    /// How many of them are no earlier summaries.
+    /// How many of the messages taken are no earlier summaries.
     pub new: u64,
-    /// Their estimates.
+    /// Estimated tokens of the messages taken.
     pub tokens: u64,
 }
 
@@ -96,7 +96,7 @@ impl Conversation {
         self.range = std::mem::take(&mut self.range).seen_in(view);
     }
 
-    /// Nothing has been looked at.
+    /// Forgets all messages that were looked at.
     pub fn clear(&mut self) {
         self.cut_to(0, Before::default());
         self.newest_summary = None;
@@ -190,12 +190,12 @@ impl Conversation {
         self.sums(message).places
     }
 
-    /// How many messages there are.
+    /// Number of the messages that were looked at.
     pub fn len(&self) -> usize {
         self.before.len()
     }
 
-    /// Is there none?
+    /// Does the conversation hold no message?
     pub fn is_empty(&self) -> bool {
         self.before.is_empty()
     }

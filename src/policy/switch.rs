@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 
-/// On or off.
+/// A yes-or-no key of a policy document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Flag")]
 pub enum Switch {
-    /// On.
+    /// `true`, or a formula that gives any number but 0.
     On,
-    /// Off.
+    /// `false`, or a formula that gives 0.
     #[default]
     Off,
 }

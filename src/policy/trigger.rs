@@ -16,9 +16,9 @@ pub enum Trigger {
     Count(Count),
     /// Seconds since the last call.
     Idle(f64),
-    /// One of them holds.
+    /// At least one of the triggers holds.
     Any(Vec<Trigger>),
-    /// All of them hold.
+    /// All of the triggers hold.
     All(Vec<Trigger>),
 }
 
@@ -101,26 +101,26 @@ impl Trigger {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
-    /// Which size, or a formula over sizes.
+    /// Name of the size, or a formula over sizes.
     pub of: Size,
-    /// Holds above this.
+    /// Size above which the level fires.
     #[serde(default)]
     pub gt: Option<f64>,
-    /// Holds at or above this.
+    /// Size at or above which the level fires.
     #[serde(default)]
     pub ge: Option<f64>,
 }
 
-/// Number against limit.
+/// A number of things against a limit. Exactly one of `gt` and `ge` is given.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
-    /// What is counted.
+    /// Kind of the things that are counted.
     pub of: Counted,
-    /// Holds above this.
+    /// Number above which the count fires.
     #[serde(default)]
     pub gt: Option<f64>,
-    /// Holds at or above this.
+    /// Number at or above which the count fires.
     #[serde(default)]
     pub ge: Option<f64>,
     /// Counted since the rule last fired, instead of what stands in the context.
@@ -141,17 +141,17 @@ named! {
         ToolResults = "tool results",
         /// Of these, those that something later shows again.
         Superseded = "results shown again",
-        /// Calls.
+        /// Calls of the session, or those since the rule last fired.
         Calls = "calls",
         /// Pictures in the messages of tools.
         Images = "pictures in results",
     }
 }
 
-/// What a trigger says.
+/// A trigger's finding on the context as the policy sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// Does it fire?
+    /// Does the condition hold?
     pub fires: bool,
     /// Estimate and limit of the size that came nearest to its limit; `None` where no size was looked at.
     pub level: Option<Belief>,
@@ -162,9 +162,9 @@ pub struct Verdict {
 /// A count beside the limit that it reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// What was counted.
+    /// Kind of the things that were counted.
     pub of: Counted,
-    /// How many there are.
+    /// Number of the things that were counted.
     pub number: u64,
     /// The limit, rounded down.
     pub limit: u64,
@@ -177,16 +177,16 @@ pub struct Belief {
     pub tokens: u64,
     /// The same to the fraction that a formula gives.
     pub size: f64,
-    /// The limit.
+    /// Limit of the size; the largest float where the level has none.
     pub limit: f64,
-    /// Is the limit reached?
+    /// Has the size reached the limit?
     pub reached: bool,
     /// Does this estimate include what came after the last reply?
     pub sees_pending: bool,
 }
 
 impl Trigger {
-    /// Does it fire?
+    /// Holds the condition against what the policy sees now.
     pub fn evaluate(&self, sight: &Sight<'_>) -> Verdict {
         match self {
             Trigger::Level(level) => level.evaluate(sight),

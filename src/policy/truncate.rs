@@ -8,7 +8,7 @@ use crate::context::Ends;
 use crate::estimate::{Extent, Unit};
 use crate::transcript::{Length, Step, Text};
 
-/// What a cut leaves.
+/// What a cut leaves of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
     /// The sizes of what is left, marker included.

@@ -14,13 +14,13 @@ const LARGEST_NUMBER: f64 = 1e9;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Answer {
-    /// The number of the question.
+    /// Number of the question that is answered.
     pub n: u64,
     /// What it looked at, in the words of a rule's `when`: events name estimate and limit by it.
     pub when: Option<Trigger>,
     /// Did it want to act? Where absent, it did where it edits something, or where `when` fires.
     pub fired: Option<bool>,
-    /// In order.
+    /// Edits in the order in which they are carried out.
     pub edits: Vec<Edit>,
 }
 
@@ -36,13 +36,13 @@ pub struct Edit {
     pub text: Option<String>,
     /// Items are replaced by a short text.
     pub mask: Option<Mask>,
-    /// Items are cut.
+    /// Items are cut to a limit.
     pub truncate: Option<Truncate>,
     /// Messages, or single items, are removed.
     pub drop: Option<Drop>,
     /// Messages are replaced by a summary.
     pub summarise: Option<Summarise>,
-    /// A text is put in.
+    /// A text is put into the context.
     pub inject: Option<Inject>,
 }
 

@@ -55,7 +55,7 @@ impl Program {
 
 /// Answers questions of replays, session by session and on several threads at once.
 pub trait Decide: Send + Sync {
-    /// A session begins.
+    /// Opens the conversation with the program over one session.
     fn begin(&self, session: &Session<'_>) -> Box<dyn Consult>;
 }
 
@@ -74,32 +74,32 @@ pub trait Consult {
 /// A session that begins, and by which of its texts are found where they are asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Session<'a> {
-    /// Its id, which the program is not told.
+    /// Id of the session, which the program is not told.
     pub id: &'a str,
-    /// Its log, of which it is not told either.
+    /// Log of the session, which the program is not told either.
     pub source: &'a str,
-    /// How many parts it has.
+    /// Number of the session's parts.
     pub parts: usize,
-    /// What it is told.
+    /// What the program is told.
     pub opening: Opening<'a>,
 }
 
 /// Why a program decides no more in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It could not be started.
+    /// The program could not be started.
     NotStarted,
-    /// It ended.
+    /// The program ended before its answer.
     Ended,
-    /// It did not answer in time.
+    /// The program did not answer in time.
     Silent,
-    /// What it said is no answer.
+    /// What the program said is no answer.
     Garbled,
-    /// Its answer cannot be carried out.
+    /// The program's answer cannot be carried out.
     Wrong,
 }
 
-/// Who is asked.
+/// What decides for a program; equal to copies of itself alone.
 #[derive(Clone)]
 pub struct Decider(pub Arc<dyn Decide>);
 

@@ -12,18 +12,18 @@ pub struct Opening<'a> {
     pub prompt_limit: u64,
     /// What the policy keeps free for the reply.
     pub reserve: u64,
-    /// The model; `None` where the log names none.
+    /// Name of the model; `None` where the log names none.
     pub model: Option<&'a str>,
     /// The policy's parameters and the facts of the model, worked out.
     pub params: &'a BTreeMap<String, f64>,
 }
 
-/// A check point.
+/// What a program is asked at a check point.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Question {
     /// The rule that asks.
     pub rule: String,
-    /// Where in the loop.
+    /// Where in the loop: the name of a hook.
     pub at: &'static str,
     /// The number of calls made before.
     pub call: u64,
@@ -54,31 +54,31 @@ pub struct Question {
 pub struct Put {
     /// The place, from 0, once those in front of it have come.
     pub place: usize,
-    /// The message.
+    /// The message that has come.
     #[serde(flatten)]
     pub message: MessageSeen,
 }
 
-/// A message.
+/// A message as a program sees it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MessageSeen {
-    /// Its id, for edits.
+    /// Id of the message, for edits.
     pub id: u32,
-    /// Whose it is.
+    /// `system`, `user`, `assistant` or `tool`.
     pub role: &'static str,
-    /// The turn in which it came.
+    /// Turn in which the message came.
     pub turn: u32,
     /// The number of calls made before it came.
     pub call: u32,
-    /// Its estimate.
+    /// Tokens by the policy's estimate.
     pub tokens: u64,
     /// For a reply: prompt and output together, as the provider reported them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<u64>,
-    /// It opens a turn.
+    /// The message opens a turn.
     #[serde(skip_serializing_if = "is_false")]
     pub opens_turn: bool,
-    /// It is a summary.
+    /// The message is a summary.
     #[serde(skip_serializing_if = "is_false")]
     pub summary: bool,
     /// It stands for conversation from before the log begins.
@@ -87,14 +87,14 @@ pub struct MessageSeen {
     /// The policy has put it in.
     #[serde(skip_serializing_if = "is_false")]
     pub own: bool,
-    /// Its parts.
+    /// Parts of the message, in their order.
     pub items: Vec<ItemSeen>,
 }
 
-/// A part of a message.
+/// A part of a message as a program sees it.
 #[derive(Clone, Debug, Serialize)]
 pub struct ItemSeen {
-    /// Its id, for edits.
+    /// Id of the part, for edits.
     pub id: u32,
     /// What it is, in the words of a selection.
     pub kind: &'static str,
@@ -108,7 +108,7 @@ pub struct ItemSeen {
     /// A failed tool's result.
     #[serde(skip_serializing_if = "is_false")]
     pub error: bool,
-    /// Something later shows it again.
+    /// Something later shows the part again.
     #[serde(skip_serializing_if = "is_false")]
     pub superseded: bool,
     /// The recording agent has cut it.
@@ -128,33 +128,33 @@ pub struct ItemSeen {
     pub ends: Option<(u32, u32)>,
 }
 
-/// Lengths of a text.
+/// Lengths of a text in four units.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Lengths {
-    /// In UTF-8.
+    /// Bytes of the text in UTF-8.
     pub bytes: u32,
-    /// In UTF-16.
+    /// Code units of the text in UTF-16.
     pub utf16: u32,
-    /// Code points.
+    /// Unicode code points of the text.
     pub chars: u32,
-    /// Ends of lines.
+    /// Newlines in the text.
     pub newlines: u32,
 }
 
 /// What has changed in a message.
 #[derive(Clone, Debug, Serialize)]
 pub struct Changed {
-    /// Its id.
+    /// Id of the message.
     pub id: u32,
-    /// Its estimate now.
+    /// Tokens by the policy's estimate, after the change.
     pub tokens: u64,
-    /// As in [`MessageSeen`].
+    /// Prompt and output, as in [`MessageSeen::usage`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<u64>,
     /// Its items that are not what they were.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<ItemSeen>,
-    /// Its items that have left.
+    /// Ids of the message's items that have left.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<u32>,
 }
@@ -162,9 +162,9 @@ pub struct Changed {
 /// What the provider reported for the last call.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct UsageSeen {
-    /// The prompt.
+    /// Prompt tokens, as the policy reads them.
     pub prompt: u64,
-    /// The reply.
+    /// Output tokens, as the policy reads them.
     pub output: u64,
 }
 
@@ -175,13 +175,13 @@ pub struct SizesSeen {
     pub usage: Option<UsageSeen>,
     /// That, with estimates of what came since; where it is unknown, the estimate of the request.
     pub usage_plus_pending: u64,
-    /// Estimates of what came since.
+    /// Estimate of the messages that came after the last reply.
     pub pending: u64,
     /// The estimate of the whole request.
     pub est_request: u64,
-    /// Without the system's messages.
+    /// The estimate of all messages but the system's.
     pub est_history: u64,
-    /// Those alone.
+    /// The estimate of the system's messages alone.
     pub est_system: u64,
     /// What the policy took the last request for that was refused; 0 where none was.
     pub refused: u64,
