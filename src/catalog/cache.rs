@@ -17,13 +17,13 @@ pub enum Hits {
     Blocks,
 }
 
-/// On or off.
+/// Does a read of a cache entry begin the entry's lifetime anew?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Refresh {
     /// A read begins the lifetime anew.
     On,
-    /// It does not.
+    /// A read leaves the lifetime as it is.
     Off,
 }
 
@@ -31,20 +31,20 @@ pub enum Refresh {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Last {
-    /// It is.
+    /// Every whole step of an earlier prompt is read.
     #[default]
     Read,
-    /// It never is.
+    /// The last whole step of an earlier prompt is never read.
     Unread,
 }
 
-/// What a write costs.
+/// Price of the tokens that a prompt writes to the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Writes {
-    /// What the price table says of writes.
+    /// The price of a write in the price table.
     Paid,
-    /// What input costs anyway.
+    /// The input price: writes cost nothing beside it.
     Free,
 }
 
@@ -69,7 +69,7 @@ pub struct CacheRule {
     long_lifetime: Option<i64>,
     /// Does a read begin the lifetime anew?
     pub refresh: Refresh,
-    /// What a write costs.
+    /// Price of the tokens that a prompt writes to the cache.
     pub writes: Writes,
     /// Of a thousand tokens that are alive by these rules, how many are not read all the same: the provider does not guarantee every hit. 0 where it does.
     #[serde(default)]
@@ -106,7 +106,7 @@ impl CacheRule {
     }
 }
 
-/// The rules of all caches.
+/// The cache rules of all providers.
 #[derive(Clone, Debug)]
 pub struct CacheRules {
     rows: Vec<CacheRule>,

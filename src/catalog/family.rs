@@ -5,7 +5,7 @@ use crate::names::named;
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// Models that count tokens alike.
+    /// Models that share a tokenizer and a way of wrapping messages.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Family: name {
@@ -13,27 +13,27 @@ named! {
         Gpt = "gpt",
         /// OpenAI up to GPT-4 Turbo.
         GptCl100k = "gpt-cl100k",
-        /// Gemini and Gemma.
+        /// Google's Gemini and Gemma models.
         Gemini = "gemini",
         /// Claude 3 to 4.6.
         ClaudeOld = "claude-old",
         /// Claude from Opus 4.7 on.
         ClaudeNew = "claude-new",
-        /// Llama.
+        /// Meta's Llama models.
         Llama = "llama",
-        /// Grok.
+        /// xAI's Grok models.
         Grok = "grok",
-        /// DeepSeek.
+        /// DeepSeek's chat and reasoning models.
         Deepseek = "deepseek",
-        /// Qwen.
+        /// Alibaba's Qwen models.
         Qwen = "qwen",
-        /// Mistral.
+        /// Mistral AI's models.
         Mistral = "mistral",
-        /// Kimi and Moonshot.
+        /// Moonshot's models, Kimi among them.
         Kimi = "kimi",
-        /// GLM.
+        /// Z.ai's GLM models.
         Glm = "glm",
-        /// Everything else.
+        /// Models of no other family, and models that the catalogue does not know.
         Other = "other",
     }
 }
@@ -44,27 +44,27 @@ named! {
 pub enum VocabularyName {
     /// OpenAI from GPT-4o on.
     O200kBase,
-    /// OpenAI before.
+    /// OpenAI up to GPT-4 Turbo.
     Cl100kBase,
     /// DeepSeek V3, V3.1, V3.2 and R1.
     DeepseekV3,
-    /// DeepSeek V4.
+    /// DeepSeek V4, successor of `DeepseekV3`.
     DeepseekV4,
     /// Qwen 2, 2.5 and 3.
     Qwen2,
     /// Llama 3, 3.1, 3.2 and 3.3.
     Llama3,
-    /// Mistral's Tekken.
+    /// Mistral's Tekken, in version 3.
     MistralV3,
-    /// Kimi K2.
+    /// Moonshot's Kimi K2 models.
     KimiK2,
-    /// Kimi K3.
+    /// Moonshot's Kimi K3 models.
     KimiK3,
-    /// GLM 4.
+    /// Z.ai's GLM 4 models.
     Glm4,
-    /// GLM 5.
+    /// Z.ai's GLM 5 models.
     Glm5,
-    /// MiniMax M2.
+    /// MiniMax's models of the M2 series.
     MinimaxM2,
 }
 
@@ -82,7 +82,7 @@ pub struct FamilyFacts {
     /// What a code point of each kind of content costs. Absent where it has not been counted.
     #[serde(default)]
     pub chars: Option<ContentCosts>,
-    /// What a picture costs.
+    /// Rule for the tokens of a picture.
     pub image: ImageRule,
 }
 
@@ -98,14 +98,14 @@ pub struct ContentCosts {
     pub json: u64,
     /// What tools returned, unless it is code, JSON or CJK.
     pub tool_output: u64,
-    /// Chinese, Japanese, Korean.
+    /// Text in Chinese, Japanese or Korean.
     pub cjk: u64,
-    /// Visible reasoning.
+    /// Reasoning that the log shows in words.
     pub thinking: u64,
 }
 
 impl ContentCosts {
-    /// The same for all kinds.
+    /// One cost for all kinds, in thousandths of a token for each unit.
     pub fn flat(cost: u64) -> ContentCosts {
         ContentCosts { prose: cost, code: cost, json: cost, tool_output: cost, cjk: cost, thinking: cost }
     }

@@ -11,7 +11,7 @@ pub struct HostLimits {
     pub host: String,
     /// The model, by its id in the catalogue.
     pub model: String,
-    /// The first day, as `2026-03-19`.
+    /// First day of the limits, as `2026-03-19`.
     pub from: String,
     /// The total window: prompt and reply together.
     pub context: Tokens,

@@ -50,9 +50,9 @@ pub enum ImageRule {
     },
     /// 258 tokens for a picture up to 384 x 384, else for each tile of 768 pixels.
     GeminiTiles {},
-    /// The same for every picture.
+    /// A number of tokens, whatever the picture's size.
     Fixed {
-        /// Tokens of a picture.
+        /// Tokens of every picture.
         tokens: u64,
     },
 }

@@ -26,7 +26,7 @@ pub enum Thinking {
 pub struct Model {
     /// The provider's name for it, without date.
     pub id: String,
-    /// Who made it.
+    /// Maker of the model.
     pub provider: String,
     /// The total window: prompt and reply together.
     pub context: Tokens,
@@ -40,13 +40,13 @@ pub struct Model {
     pub family: Family,
     /// The public vocabulary that counts its tokens; absent where there is none or where none is known to fit.
     pub vocabulary: Option<VocabularyName>,
-    /// What becomes of its reasoning.
+    /// What becomes of the model's reasoning in later prompts.
     pub thinking: Thinking,
     /// Tokens for a text of 1,000 `o200k_base` tokens, by its family.
     pub tokens_per_1000_o200k: u64,
     /// Tokens that the wrapping of one message costs, by its family.
     pub per_message: u64,
-    /// What a picture costs.
+    /// Rule for the tokens of a picture.
     pub image: ImageRule,
 }
 

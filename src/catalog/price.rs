@@ -30,10 +30,10 @@ impl Rate {
     }
 }
 
-/// The prices of one request.
+/// Prices of a token in one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// Tokens that no cache knows.
+    /// Prompt tokens that no cache knows.
     pub input: Rate,
     /// Tokens read from the cache: the input price where there is no discount.
     pub cache_read: Rate,

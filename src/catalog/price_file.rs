@@ -6,7 +6,7 @@ use crate::list::Arrange;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Prices by name.
+/// Prices from a file, by the names of models.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PriceFile {
     /// As the file spells them, in lower case.
@@ -15,12 +15,12 @@ pub(super) struct PriceFile {
     plain: BTreeMap<String, (Rank, Price)>,
 }
 
-/// Whose row it is.
+/// Who sets the price of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// The maker's own.
+    /// The maker of the model.
     Maker,
-    /// The price of another host.
+    /// Another host of the model.
     Host,
 }
 

@@ -10,7 +10,7 @@ const RUN_LENGTH: &str = include_str!("../../catalog/run_length.toml");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// Old results became a line.
+    /// Old tool results became a placeholder.
     Masking,
     /// Old turns became a summary.
     Summary,
@@ -20,25 +20,25 @@ pub enum Strategy {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What the policy did.
+    /// What the policy did to the context.
     pub strategy: Strategy,
-    /// The agent.
+    /// Agent that made the runs.
     pub scaffold: String,
-    /// Its model.
+    /// Model that the agent ran with.
     pub model: String,
     /// How the policy was set, in words.
     pub setting: String,
     /// Turns with the policy over turns without, summed over the pairs.
     pub ratio: f64,
-    /// The lower bound of its interval.
+    /// Lower bound of the ratio's interval.
     pub low: f64,
-    /// The upper one.
+    /// Upper bound of the ratio's interval.
     pub high: f64,
-    /// Pairs of runs.
+    /// Pairs of runs of one task, with and without the policy.
     pub pairs: u64,
-    /// Where the turns stand.
+    /// Where the numbers of turns are published.
     pub source: String,
-    /// When that was published.
+    /// Date of that publication.
     pub date: String,
 }
 

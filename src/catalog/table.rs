@@ -39,7 +39,7 @@ pub enum CatalogError {
     /// A price is no decimal number.
     #[error("a price of {model} is no decimal number, or its first day is no date")]
     Price {
-        /// The model.
+        /// Id of the model in the table.
         model: String,
     },
     /// The table of prices does not say of which day it is.
@@ -54,7 +54,7 @@ pub enum CatalogError {
     /// Hits cannot come in steps of nothing.
     #[error("a cache of {provider} has hits in steps of 0 tokens")]
     CacheStep {
-        /// Whose it is.
+        /// Provider of the cache.
         provider: String,
     },
     /// Two names in the table of models cannot be told apart.
@@ -62,22 +62,22 @@ pub enum CatalogError {
     SameName {
         /// The name as it is compared.
         name: String,
-        /// The model that has it.
+        /// Id of the model that has the name.
         first: String,
-        /// The model that wants it too.
+        /// Id of the model that wants the name too.
         second: String,
     },
     /// A limit above the window, a window of nothing, or a bigger window that is not bigger.
     #[error("the limits of {id} contradict its window of {context} tokens")]
     Limits {
-        /// The model.
+        /// Id of the model in the table.
         id: String,
-        /// Its window.
+        /// Total window of the model.
         context: Tokens,
     },
 }
 
-/// All models that are known.
+/// All models that are known, with families, hosts and overheads.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     families: Families,
@@ -197,28 +197,28 @@ impl Catalog {
     }
 }
 
-/// `catalog/overheads.toml`.
+/// The text of `catalog/overheads.toml`, read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Overheads {
     overheads: Vec<Overhead>,
 }
 
-/// A row of it.
+/// Hidden overhead of an agent: a row of the table.
 #[derive(Clone, Debug, Deserialize)]
 struct Overhead {
     agent: String,
     tokens: Tokens,
 }
 
-/// `catalog/models.toml`.
+/// The text of `catalog/models.toml`, read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
     models: Vec<Row>,
 }
 
-/// A row of it.
+/// A model: a row of the table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
