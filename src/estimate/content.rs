@@ -20,9 +20,9 @@ named! {
         ToolOutput = "tool output",
         /// Chinese, Japanese, Korean, wherever it stands.
         Cjk = "CJK",
-        /// Visible reasoning.
+        /// Reasoning that the log shows in words.
         Thinking = "thinking",
-        /// Pictures.
+        /// Pictures, whoever sent them.
         Image = "images",
     }
 }
@@ -41,7 +41,7 @@ impl ContentKind {
         }
     }
 
-    /// Its place in [`ContentKind::ALL`].
+    /// Index in [`ContentKind::ALL`].
     pub fn place(self) -> usize {
         self as usize
     }

@@ -9,7 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
-/// Where rounding happens.
+/// What is rounded to whole tokens in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundAt {
@@ -24,28 +24,28 @@ pub enum RoundAt {
     Prose,
 }
 
-/// Is something counted at all?
+/// Does the agent's estimate count something?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
-    /// Yes.
+    /// Part of the estimate.
     Counted,
-    /// No.
+    /// Left out of the estimate.
     #[default]
     Ignored,
 }
 
-/// Which ids are counted.
+/// Which ids the estimate counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ids {
     /// Those of calls and those of results.
     Counted,
-    /// Those of calls.
+    /// Ids of calls alone.
     Calls,
-    /// Those that results answer.
+    /// Ids in results, of the calls that they answer.
     Results,
-    /// None.
+    /// No ids at all.
     #[default]
     Ignored,
 }
@@ -79,7 +79,7 @@ fn counted() -> Counting {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Estimator {
-    /// The unit of texts.
+    /// Unit of a text's length.
     pub unit: Unit,
     /// The unit of texts as parts of messages, where it is another than that of texts by themselves.
     pub message_unit: Option<Unit>,
@@ -98,9 +98,9 @@ pub struct Estimator {
     pub weights: Option<ContentCosts>,
     /// What is different for models of a family: the keys that stand there replace those above. Empty once a model is known.
     pub families: BTreeMap<Family, Estimator>,
-    /// How fractions are rounded.
+    /// What becomes of fractions of a token.
     pub rounding: Rounding,
-    /// Where.
+    /// What is rounded to whole tokens in one step.
     pub round_at: RoundAt,
     /// Tokens added for each message.
     pub per_message: u64,
@@ -113,7 +113,7 @@ pub struct Estimator {
     pub system_units: u64,
     /// The same for a user's message.
     pub user_units: u64,
-    /// The same for the model's.
+    /// The same for an assistant message.
     pub assistant_units: u64,
     /// The same for a message of tools' results.
     pub tool_units: u64,
@@ -125,9 +125,9 @@ pub struct Estimator {
     pub result_units: u64,
     /// Units added for each tool's definition.
     pub definition_units: u64,
-    /// Tokens of an image.
+    /// Tokens of a picture, added after rounding.
     pub image_tokens: u64,
-    /// Units of an image, before rounding.
+    /// Units of a picture, added before rounding.
     pub image_units: u64,
     /// Units of it that stand for its address. Where the log tells the address, its length takes their place; 0 where it does not matter.
     pub image_address_units: u64,
@@ -209,9 +209,9 @@ impl Default for Estimator {
 /// What one part adds to its message's estimate: units that wait for the message's rounding, and tokens that are whole already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guess {
-    /// Not yet rounded.
+    /// Units that the message's rounding turns into tokens.
     pub units: u64,
-    /// Already whole.
+    /// Tokens that are rounded already.
     pub tokens: u64,
     /// Parts that share in the units.
     pub parts: u64,
@@ -223,19 +223,19 @@ impl Guess {
         Guess { tokens, ..Guess::default() }
     }
 
-    /// Both together.
+    /// The sum of two guesses, field by field.
     pub fn plus(self, other: Guess) -> Guess {
         Guess { units: self.units + other.units, tokens: self.tokens + other.tokens, parts: self.parts + other.parts }
     }
 
-    /// It without the other.
+    /// The difference of two guesses, field by field.
     pub fn less(self, other: Guess) -> Guess {
         Guess { units: self.units - other.units, tokens: self.tokens - other.tokens, parts: self.parts - other.parts }
     }
 }
 
 impl Estimator {
-    /// Units to whole tokens.
+    /// Units turned into whole tokens by factor and rounding.
     pub fn whole(&self, units: u64) -> u64 {
         self.rounding.divide(u128::from(units) * u128::from(self.numerator), u128::from(self.denominator.max(1)))
     }

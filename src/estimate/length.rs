@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// UTF-8 bytes.
+    /// Bytes in UTF-8, without JSON's escapes.
     Bytes,
     /// UTF-16 code units (JavaScript's `length`).
     Utf16,
@@ -30,12 +30,12 @@ pub enum Unit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rounding {
-    /// It is dropped.
+    /// The fraction is dropped.
     #[default]
     Floor,
-    /// It counts as a whole token.
+    /// The fraction counts as a whole token.
     Ceil,
-    /// It counts as a whole token from one half on.
+    /// A fraction of one half or more counts as a whole token.
     Round,
 }
 
@@ -84,7 +84,7 @@ impl Text {
         }
     }
 
-    /// The length in one unit.
+    /// Length of the text in one unit.
     pub fn in_unit(&self, unit: Unit) -> u32 {
         match unit {
             Unit::Bytes => self.length.bytes,

@@ -1,13 +1,13 @@
 //! What kind of character stands at a place, as the patterns of tokenizers tell them apart. The table is made while the program is built (`build.rs`).
 
-/// Kinds of characters.
+/// Kinds of characters that the patterns tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// What is none of the others: controls, joiners, private and unassigned places.
     Other,
     /// Upper and title case.
     Upper,
-    /// Lower case.
+    /// Lower-case letters of all scripts.
     Lower,
     /// Letters without case, and those that modify others.
     Uncased,
@@ -15,9 +15,9 @@ pub enum Kind {
     Mark,
     /// Numbers of all scripts.
     Number,
-    /// Whitespace.
+    /// Whitespace of all scripts.
     Space,
-    /// Punctuation, signs, pictures.
+    /// Punctuation, signs and pictures.
     Symbol,
 }
 

@@ -12,9 +12,9 @@ use super::{deepseek, wide};
 /// How one vocabulary splits a text.
 #[derive(Clone, Copy, Debug)]
 pub enum Pattern {
-    /// As most do.
+    /// The rules that seven vocabularies share, with their four details.
     Common(Common),
-    /// As DeepSeek's does.
+    /// DeepSeek's own rules, in [`deepseek`].
     DeepSeek,
 }
 
@@ -35,7 +35,7 @@ enum Contraction {
     Apart,
     /// A part of the word before it.
     Attached,
-    /// Nothing special.
+    /// Contractions have no rule of their own.
     Ignored,
 }
 
@@ -56,11 +56,11 @@ enum Tail {
 /// Who splits what is not ASCII?
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wide {
-    /// [`wide::piece_end`].
+    /// [`wide::piece_end`], where case splits words.
     Cased,
-    /// [`wide::caseless_piece_end`].
+    /// [`wide::caseless_piece_end`], where case splits nothing.
     Caseless,
-    /// The vocabulary's own program.
+    /// The vocabulary's own pattern engine.
     Engine,
 }
 
@@ -130,7 +130,7 @@ fn letters_end(bytes: &[u8], mut at: usize, case: Case) -> usize {
 }
 
 impl Pattern {
-    /// The pattern of a vocabulary.
+    /// How a vocabulary splits texts.
     pub fn of(vocabulary: Vocabulary) -> Pattern {
         let (contraction, case, digits, tail) = match vocabulary {
             Vocabulary::O200kBase => (Contraction::Attached, Case::Splits, 3, Tail::LinesAndSlashes),

@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
-    /// UTF-8 bytes.
+    /// Bytes of the text in UTF-8.
     Bytes,
-    /// UTF-16 code units.
+    /// Code units of the text in UTF-16.
     Utf16,
-    /// Unicode code points.
+    /// Unicode code points of the text.
     Chars,
     /// Lines: what newlines separate. A text that ends in a newline has an empty last line.
     Lines,
-    /// Exact tokens.
+    /// Tokens of the vocabulary that the text was measured in.
     Tokens,
 }
 

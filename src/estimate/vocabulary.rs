@@ -20,26 +20,26 @@ named! {
         DeepseekV3 = "deepseek_v3",
         /// Qwen 2 and later.
         Qwen2 = "qwen2",
-        /// Llama 3.
+        /// Llama 3, 3.1, 3.2 and 3.3.
         Llama3 = "llama3",
-        /// Mistral's Tekken.
+        /// Mistral's Tekken, in version 3.
         #[serde(rename = "mistral_v3")]
         MistralV3 = "mistral_v3",
-        /// Kimi K2.
+        /// Moonshot's Kimi K2 models.
         #[serde(rename = "kimi_k2")]
         KimiK2 = "kimi_k2",
-        /// GLM 4.
+        /// Z.ai's GLM 4 models.
         Glm4 = "glm4",
     }
 }
 
 impl Vocabulary {
-    /// The vocabulary of this name.
+    /// The vocabulary with this name; `None` where there is none.
     pub fn by_name(name: &str) -> Option<Vocabulary> {
         Vocabulary::ALL.into_iter().find(|vocabulary| vocabulary.name() == name)
     }
 
-    /// Its tables.
+    /// The library's encoder for the vocabulary.
     pub(super) fn load(self) -> tiktoken::CoreBpe {
         match self {
             Vocabulary::O200kBase => tiktoken::encoding::o200k_base(),

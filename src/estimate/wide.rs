@@ -88,7 +88,7 @@ fn cased_end(text: &str, at: usize) -> Option<usize> {
     if end > begun { Some(end) } else { last_shared }
 }
 
-/// `U+L*`
+/// End of a match of `U+L*`; `None` where no upper-case letter begins it.
 fn capitals_end(text: &str, at: usize) -> Option<usize> {
     let begun = run_end(text, at, begins_word);
     (begun > at).then(|| run_end(text, begun, ends_word))
