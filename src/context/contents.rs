@@ -10,13 +10,13 @@ use crate::transcript::{Role, Text};
 use crate::units::{Size, Tokens};
 use rustc_hash::FxHashSet;
 
-/// The context of one simulation.
+/// The context of one simulation: every message that has ever stood in it, and what is left.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     pub(super) estimator: Estimator,
     pub(super) entries: CowVec<Entry>,
     pub(super) items: CowVec<Item>,
-    /// By item: its entry.
+    /// By item: the id of its message.
     pub(super) owners: CowVec<u32>,
     /// The item of each part of the trace.
     pub(super) places: CowVec<Option<u32>>,
@@ -45,7 +45,7 @@ pub struct Context {
     pub(super) tool_pictures: u64,
     pub(super) prefix: Prefix,
     pub(super) fingerprint: u64,
-    /// The rule that edits now.
+    /// The rule that edits now; `None` where no rule does.
     pub(super) acting: Option<u32>,
     pub(super) edits: u64,
     /// The call that it was last shown to, and the items that were changed or have left since.
@@ -200,7 +200,7 @@ impl Context {
         Some(owner)
     }
 
-    /// Removes whole messages.
+    /// Removes messages with all their items.
     pub fn remove(&mut self, gone: &[u32]) {
         self.leave(gone);
         self.sweep(0);
@@ -340,7 +340,7 @@ impl Context {
         order.iter().filter_map(|id| self.entries.get(*id as usize).map(|entry| (*id, entry)))
     }
 
-    /// One entry.
+    /// A message, whether or not it has left; `None` where there never was one.
     pub fn entry(&self, id: u32) -> Option<&Entry> {
         self.entries.get(id as usize)
     }
@@ -350,7 +350,7 @@ impl Context {
         self.entry(id).filter(|entry| entry.live).map_or(0, |entry| entry.actual)
     }
 
-    /// One item.
+    /// An item, whatever has become of it; `None` where there never was one.
     pub fn item(&self, item: u32) -> Option<&Item> {
         self.items.get(item as usize)
     }
@@ -381,7 +381,7 @@ impl Context {
         self.order.len()
     }
 
-    /// Is there nothing in it?
+    /// Does the context hold no message?
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }

@@ -20,7 +20,7 @@ impl<T> Default for CowVec<T> {
 }
 
 impl<T: Copy> CowVec<T> {
-    /// Elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.full.len() * TOGETHER + self.rest.len()
     }

@@ -10,26 +10,26 @@ use crate::transcript::Role;
 pub enum State {
     /// As recorded, or as ingestion left it.
     Whole,
-    /// Cut by a rule.
+    /// Cut by a rule; the ends are left.
     Truncated,
     /// Replaced by a placeholder.
     Masked,
-    /// Gone.
+    /// Gone from the context for good.
     Removed,
 }
 
-/// One part in the context.
+/// One part of a message in the context.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Item {
     /// Index of the part in the trace; `None` for what the policy put in.
     pub part: Option<u32>,
     /// Index of the tool in the trace.
     pub tool: Option<u32>,
-    /// Where it counts.
+    /// Region of reports in which the item's tokens count.
     pub region: Region,
-    /// What has become of it.
+    /// Whether the item is whole, cut, masked or gone.
     pub state: State,
-    /// A failed tool's result.
+    /// The item is the result of a failed tool.
     pub error: bool,
     /// Reasoning that leaves at the next real user message.
     pub expires: bool,
@@ -45,7 +45,7 @@ pub struct Item {
     pub alone: u64,
     /// What it adds to its message where protected ends are counted, in the estimator's units for those; 0 where it has none apart.
     pub end_units: u32,
-    /// What it really costs.
+    /// Truth in tokens: what the item costs in the prompt.
     pub actual: u64,
     /// The part of `actual` that is anchored on recorded usage.
     pub anchored: u64,
@@ -74,35 +74,35 @@ impl Item {
 pub struct Entry {
     /// Index of the message in the trace; `None` for what the policy put in.
     pub message: Option<u32>,
-    /// Whose it is.
+    /// Role of the message.
     pub role: Role,
-    /// Does it open a turn?
+    /// Does the message open a turn?
     pub opens_turn: bool,
-    /// Is it a summary?
+    /// Is the message a summary?
     pub is_summary: bool,
-    /// Does it stand for conversation from before the log begins?
+    /// Does the message stand for conversation from before the log begins?
     pub unseen: bool,
     /// Its items are `items[first..first + count]`.
     pub first: u32,
-    /// How many.
+    /// Number of the message's items.
     pub count: u32,
-    /// Sum of its items.
+    /// Sum of the items' guesses.
     pub guess: Guess,
-    /// The message's estimate.
+    /// Estimate of the message in tokens.
     pub estimated: u64,
     /// Sum of its items' units for protected ends.
     pub(super) end_units: u64,
-    /// What it comes to where protected ends are counted.
+    /// Estimated tokens of the message where protected ends are counted.
     pub in_ends: u64,
-    /// What it really costs.
+    /// Truth in tokens: what the message costs in the prompt.
     pub(super) actual: u64,
     /// The call after which it arrived.
     pub arrived: u32,
     /// For a reply: prompt and output together, as the provider reported them. `None` for other messages, and where nothing was reported.
     pub usage: Option<u64>,
-    /// Still in the context?
+    /// Is the message still in the context?
     pub live: bool,
-    /// Where it is not: did a summary take its place?
+    /// Did a summary take the place of a message that has left?
     pub summarised: bool,
     /// The rule that took it out, by its place in the plan; `None` where none has.
     pub by: Option<u32>,
@@ -113,33 +113,33 @@ pub struct Entry {
 /// What is known of a message as it enters.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// Index in the trace.
+    /// Index in the trace; `None` for what the policy put in.
     pub message: Option<u32>,
-    /// Whose it is.
+    /// Role of the message.
     pub role: Role,
-    /// Does it open a turn?
+    /// Does the message open a turn?
     pub opens_turn: bool,
-    /// Is it a summary?
+    /// Is the message a summary?
     pub is_summary: bool,
-    /// Does it stand for conversation from before the log begins?
+    /// Does the message stand for conversation from before the log begins?
     pub unseen: bool,
-    /// The number of calls made before.
+    /// Number of calls made before the message.
     pub call: u32,
 }
 
 /// What stands in an item's place.
 #[derive(Clone, Copy, Debug)]
 pub struct Replacement {
-    /// Masked or truncated.
+    /// Whether the item is masked or truncated from now on.
     pub state: State,
     /// What is left of the text at its ends.
     pub ends: Ends,
-    /// Its estimate within the message.
+    /// What the replacement adds to the message's estimate.
     pub guess: Guess,
-    /// Its text's estimate by itself.
+    /// Estimated tokens of the replacement's text alone.
     pub alone: u64,
     /// What it adds where protected ends are counted.
     pub end_units: u32,
-    /// What it really costs.
+    /// Truth in tokens: what the replacement costs in the prompt.
     pub actual: u64,
 }

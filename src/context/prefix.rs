@@ -11,7 +11,7 @@ pub(super) struct Prefix {
     pub request: u32,
     /// So many entries at the head of the order stand as they were sent.
     pub entries: usize,
-    /// What they really cost.
+    /// Truth of these entries in tokens.
     pub actual: u64,
 }
 
@@ -21,7 +21,7 @@ pub struct Sent {
     /// Index in the trace, or the call at which the policy put it in.
     source: Result<u32, u32>,
     role: Role,
-    /// Actual tokens.
+    /// Truth of the message in tokens.
     pub actual: u64,
     estimated: u64,
 }

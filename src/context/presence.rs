@@ -3,9 +3,9 @@
 /// How much of a text is left at its two ends, in bytes of the text as it was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// At its start.
+    /// Bytes left at the text's start.
     pub head: u32,
-    /// At its end.
+    /// Bytes left at the text's end.
     pub tail: u32,
     /// A stretch in between that was read by itself, from the start of its first piece to the start of its last; `None` where there is none.
     pub stretch: Option<(u32, u32)>,
@@ -21,14 +21,14 @@ impl Ends {
 /// How a part of the log stands in the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// As recorded.
+    /// The whole text, as recorded.
     Whole,
-    /// Cut; the ends are left.
+    /// The text is cut; the ends are left.
     Cut(Ends),
     /// A placeholder stands for it; the ends are left, if any.
     Masked(Ends),
     /// A summary stands for its message.
     Summarised,
-    /// Removed, or never there.
+    /// The part was removed, or was never there.
     Gone,
 }

@@ -9,23 +9,23 @@ named! {
     /// What the window is filled with, for reports. The order is that of the regions in every report.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum Region: name {
-        /// System messages.
+        /// Text of system messages.
         System = "system",
         /// Tool definitions that the log shows.
         Tools = "tools",
         /// Summaries and texts that the policy put in.
         Summary = "summary",
-        /// User text.
+        /// Text of user messages.
         User = "user",
-        /// The model's text.
+        /// Text that the model wrote.
         Assistant = "assistant",
-        /// Reasoning.
+        /// Reasoning of the model.
         Thinking = "thinking",
-        /// Tool calls.
+        /// Calls of tools, with their arguments.
         ToolCall = "tool_call",
         /// Tool results, placeholders included.
         ToolResult = "tool_result",
-        /// Pictures.
+        /// Pictures of all messages.
         Image = "image",
     }
 }

@@ -24,23 +24,23 @@ impl Context {
 pub struct Seen {
     /// Its id, for edits.
     pub id: u32,
-    /// Whose it is.
+    /// Role of the message.
     pub role: Role,
-    /// Does it open a turn?
+    /// Does the message open a turn?
     pub opens_turn: bool,
-    /// Is it a summary?
+    /// Is the message a summary?
     pub is_summary: bool,
     /// Does it stand for conversation from before the log begins? No end protects it: what an agent would have kept of it is not known.
     pub unseen: bool,
-    /// Its estimate.
+    /// Estimate of the message in tokens.
     pub estimated: u64,
     /// What it comes to where protected ends are counted: its estimate, unless the agent measures those otherwise.
     pub in_ends: u64,
     /// For a reply: prompt and output of its call together, as the policy was told.
     pub usage: Option<u64>,
-    /// First item.
+    /// Id of the message's first item.
     pub first: u32,
-    /// Number of items.
+    /// Number of the message's items.
     pub count: u32,
 }
 
@@ -49,19 +49,19 @@ pub struct Seen {
 pub struct SeenItem {
     /// Its id, for edits.
     pub id: u32,
-    /// What it is.
+    /// Region of reports that the item belongs to.
     pub region: Region,
-    /// Index of its tool in the trace.
+    /// Index of the item's tool in the trace.
     pub tool: Option<u32>,
-    /// What has become of it.
+    /// Whether the item is whole, cut, masked or gone.
     pub state: State,
-    /// A failed tool's result.
+    /// The item is the result of a failed tool.
     pub error: bool,
     /// Something later in the context shows it again: an agent knows what it reads.
     pub superseded: bool,
-    /// What its text is estimated at by itself.
+    /// Estimated tokens of the item's text alone.
     pub alone: u64,
-    /// What it adds to its message's estimate.
+    /// What the item adds to its message's estimate.
     pub guess: Guess,
 }
 
@@ -109,7 +109,7 @@ impl<'a> View<'a> {
         message.role == Role::Assistant && self.items(message).all(|item| item.region != Region::ToolCall)
     }
 
-    /// By what the policy estimates.
+    /// The policy's estimator, by which the view's estimates are made.
     pub fn estimator(self) -> &'a Estimator {
         &self.context.estimator
     }
@@ -119,7 +119,7 @@ impl<'a> View<'a> {
         self.context.order.len()
     }
 
-    /// Is there nothing?
+    /// Does the context hold no message?
     pub fn is_empty(self) -> bool {
         self.context.order.is_empty()
     }
