@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-/// Tokens and what they cost.
+/// A number of tokens with their price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge {
-    /// Tokens.
+    /// Tokens of the tier.
     pub tokens: u64,
-    /// Thousand-millionths of a dollar.
+    /// Price in thousand-millionths of a dollar; 0 where no price is known.
     pub nano_usd: u64,
 }
 
@@ -32,7 +32,7 @@ impl Charge {
 
 adds!(Charge += Charge: tokens, nano_usd);
 
-/// A bill, by tier.
+/// Tokens and money of some calls, by tier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bill {
     /// Prompt tokens that no cache knew, at the input price.
@@ -43,7 +43,7 @@ pub struct Bill {
     pub cache_write: Charge,
     /// Prompt tokens written to the cache for an hour.
     pub cache_write_1h: Charge,
-    /// The replies.
+    /// Tokens of the replies, at the output price.
     pub output: Charge,
     /// Prompts and replies of the summariser's own calls.
     pub summariser: Charge,
@@ -84,7 +84,7 @@ impl Bill {
         self.output.add(output, rates.map(|rates| rates.output));
     }
 
-    /// A request of the summariser.
+    /// Adds a request of the summariser, prompt and reply alike.
     fn charge_summariser(&mut self, known: &Known<'_>, split: Split, summary: &SummaryCall) {
         let mut one = Bill::default();
         one.charge(known, split, summary.output);
@@ -102,7 +102,7 @@ adds!(Bill += Bill: fresh, cache_read, cache_write, cache_write_1h, output, summ
 pub struct Bills {
     /// Every prompt token at the input price.
     pub uncached: Bill,
-    /// By the provider's rules.
+    /// The provider's cache by its rules alone.
     pub modelled: Bill,
     /// As far as the recorded calls got with theirs; by the provider's rules where a log tells nothing of its cache.
     pub calibrated: Bill,
@@ -112,7 +112,7 @@ pub struct Bills {
     pub calls: u64,
     /// The part of them whose model has no price: they are in no sum of money.
     pub unpriced_calls: u64,
-    /// The names of those models.
+    /// Names of the models without a price.
     pub unpriced_models: BTreeSet<String>,
     /// What the calls behind the end of failed sessions would cost. No part of the other sums; `None` where no such call is known.
     pub after_end: Option<Box<Bills>>,
@@ -128,9 +128,9 @@ pub enum CacheKind {
     Recorded,
     /// None: every prompt token costs the input price.
     None,
-    /// The provider's, by its rules.
+    /// The provider's, by its rules alone.
     Modelled,
-    /// One that forgets nothing.
+    /// One that forgets nothing and has no minimum.
     Perfect,
 }
 
@@ -145,7 +145,7 @@ impl Bills {
         }
     }
 
-    /// Has any call a price?
+    /// Does at least one call have a price?
     pub fn is_priced(&self) -> bool {
         self.calls > self.unpriced_calls
     }

@@ -6,7 +6,7 @@ use crate::sim::{EventKind, Outcome};
 use crate::trace::{CallRow, Trace};
 use std::ops::AddAssign;
 
-/// One prune.
+/// What one prune took out, cost and saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prune {
     /// M: tokens that it took out of the prompt.
@@ -36,7 +36,7 @@ impl Prune {
 /// All prunes of some sessions, and what their best size follows from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prunes {
-    /// One by one.
+    /// The prunes, session by session.
     pub all: Vec<Prune>,
     /// Calls of all sessions in which anything was pruned.
     pub calls: u64,

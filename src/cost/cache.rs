@@ -3,7 +3,7 @@
 use crate::catalog::{CacheRule, Hits, Refresh, Writes};
 use crate::units::adds;
 
-/// What the cache is asked.
+/// A prompt, as a cache sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// When, in milliseconds on any clock that does not go back.
@@ -14,7 +14,7 @@ pub struct Request {
     pub prefix: u64,
     /// Tokens of system prompt and tools in front of all messages: agents set a breakpoint behind them.
     pub hidden: u64,
-    /// Items in the prompt.
+    /// Items in the prompt, as blocks of the cache's lookback.
     pub blocks: u32,
     /// Tokens at the head of the prompt that others have put into the cache. Only the first request is asked: then they are an entry
     /// like any other.
@@ -46,7 +46,7 @@ impl Split {
 /// Which lifetime the agent asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lifetime {
-    /// The usual one.
+    /// The provider's default lifetime.
     #[default]
     Usual,
     /// The longer one, at a higher price.
@@ -77,13 +77,13 @@ pub enum Ages {
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     tokens: u64,
-    /// Items before its end.
+    /// Items of the prompt up to its end.
     blocks: u32,
-    /// When it was written or read last.
+    /// When the prompt was written or read last, in milliseconds.
     used: i64,
 }
 
-/// The cache.
+/// The cache of one model, and the prompts of a session that it holds.
 #[derive(Clone, Debug)]
 pub struct PromptCache<'a> {
     rule: Option<&'a CacheRule>,

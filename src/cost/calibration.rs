@@ -16,7 +16,7 @@ use crate::units::adds;
 /// What the cache made of some recorded prompts: of one, or of many together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// Tokens that were read.
+    /// Prompt tokens that the provider reported as read from the cache.
     pub read: u64,
     /// Tokens of the same prompts that the model reads if entries do not age. 0: it says nothing of reads.
     pub modelled: u64,
@@ -64,7 +64,7 @@ fn share(tokens: u64, part: u64, whole: u64) -> u64 {
     u128::from(tokens).saturating_mul(part.into()).checked_div(whole.into()).map_or(0, |share| u64::try_from(share).unwrap_or(u64::MAX))
 }
 
-/// The factors of a session.
+/// How far each call of a session got with its cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calibration {
     /// By call; absent where the log has no usage of the provider's for it.

@@ -33,7 +33,7 @@ pub struct Check {
     /// Calls without such usage, with the factors of their session where its log counts the cache, as policies are billed: estimates. They are in
     /// no other figure but this.
     pub unrecorded: Bill,
-    /// How many they are.
+    /// Number of calls without such usage.
     pub unrecorded_calls: u64,
     /// The part of them whose model has no price.
     pub unrecorded_unpriced_calls: u64,
@@ -59,7 +59,7 @@ pub struct Check {
     pub logged_modelled_nano_usd: u64,
     /// Calls of models without a price.
     pub unpriced_calls: u64,
-    /// Those models.
+    /// Names of the models without a price.
     pub unpriced_models: BTreeSet<String>,
     /// Calls that the log shows beside the conversation (titles, checks, summarisers): in no other figure but these two.
     pub side_calls: u64,

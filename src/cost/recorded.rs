@@ -12,7 +12,7 @@ pub(super) struct Step<'a> {
     /// Its place among the session's calls.
     pub place: usize,
     pub call: &'a CallRow,
-    /// What its provider reported.
+    /// Usage that the provider reported; `None` where the log has none.
     pub usage: Option<Usage>,
     pub known: Known<'a>,
     pub answer: Answer,

@@ -6,7 +6,7 @@ use crate::catalog::CacheRule;
 use crate::trace::{CallRow, Trace};
 use std::collections::BTreeMap;
 
-/// The cache of one model.
+/// The cache of one model, twice: with ages and without.
 struct Caches<'a> {
     cache: PromptCache<'a>,
     /// The same if entries did not age.
@@ -34,7 +34,7 @@ pub(super) struct Session<'a> {
     has_times: bool,
     now: i64,
     caches: BTreeMap<Option<u32>, Caches<'a>>,
-    /// Requests so far.
+    /// Number of requests so far, over all models.
     requests: u64,
     /// Of the requests so far those that left a shorter prefix than all later ones: number and prefix, both growing.
     shortest: Vec<(u64, u64)>,

@@ -6,11 +6,11 @@ use crate::trace::{CallRow, Trace};
 
 /// All that bills are made by.
 pub struct Tariff<'a> {
-    /// The models.
+    /// Models by the names in logs.
     pub catalog: &'a Catalog,
-    /// What tokens cost.
+    /// Prices of tokens by model and day.
     pub prices: &'a Prices,
-    /// How caches work.
+    /// Rules of the prompt caches by provider and model.
     pub caches: &'a CacheRules,
     /// The model to take, instead of the one that the log names.
     pub model: Option<String>,
@@ -42,7 +42,7 @@ impl Known<'_> {
 }
 
 impl Tariff<'_> {
-    /// The models of a session.
+    /// What is known of each model that a session names.
     pub fn models<'b>(&'b self, trace: &'b Trace) -> Models<'b> {
         let model = |name| {
             let model = self.catalog.find(name);
