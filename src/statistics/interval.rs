@@ -23,12 +23,12 @@ pub const RESAMPLES: usize = 1_000;
 /// Where chance begins where nothing else is asked for: the same sessions give the same intervals.
 pub const SEED: u64 = 1;
 
-/// The bounds of an interval.
+/// Lower and upper bound of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval<T> {
-    /// The lower one.
+    /// Lower bound of the interval.
     pub low: T,
-    /// The upper one.
+    /// Upper bound of the interval.
     pub high: T,
 }
 
@@ -37,9 +37,9 @@ pub struct Interval<T> {
 pub struct Estimate {
     /// The figure over all sessions.
     pub value: f64,
-    /// The lower bound.
+    /// Lower bound at [`LEVEL`].
     pub low: f64,
-    /// The upper one.
+    /// Upper bound at [`LEVEL`].
     pub high: f64,
 }
 
@@ -47,7 +47,7 @@ pub struct Estimate {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resamples {
     clusters: usize,
-    /// One draw after another.
+    /// Counts by cluster, one draw after another.
     times: Vec<u16>,
     /// The same, one cluster after another, once sums are asked for.
     by_cluster: OnceLock<Vec<u16>>,
@@ -56,9 +56,9 @@ pub struct Resamples {
 /// What each cluster comes to, and what each draw of them does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
-    /// By cluster.
+    /// The value of each cluster.
     pub values: Vec<i64>,
-    /// By draw. Sums of whole numbers are exact in whatever order, up to 2^53.
+    /// The sum over each draw. Sums of whole numbers are exact in whatever order, up to 2^53.
     pub sums: Vec<f64>,
 }
 
@@ -106,7 +106,7 @@ impl Resamples {
         Resamples::new(sample.clusters(), RESAMPLES, SEED)
     }
 
-    /// How many draws there are.
+    /// Number of draws.
     pub fn count(&self) -> usize {
         self.draws().count()
     }
@@ -152,7 +152,7 @@ impl Resamples {
         Some(estimates)
     }
 
-    /// Figures without each cluster.
+    /// The figures that are left when each cluster in turn is left out.
     fn without<const N: usize>(&self, figure: &impl Fn(&[u16]) -> [f64; N]) -> Vec<[f64; N]> {
         let others = |left: usize| (0..self.clusters).map(|place| u16::from(place != left)).collect::<Vec<u16>>();
         (0..self.clusters).map(|left| figure(&others(left))).collect()
@@ -249,16 +249,16 @@ pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
     Estimate { value, low: end_at(-reach).min(value).min(end), high: end_at(reach).max(value).max(end) }
 }
 
-/// One figure of several.
+/// The values of one figure, from lists of several.
 fn at<const N: usize>(figures: &[[f64; N]], place: usize) -> impl Iterator<Item = f64> + '_ {
     figures.iter().filter_map(move |figures| figures.get(place).copied())
 }
 
 /// How far single clusters move a figure.
 struct Influence {
-    /// The sum of the squares.
+    /// Sum of the squared influences.
     squares: f64,
-    /// That of the cubes.
+    /// Sum of the cubed influences.
     cubes: f64,
     /// Satterthwaite's degrees of freedom; not finite where no cluster moves it.
     degrees: f64,

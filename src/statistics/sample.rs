@@ -15,7 +15,7 @@ pub const FEWEST: usize = 5;
 /// More clusters than this are bundled into as many: what they say together hardly changes, and an interval takes the work of each.
 const MOST: usize = 1_000;
 
-/// Where a session belongs.
+/// The project and the family of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
     /// A number for the project that its log names; `None` where it names none.
@@ -24,7 +24,7 @@ pub struct Origin {
     pub family: u64,
 }
 
-/// What is drawn.
+/// Which clusters of sessions are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DrawnBy {
     /// Projects; sessions of unknown projects by themselves.
@@ -40,14 +40,14 @@ pub struct Sample {
     /// By session the number of its cluster.
     of: Vec<usize>,
     clusters: usize,
-    /// What is drawn.
+    /// Which clusters of sessions are drawn.
     pub by: DrawnBy,
-    /// Projects that logs name.
+    /// Number of projects that the logs name.
     pub projects: usize,
 }
 
 impl Sample {
-    /// The clusters of these sessions.
+    /// Clusters of the sessions with these origins.
     pub fn new(origins: impl IntoIterator<Item = Origin>) -> Sample {
         let origins: Vec<Origin> = origins.into_iter().collect();
         let projects = origins.iter().filter_map(|origin| origin.project).collect::<BTreeSet<u64>>().len();
@@ -75,7 +75,7 @@ impl Sample {
         self.of.len()
     }
 
-    /// Are there none?
+    /// Is there no session?
     pub fn is_empty(&self) -> bool {
         self.of.is_empty()
     }

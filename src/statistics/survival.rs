@@ -4,13 +4,13 @@
 /// A step of the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// The time.
+    /// Time of the step, in the unit of the times given.
     pub at: u64,
-    /// Those that had reached it without failing.
+    /// Number of those that had reached that time without failing.
     pub at_risk: u64,
-    /// Those of them that fail at it.
+    /// Number of those that fail at that time.
     pub failed: u64,
-    /// Share of all that have not failed after it.
+    /// Share of all that have not failed after that time.
     pub surviving: f64,
 }
 

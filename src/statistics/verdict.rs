@@ -20,9 +20,9 @@ pub struct Bars {
 /// What is to be said of a difference of which less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// It is better.
+    /// The difference lies below zero, beyond chance, own error and worth.
     Better,
-    /// It is worse.
+    /// The difference lies above zero, beyond chance, own error and worth.
     Worse,
     /// The difference is no larger than what is known of it.
     NoDifference(Within),
@@ -30,10 +30,10 @@ pub enum Finding {
     CannotJudge,
 }
 
-/// Within what a difference lies.
+/// Why a difference counts as none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
-    /// Its interval contains zero.
+    /// The interval of the difference contains zero.
     Sampling,
     /// The model's own error is as large.
     OwnError,
@@ -41,14 +41,14 @@ pub enum Within {
     Worth,
 }
 
-/// What is known of a limit.
+/// Whether a difference stays within what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeping {
-    /// It is kept.
+    /// The upper end of the interval lies within the limit.
     Kept,
-    /// It is broken.
+    /// The difference lies beyond the limit, and surely above zero.
     Broken,
-    /// Its interval lies on both sides.
+    /// The interval shows neither of the two.
     CannotTell,
 }
 
