@@ -14,7 +14,7 @@ use crate::transcript::Transcript;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// What sessions are written as.
+/// The shape that sessions are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The native shape, every text in full.
@@ -25,10 +25,10 @@ pub enum Target {
     OpenAiChat,
 }
 
-/// What a conversion came to.
+/// What a conversion wrote, and what it left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Converted {
-    /// Sessions written.
+    /// Number of sessions written.
     pub sessions: u64,
     /// Messages in them, as the target counts them: in chat messages a tool's result is one of its own.
     pub messages: u64,
@@ -36,7 +36,7 @@ pub struct Converted {
     pub left_out: LeftOut,
     /// What was asked for by date and project, and what that left out; `None` where every session was.
     pub selected: Option<Selected>,
-    /// Files that gave nothing.
+    /// Files that gave no session, each with its reason.
     pub skipped: Vec<Skipped>,
     /// What could not be used of others.
     pub losses: Vec<FileLoss>,

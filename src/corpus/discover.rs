@@ -15,7 +15,7 @@ const PARTS: [&str; 7] = ["projects", "sessions", "archived_sessions", "session-
 pub struct Found {
     /// Files, each once, in the order of their names; `-` is standard input.
     pub files: Vec<PathBuf>,
-    /// Paths that led nowhere.
+    /// Paths that led to no file.
     pub missing: Vec<Skipped>,
 }
 
@@ -24,7 +24,7 @@ pub struct Found {
 pub struct Home {
     /// The agent, as its reader names it.
     pub agent: &'static str,
-    /// The folder.
+    /// Default folder of the agent's sessions.
     pub path: PathBuf,
     /// Where the agent keeps its settings, the first of them that is there; empty where it has none that a preset reads.
     pub settings: Vec<PathBuf>,

@@ -11,13 +11,13 @@ use std::path::Path;
 /// So many characters of a text are shown.
 const SHOWN: usize = 240;
 
-/// The beginnings of texts.
+/// The first characters of each text of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpts {
     /// By session and part. Empty for sessions whose log could not be read again, such as measured traces and standard input; an empty
     /// text where a part has no words.
     pub texts: Vec<Vec<String>>,
-    /// How many sessions those are.
+    /// Number of sessions whose log could not be read again.
     pub unread: u64,
 }
 

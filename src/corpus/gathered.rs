@@ -13,7 +13,7 @@ use std::path::Path;
 pub struct Skipped {
     /// The file as it was named.
     pub path: String,
-    /// Why, as a short sentence.
+    /// Why the file gave nothing, as a short sentence.
     pub reason: String,
 }
 
@@ -22,9 +22,9 @@ pub struct Skipped {
 pub struct FileLoss {
     /// The file as it was named.
     pub path: String,
-    /// What was wrong.
+    /// What was wrong, as a short sentence.
     pub reason: String,
-    /// How many times.
+    /// Number of lines or records lost for this reason.
     pub count: u64,
     /// The first line or record, from 1; 0 where it has none.
     pub first_line: u64,
@@ -37,18 +37,18 @@ pub struct Duplicates {
     pub files: u64,
     /// Sessions of which nothing was left.
     pub sessions: u64,
-    /// Calls.
+    /// Calls left out as copies of others.
     pub calls: u64,
 }
 
 /// Sums over calls with usage that take mirrors into account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mirrored {
-    /// Calls.
+    /// Calls with usage that the sums cover.
     pub calls: u64,
-    /// Sum of their prompts.
+    /// Tokens of the prompts of these calls.
     pub prompt_tokens: u64,
-    /// Sum of their outputs.
+    /// Tokens of the outputs of these calls.
     pub output_tokens: u64,
 }
 
@@ -67,13 +67,13 @@ pub struct CorpusFacts {
     pub calls: u64,
     /// Calls with usage, those of recorded summarisers and side calls included.
     pub calls_with_usage: u64,
-    /// The same by trust.
+    /// Calls with usage by trust.
     pub usage_by_trust: BTreeMap<Trust, u64>,
     /// Sum of the prompts of the calls with usage.
     pub recorded_prompt_tokens: u64,
-    /// Their outputs.
+    /// Output tokens of the calls with usage.
     pub outputs: Outputs,
-    /// The largest recorded prompt.
+    /// Tokens of the largest recorded prompt.
     pub max_prompt_tokens: u64,
     /// Share of the context tokens of all replayed calls that is anchored on recorded usage, in millionths.
     pub anchored_millionths: u64,
@@ -101,7 +101,7 @@ pub struct CorpusFacts {
 /// Measured sessions and what is known of where they came from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Corpus {
-    /// Facts for reports.
+    /// What the corpus holds, for reports.
     pub facts: CorpusFacts,
     /// The sessions in the order of their identities ([`Trace::by_identity`]): neither the names of folders and files nor the order in which
     /// they were read decide anything. Resamples draw them by their rank here.
@@ -157,7 +157,7 @@ pub struct UnseenFacts {
 }
 
 impl UnseenFacts {
-    /// Takes in a session.
+    /// Counts a session that begins in the middle.
     pub(super) fn add(&mut self, unseen: Option<Unseen>) {
         let Some(unseen) = unseen else { return };
         self.sessions += 1;

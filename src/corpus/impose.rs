@@ -46,7 +46,7 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
     Cow::Owned(imposed)
 }
 
-/// A compaction that is imposed.
+/// A recorded compaction that is imposed.
 struct Cut {
     /// Its index among the session's recorded events.
     event: usize,
@@ -171,7 +171,7 @@ fn settle(trace: &Trace, imposed: &mut Trace, events: &[usize]) {
 /// What holds for the prompts of calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chain {
-    /// Nothing was imposed so far.
+    /// No event has been imposed so far.
     Untouched,
     /// The context is the recorded one.
     Recorded,

@@ -19,7 +19,7 @@ impl KnownOverheads {
         self.0.entry(version(name)).or_default().push(tokens);
     }
 
-    /// The medians, by version.
+    /// The median overhead of each version.
     pub fn medians(self) -> ExpectedOverheads {
         ExpectedOverheads(self.0.into_iter().filter_map(|(version, tokens)| Some((version, median(tokens)?))).collect())
     }

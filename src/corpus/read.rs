@@ -98,7 +98,7 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
     corpus
 }
 
-/// What one file gave.
+/// What reading one file gave.
 enum FileResult {
     Sessions { format: &'static str, traces: List<Trace>, losses: Vec<FileLoss> },
     Traces(Box<Corpus>),
@@ -144,11 +144,11 @@ pub(super) enum Companions {
 pub(super) enum Opened {
     /// A log, with the reader for it.
     Log(&'static Reader, Source),
-    /// A file of measured traces.
+    /// A `.ctxtrace` file of measured traces.
     Measured(Source),
-    /// A part of another file.
+    /// A file that is read together with another one.
     Companion,
-    /// Nothing that can be read.
+    /// A file that cannot be read, with the reason.
     Skipped(Skipped),
 }
 
@@ -219,7 +219,7 @@ pub(super) fn not_counted_again(counted: Vocabulary, wanted: Vocabulary) -> Stri
     format!("stream too long to be read again: counted in {}, not in {}", counted.name(), wanted.name())
 }
 
-/// Traces that were measured before.
+/// Reads a file of traces that were measured before.
 fn measured(mut source: Source, settings: &ReadSettings<'_>, skipped: &dyn Fn(String) -> FileResult) -> FileResult {
     if settings.format.is_some() || settings.vocabulary.is_some() || settings.engine != Engine::default() {
         return skipped("is measured already: --input-format and --tokenizer come too late for it".to_owned());

@@ -22,9 +22,9 @@ pub struct Bounds<'a> {
     pub end: u32,
 }
 
-/// A stretch.
+/// A stretch of a session, as a session of its own.
 pub struct Segment<'t> {
-    /// It, as a session: the recorded one itself, where that is the whole of it.
+    /// The stretch: borrowed where it is the whole recorded session.
     pub trace: Cow<'t, Trace>,
     /// The place of its first call in the session.
     pub first_call: usize,
@@ -75,7 +75,7 @@ struct Stretch<'a> {
     trace: &'a Trace,
     /// The first message of the session that arrives.
     from: u32,
-    /// Where it stands.
+    /// The place in the stretch of the message at `from`.
     begin: u32,
     part: Trace,
     /// Where each message that has arrived was shown last.

@@ -22,15 +22,15 @@ pub struct Selection {
 /// A project as it is asked for: by the name of its folder, or by its path.
 #[derive(Clone, Debug)]
 pub struct ProjectPattern {
-    /// As it was written.
+    /// Pattern as the user wrote it.
     pub words: String,
     glob: Option<GlobMatcher>,
 }
 
-/// What a selection came to.
+/// What a selection left out, and what was there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selected {
-    /// What was asked for.
+    /// The dates and projects that were asked for.
     pub selection: Selection,
     /// Sessions before anything was left out.
     pub of: u64,
@@ -92,7 +92,7 @@ fn name_of(folder: &str) -> &str {
 }
 
 impl Selection {
-    /// Does it ask for anything?
+    /// Does the selection ask for a date or a project?
     pub fn is_asked(&self) -> bool {
         self.is_dated() || !self.projects.is_empty()
     }
@@ -133,7 +133,7 @@ impl<'a> From<&'a Transcript> for Whereabouts<'a> {
 }
 
 impl Selected {
-    /// Nothing looked at yet.
+    /// Counts of a selection that has looked at no session yet.
     pub(super) fn by(selection: &Selection) -> Selected {
         Selected { selection: selection.clone(), ..Selected::default() }
     }

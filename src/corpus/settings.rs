@@ -9,13 +9,13 @@ use crate::reading::Bounds;
 
 /// How a corpus is read.
 pub struct ReadSettings<'a> {
-    /// The models.
+    /// Models by the names in logs.
     pub catalog: &'a Catalog,
     /// The model to take for every call.
     pub model: Option<String>,
     /// The reader to use for every file, instead of sniffing.
     pub format: Option<&'static Reader>,
-    /// Which engine counts.
+    /// Engine that counts tokens.
     pub engine: Engine,
     /// The vocabulary for every text, instead of each model's own.
     pub vocabulary: Option<Vocabulary>,
@@ -25,9 +25,9 @@ pub struct ReadSettings<'a> {
     pub wanted: Wanted,
     /// How much of a file is read at most.
     pub bounds: Bounds,
-    /// Which sessions are looked at.
+    /// Dates and projects whose sessions are read.
     pub selection: Selection,
-    /// Where progress is told.
+    /// Where the progress of reading is shown.
     pub progress: &'a (dyn Progress + Sync),
 }
 
@@ -52,7 +52,7 @@ impl<'a> ReadSettings<'a> {
 /// In which vocabularies texts are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabularies {
-    /// In their session's own alone.
+    /// In each session's own vocabulary alone.
     #[default]
     Own,
     /// In `o200k_base` too, which most sessions' own is.
@@ -67,7 +67,7 @@ pub enum Vocabularies {
 pub trait Progress {
     /// So many files will be read.
     fn files(&self, count: usize);
-    /// One more was read.
+    /// One more file was read.
     fn file_done(&self);
 }
 

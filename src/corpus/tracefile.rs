@@ -18,19 +18,19 @@ pub const LARGEST_TRACE_FILE: u64 = 4 << 30;
 /// Why a trace file gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceFileError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is none, or one of another version.
+    /// The file is no trace file, or one of another version.
     #[error("not a trace file of this version (ctxtrace/12); build it again from the logs")]
     Foreign,
-    /// It unpacks to more than the limit.
+    /// The file unpacks to more than the limit.
     #[error("unpacks to more than {0} bytes, which is the most that a trace file may hold; build several of them from parts of the logs")]
     TooLarge(u64),
-    /// It cannot be unpacked.
+    /// The compressed stream is cut off or damaged.
     #[error("trace file is cut off or damaged: {0}")]
     Packed(io::Error),
-    /// It is cut or damaged.
+    /// The unpacked bytes are no corpus.
     #[error("trace file is damaged: {0}")]
     Damaged(#[from] postcard::Error),
 }
@@ -53,7 +53,7 @@ pub fn write_traces(corpus: &Corpus, out: &mut dyn Write) -> Result<(), TraceFil
     Ok(())
 }
 
-/// Reads a corpus back.
+/// Reads a corpus from what [`write_traces`] wrote.
 pub fn read_traces(stream: impl Read) -> Result<Corpus, TraceFileError> {
     read_traces_up_to(stream, LARGEST_TRACE_FILE)
 }
@@ -84,7 +84,7 @@ pub fn read_traces_up_to(mut stream: impl Read, largest: u64) -> Result<Corpus, 
 struct Unpacked<R> {
     bytes: R,
     text: Vec<u8>,
-    /// Why nothing more comes.
+    /// The error after which nothing more is read; `None` so far.
     failed: Option<io::Error>,
 }
 
