@@ -9,7 +9,7 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value of a document.
+/// A value of a TOML or JSON document, with its place.
 #[derive(Clone, Debug)]
 pub struct Node<'t> {
     content: Content<'t>,
@@ -17,18 +17,18 @@ pub struct Node<'t> {
     at: Option<usize>,
 }
 
-/// What a [`Node`] holds.
+/// The value of a [`Node`].
 #[derive(Clone, Debug)]
 pub enum Content<'t> {
-    /// JSON's `null`.
+    /// `null`, which JSON alone has.
     Null,
-    /// A text.
+    /// Text of either format.
     Text(Cow<'t, str>),
-    /// A whole number.
+    /// A number that is an `i64`.
     Integer(i64),
     /// A number with a fraction.
     Float(f64),
-    /// Yes or no.
+    /// `true` or `false`, of either format.
     Boolean(bool),
     /// A date of TOML. No record has one.
     Date,
@@ -36,7 +36,7 @@ pub enum Content<'t> {
     TooLarge,
     /// A number that stands at this place in what [`Node::decode`] is given.
     Number(usize),
-    /// A list.
+    /// A list of values.
     List(Vec<Node<'t>>),
     /// Keys, which are texts, and their values.
     Table(Vec<(Node<'t>, Node<'t>)>),
@@ -45,7 +45,7 @@ pub enum Content<'t> {
 /// Why a document cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// In one sentence, without the place.
+    /// The mistake in one sentence, without the place.
     pub message: String,
     /// Line and column, from 1; `None` where the document was no text.
     pub place: Option<(usize, usize)>,

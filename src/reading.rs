@@ -84,7 +84,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// What a name leads to.
+/// What the name of a file leads to.
 pub enum Named {
     /// A regular file, which can be read again.
     File(File),

@@ -79,9 +79,9 @@ impl fmt::Display for Tokens {
 /// A policy's editor hands out the first alone, so that no trigger can be fed the truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
-    /// By the policy's own estimator.
+    /// Tokens by the policy's own estimator.
     pub estimated: Tokens,
-    /// By the trace's truth (anchored on recorded usage where there is one).
+    /// Tokens by the trace's truth (anchored on recorded usage where there is one).
     pub actual: Tokens,
 }
 

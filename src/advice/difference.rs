@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Differences {
     /// "parameters", "the whole", or a rule.
     pub heading: String,
-    /// A sentence each.
+    /// One sentence for each difference.
     pub sentences: Vec<String>,
 }
 

@@ -6,7 +6,7 @@ use crate::policy::{Facts, Parameter, Plan, Policy, figure};
 /// A parameter without effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WithoutEffect {
-    /// The parameter.
+    /// Name of the parameter.
     pub name: String,
     /// Another one that takes its effect away, with the value that does; `None` where no single one does.
     pub because: Option<(String, String)>,

@@ -11,7 +11,7 @@ use crate::policy::{arithmetic, figure, formula_of};
 use std::sync::Arc;
 use toml::Value;
 
-/// How bad a finding is.
+/// Severity of a finding: the policy never works, or not always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gravity {
     /// It cannot work on this window.
@@ -23,7 +23,7 @@ pub enum Gravity {
 /// Something that cannot work, or not always.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// Severity: the policy never works, or not always.
     pub gravity: Gravity,
     /// The keys that it concerns, as paths through the document; a rule goes by its id.
     pub keys: Vec<String>,

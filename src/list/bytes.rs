@@ -38,7 +38,7 @@ impl Bytes {
         Bytes::within(HELD, bytes)
     }
 
-    /// The same with another bound.
+    /// Puts bytes away with another bound on the bytes in memory.
     pub fn within(bound: usize, bytes: Box<[u8]>) -> Bytes {
         if IN_MEMORY.load(Ordering::Relaxed) + bytes.len() > bound
             && let Some(place) = SPILLED.get_or_init(Spill::new).as_ref().and_then(|spill| spill.put(&bytes))

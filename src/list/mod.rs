@@ -22,12 +22,12 @@ pub const MANY: usize = 4_096;
 
 /// What can be packed into bytes and comes back as it was.
 pub trait Pack: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
-    /// Its bytes.
+    /// The value as bytes.
     fn pack(&self) -> Box<[u8]> {
         packed(self)
     }
 
-    /// What was packed.
+    /// The value that was packed; the default where the bytes are damaged.
     fn unpack(bytes: &[u8]) -> Self {
         unpacked(bytes)
     }
@@ -38,7 +38,7 @@ pub fn packed(value: &impl Serialize) -> Box<[u8]> {
     postcard::to_io(value, Vec::new()).unwrap_or_default().into_boxed_slice()
 }
 
-/// The value of these bytes.
+/// The value of these bytes; the default where they are damaged.
 pub fn unpacked<T: DeserializeOwned + Default>(bytes: &[u8]) -> T {
     postcard::from_bytes(bytes).unwrap_or_default()
 }
@@ -104,7 +104,7 @@ fn gathered<T: Pack>(all: &mut dyn Iterator<Item = T>) -> List<T> {
 }
 
 impl<T: Pack> List<T> {
-    /// The same, packed.
+    /// A list of these elements, each packed into bytes.
     pub fn packed(all: Vec<T>) -> List<T> {
         List::of_packed(all.iter().map(stored).collect())
     }
@@ -152,34 +152,34 @@ impl<T: Pack> List<T> {
         }
     }
 
-    /// Packs it.
+    /// Packs the elements, where they are not packed yet.
     pub fn pack(&mut self) {
         if self.0.packed.is_none() {
             *self = List::packed(self.take());
         }
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.0.packed.as_ref().map_or_else(|| self.0.plain.get().map_or(0, Vec::len), Vec::len)
     }
 
-    /// Is it held as bytes?
+    /// Are the elements held as bytes?
     pub fn is_packed(&self) -> bool {
         self.0.packed.is_some()
     }
 
-    /// Is none there?
+    /// Does the list have no element?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The first elements.
+    /// A list of the first `length` elements.
     pub fn head(&self, length: usize) -> List<T> {
         self.each().take(length).map(Cow::into_owned).collect()
     }
 
-    /// The element at a place.
+    /// The element at a place; `None` behind the last one.
     pub fn at(&self, place: usize) -> Option<Cow<'_, T>> {
         match (self.0.plain.get(), &self.0.packed) {
             (None, Some(packed)) => packed.get(place).map(|bytes| Cow::Owned(T::unpack(&bytes.get()))),
@@ -192,7 +192,7 @@ impl<T: Pack> List<T> {
         (0..self.len()).map(|place| self.at(place).unwrap_or_default())
     }
 
-    /// The same on all cores.
+    /// All elements, in parallel on all cores.
     pub fn par_each(&self) -> impl IndexedParallelIterator<Item = Cow<'_, T>> {
         (0..self.len()).into_par_iter().map(|place| self.at(place).unwrap_or_default())
     }

@@ -2,9 +2,9 @@
 
 /// A key with its value as it is written.
 pub struct Setting<'a> {
-    /// The keys with dots between them.
+    /// Keys from the outermost on, with dots between them.
     pub path: &'a str,
-    /// The value.
+    /// The value as a JSON or TOML literal; what is none is a text.
     pub value: String,
 }
 
@@ -33,7 +33,7 @@ fn put_json(table: &mut serde_json::Map<String, serde_json::Value>, keys: &[&str
     }
 }
 
-/// The same as TOML.
+/// The same values as a TOML table.
 pub fn toml(settings: &[Setting<'_>]) -> toml::Table {
     let mut root = toml::Table::new();
     for setting in settings {

@@ -8,7 +8,7 @@ use crate::policy::{ConfigurationFile, Key, Parameter, Policy, Syntax};
 pub struct Snippet {
     /// The file, as the agent's documentation names it.
     pub file: String,
-    /// How it is written.
+    /// Syntax of the file.
     pub syntax: Syntax,
     /// What is to be known before; empty for nothing.
     pub note: String,
