@@ -14,9 +14,9 @@ use toml::Value;
 /// Severity of a finding: the policy never works, or not always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gravity {
-    /// It cannot work on this window.
+    /// The policy cannot work on this window.
     Defect,
-    /// It works, but not always: in some sessions it does nothing.
+    /// The policy works, but not always: in some sessions it does nothing.
     Doubt,
 }
 

@@ -100,7 +100,7 @@ impl CacheRule {
         self.lifetime.saturating_mul(1000)
     }
 
-    /// The same for writes that ask for the longer lifetime.
+    /// The lifetime, in milliseconds, for writes that ask for the longer one.
     pub fn long_lifetime_millis(&self) -> i64 {
         self.long_lifetime.unwrap_or(self.lifetime).saturating_mul(1000)
     }

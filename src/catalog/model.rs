@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thinking {
-    /// It stays in the context and is counted as input again.
+    /// Reasoning stays in the context and is counted as input again.
     Kept,
     /// It stays within the turn (the tool loop) and is dropped at the next real user message.
     Turn,
@@ -66,7 +66,7 @@ impl Model {
         self.image.tokens(width, height)
     }
 
-    /// The same model with its bigger window; absent where it has none.
+    /// The model with its bigger window; absent where it has none.
     pub(super) fn with_long_context(&self) -> Option<Model> {
         let context = self.long_context?;
         Some(Model { id: format!("{}[1m]", self.id), context, long_context: None, ..self.clone() })

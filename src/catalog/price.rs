@@ -39,7 +39,7 @@ pub struct Rates {
     pub cache_read: Rate,
     /// Tokens written to the cache: the input price where writes are free.
     pub cache_write: Rate,
-    /// The same with a lifetime of one hour.
+    /// Tokens written to the cache with a lifetime of one hour.
     pub cache_write_1h: Rate,
     /// Tokens of the reply.
     pub output: Rate,

@@ -334,7 +334,7 @@ impl Context {
         self.live_from(0)
     }
 
-    /// The same from a place in the order on.
+    /// Live messages from a place in the order on.
     pub fn live_from(&self, place: usize) -> impl DoubleEndedIterator<Item = (u32, &Entry)> {
         let order = self.order.get(place..).unwrap_or(&[]);
         order.iter().filter_map(|id| self.entries.get(*id as usize).map(|entry| (*id, entry)))
@@ -411,7 +411,7 @@ impl Context {
         }
     }
 
-    /// Whose message an item belongs to; `None` where it is gone.
+    /// Role of the message that an item belongs to; `None` where it is gone.
     pub fn role_of(&self, item: u32) -> Option<Role> {
         self.owner(item).and_then(|owner| self.entry(owner)).map(|entry| entry.role)
     }

@@ -39,7 +39,7 @@ pub struct Item {
     pub superseded: bool,
     /// The rule that changed it last, by its place in the plan; `None` where none has.
     pub by: Option<u32>,
-    /// What it adds to its message's estimate.
+    /// What the item adds to its message's estimate.
     pub guess: Guess,
     /// What its text is estimated at by itself.
     pub alone: u64,
@@ -82,7 +82,7 @@ pub struct Entry {
     pub is_summary: bool,
     /// Does the message stand for conversation from before the log begins?
     pub unseen: bool,
-    /// Its items are `items[first..first + count]`.
+    /// The message's items are `items[first..first + count]`.
     pub first: u32,
     /// Number of the message's items.
     pub count: u32,
@@ -138,7 +138,7 @@ pub struct Replacement {
     pub guess: Guess,
     /// Estimated tokens of the replacement's text alone.
     pub alone: u64,
-    /// What it adds where protected ends are counted.
+    /// Units that the replacement adds where protected ends are counted.
     pub end_units: u32,
     /// Truth in tokens: what the replacement costs in the prompt.
     pub actual: u64,

@@ -22,7 +22,7 @@ impl Context {
 /// A message as a policy sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// Its id, for edits.
+    /// Id of the message, for edits.
     pub id: u32,
     /// Role of the message.
     pub role: Role,
@@ -47,7 +47,7 @@ pub struct Seen {
 /// An item as a policy sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenItem {
-    /// Its id, for edits.
+    /// Id of the item, for edits.
     pub id: u32,
     /// Region of reports that the item belongs to.
     pub region: Region,

@@ -48,7 +48,7 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
 
 /// A recorded compaction that is imposed.
 struct Cut {
-    /// Its index among the session's recorded events.
+    /// Index among the session's recorded events.
     event: usize,
     /// The carried message and its part, in the new session.
     message: u32,

@@ -80,7 +80,7 @@ struct Stretch<'a> {
     part: Trace,
     /// Where each message that has arrived was shown last.
     shown: Vec<u32>,
-    /// Those that stand in the context.
+    /// Messages that stand in the context.
     live: Vec<u32>,
 }
 

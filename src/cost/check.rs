@@ -28,7 +28,7 @@ pub struct Check {
     pub recorded: Bill,
     /// The part of its replies that is estimated, for the log holds a placeholder from the start of the stream.
     pub estimated_output: Charge,
-    /// The same prompts as the model of the cache splits them.
+    /// The recorded prompts as the model of the cache splits them.
     pub modelled: Bill,
     /// Calls without such usage, with the factors of their session where its log counts the cache, as policies are billed: estimates. They are in
     /// no other figure but this.
@@ -37,13 +37,13 @@ pub struct Check {
     pub unrecorded_calls: u64,
     /// The part of them whose model has no price.
     pub unrecorded_unpriced_calls: u64,
-    /// The same with each call's own factor.
+    /// The recorded prompts with each call's own factor.
     pub calibrated: Bill,
-    /// The same with factors that the call had no part in: those of every second call of its session, itself not among them.
+    /// The recorded prompts with factors that the call had no part in: those of every second call of its session, itself not among them.
     pub held_out: Bill,
     /// What the modelled bills of single sessions are off, too high or too low, summed; in thousand-millionths of a dollar.
     pub modelled_off_nano_usd: u64,
-    /// The same of those that are held out.
+    /// What the held-out bills of single sessions are off, summed alike; in thousand-millionths of a dollar.
     pub held_out_off_nano_usd: u64,
     /// Calls of sessions whose logs count what caches read.
     pub reads: u64,
@@ -51,7 +51,7 @@ pub struct Check {
     pub reads_within: u64,
     /// Calls for which the log names a cost.
     pub logged_calls: u64,
-    /// That cost, in thousand-millionths of a dollar.
+    /// Cost that the log names, in thousand-millionths of a dollar.
     pub logged_nano_usd: u64,
     /// The list price of these calls, as recorded.
     pub logged_list_nano_usd: u64,
@@ -63,7 +63,7 @@ pub struct Check {
     pub unpriced_models: BTreeSet<String>,
     /// Calls that the log shows beside the conversation (titles, checks, summarisers): in no other figure but these two.
     pub side_calls: u64,
-    /// Their cost, where the log names it.
+    /// Cost of the side calls, where the log names it; in thousand-millionths of a dollar.
     pub side_logged_nano_usd: u64,
 }
 

@@ -9,7 +9,7 @@ use crate::transcript::{CompactionKind, Usage};
 
 /// A call of a recording, and what caches make of its prompt as it was sent.
 pub(super) struct Step<'a> {
-    /// Its place among the session's calls.
+    /// Index among the session's calls.
     pub place: usize,
     pub call: &'a CallRow,
     /// Usage that the provider reported; `None` where the log has none.

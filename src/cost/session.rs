@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The cache of one model, twice: with ages and without.
 struct Caches<'a> {
     cache: PromptCache<'a>,
-    /// The same if entries did not age.
+    /// The cache as it is if entries do not age.
     ageless: PromptCache<'a>,
     /// The number of its last request among those of all models.
     last: u64,
@@ -21,7 +21,7 @@ pub(super) struct Answer {
     pub common: u64,
     /// What the provider's rules find alive of the prompt.
     pub found: Split,
-    /// The same if entries did not age.
+    /// What is found of the prompt if entries do not age.
     pub ageless: Split,
 }
 

@@ -22,9 +22,9 @@ pub struct Tariff<'a> {
 pub struct Known<'a> {
     /// The model as the log names it.
     pub name: &'a str,
-    /// Its price at that time; absent where it is unknown.
+    /// Price of the model at that time; absent where it is unknown.
     pub price: Option<&'a Price>,
-    /// Its cache; absent where there is no rule for it.
+    /// Cache rule of the model; absent where there is none.
     pub cache: Option<&'a CacheRule>,
 }
 

@@ -39,7 +39,7 @@ pub enum Counting {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ids {
-    /// Those of calls and those of results.
+    /// Ids of calls and ids in results.
     Counted,
     /// Ids of calls alone.
     Calls,
@@ -111,11 +111,11 @@ pub struct Estimator {
     /// Units added once for the prose and pictures of a system message, where parts are rounded together; rounded by themselves, where
     /// each part is.
     pub system_units: u64,
-    /// The same for a user's message.
+    /// Units added like `system_units`, for a user's message.
     pub user_units: u64,
-    /// The same for an assistant message.
+    /// Units added like `system_units`, for an assistant message.
     pub assistant_units: u64,
-    /// The same for a message of tools' results.
+    /// Units added like `system_units`, for a message of tools' results.
     pub tool_units: u64,
     /// Units added for each tool call.
     pub call_units: u64,
@@ -279,7 +279,7 @@ impl Estimator {
         units as u64 * weight
     }
 
-    /// The same in calls and results of tools.
+    /// Units of a text in calls and results of tools.
     fn tool_units(&self, text: &Text, unit: Unit) -> u64 {
         match &self.non_ascii {
             Some(NonAscii { tools: Counting::Ignored, .. }) => u64::from(text.in_unit(unit)),

@@ -72,7 +72,7 @@ impl Length {
 }
 
 impl Text {
-    /// Those of the units that belong to characters outside ASCII.
+    /// Units of the text that belong to characters outside ASCII.
     pub fn beyond_ascii(&self, unit: Unit) -> u32 {
         let ascii = self.length.chars.saturating_sub(self.non_ascii);
         match unit {

@@ -53,7 +53,7 @@ enum Tail {
     LinesAndSlashes,
 }
 
-/// Who splits what is not ASCII?
+/// What splits text that is not ASCII.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wide {
     /// [`wide::piece_end`], where case splits words.

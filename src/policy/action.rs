@@ -342,7 +342,7 @@ pub enum Input {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummariserOverflow {
-    /// It is refused and nothing changes.
+    /// The request is refused, and nothing changes.
     #[default]
     Fail,
     /// The oldest items are left out until it fits, a call with its result, while more than one is left; each refused try is counted.

@@ -18,7 +18,7 @@ struct Candidate {
     item: SeenItem,
     /// The message that it belongs to.
     owner: u32,
-    /// Its tokens and those of all newer ones.
+    /// Estimated tokens of the item and of all newer ones.
     sum: u64,
 }
 
@@ -98,7 +98,7 @@ impl Select {
         self.takes_the_oldest() && self.step.is_none()
     }
 
-    /// The same, or the oldest of them in whole bunches?
+    /// Does the selection take the oldest of those items, all of them or in whole bunches?
     pub(super) fn takes_the_oldest(&self) -> bool {
         let all = matches!(self.take, Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_));
         all && self.order == Order::Oldest && self.head.iter().all(|end| end.n <= 0.0) && self.protect.is_empty()

@@ -49,7 +49,7 @@ pub enum Syntax {
 pub enum Key {
     /// Keys from the outermost on, with dots between them; the value is the number.
     Path(String),
-    /// The same with more to be said of the value.
+    /// A key with more to be said of the value.
     Written {
         /// Keys from the outermost on, with dots between them.
         key: String,
@@ -90,7 +90,7 @@ impl Syntax {
         }
     }
 
-    /// Its name behind the fence of a block of code.
+    /// Name of the syntax behind the fence of a block of code.
     pub fn name(self) -> &'static str {
         match self {
             Syntax::Json => "json",

@@ -37,14 +37,14 @@ pub struct Policy {
     pub mirrored: Mirrored,
     /// What of the system it cannot say.
     pub not_modelled: Vec<String>,
-    /// Whose logs were recorded under it; not inherited.
+    /// Whose logs were recorded under the policy; not inherited.
     pub recorded_by: Vec<RecordedBy>,
     /// The parameters, by the names of their own system.
     pub params: BTreeMap<String, Parameter>,
     // Settings of one policy share what they do not change.
     pub(crate) configuration: Arc<[ConfigurationFile]>,
     body: Arc<Table>,
-    /// Who decides where a rule asks.
+    /// What decides where a rule asks; `None` where it was not started.
     decider: Option<Decider>,
 }
 
@@ -226,7 +226,7 @@ impl Policy {
         self.body.get("program").and_then(|program| decode::from_value(program.clone()).ok())
     }
 
-    /// The same policy, whose rules ask this one.
+    /// The policy with this decider, which its rules ask.
     #[must_use]
     pub fn asking(self, decider: Decider) -> Policy {
         Policy { decider: Some(decider), ..self }
@@ -268,7 +268,7 @@ impl Policy {
         Ok(body)
     }
 
-    /// The same, formulas as they are written.
+    /// Body of the document, formulas as they are written.
     pub(crate) fn body(&self) -> &Table {
         &self.body
     }

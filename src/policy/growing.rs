@@ -21,7 +21,7 @@ pub struct Growing<'a> {
     passed: usize,
     /// So many messages have been seen.
     seen: usize,
-    /// Those that have been seen and not been passed.
+    /// Counters of the messages that have been seen and not been passed.
     guarded: Scan,
 }
 

@@ -71,7 +71,7 @@ impl Parameter {
         Ok(Parameter { value, unit, help, range, replaced: false })
     }
 
-    /// Its value, where that is a number and no formula.
+    /// The value, where that is a number and no formula.
     pub fn number(&self) -> Option<f64> {
         as_number(&self.value)
     }

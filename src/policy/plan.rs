@@ -21,15 +21,15 @@ pub struct Plan {
     pub agents: Vec<String>,
     /// What the policy takes the window to be.
     pub window: Window,
-    /// Its estimate of what texts cost.
+    /// The policy's estimate of what texts cost.
     pub estimator: Estimator,
     /// How its estimate of the whole context comes about.
     pub belief: Belief,
     /// How large its summaries are.
     pub summary: Summary,
-    /// What it does when the provider refuses a call.
+    /// What the policy does when the provider refuses a call.
     pub reactive: Reactive,
-    /// Who decides where a rule asks; `None` where no rule does.
+    /// The program that decides where a rule asks; `None` where no rule does.
     pub program: Option<Program>,
     /// The rules, in the order in which the system runs them. Settings of one policy share those in which they do not differ.
     pub rule: Vec<Arc<Rule>>,
@@ -128,7 +128,7 @@ pub enum AfterRewrite {
     /// The policy estimates the new context and goes on from there.
     #[default]
     Estimate,
-    /// It knows nothing until the next response: triggers on usage stay silent.
+    /// The policy knows nothing until the next response: triggers on usage stay silent.
     Unknown,
     /// The policy keeps the old usage.
     Stale,
@@ -298,7 +298,7 @@ pub struct Rule {
     /// The rule to run where this one failed to change anything.
     #[serde(default, rename = "else")]
     pub otherwise: Option<String>,
-    /// What it is reported as; by default that of its action.
+    /// What the rule is reported as; by default that of its action.
     #[serde(default)]
     pub event: Option<ReportedAs>,
 }

@@ -121,9 +121,9 @@ fn preset_of(recorder: Recorder<'_>) -> Option<(&'static Head, &'static Recorded
 /// On which side of what a preset mirrors a version lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beyond {
-    /// It is newer than what the preset mirrors.
+    /// The version is newer than what the preset mirrors.
     Newer,
-    /// It is older than what any preset of its agent mirrors.
+    /// The version is older than what any preset of its agent mirrors.
     Older,
 }
 

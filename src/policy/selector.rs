@@ -281,7 +281,7 @@ pub enum Missing {
     /// The rule selects nothing.
     #[default]
     Nothing,
-    /// It looks in the other direction.
+    /// The snap looks in the other direction.
     Turn,
     /// The rule selects all that it looks at.
     Everything,
@@ -295,7 +295,7 @@ pub enum Missing {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Protect {
-    /// Of these kinds; empty for all.
+    /// Only messages of these kinds; empty for all.
     pub kind: Vec<Kind>,
     /// The newest of them, as messages.
     pub last: Option<u64>,
@@ -327,7 +327,7 @@ pub enum Replay {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Carried {
-    /// They are messages like all others.
+    /// Such messages are like all others.
     #[default]
     Counted,
     /// The next compaction forgets them: they go into no summary and count for no end (pi 0.58).

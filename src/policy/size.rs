@@ -163,7 +163,7 @@ impl Size {
 }
 
 impl Measure {
-    /// Its value; `None` where the policy does not know it yet.
+    /// The size in tokens; `None` where the policy does not know it yet.
     pub fn of(self, sight: &Sight<'_>) -> Option<u64> {
         match self {
             Measure::UsageIn => sight.usage.map(|(prompt, _)| prompt),

@@ -16,7 +16,7 @@ pub struct Conversation {
     range: Range,
     /// By message: what stands before it.
     before: Vec<Before>,
-    /// The same behind the last one.
+    /// Sums behind the last message.
     all: Before,
     /// The messages among them in the user's name.
     users: Vec<usize>,

@@ -139,7 +139,7 @@ named! {
         Turns = "turns",
         /// Tool results in the context that are not masked.
         ToolResults = "tool results",
-        /// Of these, those that something later shows again.
+        /// Unmasked tool results that something later shows again.
         Superseded = "results shown again",
         /// Calls of the session, or those since the rule last fired.
         Calls = "calls",
@@ -175,7 +175,7 @@ pub struct Tally {
 pub struct Belief {
     /// What the policy thought the context's size to be, rounded down.
     pub tokens: u64,
-    /// The same to the fraction that a formula gives.
+    /// The context's size to the fraction that a formula gives.
     pub size: f64,
     /// Limit of the size; the largest float where the level has none.
     pub limit: f64,

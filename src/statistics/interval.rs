@@ -49,7 +49,7 @@ pub struct Resamples {
     clusters: usize,
     /// Counts by cluster, one draw after another.
     times: Vec<u16>,
-    /// The same, one cluster after another, once sums are asked for.
+    /// Counts by draw, one cluster after another, once sums are asked for.
     by_cluster: OnceLock<Vec<u16>>,
 }
 

@@ -37,7 +37,7 @@ pub enum Within {
     Sampling,
     /// The model's own error is as large.
     OwnError,
-    /// It is smaller than what is worth a change.
+    /// The difference is smaller than what is worth a change.
     Worth,
 }
 

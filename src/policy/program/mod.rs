@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The protocol, as the first line of every session names it.
 pub const PROTOCOL: &str = "ctxsim.policy/1";
 
-/// Who decides where a rule asks.
+/// The program that decides where a rule asks.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
@@ -30,7 +30,7 @@ pub struct Program {
     /// The policy's parameters and the facts of the model, worked out.
     #[serde(skip)]
     pub params: BTreeMap<String, f64>,
-    /// Who is asked; `None` where it was not started.
+    /// What decides; `None` where the program was not started.
     #[serde(skip)]
     pub decider: Option<Decider>,
 }

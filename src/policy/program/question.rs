@@ -81,7 +81,7 @@ pub struct MessageSeen {
     /// The message is a summary.
     #[serde(skip_serializing_if = "is_false")]
     pub summary: bool,
-    /// It stands for conversation from before the log begins.
+    /// The message stands for conversation from before the log begins.
     #[serde(skip_serializing_if = "is_false")]
     pub unseen: bool,
     /// The policy has put it in.
@@ -96,7 +96,7 @@ pub struct MessageSeen {
 pub struct ItemSeen {
     /// Id of the part, for edits.
     pub id: u32,
-    /// What it is, in the words of a selection.
+    /// Kind of the part, in the words of a selection.
     pub kind: &'static str,
     /// The tool, of calls and results.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ pub struct ItemSeen {
     /// How long its text is; absent where that is not known.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub lengths: Option<Lengths>,
-    /// Its text, where texts are handed over.
+    /// Text of the part, where texts are handed over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The part of the log that it is.
@@ -151,7 +151,7 @@ pub struct Changed {
     /// Prompt and output, as in [`MessageSeen::usage`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<u64>,
-    /// Its items that are not what they were.
+    /// Items of the message that are not what they were.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<ItemSeen>,
     /// Ids of the message's items that have left.
