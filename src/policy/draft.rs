@@ -174,13 +174,13 @@ impl Draft {
         let mut slots = dialled.slots.clone();
         slots.iter_mut().zip(numbers_of(dialled.policy, facts)).for_each(|(slot, fact)| *slot = fact as f64);
         for (slot, formula) in dialled.formulas.as_ref()? {
-            let value = formula.value(&slots).filter(|value| value.is_finite())?;
+            let value = formula.at(&slots).filter(|value| value.is_finite())?;
             // What a parameter cannot have is an error, which the policy words.
             let parameter = slot.checked_sub(FACTS.len()).and_then(|place| dialled.policy.params.values().nth(place));
             parameter.map_or(Ok(()), |parameter| parameter.check_worked_out(value)).ok()?;
             *slots.get_mut(*slot)? = value;
         }
-        self.formulas.iter().map(|formula| formula.value(&slots).filter(|value| value.is_finite())).collect()
+        self.formulas.iter().map(|formula| formula.at(&slots).filter(|value| value.is_finite())).collect()
     }
 
     /// The facts that the document, or the setting, asks for.

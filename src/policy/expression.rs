@@ -11,17 +11,21 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
-    root: Node,
+    root: Node<String>,
 }
 
+/// A formula over names, or over what stands for them.
 #[derive(Clone, Debug, PartialEq)]
-enum Node {
+pub(super) enum Node<N> {
     Number(f64),
-    Name(String),
-    Negative(Box<Node>),
-    Binary(Operator, Box<Node>, Box<Node>),
-    Function(Function, Vec<Node>),
+    Name(N),
+    Negative(Box<Node<N>>),
+    Binary(Operator, Box<Node<N>>, Box<Node<N>>),
+    Function(Function, Vec<Node<N>>),
 }
+
+/// A formula whose names have become places in a list of values, for those who ask for its value again and again.
+pub(super) type Resolved = Node<usize>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
@@ -130,10 +134,10 @@ impl Expression {
 
     /// The number that the formula comes to with these names.
     pub fn value(&self, scope: &Scope) -> Result<f64, ExpressionError> {
-        let value = self.root.value(scope).map_err(|name| ExpressionError::UnknownName {
+        let value = self.root.value(&|name| scope.get(name).copied().ok_or(name)).map_err(|name| ExpressionError::UnknownName {
             text: self.text.clone(),
-            hint: suggestion(&name, scope.keys().map(String::as_str)),
-            name,
+            hint: suggestion(name, scope.keys().map(String::as_str)),
+            name: name.clone(),
         })?;
         if value.is_finite() { Ok(value) } else { Err(ExpressionError::NotFinite { text: self.text.clone() }) }
     }
@@ -146,44 +150,24 @@ impl Expression {
     /// Names that the formula refers to.
     pub fn names(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
-        self.root.collect_names(&mut names);
+        self.root.each_name(&mut |name| {
+            names.insert(name.clone());
+        });
         names
     }
 }
 
-/// A formula whose names have become places in a list of values, for those who ask for its value again and again.
-#[derive(Clone, Debug)]
-pub(super) enum Resolved {
-    Number(f64),
-    Place(usize),
-    Negative(Box<Resolved>),
-    Binary(Operator, Box<Resolved>, Box<Resolved>),
-    Function(Function, Vec<Resolved>),
-}
-
 impl Resolved {
     /// Its value, finite or not; `None` where a place lies outside of the list.
-    pub fn value(&self, values: &[f64]) -> Option<f64> {
-        Some(match self {
-            Resolved::Number(value) => *value,
-            Resolved::Place(place) => *values.get(*place)?,
-            Resolved::Negative(inner) => -inner.value(values)?,
-            Resolved::Binary(operator, left, right) => operator.apply(left.value(values)?, right.value(values)?),
-            Resolved::Function(function, arguments) => {
-                function.apply(&arguments.iter().map(|argument| argument.value(values)).collect::<Option<Vec<f64>>>()?)
-            }
-        })
+    pub fn at(&self, values: &[f64]) -> Option<f64> {
+        self.value(&|place| values.get(*place).copied().ok_or(())).ok()
     }
 
     /// Does it ask for the value at this place?
     pub fn asks(&self, place: usize) -> bool {
-        match self {
-            Resolved::Number(_) => false,
-            Resolved::Place(own) => *own == place,
-            Resolved::Negative(inner) => inner.asks(place),
-            Resolved::Binary(_, left, right) => left.asks(place) || right.asks(place),
-            Resolved::Function(_, arguments) => arguments.iter().any(|argument| argument.asks(place)),
-        }
+        let mut asks = false;
+        self.each_name(&mut |own| asks |= *own == place);
+        asks
     }
 }
 
@@ -193,47 +177,43 @@ impl fmt::Display for Expression {
     }
 }
 
-impl Node {
-    fn value(&self, scope: &Scope) -> Result<f64, String> {
+impl<N> Node<N> {
+    /// Its value, where this finds that of a name.
+    fn value<'n, E>(&'n self, of: &impl Fn(&'n N) -> Result<f64, E>) -> Result<f64, E> {
         Ok(match self {
             Node::Number(value) => *value,
-            Node::Name(name) => *scope.get(name).ok_or_else(|| name.clone())?,
-            Node::Negative(inner) => -inner.value(scope)?,
-            Node::Binary(operator, left, right) => operator.apply(left.value(scope)?, right.value(scope)?),
+            Node::Name(name) => of(name)?,
+            Node::Negative(inner) => -inner.value(of)?,
+            Node::Binary(operator, left, right) => operator.apply(left.value(of)?, right.value(of)?),
             Node::Function(function, arguments) => {
-                let values = arguments.iter().map(|argument| argument.value(scope)).collect::<Result<Vec<f64>, String>>()?;
-                function.apply(&values)
+                function.apply(&arguments.iter().map(|argument| argument.value(of)).collect::<Result<Vec<f64>, E>>()?)
             }
         })
     }
 
-    fn resolve(&self, place: &dyn Fn(&str) -> Option<usize>) -> Option<Resolved> {
-        Some(match self {
-            Node::Number(value) => Resolved::Number(*value),
-            Node::Name(name) => Resolved::Place(place(name)?),
-            Node::Negative(inner) => Resolved::Negative(Box::new(inner.resolve(place)?)),
-            Node::Binary(operator, left, right) => {
-                Resolved::Binary(*operator, Box::new(left.resolve(place)?), Box::new(right.resolve(place)?))
-            }
-            Node::Function(function, arguments) => {
-                Resolved::Function(*function, arguments.iter().map(|argument| argument.resolve(place)).collect::<Option<_>>()?)
-            }
-        })
-    }
-
-    fn collect_names(&self, names: &mut BTreeSet<String>) {
+    fn each_name(&self, see: &mut impl FnMut(&N)) {
         match self {
             Node::Number(_) => {}
-            Node::Name(name) => {
-                names.insert(name.clone());
-            }
-            Node::Negative(inner) => inner.collect_names(names),
-            Node::Binary(_, left, right) => {
-                left.collect_names(names);
-                right.collect_names(names);
-            }
-            Node::Function(_, arguments) => arguments.iter().for_each(|argument| argument.collect_names(names)),
+            Node::Name(name) => see(name),
+            Node::Negative(inner) => inner.each_name(see),
+            Node::Binary(_, left, right) => [left, right].into_iter().for_each(|side| side.each_name(see)),
+            Node::Function(_, arguments) => arguments.iter().for_each(|argument| argument.each_name(see)),
         }
+    }
+}
+
+impl Node<String> {
+    fn resolve(&self, place: &dyn Fn(&str) -> Option<usize>) -> Option<Resolved> {
+        let boxed = |node: &Node<String>| node.resolve(place).map(Box::new);
+        Some(match self {
+            Node::Number(value) => Node::Number(*value),
+            Node::Name(name) => Node::Name(place(name)?),
+            Node::Negative(inner) => Node::Negative(boxed(inner)?),
+            Node::Binary(operator, left, right) => Node::Binary(*operator, boxed(left)?, boxed(right)?),
+            Node::Function(function, arguments) => {
+                Node::Function(*function, arguments.iter().map(|argument| argument.resolve(place)).collect::<Option<_>>()?)
+            }
+        })
     }
 }
 
@@ -314,7 +294,7 @@ impl Parser<'_> {
         found
     }
 
-    fn comparison(&mut self) -> Result<Node, ExpressionError> {
+    fn comparison(&mut self) -> Result<Node<String>, ExpressionError> {
         let left = self.sum()?;
         let symbols = [
             ("<=", Operator::LessOrEqual),
@@ -332,7 +312,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn sum(&mut self) -> Result<Node, ExpressionError> {
+    fn sum(&mut self) -> Result<Node<String>, ExpressionError> {
         let mut left = self.product()?;
         loop {
             let operator = if self.take("+") {
@@ -346,7 +326,7 @@ impl Parser<'_> {
         }
     }
 
-    fn product(&mut self) -> Result<Node, ExpressionError> {
+    fn product(&mut self) -> Result<Node<String>, ExpressionError> {
         let mut left = self.atom()?;
         loop {
             let operator = if self.take("*") {
@@ -360,7 +340,7 @@ impl Parser<'_> {
         }
     }
 
-    fn atom(&mut self) -> Result<Node, ExpressionError> {
+    fn atom(&mut self) -> Result<Node<String>, ExpressionError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.error("nested too deeply"));
@@ -370,7 +350,7 @@ impl Parser<'_> {
         node
     }
 
-    fn atom_at_depth(&mut self) -> Result<Node, ExpressionError> {
+    fn atom_at_depth(&mut self) -> Result<Node<String>, ExpressionError> {
         if self.take("-") {
             return Ok(Node::Negative(Box::new(self.atom()?)));
         }

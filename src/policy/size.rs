@@ -101,7 +101,7 @@ impl Formula {
     fn value(&self, sight: &Sight<'_>) -> Option<f64> {
         let asked = ASKED.iter().enumerate().map(|(place, (_, of))| if self.resolved.asks(place) { of(sight) as f64 } else { 0.0 });
         let values: Vec<f64> = asked.chain(self.names.values().copied()).collect();
-        self.resolved.value(&values).filter(|value| value.is_finite())
+        self.resolved.at(&values).filter(|value| value.is_finite())
     }
 }
 
