@@ -43,12 +43,11 @@ impl Corpus {
 
 /// Fills in what follows from the sessions.
 pub(super) fn sum_up(corpus: &mut Corpus) {
-    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
     let share = |trace: &mut Trace| {
-        let outcome = simulate(trace, &Plan::default(), &unlimited);
+        let outcome = simulate(trace, &Plan::default(), &Conditions::endless());
         let imposed = match impose(trace, &|_| true) {
             Cow::Borrowed(_) => None,
-            Cow::Owned(imposed) => Some(simulate(&imposed, &Plan::default(), &unlimited)),
+            Cow::Owned(imposed) => Some(simulate(&imposed, &Plan::default(), &Conditions::endless())),
         };
         trace.sent = Some(sent(trace, imposed.as_ref().unwrap_or(&outcome)));
         let sizes = imposed.iter().flat_map(|imposed| (0..).zip(trace.calls.iter().zip(&imposed.calls)));

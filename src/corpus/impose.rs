@@ -140,8 +140,7 @@ impl Moved<'_> {
 fn settle(trace: &Trace, imposed: &mut Trace, events: &[usize]) {
     let mut visible = Vec::with_capacity(imposed.calls.len());
     // The loop itself tells what stands in the context where no policy does anything.
-    let endless = Conditions { window: u64::MAX / 4, prompt_limit: u64::MAX / 4, ..Conditions::default() };
-    watch(imposed, &Plan::default(), &endless, &mut |context| visible.push(context.recorded()));
+    watch(imposed, &Plan::default(), &Conditions::endless(), &mut |context| visible.push(context.recorded()));
     let mut noted = trace.compactions.iter().enumerate().peekable();
     let mut chain = Chain::Untouched;
     let (mut more_hidden, mut missing) = (0_i64, 0);

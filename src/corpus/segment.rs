@@ -161,8 +161,7 @@ pub fn prompt_of(call: &CallRow) -> Option<u64> {
 fn anchor(part: &mut Trace, closing: usize) {
     let mut visible = Vec::with_capacity(part.calls.len());
     // The loop itself tells what stands in the context where no policy does anything.
-    let endless = Conditions { window: u64::MAX / 4, prompt_limit: u64::MAX / 4, ..Conditions::default() };
-    watch(part, &Plan::default(), &endless, &mut |context| visible.push(context.recorded()));
+    watch(part, &Plan::default(), &Conditions::endless(), &mut |context| visible.push(context.recorded()));
     let mut hidden = part.calls.first().map_or(0, |call| call.hidden);
     let mut missing = 0;
     for (index, (call, visible)) in part.calls.iter_mut().zip(visible).enumerate() {

@@ -9,7 +9,7 @@ use super::window::{MainModel, window_of};
 use crate::corpus::{Bounds, Corpus, prompt_of, segment};
 use crate::list::Arrange;
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
-use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
+use crate::sim::{Conditions, EventKind, Outcome, simulate};
 use crate::statistics::median;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
@@ -191,8 +191,7 @@ impl<'a> Session<'a> {
             prompt_limit: window.prompt_limit,
             reserve: replay.reserve,
             recorded_summary: summaries.model(trace),
-            guesses: Guesses::Own,
-            refetch: Refetching::Never,
+            ..Conditions::default()
         };
         let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
         let notes_prunings = prunes || entry.is_some_and(|entry| entry.notes_prunings == Switch::On);

@@ -79,8 +79,7 @@ impl<'a> Composer<'a> {
 
 /// What stood in the context of each call of a session that is never shortened.
 pub fn whole(trace: &Trace) -> Vec<Composition> {
-    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
-    compositions(trace, &Plan::default(), &unlimited)
+    compositions(trace, &Plan::default(), &Conditions::endless())
 }
 
 fn compositions(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Vec<Composition> {

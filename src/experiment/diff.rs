@@ -211,8 +211,7 @@ fn held(trace: &Trace, side: &(&Plan, Conditions), call: usize) -> Held {
 
 /// What the context of a call would hold if what stood in that of the call before had been left alone.
 fn expected(trace: &Trace, call: usize, alike: &Held) -> Held {
-    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
-    let everything = held(trace, &(&Plan::default(), unlimited), call);
+    let everything = held(trace, &(&Plan::default(), Conditions::endless()), call);
     let reply = call.checked_sub(1).and_then(|before| trace.calls.get(before)).map_or(0, |row| row.message);
     let first_new = if call == 0 { 0 } else { trace.messages.get(reply as usize).map_or(0, |message| message.first_part) };
     let parts = everything.parts.into_iter().filter_map(|(part, whole)| match alike.parts.get(&part) {

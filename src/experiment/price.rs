@@ -47,8 +47,7 @@ pub fn calibrate(trace: &Trace, tariff: &Tariff<'_>) -> Calibration {
 
 /// A session without any compaction.
 fn unchanged(trace: &Trace) -> Outcome {
-    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
-    simulate(trace, &Plan::default(), &unlimited)
+    simulate(trace, &Plan::default(), &Conditions::endless())
 }
 
 /// What the modelled cache makes of the first calls of all sessions together, of the second ones, and so on, under each of these policies.

@@ -8,7 +8,7 @@ use crate::cost::Bills;
 use crate::list::Arrange;
 use crate::list::List;
 use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, Rule};
-use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
+use crate::sim::{Conditions, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -169,8 +169,7 @@ impl<'a> Ready<'a> {
             prompt_limit: window.prompt_limit,
             reserve: self.reserve,
             recorded_summary: *recorded_summary,
-            guesses: Guesses::Own,
-            refetch: Refetching::Never,
+            ..Conditions::default()
         };
         Some((self.plans.get(&window.facts)?, conditions))
     }

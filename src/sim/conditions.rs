@@ -20,6 +20,11 @@ pub struct Conditions {
 }
 
 impl Conditions {
+    /// A window that nothing fills, for sums as large as can be added up.
+    pub fn endless() -> Conditions {
+        Conditions { window: u64::MAX / 4, prompt_limit: u64::MAX / 4, ..Conditions::default() }
+    }
+
     /// Above this many tokens a call is over budget: what the provider accepts, and the window less the output reserve.
     pub(super) fn budget(&self, reserve: u64) -> u64 {
         self.prompt_limit.min(self.window.saturating_sub(self.reserve.unwrap_or(reserve)))

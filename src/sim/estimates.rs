@@ -10,11 +10,10 @@ use crate::transcript::Role;
 
 /// What each of these estimators makes of each request of a session under no policy.
 pub fn estimate_requests(trace: &Trace, estimators: &[&Estimator]) -> Vec<Vec<u64>> {
-    let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
     let mut walk =
         Walk { trace, messages: Vec::new(), empty: Vec::new(), told: estimators.iter().map(|estimator| Told::new(estimator)).collect() };
     let mut call = 0;
-    watch(trace, &Plan::default(), &endless, &mut |context| {
+    watch(trace, &Plan::default(), &Conditions::endless(), &mut |context| {
         walk.look(context, call);
         call += 1;
     });

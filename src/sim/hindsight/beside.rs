@@ -41,7 +41,6 @@ impl Lookahead {
 
     /// The same where nothing is ever removed.
     pub fn of_everything(trace: &Trace) -> Lookahead {
-        let endless = Conditions { window: u64::MAX / 4, prompt_limit: u64::MAX / 4, ..Conditions::default() };
-        Lookahead::beside(trace, &Plan::default(), &endless)
+        Lookahead::beside(trace, &Plan::default(), &Conditions::endless())
     }
 }
