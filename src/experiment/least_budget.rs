@@ -2,6 +2,7 @@
 
 use crate::corpus::Corpus;
 use crate::sim::hindsight::{Lookahead, costs};
+use crate::statistics::first;
 use rayon::prelude::*;
 
 /// Budgets are tried in steps of so many tokens.
@@ -44,16 +45,6 @@ pub fn least_budget(corpus: &Corpus) -> Option<LeastBudget> {
     // No policy keeps more with less, so a budget that is too small for all makes all smaller budgets too small.
     let possible = first(attained / STEP, |steps| bound(steps * STEP) >= needed);
     Some(LeastBudget { references, needed, impossible: possible.checked_sub(1).map(|steps| steps * STEP), attained })
-}
-
-/// The first number up to a last one for which something holds, if it holds from there on; it holds for the last one.
-fn first(last: u64, holds: impl Fn(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, last);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) { high = middle } else { low = middle + 1 }
-    }
-    low
 }
 
 /// The most references that can be kept by carrying so many tokens, summed over calls, up to this many.

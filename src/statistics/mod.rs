@@ -3,6 +3,7 @@
 
 mod chance;
 mod front;
+mod halving;
 mod interval;
 mod normal;
 mod quantile;
@@ -14,6 +15,7 @@ mod wilson;
 
 pub use chance::Chance;
 pub use front::front;
+pub use halving::first;
 pub use interval::{Drawn, Estimate, Interval, LEVEL, RESAMPLES, Resamples, SEED, bounds, intervals, quotient, ratio, share};
 pub use quantile::{median, quantile, rank};
 pub use ranks::rank_correlation;

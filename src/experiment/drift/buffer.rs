@@ -6,6 +6,7 @@
 
 use super::figures::Pair;
 use super::halves::Half;
+use crate::statistics::first;
 
 /// A probability, in thousandths.
 pub type Level = u64;
@@ -86,12 +87,7 @@ fn quantile(sessions: &[Vec<i64>], level: Level) -> Option<i64> {
         within * 1000 >= level * all.len() as u64
     };
     // More is covered at a higher level, so halving finds the lowest one that suffices.
-    let (mut low, mut high) = (0, RAISES);
-    while low < high {
-        let middle = (low + high) / 2;
-        if enough(middle) { high = middle } else { low = middle + 1 }
-    }
-    ranked(&all, raised(low))
+    ranked(&all, raised(first(RAISES, enough)))
 }
 
 /// The conformal quantile of sorted numbers; the largest where the rank lies beyond them.
@@ -107,13 +103,8 @@ fn without(all: &[i64], session: &[i64], (part, whole): (u64, u64)) -> u64 {
         return 0;
     }
     let rank = ((others as u64 + 1) * part).div_ceil(whole).clamp(1, others as u64) as usize;
-    let (mut low, mut high) = (0, all.len() - 1);
-    while low < high {
-        let middle = (low + high) / 2;
-        let value = all.get(middle).copied().unwrap_or_default();
-        let below = all.partition_point(|number| *number <= value) - session.partition_point(|number| *number <= value);
-        if below >= rank { high = middle } else { low = middle + 1 }
-    }
-    let bound = all.get(low).copied().unwrap_or_default();
-    session.partition_point(|number| *number <= bound) as u64
+    let number = |place: u64| all.get(place as usize).copied().unwrap_or_default();
+    let up_to = |sorted: &[i64], value: i64| sorted.partition_point(|number| *number <= value);
+    let bound = number(first(all.len() as u64 - 1, |place| up_to(all, number(place)) - up_to(session, number(place)) >= rank));
+    up_to(session, bound) as u64
 }
