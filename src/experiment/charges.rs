@@ -1,6 +1,6 @@
 //! What the calls of a setting cost: the part of its bills that settings are judged by.
 
-use crate::cost::{CacheKind, Calibration, Tariff, bills};
+use crate::cost::{Bill, CacheKind, Calibration, Tariff, bills};
 use crate::experiment::price::calibrate;
 use crate::policy::Plan;
 use crate::sim::{Batch, BatchOutcome, Conditions, Outcome, Refetching, Totals, simulate};
@@ -55,15 +55,18 @@ impl Charges {
         let bills = bills(trace, outcome, billing.tariff, calibration);
         let bill = bills.with(billing.cache);
         Charges {
-            nano_usd: bill.nano_usd(),
             net_nano_usd: bill.nano_usd(),
             net_failed_sessions: outcome.totals.failed_sessions,
-            cache_read: bill.cache_read.tokens,
-            prompt_tokens: bill.prompt_tokens(),
-            calls: bills.calls,
-            unpriced_calls: bills.unpriced_calls,
             unpriced_sessions: u64::from(bills.calls > 0 && !bills.is_priced()),
+            ..Charges::of(&[bill], bill.nano_usd(), bills.calls, bills.unpriced_calls)
         }
+    }
+
+    /// So many calls, and what they come to by these bills and at this price.
+    pub(super) fn of(bills: &[&Bill], nano_usd: u64, calls: u64, unpriced_calls: u64) -> Charges {
+        let cache_read = bills.iter().map(|bill| bill.cache_read.tokens).sum();
+        let prompt_tokens = bills.iter().map(|bill| bill.prompt_tokens()).sum();
+        Charges { nano_usd, cache_read, prompt_tokens, calls, unpriced_calls, ..Charges::default() }
     }
 
     /// The same with what its closed loop comes to.

@@ -92,14 +92,7 @@ pub fn recorded(corpus: &Corpus, tariff: &Tariff<'_>, labels: &[Label]) -> Vec<R
 
 fn figures_of(session: &RecordedSession) -> SessionFigures {
     let bills = [&session.bill, &session.estimated_bill];
-    let charges = Charges {
-        nano_usd: session.nano_usd(),
-        cache_read: bills.iter().map(|bill| bill.cache_read.tokens).sum(),
-        prompt_tokens: bills.iter().map(|bill| bill.prompt_tokens()).sum(),
-        calls: session.totals.calls,
-        unpriced_calls: session.unpriced_calls,
-        ..Charges::default()
-    };
+    let charges = Charges::of(&bills, session.nano_usd(), session.totals.calls, session.unpriced_calls);
     SessionFigures { totals: session.totals.clone(), charges }
 }
 
@@ -117,14 +110,7 @@ pub fn predicted(
     let Some(replay) = replays.pop() else { return Ok(Vec::new()) };
     let sessions = corpus.traces.each().zip(replay.outcomes.each()).zip(replay.bills.each()).map(|((trace, outcome), bills)| {
         let bill = bills.with(if trace.tells_of_cache() { cache } else { CacheKind::None });
-        let charges = Charges {
-            nano_usd: bill.nano_usd() - bill.summariser.nano_usd,
-            cache_read: bill.cache_read.tokens,
-            prompt_tokens: bill.prompt_tokens(),
-            calls: bills.calls,
-            unpriced_calls: bills.unpriced_calls,
-            ..Charges::default()
-        };
+        let charges = Charges::of(&[bill], bill.nano_usd() - bill.summariser.nano_usd, bills.calls, bills.unpriced_calls);
         Run {
             task: None,
             figures: SessionFigures { totals: outcome.totals.sums(), charges },
