@@ -4,7 +4,7 @@
 //! selections that differ in nothing but how much such an end keeps.
 
 use super::select::middle_out;
-use super::selector::{Crossing, DownTo, End, EndOf, EndUnit, Order, Select, Stop, Take};
+use super::selector::{DownTo, End, EndOf, EndUnit, Order, Select, Stop, Take};
 use crate::context::{Seen, SeenItem, State, View};
 use crate::transcript::Role;
 
@@ -30,20 +30,8 @@ impl Candidates {
 
     /// How many of them, the newest ones, the ends of a selection keep.
     pub fn kept(&self, select: &Select) -> usize {
-        select.tail.iter().map(|end| self.kept_by(end)).max().unwrap_or(0)
-    }
-
-    fn kept_by(&self, end: &End) -> usize {
-        match (end.unit, end.of, end.crossing) {
-            (EndUnit::Items, ..) => self.0.len().min(end.n.max(0.0) as usize),
-            (EndUnit::Tokens, EndOf::Selected, Crossing::Select) => self.0.partition_point(|candidate| candidate.sum as f64 <= end.n),
-            // The item that crosses the line is kept.
-            (EndUnit::Tokens, EndOf::Selected, Crossing::Keep) if end.n > 0.0 => {
-                let below = self.0.partition_point(|candidate| (candidate.sum as f64) < end.n);
-                self.0.len().min(below + 1)
-            }
-            _ => 0,
-        }
+        let within = |holds: &dyn Fn(f64) -> bool| self.0.partition_point(|candidate| holds(candidate.sum as f64));
+        select.tail.iter().map(|end| end.kept_of(self.0.len(), within)).max().unwrap_or(0)
     }
 }
 

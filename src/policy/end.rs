@@ -6,6 +6,18 @@ use crate::context::Seen;
 use crate::transcript::Role;
 
 impl End {
+    /// How many of so many items, the newest ones, an end at the new side keeps. `within` counts those whose tokens hold to this, those of all newer
+    /// ones among them.
+    pub(super) fn kept_of(&self, count: usize, within: impl Fn(&dyn Fn(f64) -> bool) -> usize) -> usize {
+        match (self.unit, self.of, self.crossing) {
+            (EndUnit::Items, ..) => count.min(self.n.max(0.0) as usize),
+            (EndUnit::Tokens, EndOf::Selected, Crossing::Select) => within(&|sum| sum <= self.n),
+            // The item that crosses the line is kept.
+            (EndUnit::Tokens, EndOf::Selected, Crossing::Keep) if self.n > 0.0 => count.min(within(&|sum| sum < self.n) + 1),
+            _ => 0,
+        }
+    }
+
     /// Index of the first message that an end at the new side keeps. `overhead` is what the request holds beside messages.
     pub(super) fn first_kept(&self, all: &[Seen], overhead: u64) -> usize {
         (self.reaches_to(all, overhead) + self.less.max(0.0) as usize).min(all.len())

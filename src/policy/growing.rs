@@ -6,7 +6,7 @@
 //! no more.
 
 use super::candidates::Scan;
-use super::selector::{Crossing, End, EndOf, EndUnit, Kind, Select, Stop, Take};
+use super::selector::{End, EndOf, EndUnit, Kind, Select, Stop, Take};
 use super::switch::Switch;
 use crate::context::{Seen, State, View};
 
@@ -115,7 +115,11 @@ impl<'a> Growing<'a> {
 
     /// How many of the items, the oldest ones, a selection takes: those that its ends do not keep, in whole bunches. It looks at the same items as this one.
     pub fn taken(&self, select: &Select) -> usize {
-        let eligible = select.tail.iter().map(|end| self.not_kept_by(end)).min().unwrap_or(self.found.len());
+        let count = self.found.len();
+        // An item's tokens and those of all newer ones.
+        let sum = |found: &Found| (self.tokens - found.before) as f64;
+        let within = |holds: &dyn Fn(f64) -> bool| count - self.found.partition_point(|found| !holds(sum(found)));
+        let eligible = count - select.tail.iter().map(|end| end.kept_of(count, within)).max().unwrap_or(0);
         select.step.map_or(eligible, |step| step.taken(eligible))
     }
 
@@ -128,20 +132,5 @@ impl<'a> Growing<'a> {
     /// The estimates of all that was found.
     pub fn tokens(&self) -> u64 {
         self.tokens
-    }
-
-    fn not_kept_by(&self, end: &End) -> usize {
-        let count = self.found.len();
-        // An item's tokens and those of all newer ones.
-        let sum = |found: &Found| (self.tokens - found.before) as f64;
-        match (end.unit, end.of, end.crossing) {
-            (EndUnit::Items, ..) => count - count.min(end.n.max(0.0) as usize),
-            (EndUnit::Tokens, EndOf::Selected, Crossing::Select) => self.found.partition_point(|found| sum(found) > end.n),
-            // The item that crosses the line is kept.
-            (EndUnit::Tokens, EndOf::Selected, Crossing::Keep) if end.n > 0.0 => {
-                self.found.partition_point(|found| sum(found) >= end.n).saturating_sub(1)
-            }
-            _ => count,
-        }
     }
 }
