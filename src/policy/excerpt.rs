@@ -152,25 +152,27 @@ fn size(unit: Unit, text: &str, length: &Length) -> u64 {
     }
 }
 
+/// So many units as places of a text. Where there is no vocabulary, four characters are a token.
+fn places(unit: Unit, amount: u64) -> usize {
+    usize::try_from(if unit == Unit::Tokens { amount.saturating_mul(4) } else { amount }).unwrap_or(usize::MAX)
+}
+
 /// How many bytes the first `amount` units take, and where a character ends there.
 fn first(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
+    let amount = places(limits.unit, amount);
     match limits.unit {
         Unit::Bytes | Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => {
-            let end = usize::try_from(amount).unwrap_or(usize::MAX).min(text.len());
+            let end = amount.min(text.len());
             let end = if limits.boundary == Boundary::Whole { text.floor_char_boundary(end) } else { end };
             text.as_bytes().get(..end).unwrap_or_default().to_vec()
         }
-        Unit::Utf16 => {
-            let units: Vec<u16> = text.encode_utf16().take(usize::try_from(amount).unwrap_or(usize::MAX)).collect();
-            of_units(limits, &units)
-        }
-        Unit::Chars => text.chars().take(usize::try_from(amount).unwrap_or(usize::MAX)).collect::<String>().into_bytes(),
-        Unit::Tokens => text.chars().take(usize::try_from(amount.saturating_mul(4)).unwrap_or(usize::MAX)).collect::<String>().into_bytes(),
+        Unit::Utf16 => of_units(limits, &text.encode_utf16().take(amount).collect::<Vec<u16>>()),
+        Unit::Chars | Unit::Tokens => text.chars().take(amount).collect::<String>().into_bytes(),
     }
 }
 
 fn last(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
-    let from_end = |count: usize| count.saturating_sub(usize::try_from(amount).unwrap_or(usize::MAX));
+    let from_end = |count: usize| count.saturating_sub(places(limits.unit, amount));
     match limits.unit {
         Unit::Bytes | Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => {
             let start = from_end(text.len());
@@ -181,12 +183,7 @@ fn last(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
             let units: Vec<u16> = text.encode_utf16().collect();
             of_units(limits, units.get(from_end(units.len())..).unwrap_or_default())
         }
-        Unit::Chars => text.chars().skip(from_end(text.chars().count())).collect::<String>().into_bytes(),
-        Unit::Tokens => {
-            let chars = text.chars().count();
-            let wanted = usize::try_from(amount.saturating_mul(4)).unwrap_or(usize::MAX);
-            text.chars().skip(chars.saturating_sub(wanted)).collect::<String>().into_bytes()
-        }
+        Unit::Chars | Unit::Tokens => text.chars().skip(from_end(text.chars().count())).collect::<String>().into_bytes(),
     }
 }
 
