@@ -71,6 +71,10 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     let pairs = pairs(baseline, now);
     let sampling = Sampling::of(Sample::new(pairs.iter().map(|(_, is)| is.origin)), RESAMPLES, SEED);
     let mut measures: Vec<Moved> = Vec::new();
+    let moved = |measure: Measure, [baseline, now]: [Value; 2], sides: &[Side; 2], difference| {
+        let (compared, sessions) = (compared(sides).count(), sessions(sides, &pairs));
+        Moved { measure, baseline, now, allowed: Vec::new(), exceeded: Vec::new(), untold: Vec::new(), difference, compared, sessions }
+    };
     for allowance in allowances {
         let measure = allowance.measure;
         let missing = || Mismatch(format!("the baseline knows nothing of {}: --update-baseline writes it anew", measure.name()));
@@ -81,33 +85,19 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let shown = allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference));
         let exceeded = (beyond && shown).then(|| allowance.words.clone());
         let untold = (beyond && !shown).then(|| allowance.words.clone());
-        match measures.iter_mut().find(|moved| moved.measure.name() == measure.name()) {
-            Some(moved) => {
-                moved.allowed.push(allowance.words.clone());
-                moved.exceeded.extend(exceeded);
-                moved.untold.extend(untold);
-            }
-            None => measures.push(Moved {
-                measure,
-                baseline: was,
-                now: is,
-                allowed: vec![allowance.words.clone()],
-                exceeded: exceeded.into_iter().collect(),
-                untold: untold.into_iter().collect(),
-                difference,
-                compared: compared(&sides).count(),
-                sessions: sessions(&sides, &pairs),
-            }),
-        }
+        let known = measures.iter().position(|moved| moved.measure.name() == measure.name());
+        let mut moved = known.map_or_else(|| moved(measure, [was, is], &sides, difference), |place| measures.remove(place));
+        moved.allowed.push(allowance.words.clone());
+        moved.exceeded.extend(exceeded);
+        moved.untold.extend(untold);
+        measures.insert(known.unwrap_or(measures.len()), moved);
     }
     for part in judged_by().iter().copied() {
         let measure = Measure { part, whole: None };
         let named = measures.iter().any(|moved| moved.measure.name() == measure.name());
         let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
         if let Some([was, is]) = both(&sides, &measure).filter(|[was, is]| was != is && !named) {
-            let (allowed, exceeded, untold, sessions) = (Vec::new(), Vec::new(), Vec::new(), sessions(&sides, &pairs));
-            let compared = compared(&sides).count();
-            measures.push(Moved { measure, baseline: was, now: is, allowed, exceeded, untold, difference: None, compared, sessions });
+            measures.push(moved(measure, [was, is], &sides, None));
         }
     }
     let mut changes = changes(baseline, now);
