@@ -14,6 +14,7 @@ use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::recording::{self, RECORDED};
 use crate::report::words::{counted_as, dollars, grouped};
+use crate::statistics::front;
 
 /// A policy: its cost in thousand-millionths of a dollar, and the tokens that it saves.
 struct Point<'a> {
@@ -31,14 +32,6 @@ impl Point<'_> {
 
     fn failed(&self) -> u64 {
         self.replay.totals.failed_sessions
-    }
-
-    /// Does the other one fail fewer sessions? Or as many, and is it as good in both, and better in one?
-    fn beaten_by(&self, other: &Point<'_>) -> bool {
-        if other.failed() != self.failed() {
-            return other.failed() < self.failed();
-        }
-        other.cost <= self.cost && other.saved >= self.saved && (other.cost < self.cost || other.saved > self.saved)
     }
 }
 
@@ -69,8 +62,12 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         Point { cost: point.cost + beyond.nano_usd, whole: point.whole + beyond.recorded_tokens, ..point }
     });
     let recorded = baselines.recording.map(|recording| &recording.sum).filter(|sum| sum.is_priced() && !points.is_empty());
-    let on_front = |point: &Point<'_>| !points.iter().any(|other| point.beaten_by(other));
-    let mut front: Vec<&Point<'_>> = points.iter().filter(|point| on_front(point)).collect();
+    let failed: Vec<u64> = points.iter().map(Point::failed).collect();
+    let on_front = front(&failed, |one, other| {
+        let (Some(one), Some(other)) = (points.get(one), points.get(other)) else { return Vec::new() };
+        vec![one.cost.cmp(&other.cost), other.saved.cmp(&one.saved)]
+    });
+    let mut front: Vec<&Point<'_>> = points.iter().zip(&on_front).filter(|(_, on)| **on).map(|(point, _)| point).collect();
     front.arrange_by_key(|point| (point.cost, point.saved));
     let cheapest = front.first().ok_or(NothingToDraw::Nothing("no call of these sessions has a known price".to_owned()))?;
     let most = front.iter().max_by_key(|point| point.saved);
@@ -89,7 +86,7 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let rank = |place: usize| {
         let point = points.get(place)?;
         let told = [front.first(), most].into_iter().flatten().any(|told| std::ptr::eq(*told, point));
-        Some((!told, !on_front(point), point.cost))
+        Some((!told, !on_front.get(place)?, point.cost))
     };
     let shown = few(points.len(), LINES, rank);
     let others = (0..points.len()).filter(|place| !shown.places.contains(place)).filter_map(|place| points.get(place)).map(Point::place);
@@ -116,7 +113,7 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let few = few.into_iter().chain((!failing.is_empty()).then_some(off));
     let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
     notes.extend(material.coverage().map(|covers| format!("{covers}; the others are added as recorded.")));
-    let mut data = data(points.iter().map(|point| (point, on_front(point))).chain(own.iter().map(|own| (own, false))));
+    let mut data = data(points.iter().zip(on_front.iter().copied()).chain(own.iter().map(|own| (own, false))));
     let beside = baselines
         .recording
         .filter(|recording| recording.sum.is_priced())
