@@ -111,41 +111,22 @@ impl ContentCosts {
     }
 }
 
-/// The facts of every family; a family without its facts does not parse.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct Families {
-    gpt: FamilyFacts,
-    gpt_cl100k: FamilyFacts,
-    gemini: FamilyFacts,
-    claude_old: FamilyFacts,
-    claude_new: FamilyFacts,
-    llama: FamilyFacts,
-    grok: FamilyFacts,
-    deepseek: FamilyFacts,
-    qwen: FamilyFacts,
-    mistral: FamilyFacts,
-    kimi: FamilyFacts,
-    glm: FamilyFacts,
-    other: FamilyFacts,
+/// The facts of every family, by the name of its field; a family without its facts does not parse.
+macro_rules! families {
+    ($($field:ident: $family:ident),+) => {
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub(super) struct Families { $($field: FamilyFacts),+ }
+
+        impl Families {
+            pub(super) fn of(&self, family: Family) -> &FamilyFacts {
+                match family { $(Family::$family => &self.$field),+ }
+            }
+        }
+    };
 }
 
-impl Families {
-    pub(super) fn of(&self, family: Family) -> &FamilyFacts {
-        match family {
-            Family::Gpt => &self.gpt,
-            Family::GptCl100k => &self.gpt_cl100k,
-            Family::Gemini => &self.gemini,
-            Family::ClaudeOld => &self.claude_old,
-            Family::ClaudeNew => &self.claude_new,
-            Family::Llama => &self.llama,
-            Family::Grok => &self.grok,
-            Family::Deepseek => &self.deepseek,
-            Family::Qwen => &self.qwen,
-            Family::Mistral => &self.mistral,
-            Family::Kimi => &self.kimi,
-            Family::Glm => &self.glm,
-            Family::Other => &self.other,
-        }
-    }
-}
+families!(
+    gpt: Gpt, gpt_cl100k: GptCl100k, gemini: Gemini, claude_old: ClaudeOld, claude_new: ClaudeNew, llama: Llama, grok: Grok, deepseek: Deepseek,
+    qwen: Qwen, mistral: Mistral, kimi: Kimi, glm: Glm, other: Other
+);
