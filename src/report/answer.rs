@@ -6,11 +6,11 @@ use super::calibration::calibration;
 use super::causes;
 use super::cautions;
 use super::cost_figures;
-use super::document::{Body, Cell, Column, Screen, Section, Table};
+use super::document::{Cell, Column, Screen, Section, Table};
 use super::field::Fields;
 use super::figures;
 use super::finding;
-use super::recording::{self, COST_BESIDE, RECORDED};
+use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::refetch;
 use super::scenario;
 use super::words::{counted, counted_as, grouped, percent};
@@ -27,18 +27,6 @@ const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recor
 
 /// So many warnings are shown, those that hold for all rows among them.
 const WARNED: usize = 2;
-
-/// One row of the table.
-enum Row<'a> {
-    Recorded,
-    Of(&'a Replay),
-}
-
-impl Row<'_> {
-    fn replay(&self) -> Option<&Replay> {
-        if let Row::Of(replay) = self { Some(replay) } else { None }
-    }
-}
 
 /// The screen.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
@@ -94,22 +82,22 @@ pub(super) fn days(corpus: &Corpus) -> Option<String> {
 /// its reader need: these, and that of the policy that the verdict is about.
 fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: Option<&Replay>) -> (Section, Vec<usize>) {
     let is_none = |replay: &&Replay| replay.is_none();
-    let recorded = baselines.recording.map(|_| Row::Recorded);
+    let recorded = baselines.recording.map(Row::Recorded);
     let named = baselines.with_own(replays).filter(|replay| !is_none(replay)).chain(replays.iter().filter(is_none));
     let rows: Vec<Row<'_>> = recorded.into_iter().chain(named.map(Row::Of)).collect();
     let is = |replay: &Replay, other: Option<&Replay>| other.is_some_and(|other| std::ptr::eq(replay, other));
     let is_held = |row: &Row<'_>| match row {
-        Row::Recorded => true,
+        Row::Recorded(_) => true,
         Row::Of(replay) => is_none(replay) || is(replay, best) || is(replay, baselines.own.map(|own| &own.replay)),
     };
     let held = rows.iter().enumerate().filter(|(_, row)| is_held(row)).map(|(place, _)| place).collect();
     let policy = |row: &Row<'_>| match row {
-        Row::Recorded => Cell::name(RECORDED),
+        Row::Recorded(_) => Cell::name(RECORDED),
         Row::Of(replay) if is_none(replay) => Cell::Name(replay.policy.replacen("none", "no policy", 1)),
         Row::Of(replay) => Cell::name(&replay.policy),
     };
     let figure = |metric: &'static Metric, row: &Row<'_>| match row {
-        Row::Recorded => baselines.recording.map_or(Cell::Empty, |recording| recording::cell(metric, &recording.sum)),
+        Row::Recorded(recording) => recording::cell(metric, &recording.sum),
         Row::Of(replay) if metric.key == "failed_sessions" || replay.compares() => figures::cell(metric, &replay.totals),
         Row::Of(_) => Cell::Empty,
     };
@@ -128,7 +116,7 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
     }
     let [cost, _] = cost_figures::COLUMNS;
     let cost_of = |row: &Row<'_>| match row {
-        Row::Recorded => baselines.recording.map_or(Cell::Empty, |recording| recording::cost(&recording.sum)),
+        Row::Recorded(recording) => recording::cost(&recording.sum),
         Row::Of(replay) if replay.compares() => cost_figures::cost(&replay.bill, replay.bill.with(asked.cache).nano_usd()),
         Row::Of(_) => Cell::Empty,
     };
@@ -150,7 +138,7 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
         fields = fields.with(Column { header: "reused text kept", priority: 2, ..figures::column(kept) }, cell);
     }
     let table: Table = fields.table(1, rows);
-    (Section { title: String::new(), body: Body::Table(table) }, held)
+    (Section::table(table), held)
 }
 
 /// Which figures of the table above are not of the same requests, or sessions; `None` where all are.

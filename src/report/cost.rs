@@ -3,15 +3,15 @@
 use super::asked::{Breakdown, Priced};
 use super::calibration::calibration;
 use super::cost_figures::hits;
-use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::cost::CostRecord;
-use super::recording::{self, COST_BESIDE, RECORDED};
+use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::words::{counted, dollars, grouped, percent};
 use super::{answer, cautions, cost_figures, notes, refetch};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
-use crate::experiment::{BreakEven, Recording, Replay};
+use crate::experiment::{BreakEven, Replay};
 use crate::sim::EventKind;
 use crate::statistics::median;
 use crate::units::signed;
@@ -92,22 +92,12 @@ fn with_signs(mut table: Table) -> Table {
 
 fn by_policy(priced: &Priced<'_>) -> Table {
     use Provenance::Simulated;
-    /// The recording, or a policy.
-    enum Row<'a> {
-        Recorded(&'a Recording),
-        Policy(&'a Replay),
-    }
-    impl Row<'_> {
-        fn replay(&self) -> Option<&Replay> {
-            if let Row::Policy(replay) = self { Some(replay) } else { None }
-        }
-    }
     let cache = priced.cache;
     // What the recording has no figure for is empty.
     let of = |cell: fn(&Replay, &Bill) -> Cell, bill: fn(&Bills, CacheKind) -> &Bill| {
         move |row: &Row<'_>| match row {
-            Row::Policy(replay) if replay.compares() => cell(replay, bill(&replay.bill, cache)),
-            Row::Policy(_) | Row::Recorded(_) => Cell::Empty,
+            Row::Of(replay) if replay.compares() => cell(replay, bill(&replay.bill, cache)),
+            Row::Of(_) | Row::Recorded(_) => Cell::Empty,
         }
     };
     let cost = |bill: fn(&Bills, CacheKind) -> &Bill| of(|replay, bill| cost_figures::cost(&replay.bill, bill.nano_usd()), bill);
@@ -133,15 +123,15 @@ fn by_policy(priced: &Priced<'_>) -> Table {
     Fields::<Row<'_>>::new()
         .with(Column::name("policy", "policy"), |row| match row {
             Row::Recorded(_) => Cell::name(RECORDED),
-            Row::Policy(replay) => Cell::name(&replay.policy),
+            Row::Of(replay) => Cell::name(&replay.policy),
         })
         .with(failed, |row| match row {
             Row::Recorded(recording) => Cell::Count(recording.sum.totals.failed_sessions),
-            Row::Policy(replay) => Cell::Count(replay.totals.failed_sessions),
+            Row::Of(replay) => Cell::Count(replay.totals.failed_sessions),
         })
         .with(calls, |row| match row {
             Row::Recorded(recording) => Cell::Count(recording.sum.totals.calls),
-            Row::Policy(replay) => Cell::Count(replay.bill.calls),
+            Row::Of(replay) => Cell::Count(replay.bill.calls),
         })
         .with(
             Column {
@@ -150,7 +140,7 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             },
             move |row| match row {
                 Row::Recorded(recording) => recording::cost(&recording.sum),
-                Row::Policy(_) => cost(Bills::with)(row),
+                Row::Of(_) => cost(Bills::with)(row),
             },
         )
         .and(again)
@@ -168,14 +158,14 @@ fn by_policy(priced: &Priced<'_>) -> Table {
         )
         .with(money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated), cost(|bills, _| &bills.perfect))
         .with(Column { priority: 1, ..COST_BESIDE }, |row| match row {
-            Row::Policy(replay) if replay.compares() => priced.baselines.cost_beside(replay, cache).unwrap_or(Cell::Empty),
-            Row::Policy(_) | Row::Recorded(_) => Cell::Empty,
+            Row::Of(replay) if replay.compares() => priced.baselines.cost_beside(replay, cache).unwrap_or(Cell::Empty),
+            Row::Of(_) | Row::Recorded(_) => Cell::Empty,
         })
         .with(
             Column { priority: 1, ..share("hits", "hits", "share of the prompt tokens that the chosen cache reads").better(Better::More) },
             move |row| match row {
                 Row::Recorded(recording) => recording::hit_rate(&recording.sum),
-                Row::Policy(_) => read(Bills::with)(row),
+                Row::Of(_) => read(Bills::with)(row),
             },
         )
         .with(
@@ -197,7 +187,7 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             told(|replay, _| Cell::Count(replay.totals.summariser_calls)),
         )
         .with(refused, told(|replay, _| Cell::Count(replay.totals.refused)))
-        .table(1, rows.chain(priced.baselines.with_own(priced.replays).map(Row::Policy)))
+        .table(1, rows.chain(priced.baselines.with_own(priced.replays).map(Row::Of)))
 }
 
 fn by_tier(priced: &Priced<'_>) -> Table {
@@ -293,7 +283,7 @@ fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
         })
         .table(1, &found.tried)
         .titled(format!("Where {} of {} should stand", found.param, found.policy));
-    [measured, Section { title: String::new(), body: Body::Lines(sentences(found, cache)) }]
+    [measured, Section::lines(sentences(found, cache))]
 }
 
 fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {

@@ -7,12 +7,24 @@ use super::figures;
 use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, OwnError};
-use crate::experiment::{Beside, Metric, RecordedSession, Replay};
+use crate::experiment::{Beside, Metric, RecordedSession, Recording, Replay};
 use crate::units::signed;
 use std::collections::BTreeMap;
 
 /// The name of the recording's row.
 pub const RECORDED: &str = "recorded";
+
+/// What a row tells of: the recording, or a policy.
+pub enum Row<'a> {
+    Recorded(&'a Recording),
+    Of(&'a Replay),
+}
+
+impl Row<'_> {
+    pub fn replay(&self) -> Option<&Replay> {
+        if let Row::Of(replay) = self { Some(replay) } else { None }
+    }
+}
 
 /// The cell of a figure for what is recorded; empty where no log has such a figure.
 pub fn cell(figure: &Metric, recorded: &RecordedSession) -> Cell {
