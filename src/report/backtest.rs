@@ -1,7 +1,7 @@
 //! `backtest`: recorded compactions and prunings beside those that the recording agents' own policies would have made.
 
 use super::asked::{AskedBacktest, Grouping};
-use super::document::{Better, Body, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::backtest::{BacktestRecord, GroupRecord};
@@ -35,7 +35,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     notes.extend(without_preset(result));
     notes.extend(cautions::of_versions(corpus));
     let rows = flat(corpus, result);
-    let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(result)) }];
+    let mut sections = vec![Section::lines(summary(result))];
     let screen = Some(screen(corpus, result));
     if !rows.rows.is_empty() {
         sections.push(fields(corpus).table(3, all(result)).titled("Events"));

@@ -1,7 +1,7 @@
 //! `curve`: from how far back replies repeat earlier text, and what a limit on retention would keep of it.
 
 use super::answer::heading;
-use super::document::{Better, Body, Cell, Column, Report, Screen, Section, Table, Unit};
+use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::curve::CurveRecord;
@@ -28,17 +28,17 @@ const NAMED: usize = 2;
 pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
     let all = distances(corpus);
     let by_kind = [Evidence::Line, Evidence::Identifier].map(|kind| (kind, to_results(&all, kind)));
-    let mut sections = vec![Section { title: String::new(), body: Body::Lines(facts(&all, &by_kind)) }];
+    let mut sections = vec![Section::lines(facts(&all, &by_kind))];
     for axis in AXES {
         let curves: Vec<Curve> = by_kind.iter().map(|(_, distances)| curve_of(distances, axis)).collect();
         let title = format!("Kept by the newest {}", axis.name());
-        sections.push(Section { title, body: Body::Table(points(axis, &curves)) });
+        sections.push(points(axis, &curves).titled(title));
     }
-    sections.push(Section { title: "Where the presets stand".to_owned(), body: Body::Table(presets(&by_kind, window)) });
+    sections.push(presets(&by_kind, window).titled("Where the presets stand"));
     let agent = |trace: &Trace, _: &Distance| Some(trace.agent.clone());
     let tool = |trace: &Trace, distance: &Distance| tool_of(trace, distance).map(str::to_owned);
-    sections.push(Section { title: "By agent".to_owned(), body: Body::Table(groups(corpus, "agent", &by_kind, &agent)) });
-    sections.push(Section { title: "By tool".to_owned(), body: Body::Table(groups(corpus, "tool", &by_kind, &tool)) });
+    sections.push(groups(corpus, "agent", &by_kind, &agent).titled("By agent"));
+    sections.push(groups(corpus, "tool", &by_kind, &tool).titled("By tool"));
     let mut notes = notes::without_replay(corpus);
     notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
     let record = Record::Curve(Box::new(CurveRecord::new(&by_kind, window)));

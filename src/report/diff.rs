@@ -1,6 +1,6 @@
 //! `diff`: where two policies part, what each did there, and how their contexts go on from it.
 
-use super::document::{Body, Cell, Column, Report, Section, Table, Unit};
+use super::document::{Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference};
@@ -24,7 +24,7 @@ const NAMED: usize = 3;
 pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
     let notes = notes::notes(corpus, &diff.replays);
     let parted = parted(diff);
-    let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(corpus, diff, &parted)) }];
+    let mut sections = vec![Section::lines(summary(corpus, diff, &parted))];
     if !parted.is_empty() {
         let rows = || rows(corpus, diff, parted.iter().copied());
         sections.push(numbers().table(2, rows()).titled("Where they part, the largest difference first"));

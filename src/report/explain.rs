@@ -9,7 +9,7 @@ pub use account::own_words;
 pub use call::no_call;
 
 use super::asked::{Subject, Telling};
-use super::document::{Body, Cell, Column, Report, Screen, Section, Table, Unit};
+use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
 use super::record::any::Record;
 use super::record::replay::ExplainRecord;
 use super::words::{counted, grouped, percent};
@@ -46,10 +46,7 @@ pub fn explain(subject: &Subject<'_>) -> Report {
         Telling::At(number) => Some(call(trace, outcome, &timeline(&rules, outcome, &BTreeMap::new()), number)),
     };
     let closed = subject.replay.closed.as_deref().map(|closed| refetch::in_short(subject.replay, closed));
-    let mut sections = vec![
-        Section { title: String::new(), body: Body::Lines(facts.chain(closed).collect()) },
-        Section { title: "Calls and events".to_owned(), body: Body::Table(told) },
-    ];
+    let mut sections = vec![Section::lines(facts.chain(closed).collect()), told.titled("Calls and events")];
     sections.extend(causes::causes(replays.iter()));
     sections.extend(causes::warnings(replays.iter()));
     sections.extend(references::worst_of(outcome));

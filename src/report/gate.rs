@@ -66,7 +66,7 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     // What is compared with what is part of the verdict.
     said.extend(comparison.changes.iter().cloned());
     let screen = Some(screen(gated, &verdict, &table, said.iter().skip(1)));
-    let mut sections = vec![Section::lines(said), Section { title: "Beside the baseline".to_owned(), body: Body::Table(table.clone()) }];
+    let mut sections = vec![Section::lines(said), table.clone().titled("Beside the baseline")];
     let movers = movers(&comparison.measures);
     if !movers.rows.is_empty() {
         sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });

@@ -20,7 +20,7 @@ pub fn sections(found: &ReadAgain) -> Vec<Section> {
         lines.push(format!("{} not looked at", counted(found.prunings, "recorded pruning")));
     }
     let title = "Read again after a recorded compaction".to_owned();
-    vec![Section { title, body: Body::Lines(lines) }, Section { title: String::new(), body: Body::Table(table(found)) }]
+    vec![Section { title, body: Body::Lines(lines) }, Section::table(table(found))]
 }
 
 /// What the table rests on.

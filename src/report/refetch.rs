@@ -1,7 +1,7 @@
 //! The closed loop beside the open one: what an agent would read again, and what is left of the saving.
 
 use super::cost_figures;
-use super::document::{Better, Body, Cell, Column, Section, Table, Unit};
+use super::document::{Better, Cell, Column, Section, Table, Unit};
 use super::field::Fields;
 use super::figures;
 use super::finding;
@@ -111,7 +111,7 @@ pub fn sections(replays: &[Replay], cache: CacheKind) -> Vec<Section> {
         let (call, session) = (MOST_IN_A_CALL, grouped(MOST_IN_A_SESSION));
         words.push(format!("At most {call} sources are read again before a call, and {session} in a session."));
     }
-    let told = (!words.is_empty()).then(|| Section { title: String::new(), body: Body::Lines(words) });
+    let told = (!words.is_empty()).then(|| Section::lines(words));
     let mut table = fields(cache).table(1, both);
     differing(&mut table);
     std::iter::once(table.titled("Open and closed loop: with what the agent reads again")).chain(told).collect()

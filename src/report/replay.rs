@@ -3,7 +3,7 @@
 use super::answer::{answer, heading};
 use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
 use super::calibration::calibration;
-use super::document::{Body, Cell, Column, Report, Section, Table};
+use super::document::{Cell, Column, Report, Section, Table};
 use super::figures::{cells as figure_cells, column, oracle_cell, told};
 use super::record::any::Record;
 use super::record::replay::ReplayRecord;
@@ -168,5 +168,5 @@ pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baseline
     let rows = before.chain(rows).collect();
     let table = Table { labels: 1, columns, rows };
     let table = if asked.columns.is_empty() { table } else { table.with_columns(&asked.columns).asked() };
-    Section { title: String::new(), body: Body::Table(table) }
+    Section::table(table)
 }

@@ -1,7 +1,7 @@
 //! `sweep`: many settings of policies, the best first.
 
 use super::asked::{Billed, Swept};
-use super::document::{Better, Body, Cell, Column, Report, Screen, Section, Table, Unit};
+use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, cells, column, told};
 use super::judged::{Bundle, Judged, bundled, judged, trade, words};
@@ -43,7 +43,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     }
     let brief = sections.iter().cloned().chain([brief(swept, &rows).titled(goal(swept))]).collect();
     let screen = Some(Screen { sections: brief, ..Screen::default() });
-    sections.push(Section { title: goal(swept), body: Body::Table(table(swept, &rows, &figures)) });
+    sections.push(table(swept, &rows, &figures).titled(goal(swept)));
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
     let (facts, record) = (&swept.corpus.facts, Record::Sweep(Box::new(SweepRecord::new(swept, &judged))));
     let title = format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(facts));

@@ -34,8 +34,7 @@ pub fn tune(found: &Found<'_>) -> Report {
     let snippets = snippets(found);
     let notes = all_notes(found);
     let table = table(found);
-    let mut sections =
-        vec![Section::lines(sentences(found, Some(&gain_told(found)))), Section { title: sought(found), body: Body::Table(table.clone()) }];
+    let mut sections = vec![Section::lines(sentences(found, Some(&gain_told(found)))), table.clone().titled(sought(found))];
     let mut below = configuration(found.policy, &snippets);
     below.extend(found.decided.map(|decided| explained(found, decided)));
     sections.extend(below.iter().cloned());

@@ -2,7 +2,7 @@
 
 use super::picture::picture;
 use crate::experiment::arrivals;
-use crate::report::document::{Body, Cell, Column, Provenance, Screen, Section, Table};
+use crate::report::document::{Cell, Column, Provenance, Screen, Section, Table};
 use crate::report::words::{counted, grouped, percent, three_digits};
 use crate::sim::Outcome;
 use crate::trace::{CompactionRow, Trace};
@@ -15,7 +15,7 @@ const LARGE: u64 = 3;
 pub fn account(trace: &Trace, outcome: &Outcome, told: &Table, threshold: Option<u64>) -> Screen {
     let mut sections = vec![Section::lines(heading(trace, outcome, threshold))];
     sections.extend(picture(trace, outcome));
-    sections.push(Section { title: String::new(), body: Body::Table(folded(trace, outcome, told)) });
+    sections.push(Section::table(folded(trace, outcome, told)));
     let more = "all calls: --calls; what was lost: --lost; one call: --at N".to_owned();
     sections.push(Section::lines(lost(outcome).into_iter().chain([more]).collect()));
     Screen { sections, ..Screen::default() }

@@ -1,7 +1,7 @@
 //! One call of a session: what it carried, what had come since the call before, what the policy saw and did there.
 
 use crate::experiment::{Arrival, arrivals};
-use crate::report::document::{Body, Cell, Column, Screen, Section, Table, Unit};
+use crate::report::document::{Cell, Column, Screen, Section, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::words::{counted, grouped};
 use crate::sim::Outcome;
@@ -40,6 +40,6 @@ pub(super) fn call(trace: &Trace, outcome: &Outcome, told: &Table, number: u64) 
     sections.extend(arrivals.told(since));
     let here = |row: &&Vec<Cell>| row.first() == Some(&Cell::Count(number));
     let events = Table { rows: told.rows.iter().filter(here).cloned().collect(), ..told.clone() };
-    sections.push(Section { title: "What happened".to_owned(), body: Body::Table(events) });
+    sections.push(events.titled("What happened"));
     Screen { sections, ..Screen::default() }
 }
