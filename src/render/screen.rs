@@ -23,17 +23,19 @@ const MARK: &str = "Next:  ";
 /// Between a command and what it shows.
 const GAP: usize = 3;
 
-/// What a screen lacks without its first table, or the sentences right behind it: more than all else comes to.
-const ANSWER: usize = 1_000_000;
-
-/// What it lacks without another table.
-const TABLE: usize = 1_000;
-
-/// And without a row of the table of an answer.
-const ROW: usize = 10;
-
-/// And where nothing says that sections are left out.
-const UNTOLD: usize = 15;
+/// What a screen lacks, the weightiest first: of two screens that one is better whose first unequal number is smaller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Lack {
+    /// The first table, or the sentences right behind it.
+    answers: usize,
+    /// Other tables.
+    tables: usize,
+    /// Rows of the table of an answer, each of them two. Where nothing says that sections are left out, that is three: the sentence is worth one row, and
+    /// not two.
+    half_rows: usize,
+    /// Sections of any kind.
+    sections: usize,
+}
 
 /// What stands below the sections of a screen.
 struct End<'a> {
@@ -64,10 +66,10 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let ends = fewer.flat_map(|steps| [(steps, true), (steps, false)]).filter(|(few, says_rest)| *says_rest || !few.is_empty());
     // All rows are asked for whatever they push out, and are long to render.
     let forced = depth == Depth::AllRows;
-    let mut best: Option<(String, usize)> = None;
+    let mut best: Option<(String, Lack)> = None;
     for (steps, says_rest) in ends.take(if forced { 1 } else { usize::MAX }) {
         let (text, lack) = with_end(report, page, depth, &End { steps, says_rest, forced });
-        if lack == 0 {
+        if lack == Lack::default() {
             return text;
         }
         if best.as_ref().is_none_or(|(_, least)| lack < *least) {
@@ -76,11 +78,11 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     }
     // A screen that is too long is better than one without its answer.
     let whole = || with_end(report, page, depth, &End { steps: &[], says_rest: true, forced: true }).0;
-    best.map(|(text, lack)| if lack < ANSWER || forced { text } else { whole() }).unwrap_or_default()
+    best.map(|(text, lack)| if lack.answers == 0 || forced { text } else { whole() }).unwrap_or_default()
 }
 
-/// The screen with this end, and what it lacks: the answer weighs most, then other tables, then rows that can be shown, then sentences.
-fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String, usize) {
+/// The screen with this end, and what it lacks.
+fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String, Lack) {
     let End { steps, says_rest, forced } = *end;
     let page = Page { figures: Figures::ThreeDigits, ..page };
     let mut out = String::new();
@@ -95,7 +97,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
     report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
     let below =
         lines(&unused) + if says_rest { 2 } else { 0 } + if next.is_empty() { 2 * usize::from(own.is_none()) } else { lines(&next) + 1 };
-    let (mut left_out, mut lack, mut shown) = (0, 0, Vec::new());
+    let (mut lack, mut shown) = (Lack::default(), Vec::new());
     let is_table = |one: &Section| matches!(one.body, Body::Table(_));
     let first = report.on_screen().iter().position(is_table).filter(|_| own.is_some());
     for (place, one) in report.on_screen().iter().enumerate() {
@@ -111,17 +113,18 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
             Some((told, more)) => {
                 out += &format!("\n{told}");
                 shown.push(one);
-                lack += if held.is_empty() { 0 } else { more * ROW };
+                lack.half_rows += if held.is_empty() { 0 } else { more * 2 };
             }
             None => {
-                left_out += 1;
-                lack += if is_answer { ANSWER } else { 1 + usize::from(is_table(one)) * TABLE };
+                lack.sections += 1;
+                lack.answers += usize::from(is_answer);
+                lack.tables += usize::from(!is_answer && is_table(one));
             }
         }
     }
     // That something has no room is at least said.
-    lack += usize::from(left_out > 0 && !says_rest && !names_details) * UNTOLD;
-    let behind = if own.is_some() { report.sections.len() } else { left_out };
+    lack.half_rows += usize::from(lack.sections > 0 && !says_rest && !names_details) * 3;
+    let behind = if own.is_some() { report.sections.len() } else { lack.sections };
     if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| says_rest) {
         out.push('\n');
         paragraph(&mut out, &sentence, "", page);
