@@ -128,7 +128,22 @@ pub(super) struct Case<'a> {
     pub row: Option<&'a CompactionRow>,
 }
 
-/// The verdict on a recorded event, and the reason where it is no hit.
+/// The verdict on a recorded event, and the reason where it is no hit. The first row that holds decides:
+///
+/// | Case | Verdict |
+/// | --- | --- |
+/// | a person asked for it | manual |
+/// | a prediction lies within the tolerance | hit |
+/// | the policy has no rule of that kind, or looks at no call behind the event and predicts none | untested |
+/// | a pruning | missed: another selection |
+/// | another model's call stands before it, or such a call is what was predicted | untested |
+/// | the policy has no limit, or the log no size at the event | untested |
+/// | the size in the log differs from that of its usage by more than a tenth | missed: a contradiction |
+/// | predicted earlier | missed: an estimate too high, a change of model, a higher limit |
+/// | the size reached the limit | missed: a result that is not in the log, something unseen |
+/// | below it, the model changed | missed: a change of model |
+/// | below it, the turn was over, and nothing says that it was automatic | probably manual |
+/// | below it in all other cases | missed: reasoning that is not in the log, a beginning in the middle, a lower limit |
 pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Predicted>, estimate: Option<u64>) -> (Verdict, Reason) {
     if recorded.automatic == Some(false) {
         return (Verdict::Manual, Reason::AskedFor);
