@@ -47,7 +47,7 @@ pub struct Arms {
 type Labelled = (Corpus, Vec<Label>);
 
 /// What arms are read with.
-pub struct Asked<'a> {
+pub struct ReadWith<'a> {
     pub logs: &'a Logs,
     pub policies: &'a Policies,
     pub pricing: &'a Pricing,
@@ -68,7 +68,7 @@ pub struct Held {
     pub complaints: Vec<String>,
 }
 
-impl Asked<'_> {
+impl ReadWith<'_> {
     fn read(&self, logs: Vec<String>, policy: Option<&Policy>) -> Result<Corpus, Failure> {
         let policies: Vec<Policy> = policy.cloned().into_iter().collect();
         Logs { logs, ..self.logs.clone() }.read_for(self.catalog, Policies::wanted(&policies, Recall::Nothing))
@@ -77,7 +77,7 @@ impl Asked<'_> {
 
 impl Arms {
     /// Reads all runs, predicts, and compares. Fails where an arm cannot be read, or the policy does not hold.
-    pub fn held(&self, asked: &Asked<'_>) -> Result<Held, Failure> {
+    pub fn held(&self, asked: &ReadWith<'_>) -> Result<Held, Failure> {
         let policy = match asked.policies.policies.as_slice() {
             [] => None,
             _ => Some(asked.policies.only("validate", asked.logs, &[])?),
@@ -122,7 +122,7 @@ impl Arms {
     }
 
     /// Arms by what `--with` names.
-    fn by_folders(&self, asked: &Asked<'_>, policy: Option<&Policy>) -> Result<(Labelled, Vec<ArmRead>), Failure> {
+    fn by_folders(&self, asked: &ReadWith<'_>, policy: Option<&Policy>) -> Result<(Labelled, Vec<ArmRead>), Failure> {
         if self.after.is_empty() {
             return Err(Failure::Usage("nothing is named to hold the prediction against: --with AFTER, or --index".to_owned()));
         }
@@ -154,7 +154,7 @@ impl Arms {
     fn by_index(
         &self,
         path: &Path,
-        asked: &Asked<'_>,
+        asked: &ReadWith<'_>,
         policy: Option<&Policy>,
         notes: &mut Vec<String>,
     ) -> Result<(Labelled, Vec<ArmRead>), Failure> {

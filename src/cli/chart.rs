@@ -108,7 +108,7 @@ impl Chart {
         }
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let asked = question::Asked {
+        let asked = question::ChartQuestion {
             question: &self.question,
             logs: &self.logs,
             policies: &self.policies,

@@ -56,10 +56,10 @@ pub struct Dialled<'p> {
 }
 
 /// What a plan hangs on: the family, and the facts that anything asks for.
-type Known = (Option<Family>, Asked);
+type Known = (Option<Family>, AskedFacts);
 
 /// The facts that formulas ask for; those that none asks for are absent.
-type Asked = [Option<u64>; FACTS.len()];
+type AskedFacts = [Option<u64>; FACTS.len()];
 
 impl<'p> Drafts<'p> {
     /// No plan is worked out yet.
@@ -184,7 +184,7 @@ impl Draft {
     }
 
     /// The facts that the document, or the setting, asks for.
-    fn asked(&self, dialled: &Dialled<'_>, facts: &Facts) -> Asked {
+    fn asked(&self, dialled: &Dialled<'_>, facts: &Facts) -> AskedFacts {
         let numbers = numbers_of(dialled.policy, facts);
         let by_setting = |fact: usize| dialled.formulas.iter().flatten().any(|(_, formula)| formula.asks(fact));
         std::array::from_fn(|fact| {

@@ -13,7 +13,7 @@ use clap::{ArgMatches, Args, Command};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Vocabularies};
 use ctxsim::cost::Tariff;
-use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
+use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Pairs, Use, pairs};
 use ctxsim::experiment::idle::idle;
 use ctxsim::experiment::{
     Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sampling, Sweep, SweepError, Unit, Watch,
@@ -97,7 +97,7 @@ pub struct Question {
 }
 
 /// A question, and all that it is asked of.
-pub struct Asked<'a> {
+pub struct ChartQuestion<'a> {
     pub question: &'a Question,
     pub logs: &'a Logs,
     pub policies: &'a Policies,
@@ -107,7 +107,7 @@ pub struct Asked<'a> {
     pub catalog: &'a Catalog,
 }
 
-impl Asked<'_> {
+impl ChartQuestion<'_> {
     /// The chart, and what `--strict` complains of.
     pub fn chart(&self, kind: &Kind) -> Result<(Chart, Vec<String>), Failure> {
         if kind.needs(Need::Arms) {
@@ -146,33 +146,14 @@ impl Asked<'_> {
         material.reads = &reads;
         let paused = kind.needs(Need::Pauses).then(|| idle(&corpus, &tariff));
         material.idle = paused.as_ref();
-        let pairs = if kind.needs(Need::Pairs) {
-            // What needs no size has no estimator of its own.
-            let compared: Vec<Policy> = policies.iter().filter(|policy| policy.name != "none").cloned().collect();
-            let replay = self.policies.settings(self.catalog, self.logs);
-            let all = pairs(
-                &corpus,
-                &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens, vocabularies: Vocabularies::Public },
-            )?;
-            let wanted = self.estimators(&compared, &all.estimators)?;
-            Some((all, wanted))
-        } else {
-            None
-        };
+        let pairs = if kind.needs(Need::Pairs) { Some(self.paired(&corpus, &policies)?) } else { None };
         let wanted: Vec<&str> = pairs.iter().flat_map(|(_, wanted)| wanted).map(String::as_str).collect();
         (material.pairs, material.estimators) = (pairs.as_ref().map(|(all, _)| all), &wanted);
         material.used = if self.question.whole_request { Use::Request } else { Use::SinceUsage };
         let recorders = recorders()?;
         let lived = if kind.needs(Need::Session) { Some(self.lived(&corpus, &policies, &replays, &recorders, &settings)?) } else { None };
-        let mut lives = Vec::new();
-        if let Some((place, policies, replays)) = &lived {
-            for (policy, replay) in policies.iter().zip(replays.iter()) {
-                let is_own = corpus.traces.at(*place).and_then(|trace| own_policy(&trace, &recorders, &settings)) == Some(policy);
-                let found = plan_for(&corpus, policy, &settings, *place)?;
-                lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions, is_own }));
-            }
-            material.session = (*place, &lives);
-        }
+        let lives = lived.as_ref().map_or(Ok(Vec::new()), |lived| lives(&corpus, lived, &recorders, &settings))?;
+        material.session = lived.as_ref().map_or(material.session, |(place, ..)| (*place, &lives));
         let chart = match search {
             Some(search) => self.sweep(kind, policies, search, material, &tariff, &phase)?,
             None => kind.chart(&material)?,
@@ -185,9 +166,21 @@ impl Asked<'_> {
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
         let (logs, policies, pricing) = (self.logs, self.policies, self.pricing);
-        let held = self.arms.held(&arms::Asked { logs, policies, pricing, catalog: self.catalog, tariff: &tariff })?;
+        let held = self.arms.held(&arms::ReadWith { logs, policies, pricing, catalog: self.catalog, tariff: &tariff })?;
         let chart = kind.chart(&Material { validation: Some(&held.validation), ..Material::of(&held.before) })?;
         Ok((chart, held.complaints))
+    }
+
+    /// Estimates beside counts, and which estimators are drawn.
+    fn paired(&self, corpus: &Corpus, policies: &[Policy]) -> Result<(Pairs, Vec<String>), Failure> {
+        // What needs no size has no estimator of its own.
+        let compared: Vec<Policy> = policies.iter().filter(|policy| policy.name != "none").cloned().collect();
+        let replay = self.policies.settings(self.catalog, self.logs);
+        let settings =
+            DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens, vocabularies: Vocabularies::Public };
+        let all = pairs(corpus, &settings)?;
+        let wanted = self.estimators(&compared, &all.estimators)?;
+        Ok((all, wanted))
     }
 
     /// The policies that were named; where none were, those that the kind is best shown with.
@@ -208,7 +201,7 @@ impl Asked<'_> {
         replays: &[Replay],
         recorders: &[Policy],
         settings: &ReplaySettings<'_>,
-    ) -> Result<(usize, Vec<Policy>, Vec<Replay>), Failure> {
+    ) -> Result<Lived, Failure> {
         let place = match &self.question.session {
             Some(session) => find(&corpus.traces, session)?,
             None => busiest(corpus, &replays.iter().collect::<Vec<_>>()),
@@ -299,6 +292,26 @@ impl Asked<'_> {
         };
         Ok(kind.chart(&Material { swept: Some(&swept), ..material })?)
     }
+}
+
+/// A session, the policies that it is shown under, and what each of them makes of it.
+type Lived = (usize, Vec<Policy>, Vec<Replay>);
+
+/// A session's life under each policy that there is a plan of for it.
+fn lives<'a>(
+    corpus: &Corpus,
+    (place, policies, replays): &'a Lived,
+    recorders: &[Policy],
+    settings: &ReplaySettings<'_>,
+) -> Result<Vec<Life<'a>>, Failure> {
+    let trace = corpus.traces.at(*place);
+    let own = trace.and_then(|trace| own_policy(&trace, recorders, settings));
+    let mut lives = Vec::new();
+    for (policy, replay) in policies.iter().zip(replays) {
+        let found = plan_for(corpus, policy, settings, *place)?;
+        lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions, is_own: own == Some(policy) }));
+    }
+    Ok(lives)
 }
 
 /// What a sweep looks for.

@@ -13,7 +13,7 @@ use super::failure::{Failure, tell};
 use clap::Args;
 use ctxsim::format::Reader;
 use ctxsim::policy::{Decider, Policy};
-use pool::{Asked, Pool, Settings};
+use pool::{Pool, PoolDecider, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -82,7 +82,7 @@ impl Programs {
             before_the_end(kill_all);
         }
         started.push((Arc::clone(&pool), self.program_cache.clone()));
-        Ok(policy.asking(Decider(Arc::new(Asked(pool)))))
+        Ok(policy.asking(Decider(Arc::new(PoolDecider(pool)))))
     }
 
     /// The options as they would be typed again, but for what does not change the report.

@@ -157,9 +157,9 @@ fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Who decides for a policy.
-pub struct Asked(pub Arc<Pool>);
+pub struct PoolDecider(pub Arc<Pool>);
 
-impl Decide for Asked {
+impl Decide for PoolDecider {
     fn begin(&self, session: &Session<'_>) -> Box<dyn Consult> {
         let pool = Arc::clone(&self.0);
         let texts = pool.settings.texts.as_ref().map(|texts| texts.of(session.source, session.id, session.parts));
