@@ -48,7 +48,7 @@ fn bash_asks_the_program() {
         return crate::support::skip("CTXSIM_REQUIRE_BASH", "no bash");
     }
     let drive = "source <(ctxsim completions bash); COMP_WORDS=(ctxsim chart surv); COMP_CWORD=2; _ctxsim; echo \"${COMPREPLY[*]}\"; complete -p ctxsim";
-    let output = Command::new("bash").args(["-c", drive]).env("PATH", path_with_program()).env("CTXSIM_CONFIG", "").output().unwrap();
+    let output = crate::support::shell("bash", drive).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(text, "survival\ncomplete -o default -F _ctxsim ctxsim\n", "{}", String::from_utf8_lossy(&output.stderr));
 }

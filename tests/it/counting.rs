@@ -1,5 +1,6 @@
 //! Token counts are those of tiktoken-rs, text by text; no text makes them slow or makes them panic; seams change nothing.
 
+use crate::support::Drawn;
 use ctxsim::estimate::{Counter, Engine, Vocabulary, seam};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -163,17 +164,6 @@ const WORST: [(&str, &str); 15] = [
     ("accents", "eé\u{301}ß"),
 ];
 
-fn drawn(alphabet: &str, bytes: usize) -> String {
-    let letters: Vec<char> = alphabet.chars().collect();
-    let mut state = 7u64;
-    let mut text = String::new();
-    while text.len() < bytes {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        text.push(letters[(state >> 33) as usize % letters.len()]);
-    }
-    text
-}
-
 fn assert_equal(vocabulary: Vocabulary, text: &str) {
     let expected = oracle(vocabulary).encode_ordinary(text).len() as u64;
     let shown: String = text.chars().take(200).collect();
@@ -234,7 +224,7 @@ fn whitespace_at_an_end_counts_as_in_tiktoken_rs() {
 fn long_runs_count_as_in_tiktoken_rs() {
     for vocabulary in OPENAI {
         for (_, alphabet) in WORST {
-            assert_equal(vocabulary, &drawn(alphabet, 50_000));
+            assert_equal(vocabulary, &Drawn(7).text(alphabet, 50_000));
         }
     }
 }
@@ -246,7 +236,7 @@ fn longer_runs_count_as_in_their_crate() {
         let engine = tiktoken::get_encoding(vocabulary.name()).unwrap();
         let step = if OPENAI.contains(&vocabulary) { 1 } else { 3 };
         for (name, alphabet) in WORST.into_iter().filter(|(_, alphabet)| alphabet.is_ascii()).step_by(step) {
-            let text = drawn(alphabet, 140_000);
+            let text = Drawn(7).text(alphabet, 140_000);
             assert_eq!(counter(vocabulary).count(&text), engine.count(&text) as u64, "{}: {name}", vocabulary.name());
         }
     }
@@ -284,7 +274,7 @@ fn the_reference_engine_survives_what_overflows_its_stack() {
     let reference = Counter::new(Vocabulary::O200kBase, Engine::Reference).unwrap();
     assert_eq!(reference.count("Hello, world!"), 4);
     assert_eq!(reference.stand_ins(), 0);
-    let spaces = drawn(" ", 1_000_000);
+    let spaces = Drawn(7).text(" ", 1_000_000);
     assert_eq!(reference.count(&spaces), counter(Vocabulary::O200kBase).count(&spaces));
     assert_eq!(reference.stand_ins(), 1);
     assert!(Counter::new(Vocabulary::Qwen2, Engine::Reference).is_err());

@@ -2,21 +2,11 @@
 //!
 //! Small here; more by hand: `CTXSIM_DAMAGE=200 cargo test --release --test it damage::`. What damage cannot be known is listed in [`UNKNOWABLE`].
 
-use crate::support::{PlainScale, ctxsim, files};
+use crate::support::{Drawn, PlainScale, ctxsim, files};
 use ctxsim::format::{READERS, Reader, Source};
 use std::collections::BTreeSet;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
-
-/// Numbers of a seeded generator, the same in every run.
-struct Drawn(u64);
-
-impl Drawn {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit.max(1)
-    }
-}
 
 /// What is done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A report depends on nothing but the logs and the policies.
 
-use crate::support::{ctxsim, files, shared};
+use crate::support::{below, ctxsim, files, shared};
 use std::path::{Path, PathBuf};
 
 /// What `ctxsim replay --json` prints for these logs.
@@ -83,11 +83,6 @@ pub fn listed() -> Vec<String> {
         .filter_map(|line| line.split_whitespace().next())
         .map(str::to_owned)
         .collect()
-}
-
-/// All files in a folder and the folders in it.
-fn below(folder: &Path) -> Vec<std::path::PathBuf> {
-    files(folder).into_iter().flat_map(|path| if path.is_dir() { below(&path) } else { vec![path] }).collect()
 }
 
 /// All that a command prints and writes, by what wrote it; names of folders are those of the samples, and lines stand in order.

@@ -1,10 +1,9 @@
 //! `--help` of every command: its lines fit a terminal of 80 columns, and its examples run.
 
-use crate::support::ctxsim;
+use crate::support::{ctxsim, shell};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::LazyLock;
 
 /// The help of each command, with the words that ask for it.
@@ -92,8 +91,6 @@ fn every_example_of_every_help_runs() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepared(folder);
-    let program = Path::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let (mut done, mut wrong) = (BTreeSet::new(), Vec::new());
     for example in helps().iter().flat_map(|(_, help)| examples(help)) {
         // Neither a redirection nor a pager is ours; and each is tried once.
@@ -112,10 +109,7 @@ fn every_example_of_every_help_runs() {
                 Some((place, bytes))
             })
             .collect();
-        let home = folder.join("home");
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &own]).current_dir(folder).env("PATH", &path).env("HOME", &home).env("CTXSIM_CONFIG", "");
-        let run = shell.output().unwrap();
+        let run = shell("sh", &own).current_dir(folder).env("HOME", folder.join("home")).output().unwrap();
         aside.into_iter().filter(|(place, _)| !place.exists()).for_each(|(place, bytes)| fs::write(place, bytes).unwrap());
         // 1 is a check that failed, 3 nothing readable; 2 is a wrong word.
         if !matches!(run.status.code(), Some(0 | 1 | 3)) {

@@ -1,6 +1,7 @@
 //! A made home: forty sessions of Claude Code in five projects, some of them long enough for the agent's own compactions. Every figure follows from the
 //! number of the session alone.
 
+use crate::support::Drawn;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -37,14 +38,14 @@ struct Session {
     context: u64,
     /// What the last prompt held.
     cached: u64,
-    chance: u64,
+    chance: Drawn,
 }
 
 impl Session {
     fn made(number: u64, project: &'static str) -> Session {
         let id = format!("{:08x}-0000-4000-8000-{number:012x}", (number + 1) * 0x0193_1d5b % 0xffff_fff1);
         let mut session =
-            Session { id, project, lines: Vec::new(), time: number * 20 * 3_600, context: HIDDEN, cached: 0, chance: number + 1 };
+            Session { id, project, lines: Vec::new(), time: number * 20 * 3_600, context: HIDDEN, cached: 0, chance: Drawn(number + 1) };
         // Every eighth session is long.
         let (calls, least, most) = if number % 8 == 3 { (70, 6_000, 18_000) } else { (8 + number % 17, 200, 3_000) };
         session.user(json!("Find out why the totals differ, and mend it."));
@@ -55,8 +56,7 @@ impl Session {
     }
 
     fn draw(&mut self, below: u64) -> u64 {
-        self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.chance >> 33) % below
+        self.chance.below(below as usize) as u64
     }
 
     fn line(&mut self, kind: &str, rest: Value) {

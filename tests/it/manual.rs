@@ -1,5 +1,5 @@
 use crate::help::prepared;
-use crate::support::ctxsim;
+use crate::support::{ctxsim, shell};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -38,11 +38,7 @@ fn typed(readme: &str) -> Vec<String> {
 }
 
 fn run(folder: &Path, line: &str) -> Output {
-    let program = Path::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
-    let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", line]).current_dir(folder).env("PATH", path).env("HOME", folder.join("home")).env("CTXSIM_CONFIG", "");
-    shell.output().unwrap()
+    shell("sh", line).current_dir(folder).env("HOME", folder.join("home")).output().unwrap()
 }
 
 /// Every line of the README runs, one after the other, in a folder that holds logs and nothing else.

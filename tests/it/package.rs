@@ -1,6 +1,6 @@
 //! What `cargo package` would publish: all that the program is built from, its licences, and nothing that only the repository needs.
 
-use crate::support::skip;
+use crate::support::{names_below, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs;
@@ -51,9 +51,8 @@ fn the_package_holds_what_it_needs_and_nothing_else() {
     let strangers: Vec<&String> = listed.iter().filter(|name| unwanted.iter().any(|folder| name.starts_with(folder))).collect();
     assert!(strangers.is_empty(), "{strangers:?}");
     // A first minute with the package needs the samples: all of them are in it.
-    let mut samples = Vec::new();
-    files_below(&root().join("transcripts"), "transcripts/", &mut samples);
-    assert!(samples.len() > 10 && samples.iter().all(|name| listed.contains(name)), "{samples:?}");
+    let samples = names_below(&root().join("transcripts"));
+    assert!(samples.len() > 10 && samples.iter().all(|name| listed.contains(&format!("transcripts/{name}"))), "{samples:?}");
 }
 
 /// Whatever is compiled in stands in the package.
@@ -94,14 +93,4 @@ fn the_package_is_small_enough_to_be_published() {
     let size = packed.finish().unwrap().len();
     println!("{} files, {whole} bytes, packed {size}", listed.len());
     assert!(size < PACKED_AT_MOST, "{size} of {whole} bytes");
-}
-
-fn files_below(folder: &Path, prefix: &str, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap().flatten() {
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        match entry.file_type().unwrap().is_dir() {
-            true => files_below(&entry.path(), &format!("{name}/"), found),
-            false => found.push(name),
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! `ctxsim report`: what is written, what a browser makes of it, and that nothing in a transcript is ever more than text.
 
 use crate::browser::Browser;
-use crate::support::ctxsim;
+use crate::support::{ctxsim, names_below};
 use base64::Engine as _;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -18,19 +18,6 @@ fn report(logs: &str, further: &[&str]) -> tempfile::TempDir {
     folder
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for entry in fs::read_dir(folder).unwrap().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        match entry.file_type().unwrap().is_dir() {
-            true => names.extend(self::names(&entry.path()).iter().map(|inner| format!("{name}/{inner}"))),
-            false => names.push(name),
-        }
-    }
-    names.sort();
-    names
-}
-
 fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap()
 }
@@ -41,8 +28,8 @@ const POLICIES: [&str; 6] = ["--policy", "none", "--policy", "opencode", "--poli
 #[test]
 fn the_same_logs_give_the_same_bytes() {
     let (one, other) = (report(SAMPLES, &POLICIES), report(SAMPLES, &[&POLICIES[..], &["--threads", "1"]].concat()));
-    let files = names(one.path());
-    assert_eq!(files, names(other.path()));
+    let files = names_below(one.path());
+    assert_eq!(files, names_below(other.path()));
     for expected in
         ["index.html", "summary.md", "replay.json", "sessions.csv", "tools.csv", "regions.csv", "references.csv", "charts/cost.svg"]
     {
@@ -67,7 +54,7 @@ fn the_sample_report_is_what_its_command_makes() {
     let first = read(&shipped, "summary.md").lines().next().unwrap_or_default().to_owned();
     assert_eq!(first, "<!-- ctxsim report transcripts/ -->");
     let made = report("transcripts/", &[]);
-    for name in names(made.path()) {
+    for name in names_below(made.path()) {
         let (old, new) = (fs::read(shipped.join(&name)).unwrap_or_default(), fs::read(made.path().join(&name)).unwrap());
         assert!(old == new, "reports/{name} is not what `ctxsim report transcripts/ -o reports/` writes today");
     }
@@ -81,7 +68,7 @@ fn folders_of_others_are_left_alone() {
     let log = "tests/data/cli/session.jsonl";
     let refused = ctxsim(&["report", log, "--policy", "none", "--quiet", "-o", &out]).code(2);
     assert!(refused.stderr().contains("--force"));
-    assert_eq!(names(folder.path()), ["thesis.tex"]);
+    assert_eq!(names_below(folder.path()), ["thesis.tex"]);
     ctxsim(&["report", log, "--policy", "none", "--quiet", "-o", &out, "--force"]).code(0);
     assert_eq!(read(folder.path(), "thesis.tex"), "years of work");
     // From now on it is a report of ours.
@@ -270,7 +257,7 @@ fn what_a_transcript_says_stays_text_in_every_form() {
     let logs = tempfile::tempdir().unwrap();
     let path = hostile(logs.path()).to_string_lossy().into_owned();
     let folder = report(&path, &["--policy", "none", "--policy", "baseagent", "--window", "3500", "--with-content"]);
-    for name in names(folder.path()) {
+    for name in names_below(folder.path()) {
         let text = read(folder.path(), &name);
         // The newest letters of JSON, CSV and Markdown are those of plain text; the page's own script holds escapes for none of these.
         for hazard in ['\u{1b}', '\u{202e}'] {
@@ -320,7 +307,7 @@ fn no_word_of_a_transcript_is_in_a_report_unless_it_is_asked_for() {
     fs::write(&path, lines.map(|line| line.to_string() + "\n").concat()).unwrap();
     let path = path.to_string_lossy().into_owned();
     let holds = |folder: &Path| {
-        names(folder).iter().any(|name| {
+        names_below(folder).iter().any(|name| {
             let text = read(folder, name);
             let calls = text.split("id=\"calls-0\">").nth(1).map(|packed| unpacked(packed.split("</script>").next().unwrap()).to_string());
             text.contains(word) || calls.is_some_and(|calls| calls.contains(word))

@@ -1,6 +1,6 @@
 //! `ctxsim policy`: what two policies do differently, the schema, a document to start from, what cannot work.
 
-use crate::support::ctxsim;
+use crate::support::{ctxsim, fits};
 use ctxsim::advice::{Gravity, differences};
 use ctxsim::policy::{Facts, Policy, presets, schema};
 use serde_json::Value;
@@ -216,53 +216,6 @@ fn new_gives_a_document_that_does_the_same() {
         let policy = Policy::parse(preset.name, &shown).unwrap();
         assert!(policy.not_modelled.iter().all(|gap| shown.contains(gap.as_str())), "{}", preset.name);
     }
-}
-
-/// A small part of JSON Schema: what the schema uses.
-fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
-    let wrong = |what: &str| Err(format!("{value} is not {what}"));
-    if let Some(name) = schema["$ref"].as_str() {
-        return fits(value, &root["$defs"][name.rsplit('/').next().unwrap()], root);
-    }
-    if let Some(choices) = schema["anyOf"].as_array() {
-        return if choices.iter().any(|choice| fits(value, choice, root).is_ok()) { Ok(()) } else { wrong("any of the choices") };
-    }
-    if schema["enum"].as_array().is_some_and(|variants| !variants.contains(value)) || schema.get("const").is_some_and(|only| only != value)
-    {
-        return wrong("one of the words");
-    }
-    let is = match schema["type"].as_str() {
-        Some("object") => value.is_object(),
-        Some("array") => value.is_array(),
-        Some("string") => value.is_string(),
-        Some("number") => value.is_number(),
-        Some("boolean") => value.is_boolean(),
-        _ => true,
-    };
-    if !is {
-        return wrong(&schema["type"].to_string());
-    }
-    if let (Some("^="), Some(text)) = (schema["pattern"].as_str(), value.as_str())
-        && !text.starts_with('=')
-    {
-        return wrong("a formula");
-    }
-    for item in value.as_array().into_iter().flatten() {
-        fits(item, &schema["items"], root)?;
-    }
-    for key in schema["required"].as_array().into_iter().flatten() {
-        if value.get(key.as_str().unwrap()).is_none() {
-            return wrong(&format!("complete: {key} is missing"));
-        }
-    }
-    for (key, inner) in value.as_object().into_iter().flatten() {
-        match (schema["properties"].get(key), &schema["additionalProperties"]) {
-            (Some(property), _) => fits(inner, property, root)?,
-            (None, Value::Bool(false)) => return wrong(&format!("without `{key}`")),
-            (None, other) => fits(inner, other, root)?,
-        }
-    }
-    Ok(())
 }
 
 #[test]

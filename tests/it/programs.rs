@@ -1,6 +1,6 @@
 //! Policies whose decisions a program takes: the examples beside their presets, the protocol, what a hostile program can do, and the page for agent makers.
 
-use crate::support::{self, Program, files, interpreter, shared, skip};
+use crate::support::{self, Program, files, fits, interpreter, shared, skip};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -74,47 +74,6 @@ fn the_worked_examples_do_what_their_presets_do_over_real_sessions() {
             assert_same(&logs.to_string_lossy(), preset, document);
         }
     }
-}
-
-/// Does a value have the shape that a schema says?
-fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
-    if let Some(reference) = schema["$ref"].as_str() {
-        return fits(value, root.pointer(reference.trim_start_matches('#')).unwrap(), root);
-    }
-    let known = |name: &str| match name {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_u64() || value.is_i64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        other => panic!("{other}"),
-    };
-    let types: Vec<&str> =
-        schema["type"].as_str().into_iter().chain(schema["type"].as_array().into_iter().flatten().filter_map(Value::as_str)).collect();
-    let is_one = schema["enum"].as_array().is_none_or(|values| values.contains(value));
-    let is_same = schema.get("const").is_none_or(|only| only == value);
-    if !(types.is_empty() || types.into_iter().any(known)) || !is_one || !is_same {
-        return Err(format!("{value} is not {schema}"));
-    }
-    for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        value.get(key).map(drop).ok_or_else(|| format!("no {key} in {value}"))?;
-    }
-    for (key, inner) in value.as_object().into_iter().flatten() {
-        match (schema["properties"].get(key), &schema["additionalProperties"]) {
-            (Some(schema), _) => fits(inner, schema, root)?,
-            (None, Value::Bool(false)) => return Err(format!("{key} is not in the schema")),
-            (None, Value::Object(_)) => fits(inner, &schema["additionalProperties"], root)?,
-            _ => {}
-        }
-    }
-    value
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|_| schema.get("items").is_some())
-        .try_for_each(|inner| fits(inner, &schema["items"], root))
 }
 
 #[test]

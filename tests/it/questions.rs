@@ -1,15 +1,12 @@
 //! `docs/questions.md`: what users ask, each with a command over the samples and the first lines of its answer.
 
-use crate::support::path_with_program;
+use crate::support::shell;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// What a line of the page prints, on a page of 80 columns: its pipes are the shell's.
 fn printed(line: &str) -> String {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", line]).current_dir(env!("CARGO_MANIFEST_DIR")).env("PATH", path_with_program());
-    let ran = shell.env("COLUMNS", "80").env("CTXSIM_CONFIG", "").output().unwrap();
+    let ran = shell("sh", line).current_dir(env!("CARGO_MANIFEST_DIR")).env("COLUMNS", "80").output().unwrap();
     let said = String::from_utf8(ran.stdout).unwrap();
     // A usage error prints nothing there.
     assert!(!said.trim().is_empty(), "{line}\n{}", String::from_utf8_lossy(&ran.stderr));

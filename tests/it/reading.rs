@@ -1,6 +1,6 @@
 //! One door for reading: what is opened and what is not, and the bounds, each with its sentence and its option.
 
-use crate::support::ctxsim;
+use crate::support::{ctxsim, shell};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -29,13 +29,13 @@ fn a_stream_is_read_like_its_file() {
         format!("{program} inspect <(cat {SESSION}) --json --quiet"),
         format!("{program} inspect <(gzip -c {SESSION}) --json --quiet"),
     ] {
-        let output = Command::new("bash").args(["-c", &script]).env("CTXSIM_CONFIG", "").output().unwrap();
+        let output = shell("bash", &script).output().unwrap();
         assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(corpus(&String::from_utf8(output.stdout).unwrap()), file, "{script}");
     }
     // A policy may come through a pipe too.
     let script = format!("{program} replay {SESSION} -p <({program} policy show pi) --json --quiet");
-    let output = Command::new("bash").args(["-c", &script]).env("CTXSIM_CONFIG", "").output().unwrap();
+    let output = shell("bash", &script).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

@@ -1,7 +1,7 @@
 //! The recording and the user's own agents beside policies, on sessions made for it.
 
 use crate::backtest::Made;
-use crate::support::{ctxsim, read_all};
+use crate::support::{ctxsim, read_all, rows};
 use crate::truth::{corpus, differences};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::impose;
@@ -54,10 +54,8 @@ fn the_recording_is_a_row() {
     assert_eq!(policy["beside_recorded"]["recorded_prompt_tokens"], 693_000);
 
     let csv = run(&["replay", &path, "-p", "opencode", "--csv"], None);
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let headers = reader.headers().expect("headers").clone();
-    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
-    let cell = |row: usize, key: &str| rows[row].get(headers.iter().position(|header| header == key).expect("column")).unwrap_or("");
+    let rows = rows(&csv);
+    let cell = |row: usize, key: &str| rows[row][key].as_str();
     assert_eq!([0, 1, 2].map(|row| cell(row, "policy")), ["recorded", "claude-code (defaults)", "opencode@1.18"]);
     assert_eq!((cell(0, "prompt_tokens"), cell(0, "compactions"), cell(0, "overflows"), cell(0, "vs_recorded")), ("693000", "2", "", ""));
     let text = run(&["replay", &path, "-p", "opencode"], None);

@@ -4,6 +4,7 @@
 #[path = "../../examples/make_transcripts/corpus/mod.rs"]
 mod corpus;
 
+use crate::support::names_below;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,13 +22,6 @@ fn lines(path: &str) -> Vec<Value> {
     read(path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn files_below(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() { files_below(&entry.path(), &format!("{path}/"), found) } else { assert!(found.insert(path)) }
-    }
-}
-
 #[test]
 fn the_generator_writes_the_same_bytes_again() {
     let elsewhere = tempfile::tempdir().unwrap();
@@ -36,9 +30,7 @@ fn the_generator_writes_the_same_bytes_again() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, &file.content).unwrap();
     }
-    let (mut ours, mut shipped) = (BTreeSet::new(), BTreeSet::new());
-    files_below(elsewhere.path(), "", &mut ours);
-    files_below(&folder(), "", &mut shipped);
+    let (ours, shipped) = (names_below(elsewhere.path()), names_below(&folder()));
     assert_eq!(ours, shipped);
     for path in &ours {
         let same = fs::read(elsewhere.path().join(path)).unwrap() == fs::read(folder().join(path)).unwrap();

@@ -1,7 +1,7 @@
 //! The first screen of each command: the answer within thirty lines, whatever the page.
 
 use crate::determinism::listed;
-use crate::support::ctxsim;
+use crate::support::{ctxsim, rows};
 use crate::{home, support};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -263,16 +263,13 @@ fn the_root_takes_logs() {
 #[test]
 fn the_verdict_is_what_the_sessions_come_to() {
     let csv = shown(&["replay", "transcripts/", "-p", "picoclaw", "-p", "pi", "--by", "session", "--csv", "--quiet"], 80);
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let heads = reader.headers().unwrap().clone();
-    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
-    let text = |row: &csv::StringRecord, key: &str| row[heads.iter().position(|head| head == key).unwrap()].to_owned();
-    let number = |row: &csv::StringRecord, key: &str| text(row, key).parse::<f64>().unwrap_or(0.0);
-    let ends = |row: &csv::StringRecord| number(row, "calls") > 0.0 && number(row, "failed_sessions") == 0.0;
+    let rows = rows(&csv);
+    let number = |row: &BTreeMap<String, String>, key: &str| row[key].parse::<f64>().unwrap_or(0.0);
+    let ends = |row: &BTreeMap<String, String>| number(row, "calls") > 0.0 && number(row, "failed_sessions") == 0.0;
     let (mut cost, mut kept, mut all, mut compared) = ([0.0; 2], [0.0; 2], [0.0; 2], 0);
-    for row in rows.iter().filter(|row| text(row, "policy") == "picoclaw") {
-        let same = |other: &&csv::StringRecord| ["session", "source"].iter().all(|key| text(row, key) == text(other, key));
-        let own = rows.iter().find(|other| text(other, "policy").starts_with("own agents") && same(other));
+    for row in rows.iter().filter(|row| row["policy"] == "picoclaw") {
+        let same = |other: &&BTreeMap<String, String>| ["session", "source"].iter().all(|key| row[*key] == other[*key]);
+        let own = rows.iter().find(|other| other["policy"].starts_with("own agents") && same(other));
         let Some(own) = own.filter(|own| ends(row) && ends(own)) else { continue };
         compared += 1;
         for (place, row) in [row, own].into_iter().enumerate() {

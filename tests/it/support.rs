@@ -3,6 +3,7 @@
 use ctxsim::format::{Claim, Source, sniff};
 use ctxsim::transcript::{Length, Loss, Message, Part, Role, Scale, Text, Transcript};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -207,6 +208,96 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
+}
+
+/// All files in a folder and in those below it, by name; a file itself.
+pub fn below(path: &Path) -> Vec<PathBuf> {
+    if path.is_dir() { files(path).iter().flat_map(|path| below(path)).collect() } else { vec![path.to_owned()] }
+}
+
+/// Their names within the folder, by name.
+pub fn names_below(folder: &Path) -> Vec<String> {
+    let name = |path: PathBuf| path.strip_prefix(folder).unwrap().to_string_lossy().replace('\\', "/");
+    let mut names: Vec<String> = below(folder).into_iter().map(name).collect();
+    names.sort();
+    names
+}
+
+/// Numbers of a seeded generator, the same in every run.
+pub struct Drawn(pub u64);
+
+impl Drawn {
+    /// The next number, below this one.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+
+    /// A text of these letters.
+    pub fn text(&mut self, alphabet: &str, bytes: usize) -> String {
+        let letters: Vec<char> = alphabet.chars().collect();
+        let mut text = String::new();
+        while text.len() < bytes {
+            text.push(letters[self.below(letters.len())]);
+        }
+        text
+    }
+}
+
+/// The rows of a CSV, each cell by its heading.
+pub fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+/// A line for this shell, which finds the program.
+pub fn shell(shell: &str, line: &str) -> Command {
+    let mut command = Command::new(shell);
+    command.args(["-c", line]).env("PATH", path_with_program()).env("CTXSIM_CONFIG", "");
+    command
+}
+
+/// Does a value have the shape that a schema says? Of JSON Schema what the program's own schemas use.
+pub fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
+    let wrong = |what: &str| Err(format!("{value} is not {what}"));
+    if let Some(reference) = schema["$ref"].as_str() {
+        return fits(value, root.pointer(reference.trim_start_matches('#')).unwrap(), root);
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        return if choices.iter().any(|choice| fits(value, choice, root).is_ok()) { Ok(()) } else { wrong("any of the choices") };
+    }
+    let known = |name: &Value| match name.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("{other}"),
+    };
+    let is_known = match &schema["type"] {
+        Value::Null => true,
+        Value::Array(types) => types.iter().any(known),
+        only => known(only),
+    };
+    let is_one = schema["enum"].as_array().is_none_or(|values| values.contains(value));
+    let is_same = schema.get("const").is_none_or(|only| only == value);
+    let is_formula = schema["pattern"] != "^=" || value.as_str().is_none_or(|text| text.starts_with('='));
+    if !(is_known && is_one && is_same && is_formula) {
+        return wrong(&schema.to_string());
+    }
+    value.as_array().into_iter().flatten().try_for_each(|item| fits(item, &schema["items"], root))?;
+    for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        value.get(key).map(drop).ok_or_else(|| format!("no {key} in {value}"))?;
+    }
+    for (key, inner) in value.as_object().into_iter().flatten() {
+        match (schema["properties"].get(key), &schema["additionalProperties"]) {
+            (Some(property), _) => fits(inner, property, root)?,
+            (None, Value::Bool(false)) => return wrong(&format!("without `{key}`")),
+            (None, other) => fits(inner, other, root)?,
+        }
+    }
+    Ok(())
 }
 
 /// The sessions of a fixture under `tests/data`, and each reason for a loss with its count.

@@ -1,6 +1,6 @@
 //! `ctxsim sweep`: the same bytes however it is run, killed and resumed; designs; constraints; what is best and what cannot be told.
 
-use crate::support::{Ran, ctxsim};
+use crate::support::{Ran, ctxsim, rows};
 use ctxsim::experiment::{
     Constraint, Design, Dimension, Direction, Judgement, Judging, Measure, Objective, Row, Sampling, Setting, Standing, Sums, judgements,
     settings, with_own,
@@ -69,27 +69,21 @@ fn a_row_is_what_replay_counts() {
     let asked = [&asked[..], &["--minimise", "tokens", "--csv"]].concat();
     let swept = sweep(&asked.iter().copied().chain(["--vary", "prune_protect=2k,20k"]).collect::<Vec<_>>());
     let swept = swept.stdout();
-    let mut reader = csv::Reader::from_reader(swept.as_bytes());
-    let keys = reader.headers().unwrap().clone();
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    let differences = keys.iter().position(|known| known == "difference").unwrap()..;
-    let numbers =
-        rows.iter().flat_map(|row| row.iter().skip(differences.start).take(3).filter(|cell| !cell.is_empty()).collect::<Vec<_>>());
-    assert!(numbers.clone().count() > 0 && numbers.map(str::parse::<f64>).all(|number| number.is_ok()), "{swept}");
+    let rows = rows(&swept);
+    let cells = rows.iter().flat_map(|row| ["difference", "difference_low", "difference_high"].map(|key| &row[key]));
+    let numbers = cells.filter(|cell| !cell.is_empty());
+    assert!(numbers.clone().count() > 0 && numbers.map(|cell| cell.parse::<f64>()).all(|number| number.is_ok()), "{swept}");
     assert_eq!(rows.len(), 6, "two settings of each policy, and its own one");
-    let is_set = |row: &&csv::StringRecord| !row[keys.iter().position(|known| known == "setting").unwrap()].is_empty();
-    for row in rows.iter().filter(is_set) {
-        let value = |key: &str| row[keys.iter().position(|known| known == key).unwrap()].to_owned();
-        let set = value("setting");
-        let policy = value("policy");
+    for row in rows.iter().filter(|row| !row["setting"].is_empty()) {
+        let (set, policy) = (&row["setting"], &row["policy"]);
         let size = if policy.starts_with("opencode") { &["--set", "summary_tokens=1500"][..] } else { &[] };
-        let replay = ctxsim(&["replay", LOGS, "-q", "-p", &policy, "--window", "30k", "--set", &set, "--json"]).args(size).json();
+        let replay = ctxsim(&["replay", LOGS, "-q", "-p", policy, "--window", "30k", "--set", set, "--json"]).args(size).json();
         let model = replay["policies"][0]["summary_model"].as_str().unwrap();
         assert_eq!(model.starts_with("fixed"), policy.starts_with("opencode"), "{model}");
         for key in
             ["calls", "overflows", "reply_cut", "over_budget", "missed", "early", "peak_tokens", "prompt_tokens", "summariser_tokens"]
         {
-            assert_eq!(replay["policies"][0][key].to_string(), value(key), "{key} of {set}");
+            assert_eq!(replay["policies"][0][key].to_string(), row[key], "{key} of {set}");
         }
     }
 }

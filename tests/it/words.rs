@@ -1,7 +1,7 @@
 //! Plain words: a user reads none of the banned ones, and `docs/words.md` explains each word of the screens.
 
 use crate::help::helps;
-use crate::support::files;
+use crate::support::below;
 use ctxsim::context::Region;
 use ctxsim::experiment::metric::{METRICS, Metric, Part, Provenance, Stands, Unit};
 use ctxsim::sim::Category;
@@ -103,11 +103,6 @@ fn banned_in(path: &str, text: &str) -> Vec<String> {
         Some("toml") => banned(&text.lines().filter(|line| !line.starts_with('[')).collect::<Vec<_>>().join("\n")),
         _ => banned(text),
     }
-}
-
-/// All files in a folder and in those below it.
-fn below(folder: &Path) -> Vec<PathBuf> {
-    files(folder).into_iter().flat_map(|path| if path.is_dir() { below(&path) } else { vec![path] }).collect()
 }
 
 fn root() -> PathBuf {

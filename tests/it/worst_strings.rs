@@ -1,18 +1,9 @@
 //! Texts that make splitters and encoders slow: each counts as its crate counts it, in every vocabulary, in time that grows as its length.
 
 use crate::counting::counter;
+use crate::support::Drawn;
 use ctxsim::estimate::Vocabulary;
 use std::time::{Duration, Instant};
-
-/// Numbers of a seeded generator, the same in every run.
-struct Drawn(u64);
-
-impl Drawn {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-}
 
 /// Texts of one unit, again and again.
 const REPEATED: [(&str, &str); 26] = [
@@ -66,16 +57,7 @@ const DRAWN: [(&str, &str); 16] = [
 
 fn texts(bytes: usize) -> impl Iterator<Item = (&'static str, String)> {
     let repeated = REPEATED.iter().map(move |(name, unit)| (*name, unit.repeat(bytes / unit.len() + 1)));
-    repeated.chain(DRAWN.iter().map(move |(name, letters)| (*name, drawn(&letters.chars().collect::<Vec<_>>(), bytes))))
-}
-
-fn drawn(letters: &[char], bytes: usize) -> String {
-    let mut numbers = Drawn(17);
-    let mut text = String::new();
-    while text.len() < bytes {
-        text.push(letters[numbers.below(letters.len())]);
-    }
-    text
+    repeated.chain(DRAWN.iter().map(move |(name, letters)| (*name, Drawn(17).text(letters, bytes))))
 }
 
 fn assert_exact(bytes: usize) {
@@ -100,7 +82,7 @@ fn long_pieces_of_any_letters_count_as_in_their_crate() {
     let engine = tiktoken::get_encoding("deepseek_v3").unwrap();
     for letters in ["的一是不了人我在有他这为之", "กขคงจฉชซญดตถ\u{e31}\u{e48}", "。、「」👍—", "éèêaâ\u{301}"]
     {
-        let text = drawn(&letters.chars().collect::<Vec<_>>(), 150_000);
+        let text = Drawn(17).text(letters, 150_000);
         assert_eq!(counter(Vocabulary::DeepseekV3).count(&text), engine.count(&text) as u64, "{letters}");
         let o200k = tiktoken::get_encoding("o200k_base").unwrap();
         assert_eq!(counter(Vocabulary::O200kBase).count(&text), o200k.count(&text) as u64, "{letters}");

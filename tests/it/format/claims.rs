@@ -1,13 +1,9 @@
 //! Which reader claims a file.
 
-use crate::support::{files, shared};
+use crate::support::{below, shared};
 use ctxsim::format::{Claim, READERS, Source};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-fn below(path: PathBuf) -> Vec<PathBuf> {
-    if path.is_dir() { files(&path).into_iter().flat_map(below).collect() } else { vec![path] }
-}
+use std::path::Path;
 
 /// The order of the table decides nothing among readers that are sure: no file is surely of two formats.
 #[test]
@@ -17,7 +13,7 @@ fn no_two_readers_are_sure_of_one_file() {
     let recorded = shared().map(|shared| ["transcripts", "transcripts-2"].map(|name| shared.join(name)));
     let mut sure = 0;
     let mut twice = BTreeSet::new();
-    for path in folders.iter().chain(recorded.iter().flatten()).cloned().flat_map(below) {
+    for path in folders.iter().chain(recorded.iter().flatten()).flat_map(|path| below(path)) {
         let Ok(source) = Source::open(&path) else { continue };
         let claims: Vec<&str> = READERS.iter().filter(|reader| (reader.claims)(&source) == Claim::Yes).map(|reader| reader.name).collect();
         sure += usize::from(!claims.is_empty());
