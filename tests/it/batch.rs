@@ -2,6 +2,7 @@
 //! outcome as where every view of the history is made anew; and the running sums of a context are those of a naive engine that adds all
 //! of it up anew at every call.
 
+use crate::made;
 use crate::support::shared;
 use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
@@ -9,7 +10,7 @@ use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
 use ctxsim::sim::{Batch, CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, estimate_requests, simulate, watch, watch_anew};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
-use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
+use ctxsim::transcript::{Length, Role, Text, Trust, Usage};
 
 pub(crate) struct Random(pub(crate) u64);
 
@@ -58,18 +59,16 @@ pub(crate) fn session(random: &mut Random) -> Trace {
             let chars = if tokens == 0 { 0 } else { tokens * 3 + random.below(50) as u32 };
             let length = Length { bytes: chars, utf16: chars, chars, newlines: chars / 40 };
             trace.parts.push(PartRow {
-                kind: *kind,
                 tool: matches!(kind, PartKind::ToolCall | PartKind::ToolResult).then(|| random.below(4) as u32),
                 name: Length { bytes: 4, utf16: 4, chars: 4, newlines: 0 },
                 id_bytes: 24,
                 text: Text { length, tokens, json_bytes: chars + 10, truncated: is_result && random.one_in(8), ..Text::default() },
-                image: Image::default(),
                 error: random.one_in(10),
                 sealed_bytes: if *kind == PartKind::Thinking { 1_500 } else { 0 },
                 truth: u64::from(tokens) + random.below(20),
                 anchored: random.one_in(2),
                 expires: *kind == PartKind::Thinking && random.one_in(2),
-                answers: None,
+                ..made::part(*kind)
             });
             visible += trace.parts.last().unwrap().truth;
         }
@@ -78,30 +77,16 @@ pub(crate) fn session(random: &mut Random) -> Trace {
             let missing = if random.one_in(5) { random.below(400) } else { 0 };
             let prompt = (hidden + visible).saturating_sub(missing).max(1);
             let usage = Usage { prompt, cache_write: prompt / 3, output: 50, trust: Trust::Provider, ..Usage::default() };
-            trace.calls.push(CallRow {
-                message: place as u32,
-                model: None,
-                usage: (!random.one_in(6)).then_some(usage),
-                hidden,
-                visible,
-                missing,
-                output: 50,
-                chained: true,
-                predicted_growth: None,
-                key: None,
-            });
+            let usage = (!random.one_in(6)).then_some(usage);
+            trace.calls.push(CallRow { usage, hidden, visible, missing, output: 50, ..made::call(place as u32) });
         }
         trace.messages.push(MessageRow {
-            role,
             first_part,
             part_count: trace.parts.len() as u32 - first_part,
             time: Some(place as i64 * 60_000),
-            turn: 1,
             rewind,
-            copy: false,
             synthetic: random.one_in(30),
-            key: None,
-            reported_reasoning: 0,
+            ..made::message(role)
         });
     }
     remember(&mut trace, random);

@@ -1,7 +1,7 @@
 //! Breaks of the recorded prompt cache: each cause with a session made for it, prices by hand, implicit caches, and an independent script over real files.
 
+use crate::made::Tables;
 use crate::support::{ctxsim, files, python, shared};
-use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::cache::{CacheReads, Cause, cache_reads};
@@ -91,10 +91,10 @@ impl Log {
 
 /// Reads files, and does something with them and the built-in tables.
 pub fn with<T>(paths: &[PathBuf], work: impl Fn(&Corpus, &Tariff<'_>) -> T) -> T {
-    let (catalog, prices, caches) = (Catalog::builtin().unwrap(), Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
+    let tables = Tables::builtin();
     let names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let corpus = read(&names, &ReadSettings::new(&catalog)).unwrap();
-    work(&corpus, &Tariff { catalog: &catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 })
+    let corpus = read(&names, &ReadSettings::new(&tables.catalog)).unwrap();
+    work(&corpus, &tables.tariff())
 }
 
 fn found(log: &Log) -> CacheReads {

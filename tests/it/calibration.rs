@@ -1,32 +1,17 @@
 //! Bills held against recordings: placeholders, tiers of prices, factors of the cache, the program's own error.
 
+use crate::made::{self, Tables};
 use crate::support::{ctxsim, shared, skip};
-use ctxsim::catalog::{CacheRules, Catalog, Prices, Rate};
+use ctxsim::catalog::{Prices, Rate};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
 use ctxsim::experiment::{ReplaySettings, calibrate, check_model, own_agents, own_error, price, recorders, recording};
 use ctxsim::policy::Plan;
-use ctxsim::sim::{CallOutcome, Conditions, Outcome, SummaryCall, simulate};
-use ctxsim::trace::{CallRow, CompactionRow, MessageRow, Trace};
-use ctxsim::transcript::{CompactionKind, Role, Trust, Usage};
+use ctxsim::sim::{Conditions, Outcome, SummaryCall, simulate};
+use ctxsim::trace::{CompactionRow, Trace};
+use ctxsim::transcript::{Trust, Usage};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-struct Tables {
-    catalog: Catalog,
-    prices: Prices,
-    caches: CacheRules,
-}
-
-impl Tables {
-    fn new() -> Tables {
-        Tables { catalog: Catalog::builtin().unwrap(), prices: Prices::builtin().unwrap(), caches: CacheRules::builtin().unwrap() }
-    }
-
-    fn tariff(&self) -> Tariff<'_> {
-        Tariff { catalog: &self.catalog, prices: &self.prices, caches: &self.caches, model: None, gap_millis: 0 }
-    }
-}
 
 /// A recorded call, a minute after the one before: prompt, tokens read and written, and the prefix that stood before.
 type Given = (u64, u64, u64, u64);
@@ -37,19 +22,6 @@ fn session(calls: &[Given]) -> (Trace, Outcome) {
         Trace { id: "s".to_owned(), agent: "test".to_owned(), models: vec!["claude-sonnet-4-5".to_owned()], ..Trace::default() };
     let mut outcome = Outcome::default();
     for (index, (prompt, cache_read, cache_write, prefix)) in calls.iter().enumerate() {
-        let message = MessageRow {
-            role: Role::Assistant,
-            first_part: 0,
-            part_count: 0,
-            time: Some(1_760_000_000_000 + index as i64 * 60_000),
-            turn: 1,
-            rewind: None,
-            copy: false,
-            synthetic: false,
-            key: None,
-            reported_reasoning: 0,
-        };
-        trace.messages.push(message);
         let usage = Usage {
             prompt: *prompt,
             cache_read: *cache_read,
@@ -58,33 +30,13 @@ fn session(calls: &[Given]) -> (Trace, Outcome) {
             output_is_final: true,
             ..Usage::default()
         };
-        trace.calls.push(CallRow {
-            message: index as u32,
-            model: Some(0),
-            usage: Some(usage),
-            hidden: 1500,
-            visible: prompt - 1500,
-            missing: 0,
-            output: 100,
-            chained: true,
-            predicted_growth: None,
-            key: None,
-        });
-        let blocks = 2 + 2 * index as u32;
-        outcome.calls.push(CallOutcome {
-            attempted: *prompt,
-            actual: *prompt,
-            prefix: *prefix,
-            blocks,
-            output: 100,
-            ..CallOutcome::default()
-        });
+        made::add_call(&mut trace, &mut outcome, index as i64 * 60_000, usage, *prefix);
     }
     (trace, outcome)
 }
 
 fn billed(trace: &Trace, unchanged: &Outcome, outcome: &Outcome) -> Bills {
-    let tables = Tables::new();
+    let tables = Tables::builtin();
     let tariff = tables.tariff();
     bills(trace, outcome, &tariff, &Calibration::of(trace, unchanged, &tariff))
 }
@@ -101,7 +53,7 @@ fn the_recording_itself_costs_what_it_was_recorded_to() {
     let bill = billed(&trace, &outcome, &outcome);
     assert_eq!(parts(&bill.modelled), (9000, 5000, 0));
     assert_eq!(parts(&bill.calibrated), (6750, 7000, 250));
-    let tables = Tables::new();
+    let tables = Tables::builtin();
     let check = check(&trace, &outcome, &tables.tariff());
     assert_eq!(check.recorded, check.calibrated);
     assert_eq!(bill.with(CacheKind::Recorded), &bill.calibrated);
@@ -134,20 +86,7 @@ fn another_context_is_scaled_by_the_factor_of_the_call() {
 fn what_the_recordings_own_compaction_broke_is_not_carried_over() {
     // The agent compacted before the third call, which then read its system prompt alone.
     let (mut trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2000, 1000, 2000), (2500, 1500, 1000, 3000), (3500, 2500, 1000, 4000)]);
-    trace.compactions.push(CompactionRow {
-        copy: false,
-        taken: Vec::new(),
-        before: 2,
-        kept_from: None,
-        kind: CompactionKind::Compact,
-        automatic: Some(true),
-        tokens_before: None,
-        tokens_after: None,
-        duration_ms: None,
-        summary_tokens: None,
-        usage: None,
-        key: None,
-    });
+    trace.compactions.push(CompactionRow { automatic: Some(true), ..made::compaction(2) });
     let mut never_compacted = outcome.clone();
     for (row, (actual, prefix)) in never_compacted.calls.iter_mut().skip(2).zip([(4000, 3000), (5000, 4000)]) {
         (row.actual, row.attempted, row.prefix) = (actual, actual, prefix);
@@ -171,7 +110,7 @@ fn calls_that_say_nothing_have_the_sums_of_their_session() {
     silent.reports_cache = true;
     assert_eq!(parts(&billed(&silent, &outcome, &outcome).calibrated), (0, 0, 5000));
     // Another model than the recorded one has its own cache.
-    let tables = Tables::new();
+    let tables = Tables::builtin();
     let other = Tariff { model: Some("gpt-5".to_owned()), ..tables.tariff() };
     assert_eq!(Calibration::of(&trace, &outcome, &other), Calibration::default());
 }
@@ -182,7 +121,7 @@ fn placeholders_are_billed_by_estimate() {
     let usage = trace.calls[1].usage.as_mut().unwrap();
     (usage.output, usage.output_is_final) = (3, false);
     trace.calls[1].output = 400;
-    let tables = Tables::new();
+    let tables = Tables::builtin();
     let check = check(&trace, &outcome, &tables.tariff());
     assert_eq!((check.recorded.output.tokens, check.modelled.output.tokens), (500, 500));
     assert_eq!((check.estimated_output.tokens, check.estimated_output.nano_usd), (400, 400 * 15_000));
@@ -228,7 +167,7 @@ fn tiers_are_read_from_lists() {
 
 #[test]
 fn the_catalogue_has_qwens_tiers_and_dated_cache_reads() {
-    let tables = Tables::new();
+    let tables = Tables::builtin();
     let price = |name: &str, time| tables.prices.of(name, tables.catalog.billed_as(name), time).unwrap().clone();
     let coder = price("qwen3-coder-plus", None);
     let at = |prompt| (coder.rates(prompt).input.0, coder.rates(prompt).cache_read.0, coder.rates(prompt).output.0);
@@ -265,7 +204,7 @@ fn the_programs_own_error_does_not_cancel_between_agents() {
 /// What a search must exceed is what a replay must: the own agents' bills are further off than those of the unchanged recordings.
 #[test]
 fn the_bar_of_searches_holds_the_own_agents_bills_too() {
-    let tables = Tables::new();
+    let tables = Tables::builtin();
     let tariff = tables.tariff();
     let corpus = read(&["transcripts".to_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
     let settings = ReplaySettings::new(&tables.catalog);
@@ -299,7 +238,7 @@ const BEFORE: [(&str, &str, f64); 10] = [
 #[test]
 fn factors_from_elsewhere_give_the_list_price() {
     let Some(shared) = shared() else { return };
-    let tables = Tables::new();
+    let tables = Tables::builtin();
     let tariff = tables.tariff();
     for folder in ["transcripts", "transcripts-2"] {
         let path = shared.join(folder);

@@ -1,7 +1,8 @@
 //! Of many policies a chart shows those that tell most, and says how many there are; a few are all shown.
 
+use crate::made::Tables;
+use crate::support::rows;
 use crate::truth::corpus;
-use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::Corpus;
 use ctxsim::cost::{CacheKind, Split, Tariff};
 use ctxsim::experiment::{Replay, ReplaySettings, price, reads, replay};
@@ -14,12 +15,11 @@ use std::path::Path;
 
 /// A small corpus under all presets, priced.
 fn replayed(check: impl Fn(&Corpus, &[Replay], &Tariff<'_>)) {
-    let catalog = Catalog::builtin().unwrap();
-    let corpus = corpus(&catalog, &[Path::new("transcripts/pi"), Path::new("transcripts/codex")]);
+    let tables = Tables::builtin();
+    let corpus = corpus(&tables.catalog, &[Path::new("transcripts/pi"), Path::new("transcripts/codex")]);
     let policies: Vec<Policy> = presets().iter().map(|preset| Policy::load(preset.name).unwrap()).collect();
-    let mut replays = replay(&corpus, &policies, &ReplaySettings::new(&catalog)).unwrap();
-    let (prices, caches) = (Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
-    let tariff = Tariff { catalog: &catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 };
+    let mut replays = replay(&corpus, &policies, &ReplaySettings::new(&tables.catalog)).unwrap();
+    let tariff = tables.tariff();
     price(&corpus, &mut replays, &tariff);
     check(&corpus, &replays, &tariff);
 }
@@ -128,10 +128,10 @@ fn letters_that_the_font_lacks_stay_in_the_svg() {
     let log = "{\"ctxsim\":\"native/1\",\"session\":\"会话一\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}\n\
                {\"role\":\"user\",\"text\":\"a question\"}\n{\"role\":\"assistant\",\"text\":\"an answer\",\"usage\":{\"prompt\":300,\"output\":4}}\n";
     std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
-    let catalog = Catalog::builtin().unwrap();
-    let corpus = corpus(&catalog, &[folder.path()]);
+    let tables = Tables::builtin();
+    let corpus = corpus(&tables.catalog, &[folder.path()]);
     let policies = [Policy::load("none").unwrap()];
-    let replays = replay(&corpus, &policies, &ReplaySettings::new(&catalog)).unwrap();
+    let replays = replay(&corpus, &policies, &ReplaySettings::new(&tables.catalog)).unwrap();
     let chart = drawn("overflows", &corpus, &replays[..1]);
     let text = svg(&chart, Look::default());
     assert!(text.contains("会话一") && !text.contains("Frames stand"), "{text}");
@@ -164,11 +164,7 @@ fn a_trade_is_that_of_the_sweep() {
     let told = crate::support::ctxsim(&["sweep"]).args(sweep).args(["--csv", "--quiet"]).stdout();
     let dots = std::fs::read_to_string(folder.path().join("trade.csv")).unwrap();
     let of = |text: &str, keys: [&str; 4]| -> Vec<Vec<String>> {
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let heads = reader.headers().unwrap().clone();
-        let places = keys.map(|key| heads.iter().position(|head| head == key).unwrap());
-        let mut rows: Vec<Vec<String>> =
-            reader.records().map(|row| places.iter().map(|place| row.as_ref().unwrap()[*place].to_owned()).collect()).collect();
+        let mut rows: Vec<Vec<String>> = rows(text).iter().map(|row| keys.map(|key| row[key].clone()).to_vec()).collect();
         rows.sort();
         rows
     };

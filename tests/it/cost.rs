@@ -1,35 +1,18 @@
 //! Money: prices, prompt caches, bills; the example of docs/cost.md; real files against an independent count.
 
+use crate::made::{self, Tables};
 use crate::references::WIDE;
-use crate::support::{ctxsim, files, python, read_all, shared};
-use ctxsim::catalog::{CacheRules, Catalog, CatalogError, Prices, Rate};
+use crate::support::{ctxsim, files, python, read_all, rows, shared};
+use ctxsim::catalog::{CatalogError, Prices, Rate};
 use ctxsim::corpus::{ReadSettings, read};
-use ctxsim::cost::{
-    Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, Tariff, bills, check, prunes,
-};
+use ctxsim::cost::{Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, bills, check, prunes};
 use ctxsim::policy::Plan;
-use ctxsim::sim::{CallOutcome, Event, EventKind, Lasts, Outcome, SummaryCall, simulate};
-use ctxsim::trace::{CallRow, MessageRow, Trace};
-use ctxsim::transcript::{Role, Trust, Usage};
+use ctxsim::sim::{Event, EventKind, Lasts, Outcome, SummaryCall, simulate};
+use ctxsim::trace::Trace;
+use ctxsim::transcript::{Trust, Usage};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-
-struct Tables {
-    catalog: Catalog,
-    prices: Prices,
-    caches: CacheRules,
-}
-
-fn tables() -> Tables {
-    Tables { catalog: Catalog::builtin().unwrap(), prices: Prices::builtin().unwrap(), caches: CacheRules::builtin().unwrap() }
-}
-
-impl Tables {
-    fn tariff(&self) -> Tariff<'_> {
-        Tariff { catalog: &self.catalog, prices: &self.prices, caches: &self.caches, model: None, gap_millis: 0 }
-    }
-}
 
 /// A call: minutes since the session began, prompt, prefix that stood before.
 type Given = (i64, u64, u64);
@@ -38,41 +21,9 @@ type Given = (i64, u64, u64);
 fn session(model: &str, calls: &[Given]) -> (Trace, Outcome) {
     let mut trace = Trace { id: "s".to_owned(), agent: "test".to_owned(), models: vec![model.to_owned()], ..Trace::default() };
     let mut outcome = Outcome::default();
-    for (index, (minutes, prompt, prefix)) in calls.iter().enumerate() {
-        let message = MessageRow {
-            role: Role::Assistant,
-            first_part: 0,
-            part_count: 0,
-            time: Some(1_760_000_000_000 + minutes * 60_000),
-            turn: 1,
-            rewind: None,
-            copy: false,
-            synthetic: false,
-            key: None,
-            reported_reasoning: 0,
-        };
-        trace.messages.push(message);
-        trace.calls.push(CallRow {
-            message: index as u32,
-            model: Some(0),
-            usage: Some(Usage { prompt: *prompt, output: 100, ..Usage::default() }),
-            hidden: 1500,
-            visible: prompt - 1500,
-            missing: 0,
-            output: 100,
-            chained: true,
-            predicted_growth: None,
-            key: None,
-        });
-        let blocks = 2 + 2 * index as u32;
-        outcome.calls.push(CallOutcome {
-            attempted: *prompt,
-            actual: *prompt,
-            prefix: *prefix,
-            blocks,
-            output: 100,
-            ..CallOutcome::default()
-        });
+    for (minutes, prompt, prefix) in calls {
+        let usage = Usage { prompt: *prompt, output: 100, ..Usage::default() };
+        made::add_call(&mut trace, &mut outcome, minutes * 60_000, usage, *prefix);
     }
     (trace, outcome)
 }
@@ -89,7 +40,7 @@ fn nano(bills: &Bills) -> [u64; 3] {
 /// docs/cost.md, "A bill worked by hand".
 #[test]
 fn the_bill_worked_by_hand() {
-    let tables = tables();
+    let tables = Tables::builtin();
     let (trace, kept) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 3000, 2000), (2, 3500, 3000), (12, 4000, 3500)]);
     let bill = bills(&trace, &kept, &tables.tariff(), &Calibration::default());
     assert_eq!(nano(&bill), [43_500_000, 35_625_000, 20_550_000]);
@@ -127,7 +78,7 @@ fn event() -> Event {
 
 #[test]
 fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
-    let tables = tables();
+    let tables = Tables::builtin();
     let (mut trace, mut outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 2500, 2000)]);
     outcome.summaries.push(SummaryCall { call: 1, prompt: 2600, prefix: 2000, output: 300, calls: 1, ..SummaryCall::default() });
     let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
@@ -157,7 +108,7 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
 /// A summary that is asked for behind the refused call, at the same place, is on the bill of what would have followed.
 #[test]
 fn what_follows_a_refused_call_is_on_no_bill_of_the_session() {
-    let tables = tables();
+    let tables = Tables::builtin();
     let (trace, mut outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 2500, 2000), (2, 3000, 2500)]);
     outcome.behind.calls = outcome.calls.split_off(2);
     outcome.calls[1].unrecovered = true;
@@ -170,7 +121,7 @@ fn what_follows_a_refused_call_is_on_no_bill_of_the_session() {
 
 #[test]
 fn prices_are_read_as_litellm_and_models_dev_publish_them() {
-    let tables = tables();
+    let tables = Tables::builtin();
     let (trace, outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 210_000, 2000)]);
     let litellm = r#"{"sample_spec": {"mode": "chat"}, "bedrock/claude-sonnet-4-5": {"input_cost_per_token": 9e-06, "output_cost_per_token": 1},
         "claude-sonnet-4-5": {"input_cost_per_token": 1e-06, "output_cost_per_token": 0.00001, "cache_read_input_token_cost": 1e-07,
@@ -181,7 +132,7 @@ fn prices_are_read_as_litellm_and_models_dev_publish_them() {
         "context_over_200k": {"input": 2, "output": 20}}}}}}"#;
     // A tier of LiteLLM's keeps what it does not name; one of models.dev without a price for reads has no discount.
     for (text, read) in [(litellm, 100), (models_dev, 2000)] {
-        let own = Tables { prices: Prices::builtin().unwrap().with_file(text).unwrap(), ..self::tables() };
+        let own = Tables { prices: Prices::builtin().unwrap().with_file(text).unwrap(), ..Tables::builtin() };
         let bill = bills(&trace, &outcome, &own.tariff(), &Calibration::default());
         assert_eq!(bill.uncached.nano_usd(), 2000 * 1000 + 100 * 10_000 + 210_000 * 2000 + 100 * 20_000, "{text}");
         assert_eq!(bill.perfect.cache_read.nano_usd, 2000 * read, "{text}");
@@ -193,14 +144,14 @@ fn prices_are_read_as_litellm_and_models_dev_publish_them() {
         r#"{"m": {"input_cost_per_token": "1e-06", "output_cost_per_token": 3e-06, "input_cost_per_token_above_128k_tokens": 2e-06}}"#;
     let above = *Prices::builtin().unwrap().with_file(tier).unwrap().of("m", None, None).unwrap().rates(128_001);
     assert_eq!((above.input, above.output), (Rate(2_000_000), Rate(3_000_000)));
-    let unread = |text: &str| self::tables().prices.with_file(text).unwrap_err().to_string();
+    let unread = |text: &str| Tables::builtin().prices.with_file(text).unwrap_err().to_string();
     assert!(unread("{\n\"m\": nan}").contains("line 2"), "{}", unread("{\n\"m\": nan}"));
     assert!(matches!(tables.prices.with_file("{}"), Err(CatalogError::PriceFile(_))));
 }
 
 #[test]
 fn prices_have_days_and_tiers() {
-    let tables = tables();
+    let tables = Tables::builtin();
     let model = tables.catalog.find("openai/o3");
     let input = |time| tables.prices.of("o3", model, time).unwrap().rates(1000).input;
     let day = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_millisecond();
@@ -241,7 +192,7 @@ fn decimal_text_becomes_an_exact_rate() {
 /// The rules of single providers, each with its own trap.
 #[test]
 fn caches_have_minimums_steps_and_lifetimes() {
-    let tables = tables();
+    let tables = Tables::builtin();
     let rule = |name: &str| tables.caches.of(tables.catalog.find(name));
     let asked = |cache: &mut PromptCache<'_>, minutes: i64, prompt: u64, prefix: u64, blocks: u32, shared: u64| {
         cache.ask(&Request { time: minutes * 60_000, prompt, prefix, hidden: 1200, blocks, shared })
@@ -280,7 +231,7 @@ proptest! {
     /// A prompt is divided without loss; where reads are cheaper and writes free, perfect <= modelled <= none; sums do not depend on the order.
     #[test]
     fn bills_are_whole_and_bounded(calls in prop::collection::vec((0_i64..20, 1500_u64..400_000, 0_u64..400_000), 1..30), model in 0..3_usize) {
-        let tables = tables();
+        let tables = Tables::builtin();
         let model = ["gpt-5", "gemini-2.5-pro", "deepseek-v3.2"][model];
         let mut clock = 0;
         let mut last = 0;
@@ -411,7 +362,7 @@ fn an_unchanged_session_costs_what_was_recorded() {
     let mut calls = 0;
     for folder in folders {
         let folder = if folder.ends_with("transcripts") { folder } else { folder.join("transcripts") };
-        let tables = tables();
+        let tables = Tables::builtin();
         let corpus = read(&[folder.to_string_lossy().into_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
         // What the passes of one call read again is on its bill, and in no context.
         let is_whole = |trace: &Trace| trace.usages().all(|usage| usage.trust != Trust::Partial);
@@ -432,7 +383,7 @@ fn an_unchanged_session_costs_what_was_recorded() {
 /// A recording whose usage reports cache reads is checked without any policy: what was sent is known, not simulated.
 #[test]
 fn the_check_speaks_of_recorded_prompts() {
-    let tables = tables();
+    let tables = Tables::builtin();
     let (mut trace, outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 3000, 2000)]);
     for (call, (read, write)) in trace.calls.iter_mut().zip([(500, 1500), (2000, 1000)]) {
         let usage = call.usage.as_mut().unwrap();
@@ -458,9 +409,8 @@ fn the_bar_is_the_larger_of_both_errors() {
 #[test]
 fn no_policy_that_fails_sessions_has_no_cost() {
     let shown = ctxsim(&["cost", "transcripts/", "-p", "none", "-p", "pi", "--csv"]).stdout();
-    let rows: Vec<Vec<&str>> = shown.lines().map(|line| line.split(',').collect()).collect();
-    let [failed, cost] = ["failed_sessions", "cost"].map(|name| rows[0].iter().position(|column| *column == name).unwrap());
-    let row = |policy: &str| rows.iter().find(|row| row[0].starts_with(policy)).unwrap();
-    assert_eq!((row("none")[failed], row("none")[cost]), ("4", ""));
-    assert!(row("pi")[failed] == "0" && row("pi")[cost].parse::<f64>().unwrap() > 1.0);
+    let rows = rows(&shown);
+    let row = |policy: &str| rows.iter().find(|row| row["policy"].starts_with(policy)).unwrap();
+    assert_eq!((row("none")["failed_sessions"].as_str(), row("none")["cost"].as_str()), ("4", ""));
+    assert!(row("pi")["failed_sessions"] == "0" && row("pi")["cost"].parse::<f64>().unwrap() > 1.0);
 }

@@ -1,9 +1,8 @@
 //! Of many sessions a corpus holds bytes: whatever is made of them comes back as it was.
 
+use crate::made::Tables;
 use crate::support::shared;
-use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::{ReadSettings, read};
-use ctxsim::cost::Tariff;
 use ctxsim::experiment::{Replay, ReplaySettings, price, recording, replay_closed};
 use ctxsim::list::{List, Pack};
 use ctxsim::policy::Policy;
@@ -20,12 +19,11 @@ fn comes_back<T: Pack + PartialEq>(what: &str, list: &List<T>) {
 fn what_is_held_packed_comes_back_as_it_was() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
     let folders = [Some(samples), shared().map(|folder| folder.join("transcripts"))];
-    let catalog = Catalog::builtin().unwrap();
-    let (prices, caches) = (Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
-    let tariff = Tariff { catalog: &catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 };
+    let tables = Tables::builtin();
+    let (catalog, tariff) = (&tables.catalog, tables.tariff());
     for folder in folders.into_iter().flatten() {
-        let mut corpus = read(&[folder.to_string_lossy().into_owned()], &ReadSettings::new(&catalog)).unwrap();
-        let settings = ReplaySettings { window: Some(60_000), ..ReplaySettings::new(&catalog) };
+        let mut corpus = read(&[folder.to_string_lossy().into_owned()], &ReadSettings::new(catalog)).unwrap();
+        let settings = ReplaySettings { window: Some(60_000), ..ReplaySettings::new(catalog) };
         let policies = ["none", "pi", "opencode@2025-12", "codex"].map(|name| Policy::load(name).unwrap());
         let replays = |corpus: &ctxsim::corpus::Corpus| -> Vec<Replay> {
             let mut replays = replay_closed(corpus, &policies, &settings, Refetching::Lost).unwrap();

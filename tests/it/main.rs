@@ -69,6 +69,8 @@ mod hostile_repository;
 mod idle;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
+/// Rows of made traces, and the tables that are built in.
+mod made;
 /// The table of measures.
 mod metric;
 /// Two totals: with and without the calls of sub-agents that are only mirrored.

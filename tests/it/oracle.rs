@@ -1,34 +1,27 @@
 //! The oracle and the bound: over random sessions no policy is ahead of the oracle and the oracle is never ahead of the bound; on sessions small
 //! enough to try every choice, the best choice lies between the two.
 
+use crate::made;
 use ctxsim::policy::{Facts, Policy, presets};
 use ctxsim::sim::hindsight::Lookahead;
 use ctxsim::sim::{Conditions, in_hindsight};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Trace};
-use ctxsim::transcript::{Image, Length, Role, Text};
+use ctxsim::transcript::{Length, Role, Text};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn part(kind: PartKind, tokens: u64) -> PartRow {
     let chars = tokens as u32 * 4;
     PartRow {
-        kind,
         tool: (kind == PartKind::ToolResult).then_some(0),
-        name: Length::default(),
-        id_bytes: 0,
         text: Text {
             length: Length { bytes: chars, utf16: chars, chars, newlines: chars / 40 },
             tokens: tokens as u32,
             json_bytes: chars,
             ..Text::default()
         },
-        image: Image::default(),
-        error: false,
-        sealed_bytes: 0,
         truth: tokens,
-        anchored: false,
-        expires: false,
-        answers: None,
+        ..made::part(kind)
     }
 }
 
@@ -49,18 +42,7 @@ fn session(steps: &[Step]) -> Trace {
     let push = |trace: &mut Trace, role: Role, kind: PartKind, tokens: u64, turn: u32| {
         let first_part = trace.parts.len() as u32;
         trace.parts.push(part(kind, tokens));
-        trace.messages.push(MessageRow {
-            role,
-            first_part,
-            part_count: 1,
-            time: None,
-            turn,
-            rewind: None,
-            copy: false,
-            synthetic: false,
-            key: None,
-            reported_reasoning: 0,
-        });
+        trace.messages.push(MessageRow { first_part, part_count: 1, turn, ..made::message(role) });
     };
     push(&mut trace, Role::System, PartKind::Text, 50, 0);
     push(&mut trace, Role::User, PartKind::Text, 20, 1);
@@ -82,18 +64,7 @@ fn session(steps: &[Step]) -> Trace {
                 trace.references.push(Reference { message, kind: Evidence::Line, weight: 1, sources, summary: None });
             }
         }
-        trace.calls.push(CallRow {
-            message,
-            model: None,
-            usage: None,
-            hidden: 0,
-            visible,
-            missing: 0,
-            output: *reply,
-            chained: true,
-            predicted_growth: None,
-            key: None,
-        });
+        trace.calls.push(CallRow { visible, output: *reply, ..made::call(message) });
         push(&mut trace, Role::Assistant, PartKind::ToolCall, *reply, turn);
         push(&mut trace, Role::Tool, PartKind::ToolResult, *result, turn);
         visible += reply + result;

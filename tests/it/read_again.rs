@@ -1,12 +1,13 @@
 //! What agents read again after recorded compactions: against an independent script, and a session made for it.
 
+use crate::made;
 use crate::support::{files, python, shared};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::experiment::{Basis, ReadAgain, SourceStanding, read_again};
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::trace::{CompactionRow, Evidence, MessageRow, PartKind, PartRow, Place, Reading, Reference, Trace};
-use ctxsim::transcript::{CompactionKind, Image, Length, Role, Text};
+use ctxsim::transcript::Role;
 use std::path::{Path, PathBuf};
 
 fn corpus(path: &Path) -> Corpus {
@@ -45,62 +46,20 @@ fn what_was_read_again_is_what_an_independent_script_counts() {
     }
 }
 
-fn part(kind: PartKind) -> PartRow {
-    PartRow {
-        kind,
-        tool: None,
-        name: Length::default(),
-        id_bytes: 0,
-        text: Text::default(),
-        image: Image::default(),
-        error: false,
-        sealed_bytes: 0,
-        truth: 10,
-        anchored: false,
-        expires: false,
-        answers: None,
-    }
-}
-
 /// Messages alternate between a reading call and its result; `requests` says what each call asks for.
 fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, u32)]) -> Corpus {
     let mut trace = Trace::default();
     for (place, request) in requests.iter().enumerate() {
         let message = place as u32 * 2;
         for (role, kind) in [(Role::Assistant, PartKind::ToolCall), (Role::Tool, PartKind::ToolResult)] {
-            trace.messages.push(MessageRow {
-                role,
-                first_part: trace.parts.len() as u32,
-                part_count: 1,
-                time: None,
-                turn: 1,
-                rewind: None,
-                copy: false,
-                synthetic: false,
-                key: None,
-                reported_reasoning: 0,
-            });
-            trace.parts.push(part(kind));
+            let first_part = trace.parts.len() as u32;
+            trace.messages.push(MessageRow { first_part, part_count: 1, ..made::message(role) });
+            trace.parts.push(PartRow { truth: 10, ..made::part(kind) });
         }
         trace.readings.push(Reading { message, result: Some(message + 1), request: *request, file: None });
     }
-    trace.compactions = events
-        .iter()
-        .map(|(before, kept_from)| CompactionRow {
-            before: *before,
-            kept_from: *kept_from,
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
-            duration_ms: None,
-            summary_tokens: None,
-            taken: Vec::new(),
-            copy: false,
-            usage: None,
-            key: None,
-        })
-        .collect();
+    trace.compactions =
+        events.iter().map(|(before, kept_from)| CompactionRow { kept_from: *kept_from, ..made::compaction(*before) }).collect();
     trace.references = references
         .iter()
         .map(|(message, source)| Reference {

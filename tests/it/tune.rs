@@ -1,8 +1,9 @@
 //! `ctxsim tune`: the optimum of an exhaustive grid, held-out sessions, what is refused, and a recommendation that reads back the same.
 
-use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use crate::made::Tables;
+use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, ReadSettings, read};
-use ctxsim::cost::{CacheKind, Tariff};
+use ctxsim::cost::CacheKind;
 use ctxsim::experiment::tune::{Axis, Bound, Decided, Part, Split, Trial, Tune, Tuned, Verdict, split};
 use ctxsim::experiment::{
     Billing, Constraint, Design, Dimension, Direction, Measure, Objective, ReplaySettings, Row, Sampling, Setting, Sums, Sweep, by_session,
@@ -22,32 +23,13 @@ fn samples(catalog: &Catalog) -> Corpus {
     read(&[folder.to_string_lossy().into_owned()], &settings).unwrap()
 }
 
-/// What all tests stand on: models, prices, caches.
-struct Ground {
-    catalog: Catalog,
-    prices: Prices,
-    caches: CacheRules,
+fn conditions(tables: &Tables) -> ReplaySettings<'_> {
+    ReplaySettings { window: Some(60_000), ..ReplaySettings::new(&tables.catalog) }
 }
 
-impl Ground {
-    fn new() -> Ground {
-        Ground { catalog: Catalog::builtin().unwrap(), prices: Prices::builtin().unwrap(), caches: CacheRules::builtin().unwrap() }
-    }
-
-    fn tariff(&self) -> Tariff<'_> {
-        Tariff { catalog: &self.catalog, prices: &self.prices, caches: &self.caches, model: None, gap_millis: 0 }
-    }
-
-    fn replay(&self, window: u64) -> ReplaySettings<'_> {
-        ReplaySettings { window: Some(window), ..ReplaySettings::new(&self.catalog) }
-    }
-}
-
-const WINDOW: u64 = 60_000;
-
-fn tuned(ground: &Ground, policy: &Policy, axes: &[Axis], bounds: &[Bound], split: &Split, sought: &str) -> Tuned {
+fn tuned(tables: &Tables, policy: &Policy, axes: &[Axis], bounds: &[Bound], split: &Split, sought: &str) -> Tuned {
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse(sought).unwrap() };
-    let (tariff, replay) = (ground.tariff(), ground.replay(WINDOW));
+    let (tariff, replay) = (tables.tariff(), conditions(tables));
     let billing = Billing { tariff: &tariff, cache: CacheKind::Modelled, refetch: Refetching::Lost };
     Tune { policy, axes, objective, bounds, worth: 0.02, replay: &replay, billing, coarse: 30, resamples: 200, seed: 1, watch: &() }
         .run(split)
@@ -56,18 +38,18 @@ fn tuned(ground: &Ground, policy: &Policy, axes: &[Axis], bounds: &[Bound], spli
 
 #[test]
 fn finds_what_an_exhaustive_grid_finds() {
-    let ground = Ground::new();
+    let tables = Tables::builtin();
     let policy = Policy::load("pi").unwrap();
     let axes = ["keepRecentTokens=2000..40000", "reserveTokens=4000..30000"].map(|text| Axis::parse(text, &policy).unwrap());
     let bounds = [Bound::parse("lost_lines <= default").unwrap()];
-    let mut corpus = samples(&ground.catalog);
+    let mut corpus = samples(&tables.catalog);
     // Sessions of hundreds of calls would take minutes without optimisation and say the same.
     corpus.traces.keep(|_, trace| trace().calls.len() < 80);
     let split = split(corpus, &[], 34, 1);
-    let found = tuned(&ground, &policy, &axes, &bounds, &split, "net_cost");
+    let found = tuned(&tables, &policy, &axes, &bounds, &split, "net_cost");
     let best = found.best.as_ref().unwrap();
     // A full grid, over the same sessions, with the default's broken references as a limit.
-    let (tariff, replay) = (ground.tariff(), ground.replay(WINDOW));
+    let (tariff, replay) = (tables.tariff(), conditions(&tables));
     let limit = found.default.training.value(&Measure::parse("lost_lines").unwrap()).part;
     let constraint = Constraint::parse(&format!("lost_lines <= {limit}")).unwrap();
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net_cost").unwrap() };
@@ -296,28 +278,28 @@ fn many(corpus: &Corpus, times: usize) -> Corpus {
 
 #[test]
 fn recommends_where_the_sessions_bear_it_and_refuses_where_not() {
-    let ground = Ground::new();
+    let tables = Tables::builtin();
     let policy = Policy::load("pi").unwrap();
     let axes = [Axis::parse("keepRecentTokens=2000..60000", &policy).unwrap()];
-    let mut samples = samples(&ground.catalog);
+    let mut samples = samples(&tables.catalog);
     samples.traces.keep(|_, trace| trace().calls.len() < 80);
     let few = Corpus { traces: samples.traces.iter().take(6).cloned().collect(), facts: samples.facts.clone() };
     let none: [Bound; 0] = [];
-    let few = tuned(&ground, &policy, &axes, &none, &split(few, &[], 34, 1), "tokens");
+    let few = tuned(&tables, &policy, &axes, &none, &split(few, &[], 34, 1), "tokens");
     assert!(matches!(few.verdict, Verdict::TooFew(more) if more >= 9), "{:?}", few.verdict);
     let enough = split(many(&samples, 6), &[], 34, 1);
-    let found = tuned(&ground, &policy, &axes, &none, &enough, "tokens");
+    let found = tuned(&tables, &policy, &axes, &none, &enough, "tokens");
     assert_eq!(found.verdict, Verdict::Recommended, "{:?}", found.difference);
     let difference = found.difference.unwrap();
     let share = difference.share;
     assert!(share.low <= share.value && share.value <= share.high && share.high < 0.0 && difference.amount(share.value) < 0);
     // Nothing can keep this.
     let impossible = [Bound::parse("tokens <= 1").unwrap()];
-    let refused = tuned(&ground, &policy, &axes, &impossible, &enough, "tokens");
+    let refused = tuned(&tables, &policy, &axes, &impossible, &enough, "tokens");
     assert!(matches!(&refused.verdict, Verdict::NoneAllowed(broken) if broken == &["tokens <= 1"]), "{:?}", refused.verdict);
     // A parameter that decides nothing is left as it is.
     let idle = [Axis::parse("grep_line_chars=400..600", &policy).unwrap()];
-    let idle = tuned(&ground, &policy, &idle, &none, &enough, "tokens");
+    let idle = tuned(&tables, &policy, &idle, &none, &enough, "tokens");
     assert_eq!(idle.verdict, Verdict::DefaultIsBest, "{:?}", idle.best);
 }
 

@@ -1,3 +1,4 @@
+use crate::made;
 use crate::support::ctxsim;
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
@@ -5,7 +6,6 @@ use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{Replay, ReplaySettings, WindowFrom, replay};
 use ctxsim::policy::Policy;
 use ctxsim::trace::CompactionRow;
-use ctxsim::transcript::CompactionKind;
 use std::fs;
 
 /// A session of one call with this head and this prompt, read as the program reads it.
@@ -159,20 +159,7 @@ fn the_sessions_own_compactions_tell_a_window_that_the_server_sets() {
         // The call before the one that brings it on brought none on.
         let call = corpus.traces[0].calls[0].clone();
         corpus.traces[0].calls.push(call);
-        corpus.traces[0].compactions.push(CompactionRow {
-            before: 2,
-            kept_from: None,
-            taken: Vec::new(),
-            kind: CompactionKind::Compact,
-            automatic: Some(automatic),
-            tokens_before: None,
-            tokens_after: None,
-            duration_ms: None,
-            summary_tokens: None,
-            usage: None,
-            key: None,
-            copy: false,
-        });
+        corpus.traces[0].compactions.push(CompactionRow { automatic: Some(automatic), ..made::compaction(2) });
         let (window, _, from) = window(&corpus, None, None);
         (window, from)
     };

@@ -1,9 +1,10 @@
 //! What a vector gives, as the program would have read it: messages of a trace, texts measured, nothing else.
 
+use crate::made;
 use ctxsim::policy::{Plan, Policy};
 use ctxsim::sim::{Conditions, Guesses, Probe, Refetching, Standing};
 use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
-use ctxsim::transcript::{Image, Length, Role, Text};
+use ctxsim::transcript::{Length, Role, Text};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -105,20 +106,7 @@ pub fn weigh(text: &str) -> Text {
 
 /// A part of this kind.
 pub fn part(kind: PartKind, text: &str) -> PartRow {
-    PartRow {
-        kind,
-        tool: None,
-        name: Length::default(),
-        id_bytes: 0,
-        text: weigh(text),
-        image: Image::default(),
-        error: false,
-        sealed_bytes: 0,
-        truth: 0,
-        anchored: false,
-        expires: false,
-        answers: None,
-    }
+    PartRow { text: weigh(text), ..made::part(kind) }
 }
 
 /// A tool call.
@@ -137,18 +125,8 @@ pub struct Given {
 impl Given {
     /// A message is added; its index.
     pub fn push(&mut self, role: Role, parts: Vec<PartRow>) -> u32 {
-        let row = MessageRow {
-            role,
-            first_part: self.trace.parts.len() as u32,
-            part_count: parts.len() as u32,
-            time: None,
-            turn: 0,
-            rewind: None,
-            copy: false,
-            synthetic: false,
-            key: None,
-            reported_reasoning: 0,
-        };
+        let (first_part, part_count) = (self.trace.parts.len() as u32, parts.len() as u32);
+        let row = MessageRow { first_part, part_count, turn: 0, ..made::message(role) };
         self.trace.parts.extend(parts);
         self.trace.messages.push(row);
         self.standings.push(Standing::Recorded);
@@ -252,16 +230,5 @@ pub fn roles(context: &ctxsim::context::Context) -> String {
 
 /// The call of a reply, its prompt of this size whatever stands in the context.
 pub fn reply_row(message: u32, hidden: u64) -> CallRow {
-    CallRow {
-        message,
-        model: None,
-        usage: None,
-        hidden,
-        visible: 0,
-        missing: 0,
-        output: 0,
-        chained: true,
-        predicted_growth: None,
-        key: None,
-    }
+    CallRow { hidden, ..made::call(message) }
 }

@@ -1,0 +1,103 @@
+//! Rows of traces as they are where a test says nothing else of them, and the tables that bills are made by.
+
+use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::cost::Tariff;
+use ctxsim::sim::{CallOutcome, Outcome};
+use ctxsim::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
+use ctxsim::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
+
+/// A message of the first turn without parts.
+pub fn message(role: Role) -> MessageRow {
+    MessageRow {
+        role,
+        first_part: 0,
+        part_count: 0,
+        time: None,
+        turn: 1,
+        rewind: None,
+        copy: false,
+        synthetic: false,
+        key: None,
+        reported_reasoning: 0,
+    }
+}
+
+/// The call whose reply is this message.
+pub fn call(message: u32) -> CallRow {
+    CallRow {
+        message,
+        model: None,
+        usage: None,
+        hidden: 0,
+        visible: 0,
+        missing: 0,
+        output: 0,
+        chained: true,
+        predicted_growth: None,
+        key: None,
+    }
+}
+
+/// A part without text.
+pub fn part(kind: PartKind) -> PartRow {
+    PartRow {
+        kind,
+        tool: None,
+        name: Length::default(),
+        id_bytes: 0,
+        text: Text::default(),
+        image: Image::default(),
+        error: false,
+        sealed_bytes: 0,
+        truth: 0,
+        anchored: false,
+        expires: false,
+        answers: None,
+    }
+}
+
+/// A compaction before this message.
+pub fn compaction(before: u32) -> CompactionRow {
+    CompactionRow {
+        before,
+        kept_from: None,
+        kind: CompactionKind::Compact,
+        automatic: None,
+        tokens_before: None,
+        tokens_after: None,
+        duration_ms: None,
+        summary_tokens: None,
+        taken: Vec::new(),
+        copy: false,
+        usage: None,
+        key: None,
+    }
+}
+
+/// A call of the first model is made so many milliseconds after a session's begin, 1,500 tokens of its prompt hidden, and sent as it was recorded, with so
+/// many tokens before it as it had been.
+pub fn add_call(trace: &mut Trace, outcome: &mut Outcome, millis: i64, usage: Usage, prefix: u64) {
+    let (index, Usage { prompt, output, .. }) = (trace.calls.len() as u32, usage);
+    trace.messages.push(MessageRow { time: Some(1_760_000_000_000 + millis), ..message(Role::Assistant) });
+    let row = CallRow { model: Some(0), usage: Some(usage), hidden: 1500, visible: prompt - 1500, output, ..call(index) };
+    trace.calls.push(row);
+    let blocks = 2 + 2 * index;
+    outcome.calls.push(CallOutcome { attempted: prompt, actual: prompt, prefix, blocks, output, ..CallOutcome::default() });
+}
+
+/// The tables that are built in.
+pub struct Tables {
+    pub catalog: Catalog,
+    pub prices: Prices,
+    pub caches: CacheRules,
+}
+
+impl Tables {
+    pub fn builtin() -> Tables {
+        Tables { catalog: Catalog::builtin().unwrap(), prices: Prices::builtin().unwrap(), caches: CacheRules::builtin().unwrap() }
+    }
+
+    pub fn tariff(&self) -> Tariff<'_> {
+        Tariff { catalog: &self.catalog, prices: &self.prices, caches: &self.caches, model: None, gap_millis: 0 }
+    }
+}
