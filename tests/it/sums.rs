@@ -1,8 +1,8 @@
 //! The calls of a file in sums, by a reader and by a script that counts them straight from the raw file, in another language.
 
-use crate::support::{python, read_all, skip};
+use crate::support::{files, python, read_all, skip};
 use ctxsim::transcript::{Call, Transcript};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a file says of its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,5 +73,45 @@ pub fn independent(reader: &str, files: &[PathBuf]) -> Option<Vec<Sums>> {
 pub fn compare(reader: &str, files: &[PathBuf]) {
     for (path, expected) in files.iter().zip(independent(reader, files).unwrap_or_default()) {
         assert_eq!(sums(&read_all(path).0), expected, "{}", path.display());
+    }
+}
+
+/// The made files of readers that a script counts too; all of a folder where none is named.
+const MADE: [(&str, &[&str]); 20] = [
+    ("adk", &[]),
+    ("aider", &["chat.md", "requests.txt"]),
+    ("amp", &[]),
+    ("cline", &["task1/api_conversation_history.json", "task2/ui_messages.json"]),
+    ("cline-cli", &["s1.messages.json"]),
+    ("copilot-cli", &["events.jsonl", "single.jsonl"]),
+    ("deepseek-harness", &["session.jsonl"]),
+    ("factory-droid", &["droid-1.jsonl", "droid-2.jsonl", "droid-3.jsonl"]),
+    ("gemini-stream", &[]),
+    ("grok-cli", &["sessions/%2Fx/grok-1/updates.jsonl", "sessions/%2Fy/grok-2/updates.jsonl", "updates.jsonl"]),
+    ("junie", &["session-1/events.jsonl", "unreported.jsonl"]),
+    ("kimi-cli", &["s1/context.jsonl"]),
+    ("kimi-code", &["session_1/agents/main/wire.jsonl", "session_1/agents/scout/wire.jsonl", "older.jsonl"]),
+    ("kiro-cli", &["conversation.json", "flat.jsonl", "plain.jsonl"]),
+    ("langchain", &[]),
+    ("muse", &["session.jsonl", "broken.jsonl", "muse-1/subagent/muse-3/session.jsonl"]),
+    (
+        "opencode",
+        &[
+            "export.json",
+            "tree_since_0.6/storage/session/pr/ses_tree.json",
+            "tree_before_0.6/project/src/storage/session/info/ses_tree.json",
+        ],
+    ),
+    ("pi", &["version1.jsonl", "tree.jsonl", "broken.jsonl"]),
+    ("pydantic-ai", &[]),
+    ("qwen-code", &["session.jsonl"]),
+];
+
+#[test]
+fn an_independent_count_finds_the_same_calls() {
+    for (reader, names) in MADE {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(reader);
+        let paths = if names.is_empty() { files(&folder) } else { names.iter().map(|name| folder.join(name)).collect() };
+        compare(reader, &paths);
     }
 }

@@ -1,7 +1,5 @@
-use crate::sums::compare;
-use crate::support::{assert_lost, files, fixture, in_short, prompts};
+use crate::support::{assert_lost, fixture, in_short, prompts};
 use ctxsim::transcript::{Part, Role};
-use std::path::Path;
 
 #[test]
 fn events_become_replies_results_and_a_summary() {
@@ -58,9 +56,4 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("adk", &files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/adk")));
 }

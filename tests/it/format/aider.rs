@@ -1,11 +1,9 @@
-use crate::sums::compare;
 use crate::support::{fixture, in_short, prompts, read_text};
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{ReplaySettings, replay};
 use ctxsim::policy::Policy;
 use ctxsim::transcript::Trust;
-use std::path::Path;
 
 #[test]
 fn a_chat_history_is_told_from_what_the_program_wrote() {
@@ -63,12 +61,6 @@ fn every_prompt_of_a_history_of_requests_is_put_together_anew() {
     assert_eq!(moves[6], (None, Some(4)));
     assert_eq!(moves[9], (Some(5), None));
     assert_eq!(session.messages.iter().filter(|message| message.call.is_some()).count(), 2);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/aider");
-    compare("aider", &[data.join("chat.md"), data.join("requests.txt")]);
 }
 
 #[test]

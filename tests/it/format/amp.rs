@@ -1,6 +1,4 @@
-use crate::sums::compare;
-use crate::support::{assert_lost, files, fixture, in_short, prompts};
-use std::path::Path;
+use crate::support::{assert_lost, fixture, in_short, prompts};
 
 #[test]
 fn replies_have_their_usage_and_results_say_how_the_run_went() {
@@ -49,9 +47,4 @@ fn what_is_damaged_is_named() {
     );
     // A message of another role may have changed the prompt.
     assert!(transcripts[0].messages[1].call.as_ref().unwrap().unchained);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("amp", &files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/amp")));
 }

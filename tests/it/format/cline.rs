@@ -1,4 +1,3 @@
-use crate::sums::compare;
 use crate::support::{claim, fixture, in_short, prompts, read_all, read_text};
 use ctxsim::format::Claim;
 use serde_json::{Value, json};
@@ -41,12 +40,6 @@ fn the_list_of_the_screen_alone_is_a_session_too() {
     assert_eq!(prompts(session), [(1000, 20), (1100, 30), (460, 5)]);
     assert_eq!(session.side_calls.len(), 1);
     assert!(in_short(session).contains(&"a: Looking | readFile()".to_owned()), "{:?}", in_short(session));
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cline");
-    compare("cline", &[data.join("task1/api_conversation_history.json"), data.join("task2/ui_messages.json")]);
 }
 
 #[test]

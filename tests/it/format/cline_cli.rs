@@ -1,4 +1,3 @@
-use crate::sums::compare;
 use crate::support::{assert_lost, claim, fixture, in_short, prompts};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
@@ -48,9 +47,4 @@ fn what_is_damaged_is_named() {
     );
     // More was read from the cache than in all: it lies beside.
     assert_eq!(prompts(&transcripts[0]), [(100, 3)]);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("cline-cli", &[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cline-cli/s1.messages.json")]);
 }

@@ -1,4 +1,3 @@
-use crate::sums::compare;
 use crate::support::{fixture, in_short, prompts, read_text};
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
@@ -33,12 +32,6 @@ fn the_total_of_a_single_request_is_its_usage() {
     assert_eq!(lost, [("cut off at the end of the file".to_owned(), 1)]);
     let usage = transcripts[0].messages[1].call.as_ref().unwrap().usage.unwrap();
     assert_eq!((usage.prompt, usage.cache_read, usage.output, usage.reasoning), (9000, 4000, 20, Some(5)));
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/copilot-cli");
-    compare("copilot-cli", &[data.join("events.jsonl"), data.join("single.jsonl")]);
 }
 
 #[test]

@@ -1,6 +1,4 @@
-use crate::sums::compare;
 use crate::support::{fixture, in_short, prompts};
-use std::path::Path;
 
 #[test]
 fn events_of_both_generations_become_a_session() {
@@ -27,9 +25,4 @@ fn events_of_both_generations_become_a_session() {
     let compaction = &session.compactions[0];
     assert_eq!((compaction.before, compaction.kept_from), (6, Some(4)));
     assert_eq!(compaction.call.as_ref().unwrap().usage.unwrap().prompt, 1200);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("deepseek-harness", &[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/deepseek-harness/session.jsonl")]);
 }

@@ -1,6 +1,4 @@
-use crate::sums::compare;
-use crate::support::{assert_lost, files, fixture, in_short, prompts};
-use std::path::Path;
+use crate::support::{assert_lost, fixture, in_short, prompts};
 
 #[test]
 fn a_run_of_one_call_has_the_usage_of_the_run() {
@@ -63,9 +61,4 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("gemini-stream", &files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/gemini-stream")));
 }

@@ -1,4 +1,3 @@
-use crate::sums::compare;
 use crate::support::{claim, fixture, in_short, prompts};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
@@ -66,11 +65,4 @@ fn what_is_damaged_is_named() {
     let named = [("cut off at the end of the file", 1), ("not JSON", 1), ("unknown content part", 1), ("unknown record type", 1)];
     assert_eq!(lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect::<Vec<_>>(), named);
     assert_eq!(in_short(&transcripts[0]), ["u: Hi", "a: Ho"]);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/grok-cli");
-    let names = ["sessions/%2Fx/grok-1/updates.jsonl", "sessions/%2Fy/grok-2/updates.jsonl", "updates.jsonl"];
-    compare("grok-cli", &names.map(|name| data.join(name)));
 }

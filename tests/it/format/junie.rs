@@ -1,4 +1,3 @@
-use crate::sums::compare;
 use crate::support::{assert_lost, claim, fixture, in_short, prompts};
 use ctxsim::format::Claim;
 use std::path::Path;
@@ -40,10 +39,4 @@ fn what_is_damaged_is_named() {
     let (transcripts, lost) = fixture("junie/unreported.jsonl");
     assert_eq!(lost, [("requests of which no report of the context's size tells whose they are".to_owned(), 1)]);
     assert_eq!((in_short(&transcripts[0]), transcripts[0].side_calls.len()), (vec!["u: Look".to_owned(), "a: Done".to_owned()], 1));
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/junie");
-    compare("junie", &["session-1/events.jsonl", "unreported.jsonl"].map(|name| data.join(name)));
 }

@@ -1,6 +1,4 @@
-use crate::sums::compare;
 use crate::support::{fixture, in_short, prompts};
-use std::path::Path;
 
 #[test]
 fn only_sizes_next_to_a_reply_are_its_usage() {
@@ -24,9 +22,4 @@ fn only_sizes_next_to_a_reply_are_its_usage() {
     );
     assert_eq!(prompts(session), [(1000, 50), (0, 0), (0, 0)]);
     assert_eq!(fixture("kimi-cli/context_1.jsonl").0[0].id, "kimi-cli/context_1.jsonl");
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("kimi-cli", &[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kimi-cli/s1/context.jsonl")]);
 }

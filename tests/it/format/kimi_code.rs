@@ -1,4 +1,3 @@
-use crate::sums::compare;
 use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::CompactionKind;
@@ -82,13 +81,6 @@ fn what_is_damaged_is_named() {
     let session = &transcripts[0];
     assert_eq!(in_short(session), ["u: One", "a: Cut off", "a: Here", "u: Anew | 2x3"]);
     assert_eq!((prompts(session), session.messages[3].rewind), (vec![], Some(0)));
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kimi-code");
-    let names = ["session_1/agents/main/wire.jsonl", "session_1/agents/scout/wire.jsonl", "older.jsonl"];
-    compare("kimi-code", &names.map(|name| data.join(name)));
 }
 
 /// A request allows a reply as long as what the last call left of the window, or as the model's longest.

@@ -1,6 +1,4 @@
-use crate::sums::compare;
-use crate::support::{assert_lost, files, fixture, in_short, prompts};
-use std::path::Path;
+use crate::support::{assert_lost, fixture, in_short, prompts};
 
 #[test]
 fn messages_are_unwrapped_and_calls_counted_once() {
@@ -43,9 +41,4 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("langchain", &files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/langchain")));
 }

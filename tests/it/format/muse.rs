@@ -1,6 +1,4 @@
-use crate::sums::compare;
 use crate::support::{assert_lost, fixture, in_short, prompts};
-use std::path::Path;
 
 #[test]
 fn usage_comes_before_the_requests_for_tools_and_after_the_text() {
@@ -50,11 +48,4 @@ fn what_is_damaged_is_named() {
     );
     assert_eq!(in_short(&transcripts[0]), ["u: Hi", "a: Ho"]);
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/muse");
-    let names = ["session.jsonl", "broken.jsonl", "muse-1/subagent/muse-3/session.jsonl"];
-    compare("muse", &names.map(|name| data.join(name)));
 }

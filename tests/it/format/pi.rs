@@ -1,4 +1,3 @@
-use crate::sums::compare;
 use crate::support::{claim, read_all, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
@@ -187,9 +186,4 @@ fn each_header_with_an_id_of_its_own_begins_a_session() {
     let (sessions, losses) = read_text("-", &[one.as_str(), &one, &two].concat());
     let found: Vec<(&str, usize)> = sessions.iter().map(|session| (session.id.as_str(), session.messages.len())).collect();
     assert_eq!(found, [("one", 2), ("two", 2)], "{losses:?}");
-}
-
-#[test]
-fn figures_are_those_of_an_independent_count() {
-    compare("pi", &["version1.jsonl", "tree.jsonl", "broken.jsonl"].map(fixture));
 }

@@ -1,6 +1,4 @@
-use crate::sums::compare;
-use crate::support::{assert_lost, files, fixture, in_short, prompts};
-use std::path::Path;
+use crate::support::{assert_lost, fixture, in_short, prompts};
 
 #[test]
 fn requests_hold_what_is_new_and_responses_their_usage() {
@@ -52,9 +50,4 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("pydantic-ai", &files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pydantic-ai")));
 }

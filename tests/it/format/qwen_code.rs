@@ -1,7 +1,5 @@
-use crate::sums::compare;
 use crate::support::{fixture, in_short, prompts};
 use ctxsim::transcript::CompactionKind;
-use std::path::Path;
 
 #[test]
 fn a_chat_is_read_with_its_branches_and_its_compression() {
@@ -53,9 +51,4 @@ fn a_sub_agent_is_a_session_of_its_own() {
     let (transcripts, _) = fixture("qwen-code/session.jsonl");
     assert_eq!((transcripts[1].id.as_str(), transcripts[1].parent.as_deref()), ("qs/explore-1", Some("qs")));
     assert_eq!(in_short(&transcripts[1]), ["u: Explore", "a: Found"]);
-}
-
-#[test]
-fn an_independent_count_finds_the_same_calls() {
-    compare("qwen-code", &[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/qwen-code/session.jsonl")]);
 }
