@@ -18,7 +18,7 @@ use ctxsim::render::json;
 use ctxsim::report::{self, Asked, Baselines};
 use frames::{Frames, put};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json as object};
+use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -169,7 +169,7 @@ fn each<T>(row: &Value, work: impl FnOnce() -> Result<T, String>) -> Result<Opti
 }
 
 fn refuse(row: &Value, reason: &str) -> Result<(), Failure> {
-    put(&object!({ "row": row, "error": reason }), &[])
+    put(&json!({ "row": row, "error": reason }), &[])
 }
 
 fn written(corpus: &Corpus) -> Result<Vec<u8>, String> {
@@ -262,18 +262,18 @@ impl Merge {
             corpus.traces.arrange_by(|one, other| one.by_identity(other));
             corpus.facts.skipped.sort();
             corpus.facts.losses.sort();
-            return put(&object!({ "sessions": corpus.traces.len() }), &written(&corpus).map_err(Failure::Usage)?);
+            return put(&json!({ "sessions": corpus.traces.len() }), &written(&corpus).map_err(Failure::Usage)?);
         }
         self.logs.as_asked(catalog, Vocabularies::Public, Wanted::default(), |settings| {
             let corpus = settled(corpus, settings);
             let context = Context { summaries: RecordedSummaries::fit(corpus.traces.each()), cache_tellers: corpus.cache_tellers() };
             let sessions = corpus.traces.len();
             for trace in corpus.traces {
-                let header = object!({ "session": trace.id, "source": trace.source, "agent": trace.agent, "calls": trace.calls.len() });
+                let header = json!({ "session": trace.id, "source": trace.source, "agent": trace.agent, "calls": trace.calls.len() });
                 let alone = Corpus { facts: CorpusFacts::default(), traces: vec![trace].into() };
                 put(&header, &written(&alone).map_err(Failure::Usage)?)?;
             }
-            put(&object!({ "context": context, "sessions": sessions }), &[])
+            put(&json!({ "context": context, "sessions": sessions }), &[])
         })
     }
 }
@@ -305,7 +305,7 @@ impl Simulate {
             let Some(document): Option<Value> = figures else { continue };
             for policy in document.get("policies").and_then(Value::as_array).into_iter().flatten() {
                 for session in policy.get("sessions").and_then(Value::as_array).into_iter().flatten() {
-                    put(&object!({ "row": traced.row, "policy": policy.get("policy"), "figures": session }), &[])?;
+                    put(&json!({ "row": traced.row, "policy": policy.get("policy"), "figures": session }), &[])?;
                 }
             }
         }

@@ -13,42 +13,42 @@ const DEEPEST: usize = 64;
 
 /// The clusters in which sessions are drawn.
 pub fn sample(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> Sample {
-    Sample::new(origins(traces.into_iter().map(|trace| Kin::of(trace.borrow()))))
+    Sample::new(origins(traces.into_iter().map(|trace| Lineage::of(trace.borrow()))))
 }
 
 /// What of a session is known among others. Ids are kept as hashes: there is one of each session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kin {
+pub(super) struct Lineage {
     id: u64,
     parent: Option<u64>,
     project: Option<u64>,
 }
 
-impl Kin {
-    pub fn of(trace: &Trace) -> Kin {
+impl Lineage {
+    pub fn of(trace: &Trace) -> Lineage {
         let hash = |id: &str| xxh3_64(id.as_bytes());
-        Kin { id: hash(&trace.id), parent: trace.parent.as_deref().map(hash), project: trace.project }
+        Lineage { id: hash(&trace.id), parent: trace.parent.as_deref().map(hash), project: trace.project }
     }
 }
 
 /// Where each session belongs. A family is numbered by the rank of the session that started it.
-pub(super) fn origins(kin: impl IntoIterator<Item = Kin>) -> Vec<Origin> {
-    origins_of(&kin.into_iter().collect::<Vec<Kin>>())
+pub(super) fn origins(all: impl IntoIterator<Item = Lineage>) -> Vec<Origin> {
+    origins_of(&all.into_iter().collect::<Vec<Lineage>>())
 }
 
 // Compiled once, whatever the sessions come from.
-fn origins_of(all: &[Kin]) -> Vec<Origin> {
-    let parents: BTreeMap<u64, u64> = all.iter().filter_map(|kin| Some((kin.id, kin.parent?))).collect();
-    let root = |kin: &Kin| root_of(kin.id, kin.parent, &parents);
-    let roots: BTreeSet<u64> = all.iter().filter(|kin| kin.parent.is_some()).map(root).collect();
+fn origins_of(all: &[Lineage]) -> Vec<Origin> {
+    let parents: BTreeMap<u64, u64> = all.iter().filter_map(|lineage| Some((lineage.id, lineage.parent?))).collect();
+    let root = |lineage: &Lineage| root_of(lineage.id, lineage.parent, &parents);
+    let roots: BTreeSet<u64> = all.iter().filter(|lineage| lineage.parent.is_some()).map(root).collect();
     // Of several sessions of one id the first is taken for the one that started others.
-    let numbered = all.iter().enumerate().rev().filter(|(_, kin)| roots.contains(&kin.id));
-    let mut founders: BTreeMap<u64, usize> = numbered.map(|(place, kin)| (kin.id, place)).collect();
-    let family = |(place, kin): (usize, &Kin)| match kin.parent {
-        None => Origin { project: kin.project, family: place as u64 },
+    let numbered = all.iter().enumerate().rev().filter(|(_, lineage)| roots.contains(&lineage.id));
+    let mut founders: BTreeMap<u64, usize> = numbered.map(|(place, lineage)| (lineage.id, place)).collect();
+    let family = |(place, lineage): (usize, &Lineage)| match lineage.parent {
+        None => Origin { project: lineage.project, family: place as u64 },
         Some(_) => {
-            let founder = *founders.entry(root(kin)).or_insert(place);
-            let project = all.get(founder).and_then(|kin| kin.project).or(kin.project);
+            let founder = *founders.entry(root(lineage)).or_insert(place);
+            let project = all.get(founder).and_then(|lineage| lineage.project).or(lineage.project);
             Origin { project, family: founder as u64 }
         }
     };

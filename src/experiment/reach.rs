@@ -12,11 +12,11 @@ use std::borrow::Cow;
 const NEAR: u64 = 80;
 
 /// What a policy does to a context.
-const DEEDS: [EventKind; 5] = [EventKind::Truncate, EventKind::Prune, EventKind::Compact, EventKind::Drop, EventKind::Reset];
+const ACTIONS: [EventKind; 5] = [EventKind::Truncate, EventKind::Prune, EventKind::Compact, EventKind::Drop, EventKind::Reset];
 
 /// Does a policy do anything, or would it have had to?
 pub(super) fn acts(totals: &Totals) -> bool {
-    totals.overflows > 0 || DEEDS.iter().any(|kind| totals.events_of(*kind) > 0)
+    totals.overflows > 0 || ACTIONS.iter().any(|kind| totals.events_of(*kind) > 0)
 }
 
 /// By session: does the policy act in it, or does it come near the lowest of its limits?

@@ -17,12 +17,12 @@ pub struct Judged<'a> {
 impl Swept<'_> {
     /// A verdict on each row.
     pub fn judgements(&self) -> Vec<Judgement> {
-        let remoteness: Vec<f64> = self.settings.iter().map(|setting| setting.remoteness(self.bases)).collect();
+        let distance: Vec<f64> = self.settings.iter().map(|setting| setting.distance(self.bases)).collect();
         let own: Vec<Option<usize>> = self.settings.iter().map(|setting| self.own.get(setting.base).copied()).collect();
         let by = Judging {
             objective: &self.objective,
             constraints: self.constraints,
-            remoteness: &remoteness,
+            distance: &distance,
             own: &own,
             sampling: self.sampling,
             bars: self.bars,

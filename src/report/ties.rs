@@ -25,7 +25,7 @@ pub(super) fn ties(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         (!tied.is_empty()).then(|| format!("{} {}", policy.name, named(&tied, &all)).trim_end().to_owned())
     };
     let named: Vec<String> = swept.bases.iter().enumerate().filter_map(of_base).collect();
-    let is_own = best.setting.remoteness(swept.bases) == 0.0;
+    let is_own = best.setting.distance(swept.bases) == 0.0;
     let rule = if is_own {
         "which is what the policy has by itself".to_owned()
     } else {

@@ -143,7 +143,7 @@ fn settings_that_fail_sessions_rank_last() {
     };
     let objective = &Objective::asked(Some("tokens"), None).unwrap().unwrap();
     let sampling = &Sampling::of(Sample::apart(10), 20, 1);
-    let by = Judging { objective, constraints: &[], remoteness: &[], own: &[], sampling, bars: Bars::default() };
+    let by = Judging { objective, constraints: &[], distance: &[], own: &[], sampling, bars: Bars::default() };
     let rows = [row(0, 10, 3), row(1, 100, 0), row(2, 90, 0), row(3, 20, 1)];
     let found = judgements(&rows, &by);
     assert_eq!(

@@ -120,10 +120,10 @@ fn row(setting: usize, overflows: u64, tokens: [i64; 8]) -> Row {
     Row { setting, totals, charges: Default::default(), spread: Default::default(), sums }
 }
 
-fn judged(rows: &[Row], constraints: &[Constraint], remoteness: &[f64], own: &[Option<usize>]) -> Vec<Judgement> {
+fn judged(rows: &[Row], constraints: &[Constraint], distance: &[f64], own: &[Option<usize>]) -> Vec<Judgement> {
     let objective = &Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
     let sampling = &Sampling::of(Sample::apart(8), 200, 1);
-    judgements(rows, &Judging { objective, constraints, remoteness, own, sampling, bars: Bars { own_error: None, worth: 0.02 } })
+    judgements(rows, &Judging { objective, constraints, distance, own, sampling, bars: Bars { own_error: None, worth: 0.02 } })
 }
 
 #[test]
@@ -149,17 +149,17 @@ fn best_front_and_what_cannot_be_told() {
     let of = |tokens: i64| [tokens; 8];
     let equal = [row(0, 0, of(100)), row(1, 0, of(100)), row(2, 0, of(101)), row(3, 0, of(100))];
     let best_of =
-        |remoteness: &[f64]| -> Vec<Standing> { judged(&equal, &[], remoteness, &[]).iter().map(|verdict| verdict.standing).collect() };
+        |distance: &[f64]| -> Vec<Standing> { judged(&equal, &[], distance, &[]).iter().map(|verdict| verdict.standing).collect() };
     assert_eq!(best_of(&[]), [Standing::Best, Standing::Equal, Standing::Worse, Standing::Equal]);
     assert_eq!(best_of(&[0.5, 0.2, 0.0, 0.1]), [Standing::Equal, Standing::Equal, Standing::Worse, Standing::Best]);
     let bases = [Policy::load("baseagent").unwrap()];
-    let remoteness = |values: &[(&str, &str)]| {
+    let distance = |values: &[(&str, &str)]| {
         let values = values.iter().map(|(param, value)| ((*param).to_owned(), (*value).to_owned())).collect();
-        Setting { base: 0, values }.remoteness(&bases)
+        Setting { base: 0, values }.distance(&bases)
     };
-    assert_eq!(remoteness(&[("prune_protect", "40k")]), 0.0);
-    assert_eq!(remoteness(&[("prune_protect", "20k"), ("prune_minimum", "40k")]), 1.0);
-    assert_eq!(remoteness(&[("prune_protect", "=window")]), 1.0);
+    assert_eq!(distance(&[("prune_protect", "40k")]), 0.0);
+    assert_eq!(distance(&[("prune_protect", "20k"), ("prune_minimum", "40k")]), 1.0);
+    assert_eq!(distance(&[("prune_protect", "=window")]), 1.0);
     let share = Constraint::parse("overflows per session <= 25 %").unwrap();
     assert!(share.holds(rows[3].value(&share.measure)) && !share.holds(rows[4].value(&share.measure)));
     // The own setting is always there, once.

@@ -270,7 +270,7 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
 
 /// The hidden overhead of each session, at the first compared call and for that call's family.
 fn overheads(sessions: &List<Session>, costs: &[FamilyCosts], catalog: &Catalog) -> Vec<Option<Overhead>> {
-    let origins = origins(sessions.each().map(|session| session.kin));
+    let origins = origins(sessions.each().map(|session| session.lineage));
     let of = |(session, origin): (Cow<'_, Session>, Origin)| {
         let family = session.compared().next()?.family;
         let fitted = costs.iter().find(|costs| costs.family == family && costs.basis == Basis::Tokens).map(|costs| costs.costs);

@@ -115,7 +115,7 @@ pub(super) fn family_costs(sessions: &List<Session>, family: Family, basis: Basi
     let shipped = shipped(family, basis, catalog);
     let of = |session: &Session| steps(session, family, basis, &shipped_for(session, family, basis, catalog));
     let tells = |steps: &Steps| steps.steps + steps.implausible > 0;
-    let sample = Sample::new(origins(sessions.each().filter(|session| tells(&of(session))).map(|session| session.kin)));
+    let sample = Sample::new(origins(sessions.each().filter(|session| tells(&of(session))).map(|session| session.lineage)));
     let mut by_cluster = vec![Normal::default(); sample.clusters()];
     let mut all = Steps::default();
     let (mut told, mut evidence) = (0, [0; ContentKind::ALL.len()]);

@@ -3,7 +3,7 @@
 use super::figures::Pair;
 use crate::catalog::{Catalog, Family, Model, Thinking};
 use crate::estimate::ContentKind;
-use crate::experiment::origin::Kin;
+use crate::experiment::origin::Lineage;
 use crate::list::Pack;
 use crate::measure::own_vocabulary;
 use crate::names::named;
@@ -141,7 +141,7 @@ pub struct Session {
     /// The family of its model, where that counts in a public vocabulary.
     pub counted_as: Option<Family>,
     /// What is known of it among others.
-    pub(in crate::experiment) kin: Kin,
+    pub(in crate::experiment) lineage: Lineage,
     /// A hash of agent and id.
     hash: u64,
     /// Every call with usage from the provider, in order.
@@ -162,7 +162,7 @@ impl Session {
             source: if trace.parent.is_some() { format!("{agent}, sub-agents") } else { agent.to_owned() },
             version: trace.version.clone(),
             counted_as: model.filter(|model| own_vocabulary(model).is_some()).map(|model| model.family),
-            kin: Kin::of(trace),
+            lineage: Lineage::of(trace),
             hash: xxh3_64(format!("{}\0{}", trace.agent, trace.id).as_bytes()),
             ..Session::default()
         }

@@ -49,7 +49,7 @@ pub(super) fn separate(
     overheads: &[Option<Overhead>],
     costs: &Costs,
 ) -> Option<Separated> {
-    let (mut all, mut kin) = (Vec::new(), Vec::new());
+    let (mut all, mut lineages) = (Vec::new(), Vec::new());
     for ((session, estimates), overhead) in sessions.each().zip(estimates.each()).zip(overheads) {
         let Some(Overhead { tokens: overhead, .. }) = overhead else { continue };
         let mut sums = Sums { calls: 0, recorded: 0, estimated: 0, hidden: 0, messages: 0 };
@@ -66,10 +66,10 @@ pub(super) fn separate(
         }
         if sums.calls > 0 {
             all.push(sums);
-            kin.push(session.kin);
+            lineages.push(session.lineage);
         }
     }
-    let sample = Sample::new(origins(kin));
+    let sample = Sample::new(origins(lineages));
     let figures: [fn(&Sums) -> i64; 4] = [|sums| sums.recorded, |sums| sums.estimated, |sums| sums.hidden, |sums| sums.messages];
     let clusters = figures.map(|of| sample.sums(all.iter().map(of)));
     let shares = |times: &[u16]| {

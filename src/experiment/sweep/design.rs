@@ -40,7 +40,7 @@ impl Setting {
 
     /// How far it is from what its policy has by itself: for each parameter the difference as a share of the larger of both values, added up.
     /// 0 where nothing is changed; a value that cannot be compared with the policy's own, such as a formula, counts as 1.
-    pub fn remoteness(&self, bases: &[Policy]) -> f64 {
+    pub fn distance(&self, bases: &[Policy]) -> f64 {
         let own = |param: &str| bases.get(self.base).and_then(|policy| policy.params.get(param));
         let far = |(param, value): &(String, String)| {
             let Some(parameter) = own(param) else { return 1.0 };
@@ -84,7 +84,7 @@ pub fn settings(bases: &[Policy], dimensions: &[Dimension], design: Design) -> R
 /// Puts the own setting of each policy behind the others, where none of them is it: by policy its place.
 pub fn with_own(settings: &mut Vec<Setting>, bases: &[Policy]) -> Vec<usize> {
     let of_base = |base: usize| {
-        let is_own = |setting: &Setting| setting.base == base && setting.remoteness(bases) == 0.0;
+        let is_own = |setting: &Setting| setting.base == base && setting.distance(bases) == 0.0;
         settings.iter().position(is_own).unwrap_or_else(|| {
             settings.push(Setting { base, values: Vec::new() });
             settings.len() - 1

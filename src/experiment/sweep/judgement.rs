@@ -58,7 +58,7 @@ pub struct Judging<'a> {
     /// What must be kept.
     pub constraints: &'a [Constraint],
     /// By setting how far it is from its policy's own; those without a number are as near as can be.
-    pub remoteness: &'a [f64],
+    pub distance: &'a [f64],
     /// By setting the place of its policy's own one; `None` where there is none.
     pub own: &'a [Option<usize>],
     /// The sessions as they are drawn.
@@ -69,7 +69,7 @@ pub struct Judging<'a> {
 
 /// A verdict on each row. A setting that fails a session makes fewer calls, so that whatever it comes to looks small: settings are ranked by
 /// the sessions that they fail first, and by the objective then; those that keep all constraints go before those of which that cannot be told. Of rows that are
-/// equally good the one of the least remoteness is called the best, then the first one.
+/// equally good the one of the least distance is called the best, then the first one.
 pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     let Judging { objective, constraints, sampling, .. } = by;
     let kept = |row: &Row| -> Vec<Keeping> {
@@ -78,7 +78,7 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     let kept: Vec<Vec<Keeping>> = rows.par_iter().map(kept).collect();
     let class = |place: usize| kept.get(place).map_or(0, |kept| class(kept));
     let worth_of = |row: &Row| row.value(&objective.measure);
-    let far = |row: &Row| by.remoteness.get(row.setting).copied().unwrap_or_default();
+    let far = |row: &Row| by.distance.get(row.setting).copied().unwrap_or_default();
     let allowed = rows.iter().enumerate().filter(|(place, _)| class(*place) < 2);
     let best = allowed.min_by(|(place, one), (other_place, other)| {
         class(*place)
