@@ -35,6 +35,8 @@ pub struct Source {
     pub path: PathBuf,
     /// Is this file alone wanted? Others that go on with its sessions are not read then.
     pub alone: bool,
+    /// Bytes of the file as it lies there, packed or not; 0 of a stream.
+    pub bytes: u64,
     head: Vec<u8>,
     head_text: OnceLock<String>,
     outline: OnceLock<Outline>,
@@ -62,7 +64,10 @@ impl Source {
     /// The same, with bounds of one's own.
     pub fn open_within(path: &Path, bounds: Bounds) -> Result<Source, ReadError> {
         let mut stream = match reading::named(path)? {
-            Named::File(file) => return Source::from_stream(path, Box::new(file), bounds, Origin::File),
+            Named::File(file) => {
+                let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+                return Ok(Source { bytes, ..Source::from_stream(path, Box::new(file), bounds, Origin::File)? });
+            }
             Named::Stream(stream) => stream,
         };
         let mut held = Vec::new();
@@ -142,6 +147,7 @@ impl Source {
         Ok(Source {
             path: path.to_owned(),
             alone: false,
+            bytes: 0,
             head: head.shown,
             head_text: OnceLock::new(),
             outline: OnceLock::new(),

@@ -39,15 +39,15 @@ pub(super) struct Conversation<'s> {
     repeats: Repeats,
 }
 
-/// What the lines of one reply have told so far.
+/// What the lines of one reply have told so far. It is kept small: a long log has a reply for every second line.
 struct Reply {
-    message: usize,
+    message: u32,
     /// Hash of its request; 0 without one.
     request: u64,
     lowest_output: u64,
     settled: bool,
     /// Hashes of its content blocks: some resumed sessions write a reply anew.
-    blocks: Vec<u64>,
+    blocks: Box<[u64]>,
 }
 
 impl<'s> Conversation<'s> {
@@ -100,8 +100,8 @@ impl<'s> Conversation<'s> {
     pub fn assistant(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, lose: Lose<'_>) {
         let (request, key) = (id_hash(record.request_id.id()), reply_key(record, wire));
         let carried_on = self.replies.get(&key).filter(|reply| reply.request == request || reply.request == 0 || request == 0);
-        let index = carried_on.filter(|_| key != 0).map(|reply| reply.message);
-        let seen = index.and_then(|_| self.replies.get(&key)).map(|reply| reply.blocks.as_slice()).unwrap_or_default();
+        let index = carried_on.filter(|_| key != 0).map(|reply| reply.message as usize);
+        let seen = index.and_then(|_| self.replies.get(&key)).map(|reply| &*reply.blocks).unwrap_or_default();
         let blocks: Vec<u64> = wire.content.0.iter().map(block_hash).collect();
         let mut messages = if blocks.iter().any(|block| seen.contains(block)) {
             lose("repeated content block");
@@ -122,10 +122,10 @@ impl<'s> Conversation<'s> {
             None => self.begin_reply(record, wire, node, key, parts, lose),
         }
         if let Some(reply) = self.replies.get_mut(&key) {
-            match reply.blocks.is_empty() {
-                true => reply.blocks = blocks,
-                false => reply.blocks.extend(blocks),
-            }
+            reply.blocks = match reply.blocks.is_empty() {
+                true => blocks.into(),
+                false => [&*reply.blocks, &blocks].concat().into(),
+            };
         }
         for result in results {
             self.add(record, node, result);
@@ -135,7 +135,7 @@ impl<'s> Conversation<'s> {
     /// A line that is a copy of an earlier one may still know more of the usage.
     pub fn assistant_again(&mut self, record: &Record<'_>, wire: &Wire<'_>) {
         let key = reply_key(record, wire);
-        if let Some(index) = self.replies.get(&key).map(|reply| reply.message) {
+        if let Some(index) = self.replies.get(&key).map(|reply| reply.message as usize) {
             self.observe_again(key, index, wire, &mut |_| {});
         }
     }
@@ -155,11 +155,11 @@ impl<'s> Conversation<'s> {
         }
         let index = self.made.next();
         let reply = Reply {
-            message: index,
+            message: index as u32,
             request: id_hash(record.request_id.id()),
             lowest_output: usage.map_or(0, |usage| usage.output),
             settled: is_settled(wire),
-            blocks: Vec::new(),
+            blocks: Box::default(),
         };
         self.add(record, node, Message { call: call.map(Box::new), ..Message::new(Role::Assistant, parts) });
         if let Some(message) = self.made.transcript.messages.get_mut(index)
@@ -275,7 +275,7 @@ impl<'s> Conversation<'s> {
         let id = match self.tree.first_message(node) {
             None => record.uuid.id().to_owned(),
             Some(_) if record.uuid.id().is_empty() => String::new(),
-            Some(first) => format!("{}/{}", record.uuid.id(), index.saturating_sub(first)),
+            Some(first) => [record.uuid.id(), "/", &index.saturating_sub(first).to_string()].concat(),
         };
         let rewind = self.rewind.take();
         self.made.push(Message { id, time: millis(&record.timestamp), rewind, ..message });
@@ -285,7 +285,7 @@ impl<'s> Conversation<'s> {
     /// The finished transcript: now that each reply is complete, its output count can be judged.
     pub fn finish(mut self) -> Transcript {
         for reply in self.replies.values() {
-            let Some(message) = self.made.transcript.messages.get_mut(reply.message) else { continue };
+            let Some(message) = self.made.transcript.messages.get_mut(reply.message as usize) else { continue };
             let visible: u64 = message.parts.iter().map(visible_bytes).sum();
             if let Some(usage) = message.call.as_mut().and_then(|call| call.usage.as_mut()) {
                 let grown = usage.output > reply.lowest_output;
@@ -337,7 +337,8 @@ fn call_id(message: &str, request: &str) -> String {
     match (message, request) {
         ("", request) => request.to_owned(),
         (message, "") => message.to_owned(),
-        (message, request) => format!("{message}/{request}"),
+        // A text that is written piece by piece has room for twice as much.
+        (message, request) => [message, "/", request].concat(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::format::reader::Claim;
 use crate::transcript::{Scale, Transcript, project};
 use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Claims files whose records have Claude Code's ids.
 pub(super) fn claims(source: &Source) -> Claim {
@@ -94,6 +94,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         nodes: FxHashMap::default(),
         went_on: FxHashMap::default(),
         latest: [None; 2],
+        room: (source.bytes / LEAST_BYTES).min(MOST_ROOM) as usize,
     };
     // What a tool returned stands in a result once more, in a shape for the screen: nearly half of a log's bytes.
     let (shown, mut held) = (Finder::new("\"toolUseResult\":"), String::new());
@@ -128,8 +129,14 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     Ok(())
 }
 
+/// A message takes more bytes of a log than this, most of them many more.
+const LEAST_BYTES: u64 = 512;
+
+/// Whatever size a file is said to have, there is no room for more messages before they come.
+const MOST_ROOM: u64 = 1 << 20;
+
 /// Ids are kept as hashes: a long file has as many of them as lines.
-type IdHash = u128;
+type IdHash = u64;
 
 struct File<'s> {
     scale: &'s dyn Scale,
@@ -142,6 +149,8 @@ struct File<'s> {
     went_on: FxHashMap<usize, IdHash>,
     /// The conversation spoken of last: a main one, a sub-agent's.
     latest: [Option<usize>; 2],
+    /// Messages that the first conversation has room for.
+    room: usize,
 }
 
 impl File<'_> {
@@ -166,7 +175,7 @@ impl File<'_> {
 
     /// What waits before a conversation's first record opens its first turn, and has a record of its own.
     fn queue(&mut self, record: &Record<'_>) {
-        let index = self.sessions.get(&xxh3_128(record.session().as_bytes())).copied().or(self.latest[0]);
+        let index = self.sessions.get(&xxh3_64(record.session().as_bytes())).copied().or(self.latest[0]);
         let text = record.content.and_then(|content| serde_json::from_str::<String>(content.get()).ok()).unwrap_or_default();
         if let Some(conversation) = index.and_then(|index| self.conversations.get_mut(index)) {
             conversation.queue.operate(&record.operation, text);
@@ -174,7 +183,7 @@ impl File<'_> {
     }
 
     fn node(&mut self, record: &Record<'_>, lose: Lose<'_>) {
-        let hash = record.uuid.some_id().map(|uuid| xxh3_128(uuid.as_bytes()));
+        let hash = record.uuid.some_id().map(|uuid| xxh3_64(uuid.as_bytes()));
         if let Some((conversation, _)) = hash.and_then(|hash| self.known(hash)) {
             lose("repeated record (same uuid)");
             if let (Some(wire), "assistant") = (&record.message, &*record.kind) {
@@ -182,7 +191,7 @@ impl File<'_> {
             }
             return;
         }
-        let parent = self.known(xxh3_128(record.parent().as_bytes()));
+        let parent = self.known(xxh3_64(record.parent().as_bytes()));
         let index = self.conversation(record, parent.map(|(conversation, _)| conversation));
         let kept_from = self.kept_from(record, index);
         let conversation = &mut self.conversations[index];
@@ -193,7 +202,7 @@ impl File<'_> {
         let project_of = &mut conversation.made.transcript.project;
         *project_of = project_of.take().or_else(|| project(&record.cwd));
         if parent.is_none() && conversation.tree.is_empty() && !record.parent().is_empty() {
-            self.went_on.insert(index, xxh3_128(record.parent().as_bytes()));
+            self.went_on.insert(index, xxh3_64(record.parent().as_bytes()));
         }
         let parent = match parent.filter(|(of, _)| *of == index) {
             Some((_, node)) => Parent::Node(node),
@@ -221,7 +230,7 @@ impl File<'_> {
             (true, "") => String::new(),
             (true, agent) => format!("{session}/{agent}"),
         };
-        let hash = xxh3_128(key.as_bytes());
+        let hash = xxh3_64(key.as_bytes());
         let known = self.sessions.get(&hash).copied().filter(|_| !key.is_empty());
         let latest = self.latest[usize::from(side)];
         let index = match (side, key.is_empty()) {
@@ -239,6 +248,8 @@ impl File<'_> {
                 let own = [record.agent(), record.uuid.id()].into_iter().find(|own| !own.is_empty()).unwrap_or_default();
                 conversation.made.transcript.id = format!("{session}/{own}");
             }
+            // Room that nothing is written into costs nothing; a list that grows stands in memory twice while it is copied.
+            conversation.made.transcript.messages.reserve_exact(std::mem::take(&mut self.room));
             self.conversations.push(conversation);
             self.conversations.len() - 1
         });
@@ -256,7 +267,7 @@ impl File<'_> {
     fn kept_from(&self, record: &Record<'_>, index: usize) -> Option<usize> {
         let metadata = serde_json::from_str::<CompactMetadata>(record.boundary()?.get()).ok()?;
         let message = |uuid: &Words<'_>| {
-            let (conversation, node) = self.known(xxh3_128(uuid.as_bytes()))?;
+            let (conversation, node) = self.known(xxh3_64(uuid.as_bytes()))?;
             self.conversations[index].tree.first_message(node).filter(|_| conversation == index)
         };
         let kept = metadata.preserved_messages.iter().flat_map(|kept| &kept.uuids).filter_map(message).min();
