@@ -10,7 +10,11 @@ use crate::units::adds;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::num::NonZeroU128;
 use xxhash_rust::xxh3::xxh3_64;
+
+/// 128-bit hash of an id. Without a zero, one that may be absent takes no more room.
+pub type Key = NonZeroU128;
 
 /// What a part of a message is, without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -81,7 +85,7 @@ pub struct MessageRow {
     /// Put in by the agent itself; it opens no turn.
     pub synthetic: bool,
     /// 128-bit hash of the message's id, by which copies in other files are known; `None` where it has none.
-    pub key: Option<u128>,
+    pub key: Option<Key>,
     /// Tokens of reasoning that the provider reported for this reply, 0 without a report. It outlives the call, which may count in another file.
     pub reported_reasoning: u64,
 }
@@ -175,7 +179,7 @@ pub struct CallRow {
     /// the prediction that anchoring is judged by. `None` where the chain is broken.
     pub predicted_growth: Option<u64>,
     /// 128-bit hash of the call's id; `None` where it has none.
-    pub key: Option<u128>,
+    pub key: Option<Key>,
 }
 
 impl CallRow {
@@ -255,7 +259,7 @@ pub struct CompactionRow {
     /// Usage of the summariser's own request.
     pub usage: Option<Usage>,
     /// Hash of that request's id.
-    pub key: Option<u128>,
+    pub key: Option<Key>,
     /// Taken over with the calls before it from a session that another file holds: it counts there.
     pub copy: bool,
 }
@@ -301,9 +305,9 @@ pub struct Trace {
     /// What the recording agent did to its context.
     pub compactions: Vec<CompactionRow>,
     /// Usage of calls outside the conversation, with their keys.
-    pub side_calls: Vec<(Usage, Option<u128>)>,
+    pub side_calls: Vec<(Usage, Option<Key>)>,
     /// Usage of calls of sub-agents that this log mirrors, with the keys of their messages. No part of [`Trace::usages`].
-    pub mirrored: Vec<(Usage, Option<u128>)>,
+    pub mirrored: Vec<(Usage, Option<Key>)>,
     /// For each message the hash of the conversation up to it, by which copies of a session are known where ids do not tell. The last one
     /// also tells apart runs of one file that are alike. Empty where all messages and calls have ids.
     pub prints: Vec<u64>,

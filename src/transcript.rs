@@ -7,12 +7,14 @@ mod evidence;
 mod length;
 mod lines;
 mod steps;
+mod verbatim;
 mod windows;
 
 pub use evidence::{Evidence, Unit};
 pub use length::{Length, Step};
 pub use lines::Lines;
 pub use steps::Steps;
+pub use verbatim::Verbatim;
 pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
@@ -42,7 +44,7 @@ pub struct Text {
     /// What ingestion limits need to know about a tool's long result. Absent for short ones and for all other texts.
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.
-    pub content: Option<Box<str>>,
+    pub content: Option<Verbatim>,
     /// What can be recognised in later texts. It is gone once the session is measured, and never written down.
     #[serde(skip)]
     pub evidence: Option<Box<Evidence>>,

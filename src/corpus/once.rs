@@ -2,7 +2,7 @@
 
 use super::gathered::Corpus;
 use crate::list::List;
-use crate::trace::{CallRow, CompactionRow, MessageRow, Trace};
+use crate::trace::{CallRow, CompactionRow, Key, MessageRow, Trace};
 use crate::transcript::CompactionKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -45,7 +45,7 @@ pub(super) fn count_once(corpus: &mut Corpus) {
 /// What is mirrored stays where no log has it as its own: in the first of several mirrors that stay. What a copy alone mirrors goes to the
 /// first session that stays.
 fn share_mirrors(traces: &mut List<Trace>, empty: &HashSet<usize>, seen: &mut Seen) {
-    let mut unseen = |key: Option<u128>| key.is_none_or(|key| !seen.calls.contains(&key) && seen.messages.insert(key));
+    let mut unseen = |key: Option<Key>| key.is_none_or(|key| !seen.calls.contains(&key) && seen.messages.insert(key));
     let mirrors: Vec<usize> = traces.each().enumerate().filter(|(_, trace)| !trace.mirrored.is_empty()).map(|(index, _)| index).collect();
     let (gone, stay): (Vec<usize>, Vec<usize>) = mirrors.into_iter().partition(|index| empty.contains(index));
     for index in stay {
@@ -77,14 +77,14 @@ fn sources(corpus: &Corpus) -> u64 {
 
 #[derive(Default)]
 struct Seen {
-    calls: FxHashSet<u128>,
+    calls: FxHashSet<Key>,
     /// The replies of the calls that were counted.
-    replies: FxHashSet<u128>,
+    replies: FxHashSet<Key>,
     /// What each call with usage is known by, of all sessions.
-    paid: FxHashSet<u128>,
-    messages: FxHashSet<u128>,
+    paid: FxHashSet<Key>,
+    messages: FxHashSet<Key>,
     /// Recorded compactions and prunings, by the call that they followed.
-    events: FxHashSet<(u128, CompactionKind)>,
+    events: FxHashSet<(Key, CompactionKind)>,
     /// Conversations that ids do not tell, up to each of their messages, with the first file that holds them.
     conversations: FxHashMap<u64, String>,
     /// The whole of them, with each file that holds it: the same file may stand in two parts of a corpus.
@@ -107,9 +107,9 @@ impl Seen {
             }
         }
         let had_calls = !trace.calls.is_empty();
-        let copied = |keys: &FxHashSet<u128>, key: Option<u128>| key.is_some_and(|key| keys.contains(&key));
+        let copied = |keys: &FxHashSet<Key>, key: Option<Key>| key.is_some_and(|key| keys.contains(&key));
         // A copied event still decides what stands in the context, but counts where its session is.
-        let events: Vec<Option<(u128, CompactionKind)>> = trace.compactions.iter().map(|event| behind(trace, event)).collect();
+        let events: Vec<Option<(Key, CompactionKind)>> = trace.compactions.iter().map(|event| behind(trace, event)).collect();
         for (compaction, behind) in trace.compactions.iter_mut().zip(&events) {
             if copied(&self.calls, compaction.key) || behind.is_some_and(|behind| self.events.contains(&behind)) {
                 (compaction.copy, compaction.usage) = (true, None);
@@ -143,16 +143,16 @@ impl Seen {
 }
 
 /// What tells a call from others: its id, or that of its reply. `None` where neither has one.
-fn known(messages: &[MessageRow], call: &CallRow) -> Option<u128> {
+fn known(messages: &[MessageRow], call: &CallRow) -> Option<Key> {
     call.key.or_else(|| reply(messages, call))
 }
 
-fn reply(messages: &[MessageRow], call: &CallRow) -> Option<u128> {
+fn reply(messages: &[MessageRow], call: &CallRow) -> Option<Key> {
     messages.get(call.message as usize)?.key
 }
 
 /// What tells an event of a session from others: the call before it. `None` where none stands there, or it has no id.
-fn behind(trace: &Trace, event: &CompactionRow) -> Option<(u128, CompactionKind)> {
+fn behind(trace: &Trace, event: &CompactionRow) -> Option<(Key, CompactionKind)> {
     let before = trace.calls.partition_point(|call| call.message < event.before);
     Some((trace.calls.get(before.checked_sub(1)?)?.key?, event.kind))
 }

@@ -3,7 +3,7 @@
 use super::{prints, readings, references, repetition, thinking, truth, unseen};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
-use crate::trace::{BaseFrom, CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace, Unseen};
+use crate::trace::{BaseFrom, CallRow, CompactionRow, Key, MessageRow, PartKind, PartRow, Trace, Unseen};
 use crate::transcript::{Call, Compaction, Length, Message, Part, Text, Transcript};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -30,6 +30,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     let mut last_model: Option<u32> = None;
     // Memory that is not written yet costs nothing; a list that grows is copied again and again.
     builder.trace.messages.reserve_exact(transcript.messages.len());
+    builder.trace.calls.reserve_exact(transcript.messages.iter().filter(|message| message.call.is_some()).count());
     builder.trace.parts.reserve_exact(transcript.messages.iter().map(|message| message.parts.len()).sum());
     // Messages are taken apart one by one, so that a long session does not stand in memory twice.
     for mut message in transcript.messages {
@@ -51,7 +52,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.prints = prints::of(&trace, &calls);
     let evidence = trace.parts.iter_mut().map(|part| (part.kind, part.text.evidence.take()));
     let called = (0..).zip(evidence).filter(|(_, (kind, _))| *kind == PartKind::ToolCall);
-    trace.paths = called.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.into_string()))).collect();
+    trace.paths = called.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.to_string()))).collect();
     trace.messages.shrink_to_fit();
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();
@@ -220,14 +221,14 @@ fn length(text: &str) -> Length {
 const UNIQUE: usize = 16;
 
 /// What tells a message or a call from all others of an agent, also in another file: its id, and the time of a short one; `None` of a short one without a time.
-fn key(agent: &str, id: &str, time: Option<i64>) -> Option<u128> {
+fn key(agent: &str, id: &str, time: Option<i64>) -> Option<Key> {
     let mut bytes = Vec::with_capacity(agent.len() + id.len() + 10);
     [agent, "\0", id].iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
     if id.len() < UNIQUE {
         bytes.push(0);
         bytes.extend_from_slice(&time?.to_le_bytes());
     }
-    (!id.is_empty()).then(|| xxh3_128(&bytes))
+    Key::new(xxh3_128(&bytes)).filter(|_| !id.is_empty())
 }
 
 /// The public vocabulary of a model, where it has one that can be counted in.

@@ -82,7 +82,7 @@ pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
             }
             if subject == 0 && SUBJECTS.contains(&key) && !value.is_empty() {
                 subject = xxh3_64(value.as_bytes());
-                path = (recall == Recall::WithPaths).then(|| Box::from(value));
+                path = (recall == Recall::WithPaths).then(|| value.into());
             }
             if looks == 0 && COMMANDS.contains(&key) {
                 looks = match value.trim() {

@@ -1,6 +1,6 @@
 //! Hashes of a conversation, by which a session is known in another file where ids do not tell.
 
-use crate::trace::Trace;
+use crate::trace::{Key, Trace};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -10,7 +10,7 @@ pub fn of(trace: &Trace, tool_calls: &FxHashMap<u64, u32>) -> Vec<u64> {
     if trace.messages.iter().all(|row| row.key.is_some()) && trace.calls.iter().all(|call| call.key.is_some()) {
         return Vec::new();
     }
-    let id = |key: Option<u128>| key.map_or([0; 2], |key| [(key >> 64) as u64, key as u64]);
+    let id = |key: Option<Key>| key.map_or([0; 2], |key| [(key.get() >> 64) as u64, key.get() as u64]);
     let ids: FxHashMap<u32, u64> = tool_calls.iter().map(|(id, part)| (*part, *id)).collect();
     let mut calls = trace.calls.iter().peekable();
     let mut hash = Xxh3::new();

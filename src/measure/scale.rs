@@ -122,7 +122,7 @@ impl TextScale {
             },
             truncated: false,
             shape,
-            content: (self.content == Content::Keep).then(|| Box::from(text)),
+            content: (self.content == Content::Keep).then(|| text.into()),
             evidence: (!text.is_empty()).then(|| Box::new(evidence)),
         }
     }

@@ -1,6 +1,8 @@
 //! Growth of time and memory, from outside. Absolute times are for the benchmarks: a test must hold on any machine.
 
 use crate::support::{ctxsim, skip};
+use ctxsim::trace::{CallRow, MessageRow, PartRow};
+use ctxsim::transcript::{Message, Part, Text};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -62,6 +64,14 @@ fn lines(bytes: usize) -> String {
         writeln!(text, "src/room_{number}.rs:{}: warning: unused variable `value_{}`", number * 7 % 997, number % 61).expect("a string");
     }
     text
+}
+
+/// A session of half a million short messages is held as a whole: eight bytes more of each are four megabytes, and a part beyond 128 bytes takes 160.
+#[test]
+fn a_message_takes_little_room() {
+    let read = [size_of::<Message>(), size_of::<Part>(), size_of::<Text>()];
+    let measured = [size_of::<MessageRow>(), size_of::<PartRow>(), size_of::<CallRow>()];
+    assert_eq!((read, measured), ([112, 128, 72], [64, 144, 160]));
 }
 
 #[test]

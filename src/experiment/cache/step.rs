@@ -2,7 +2,7 @@
 
 use crate::corpus::Corpus;
 use crate::cost::{Known, Lifetime, Tariff};
-use crate::trace::Trace;
+use crate::trace::{Key, Trace};
 use crate::transcript::{Role, Usage};
 use std::collections::{BTreeMap, HashMap};
 
@@ -107,7 +107,7 @@ impl<'a> Steps<'a> {
     /// the reply before.
     fn taken_up(&self) -> BTreeMap<usize, Taken> {
         // The reply that a session wants to find, with its index among the session's messages, and when the first call was.
-        let mut wanted: HashMap<u128, Vec<(usize, u32, Option<i64>)>> = HashMap::new();
+        let mut wanted: HashMap<Key, Vec<(usize, u32, Option<i64>)>> = HashMap::new();
         self.each(|session, trace, steps| {
             let Some(step) = steps.first() else { return };
             let rows = trace.messages.get(..step.message as usize).unwrap_or_default().iter().enumerate().rev();
