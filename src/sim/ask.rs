@@ -114,7 +114,7 @@ fn ask_of_arrival(state: &mut State<'_>, index: usize, rule: &Rule, message: u32
     let State { inputs, window, ledger, .. } = state;
     let row = inputs.message(message)?;
     let before = window.arrived(message);
-    let items: Vec<Item> = before.map_or_else(|| inputs.intake.items(message).to_vec(), |arrived| arrived.items.clone());
+    let items: Vec<Item> = before.map_or_else(|| inputs.items(message).into_owned(), |arrived| arrived.items.clone());
     let mut cuts: Vec<(u32, Text)> = before.map_or_else(Vec::new, |arrived| arrived.cuts.clone());
     let by_limits = inputs.intake.cuts(message);
     let text_of = |cuts: &[(u32, Text)], place: u32| {

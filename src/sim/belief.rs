@@ -250,7 +250,8 @@ fn looks_at_size(plan: &Plan) -> bool {
 fn reasoning_in(inputs: &Inputs<'_>, context: &Context, entry: &Entry) -> u64 {
     let Some(message) = entry.message else { return 0 };
     let held = |item: &Item| item.state != ItemState::Removed || item.by.is_none();
-    let items = (entry.first..).zip(inputs.intake.items(message)).filter(|(_, item)| item.region == Region::Thinking);
+    let items = inputs.items(message);
+    let items = (entry.first..).zip(items.iter()).filter(|(_, item)| item.region == Region::Thinking);
     let thoughts = items.filter(|(id, _)| context.item(*id).is_some_and(held)).map(|(_, item)| item);
     let part_of = |item: &Item| inputs.part(item.part?);
     let sealed = |item: &Item| part_of(item).is_some_and(|part| part.sealed_bytes >= LEAST_SEALED_BYTES);

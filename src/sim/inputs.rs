@@ -2,13 +2,14 @@
 
 use super::conditions::Conditions;
 use super::guard::enough;
-use super::intake::{Gauge, Intake, cut_item};
+use super::intake::{Gauge, Intake, cut_item, whole_item};
 use super::retention::Fates;
 use crate::context::{Context, Ends, Item, Replacement, SeenItem, State as ItemState};
 use crate::estimate::{Extent, Guess, Unit};
 use crate::policy::{Cut, Mask, Plan, Preview, Rule, Switch, Truncate, cut, own_text};
 use crate::trace::{Evidence, MessageRow, PartRow, Trace};
 use crate::transcript::Role;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -54,6 +55,14 @@ impl<'a> Inputs<'a> {
     /// What the policy takes items for.
     pub fn gauge(&self) -> Gauge<'a> {
         Gauge::new(&self.plan.estimator, self.conditions)
+    }
+
+    /// The items of a message, as it enters.
+    pub fn items(&self, message: u32) -> Cow<'_, [Item]> {
+        let held = self.intake.items(message);
+        let Some(row) = self.message(message).filter(|_| held.is_empty()) else { return Cow::Borrowed(held) };
+        let parts = row.parts().zip(self.trace.parts_of(row));
+        parts.map(|(index, part)| whole_item(&self.gauge(), row, part, index)).collect()
     }
 
     /// What the policy takes a whole message for.
@@ -115,7 +124,7 @@ impl<'a> Inputs<'a> {
         let marker = own_marker(mask);
         let mut left = vec![None; self.trace.parts.len()];
         for (message, row) in self.trace.messages.iter().enumerate() {
-            for item in self.intake.items(message as u32) {
+            for item in self.items(message as u32).iter() {
                 if let Some(slot) = item.part.and_then(|part| left.get_mut(part as usize)) {
                     *slot = self.left_of(mask, &marker, item, row.role);
                 }

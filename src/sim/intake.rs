@@ -53,14 +53,15 @@ struct Common {
 /// What the messages of a session are to policies: worked out once for all for which they enter alike.
 pub(super) struct Intakes<'t, 'p> {
     trace: &'t Trace,
+    make: fn(&Trace, &Plan, &Conditions) -> Intake,
     known: Vec<(&'p Plan, Guesses, Rc<Intake>)>,
     common: Rc<Common>,
 }
 
 impl<'t, 'p> Intakes<'t, 'p> {
-    /// No policy has seen them yet.
-    pub fn new(trace: &'t Trace) -> Intakes<'t, 'p> {
-        Intakes { trace, known: Vec::new(), common: Rc::default() }
+    /// No policy has seen them yet; each sees them in this way.
+    pub fn new(trace: &'t Trace, make: fn(&Trace, &Plan, &Conditions) -> Intake) -> Intakes<'t, 'p> {
+        Intakes { trace, make, known: Vec::new(), common: Rc::default() }
     }
 
     /// The messages for this policy.
@@ -71,7 +72,7 @@ impl<'t, 'p> Intakes<'t, 'p> {
             return Rc::clone(intake);
         }
         let common = Rc::clone(&self.common);
-        let intake = Rc::new(Intake { common, ..Intake::new(self.trace, plan, conditions) });
+        let intake = Rc::new(Intake { common, ..(self.make)(self.trace, plan, conditions) });
         self.known.push((plan, guesses, Rc::clone(&intake)));
         intake
     }
@@ -117,12 +118,21 @@ impl Intake {
         intake
     }
 
+    /// Sees every message once, and holds those that a limit cuts: the others are made when they are asked for. Where a session is long, what many runs
+    /// share takes more memory than it saves one of them.
+    pub fn of_cut(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Intake {
+        let rows = (0..).zip(&trace.messages).filter(|_| limits(plan).next().is_some());
+        let entering = rows.map(|(message, row)| (message, Entering::of(trace, plan, conditions, row)));
+        let cut = entering.filter(|(_, entering)| !entering.cuts.is_empty()).map(|(message, entering)| (message, Rc::new(entering)));
+        Intake::instead(&Rc::default(), cut.collect())
+    }
+
     /// As another one, but for some messages, in order.
     pub fn instead(other: &Rc<Intake>, messages: Vec<(u32, Rc<Entering>)>) -> Intake {
         Intake { common: Rc::clone(&other.common), instead: Some(Instead { of: Rc::clone(other), messages }), ..Intake::default() }
     }
 
-    /// The items of a message.
+    /// The items of a message; none where it is not held.
     pub fn items(&self, message: u32) -> &[Item] {
         if let Some(Instead { of: other, .. }) = &self.instead {
             return self.own(message).map_or_else(|| other.items(message), |own| &own.items);

@@ -20,6 +20,7 @@ use super::window::{Reading, Window};
 use crate::context::{Context, Item, Region, State as ItemState};
 use crate::policy::Hook;
 use crate::trace::{Evidence, PartKind, Reference};
+use std::borrow::Cow;
 
 /// So many sources are read again before one call at most.
 pub const MOST_IN_A_CALL: usize = 16;
@@ -130,7 +131,7 @@ fn reading(inputs: &Inputs<'_>, window: &Window<'_>, before: u32, needed: &Neede
     let item_of = |part: u32| {
         let message = trace.message_of(part)?;
         let first = inputs.message(message)?.first_part;
-        let items = window.arrived(message).map_or_else(|| inputs.intake.items(message), |arrived| &arrived.items);
+        let items = window.arrived(message).map_or_else(|| inputs.items(message), |arrived| Cow::Borrowed(&arrived.items));
         items.get((part - first.min(part)) as usize).copied()
     };
     let simulated = |item: Item| Item { anchored: 0, superseded: false, ..item };

@@ -27,7 +27,7 @@ pub(super) struct State<'a> {
 impl<'a> State<'a> {
     /// Nothing has happened yet.
     pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> State<'a> {
-        State::with_intake(trace, plan, conditions, Rc::new(Intake::new(trace, plan, conditions)))
+        State::with_intake(trace, plan, conditions, Rc::new(Intake::of_cut(trace, plan, conditions)))
     }
 
     /// As [`State::new`], where the messages have been seen before.

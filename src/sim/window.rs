@@ -13,6 +13,7 @@ use crate::context::{Arrival, Context, Item, Region, Replacement, SeenItem, Stat
 use crate::policy::{Conversation, Hook, Mode, Place, Rule, SummaryRole, Switch, Truncate, cut};
 use crate::trace::{CallRow, MessageRow, Trace};
 use crate::transcript::{Role, Text};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -127,7 +128,7 @@ impl<'a> Window<'a> {
         let unseen = inputs.trace.unseen.is_some_and(|unseen| unseen.message == message);
         let arrival = Arrival { message: Some(message), role, opens_turn, is_summary: false, unseen, call: self.index as u32 };
         let arrived = self.arrived.get(&message).map(Rc::clone);
-        let items = arrived.as_ref().map_or_else(|| inputs.intake.items(message), |arrived| &arrived.items);
+        let items = arrived.as_ref().map_or_else(|| inputs.items(message), |arrived| Cow::Borrowed(&arrived.items));
         let id = self.context.push(arrival, items.iter().copied(), None);
         row.into_iter().flat_map(|row| shown_again_by(inputs.trace, row)).for_each(|part| self.context.supersede(part));
         let keeps = self.keeps_cuts == Switch::On;

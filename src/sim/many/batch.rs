@@ -18,7 +18,7 @@ use super::sways::{Sways, by_class};
 use crate::policy::Plan;
 use crate::sim::conditions::Conditions;
 use crate::sim::event::Warning;
-use crate::sim::intake::Intakes;
+use crate::sim::intake::{Intake, Intakes};
 use crate::sim::ledger::Detail;
 use crate::sim::observer::Observer;
 use crate::sim::outcome::{CallOutcome, Outcome};
@@ -93,7 +93,7 @@ impl<'a> Batch<'a> {
     }
 
     fn replay<R: Clone>(&self, trace: &Trace, found: &mut Found<'_, R>) {
-        let mut intakes = Intakes::new(trace);
+        let mut intakes = Intakes::new(trace, Intake::new);
         for (family, opening) in &self.families {
             let Some(plan) = family.ingests().first() else { continue };
             let cuts = Cuts::new(trace, family, &intakes.of(plan, family.conditions));

@@ -3,7 +3,7 @@
 use crate::policy::Plan;
 use crate::sim::conditions::Conditions;
 use crate::sim::hindsight::{self, Lookahead};
-use crate::sim::intake::Intakes;
+use crate::sim::intake::{Intake, Intakes};
 use crate::sim::outcome::Outcome;
 use crate::sim::run::go_through;
 use crate::sim::state::State;
@@ -20,7 +20,7 @@ pub struct SharedSession<'a> {
 impl<'a> SharedSession<'a> {
     /// Nothing has been replayed yet.
     pub fn new(trace: &'a Trace) -> SharedSession<'a> {
-        SharedSession { trace, intakes: Intakes::new(trace), ahead: Lookahead::new(trace) }
+        SharedSession { trace, intakes: Intakes::new(trace, Intake::of_cut), ahead: Lookahead::new(trace) }
     }
 
     /// As [`simulate`](crate::sim::simulate).
