@@ -126,7 +126,6 @@ impl Context {
             guess: Guess::default(),
             estimated: 0,
             end_units: 0,
-            in_ends: 0,
             actual: 0,
             arrived: arrival.call,
             usage: None,
@@ -489,8 +488,5 @@ impl Context {
             self.system_estimated = self.system_estimated + estimated - entry.estimated;
         }
         entry.estimated = estimated;
-        let apart =
-            self.estimator.ends.as_ref().map(|ends| ends.message(Guess { units: entry.end_units, tokens: 0, parts: 1 }, entry.role));
-        entry.in_ends = apart.unwrap_or(estimated);
     }
 }

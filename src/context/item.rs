@@ -92,8 +92,6 @@ pub struct Entry {
     pub estimated: u64,
     /// Sum of its items' units for protected ends.
     pub(super) end_units: u64,
-    /// Estimated tokens of the message where protected ends are counted.
-    pub in_ends: u64,
     /// Truth in tokens: what the message costs in the prompt.
     pub(super) actual: u64,
     /// The call after which it arrived.

@@ -66,8 +66,10 @@ pub struct SeenItem {
 }
 
 impl Seen {
-    fn of(id: u32, entry: &Entry) -> Seen {
-        let Entry { role, opens_turn, is_summary, unseen, estimated, in_ends, usage, first, count, .. } = *entry;
+    fn of(estimator: &Estimator, id: u32, entry: &Entry) -> Seen {
+        let Entry { role, opens_turn, is_summary, unseen, estimated, end_units, usage, first, count, .. } = *entry;
+        let apart = estimator.ends.as_ref().map(|ends| ends.message(Guess { units: end_units, tokens: 0, parts: 1 }, role));
+        let in_ends = apart.unwrap_or(estimated);
         Seen { id, role, opens_turn, is_summary, unseen, estimated, in_ends, usage, first, count }
     }
 }
@@ -82,13 +84,13 @@ impl SeenItem {
 impl<'a> View<'a> {
     /// Messages in prompt order.
     pub fn messages(self) -> impl DoubleEndedIterator<Item = Seen> + 'a {
-        self.context.live().map(|(id, entry)| Seen::of(id, entry))
+        self.context.live().map(move |(id, entry)| Seen::of(self.estimator(), id, entry))
     }
 
     /// The message at a place in prompt order; `None` behind the last one.
     pub fn message(self, place: usize) -> Option<Seen> {
         let id = *self.context.order.get(place)?;
-        self.context.entry(id).map(|entry| Seen::of(id, entry))
+        self.context.entry(id).map(|entry| Seen::of(self.estimator(), id, entry))
     }
 
     /// Items of a message that are still there.

@@ -116,9 +116,9 @@ pub fn tail(case: &Case) -> Checked {
         places.push(Some(place));
     }
     let mut probe = given.probe(&plan, &ENDLESS);
-    for (id, entry) in probe.context().live().filter(|(_, entry)| !entry.is_summary) {
-        let Some(place) = places[id as usize] else { continue };
-        expect("size of an entry", Some(entry.in_ends), case.expected["entry_tokens"][place].as_u64())?;
+    for message in probe.context().view().messages().filter(|message| !message.is_summary) {
+        let Some(place) = places[message.id as usize] else { continue };
+        expect("size of an entry", Some(message.in_ends), case.expected["entry_tokens"][place].as_u64())?;
     }
     if !probe.force("compact") {
         return expect("refuses", case.expected["tail_start"].is_null(), true).map(|()| Passed::Whole);
