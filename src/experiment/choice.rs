@@ -2,7 +2,7 @@
 
 use super::replay::Replay;
 use crate::sim::Outcome;
-use crate::statistics::{Resamples, Sample};
+use crate::statistics::{FEWEST, Resamples, Sample};
 use crate::units::signed;
 use std::cmp::Ordering;
 
@@ -12,9 +12,9 @@ pub struct Choice {
     /// Its place among the replays.
     pub place: usize,
     /// The interval of its saving, as millionths of the recorded prompt tokens of the sessions that it and the
-    /// recording bring to their end. Absent where there is but one session.
+    /// recording bring to their end. Absent with fewer than [`FEWEST`] clusters of these.
     pub saved: Option<(i64, i64)>,
-    /// In how many of the resamples the same policy is the best, and how many they are. Absent where there is but one session.
+    /// In how many of the resamples the same policy is the best, and how many they are. Absent where the interval is.
     pub first: Option<(usize, usize)>,
 }
 
@@ -68,8 +68,11 @@ pub fn choose(replays: &[Replay], sample: &Sample) -> Option<Choice> {
         let times = |session: usize| times.get(session).copied().map_or(0, u64::from);
         worths.iter().map(|worths| sum(worths, &times)).collect::<Vec<Worth>>()
     };
-    let first = resamples.draws().filter(|times| best(&sums(times)) == Some(place)).count();
     let of_best = worths.get(place)?;
+    if sample.holding(of_best.iter().map(|worth| worth.recorded > 0)) < FEWEST {
+        return Some(Choice { place, ..Choice::default() });
+    }
+    let first = resamples.draws().filter(|times| best(&sums(times)) == Some(place)).count();
     let millionths = |of: fn(&Worth) -> i64| sample.sums(of_best.iter().map(of));
     let (parts, wholes) = (millionths(|worth| signed(worth.recorded) - signed(worth.compared)), millionths(|worth| signed(worth.recorded)));
     let saved = resamples.ratio(&parts, &wholes).map(|saved| ((saved.low * 1e6).round() as i64, (saved.high * 1e6).round() as i64));

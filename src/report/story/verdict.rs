@@ -8,7 +8,7 @@ use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::Cell;
 use crate::report::words::{counted, dollars, grouped, percent};
-use crate::statistics::LEVEL;
+use crate::statistics::{FEWEST, LEVEL};
 use crate::trace::Evidence;
 
 /// What came out: by the one rule of verdicts where the user's own agents are known, then what they or the policy to change to come to.
@@ -64,7 +64,7 @@ fn saving(best: &Replay, choice: &Choice) -> String {
         _ => format!("it sends {share} more prompt tokens than were recorded{over}{own}"),
     };
     match choice.saved {
-        None => format!("{what} (one session tells nothing of others)"),
+        None => format!("{what} (it takes {FEWEST} sessions at the least to judge others by)"),
         Some((low, high)) if low == high => what,
         Some((low, high)) => {
             let none = if low <= 0 && high >= 0 { ", no difference larger than the uncertainty" } else { "" };
