@@ -1,5 +1,5 @@
-//! How sure verdicts are: 5,000 corpora each of 20, 100 and 500 sessions of a made population of which the truth is known. How many of the 90 % intervals hold the truth,
-//! how wide they are beside the ideal ones, how often a true difference of 5 % is found, and how often a true zero is recommended. Beside it random halves of
+//! How sure verdicts are: 5,000 corpora each of 5 to 500 sessions of a made population of which the truth is known. How many of the 90 % intervals hold the truth,
+//! how wide they are beside the ideal ones, how often a true difference is found, and how often a true zero is recommended. Beside it random halves of
 //! recorded sessions, by agent: how often the interval of the one half holds what the other half comes to. That one has noise of its own, so that of two halves of one population
 //! some 75 to 80 of 100 would be right; sessions are few, and no bar is set.
 //!
@@ -30,26 +30,31 @@ fn main() {
     let corpora = std::env::args().skip(1).find_map(|word| word.parse().ok()).unwrap_or(5_000);
     println!("{corpora} corpora each\n");
     println!(
-        "| sessions | drawn | effective number | contain the truth | width / ideal | 5 % found | true zero recommended | and called worse |"
+        "| sessions | drawn | effective number | contain the truth | width / ideal | difference | found | true zero recommended | and called worse |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
-    let heavy = Population::new;
-    let apart = |difference: f64| Population { project_size: 1.0, project_noise: 0.0, ..Population::new(difference) };
-    let rows: [(&str, &Made, usize); 5] = [
-        ("by project", &heavy, 20),
-        ("by project", &heavy, 100),
-        ("by project", &heavy, 500),
-        ("apart", &apart, 100),
-        ("apart", &apart, 400),
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let rows: [(&str, &Made, f64, usize); 11] = [
+        ("apart", &Population::apart, -0.05, 5),
+        ("apart", &Population::apart, -0.05, 10),
+        ("by project or session", &Population::new, -0.05, 20),
+        ("by project", &Population::new, -0.05, 100),
+        ("by project", &Population::new, -0.05, 500),
+        ("apart", &Population::apart, -0.05, 100),
+        ("apart", &Population::apart, -0.05, 400),
+        ("apart, skewed", &Population::skewed, -0.3, 5),
+        ("apart, skewed", &Population::skewed, -0.3, 10),
+        ("apart, skewed", &Population::skewed, -0.3, 20),
+        ("apart, skewed", &Population::skewed, -0.3, 100),
     ];
-    for (drawn, of, sessions) in rows {
-        let (five, zero) = (judge(&of(-0.05), corpora, sessions, None), judge(&of(0.0), corpora, sessions, None));
+    for (drawn, of, difference, sessions) in rows {
+        let (true_one, zero) = (judge(&of(difference), corpora, sessions, None), judge(&of(0.0), corpora, sessions, None));
         println!(
-            "| {sessions} | {drawn} | {:.0} | {:.1} % | {:.2} | {:.1} % | {:.1} % | {:.1} % |",
-            five.effective,
-            five.coverage * 100.0,
-            five.width,
-            five.better * 100.0,
+            "| {sessions} | {drawn} | {:.0} | {:.1} % | {:.2} | {:.0} % | {:.1} % | {:.1} % | {:.1} % |",
+            true_one.effective,
+            true_one.coverage * 100.0,
+            true_one.width,
+            difference * 100.0,
+            true_one.better * 100.0,
             zero.better * 100.0,
             zero.worse * 100.0
         );

@@ -42,6 +42,16 @@ impl Population {
         }
     }
 
+    /// The same of sessions each by itself.
+    pub fn apart(difference: f64) -> Population {
+        Population { project_size: 1.0, project_noise: 0.0, ..Population::new(difference) }
+    }
+
+    /// The same where saving grows with the size of sessions, and varies little beside that: what large sessions save decides.
+    pub fn skewed(difference: f64) -> Population {
+        Population { slope: 0.6, session_noise: 0.05, ..Population::apart(difference) }
+    }
+
     /// A corpus of so many sessions.
     pub fn corpus(&self, sessions: usize, chance: &mut Chance) -> Vec<Session> {
         let size = (self.between_projects.powi(2) + self.within_projects.powi(2)).sqrt();
