@@ -1,8 +1,9 @@
-//! Which sessions belong together: those of one project, and those that a session started.
+//! Which sessions belong together: those of one project, those that a session started, and forks, which begin with copies of the same messages.
 
 use crate::list::List;
 use crate::statistics::{Origin, Sample};
 use crate::trace::Trace;
+use crate::transcript::Role;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,18 +23,40 @@ pub(super) struct Lineage {
     id: u64,
     parent: Option<u64>,
     project: Option<u64>,
+    /// What the first message is known by, the first copied one in a copy; `None` without an id.
+    begin: Option<u64>,
+    is_copy: bool,
 }
 
 impl Lineage {
     pub fn of(trace: &Trace) -> Lineage {
         let hash = |id: &str| xxh3_64(id.as_bytes());
-        Lineage { id: hash(&trace.id), parent: trace.parent.as_deref().map(hash), project: trace.project }
+        // Each session may have instructions of its own.
+        let known = || trace.messages.iter().filter(|message| message.key.is_some() && message.role != Role::System);
+        let copied = known().find(|message| message.copy);
+        let begin = copied.or_else(|| known().next()).and_then(|message| message.key).map(|key| key.get() as u64);
+        Lineage { id: hash(&trace.id), parent: trace.parent.as_deref().map(hash), project: trace.project, begin, is_copy: copied.is_some() }
     }
 }
 
 /// Where each session belongs. A family is numbered by the rank of the session that started it.
 pub(super) fn origins(all: impl IntoIterator<Item = Lineage>) -> Vec<Origin> {
-    origins_of(&all.into_iter().collect::<Vec<Lineage>>())
+    let mut all: Vec<Lineage> = all.into_iter().collect();
+    join_forks(&mut all);
+    origins_of(&all)
+}
+
+/// Forks that nothing else started go back to the first session that begins as they do.
+fn join_forks(all: &mut [Lineage]) {
+    let forks: BTreeSet<u64> = all.iter().filter(|one| one.is_copy).filter_map(|one| one.begin).collect();
+    let mut founders: BTreeMap<u64, u64> = BTreeMap::new();
+    for one in all {
+        let Some(begin) = one.begin.filter(|begin| forks.contains(begin)) else { continue };
+        match founders.get(&begin) {
+            Some(founder) => one.parent = one.parent.or(Some(*founder)),
+            None => _ = founders.insert(begin, one.id),
+        }
+    }
 }
 
 // Compiled once, whatever the sessions come from.
