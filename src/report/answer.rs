@@ -19,7 +19,7 @@ use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, sample};
 use crate::list::Arrange;
-use crate::statistics::{Bars, Finding, WORTH, Within};
+use crate::statistics::{Bars, Finding, Sample, WORTH, Within};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -180,15 +180,15 @@ fn warned<'a>(most: usize, replays: impl Iterator<Item = &'a Replay>) -> Option<
 }
 
 /// What is to be said of each policy beside the own agents; that of no policy is left out.
-fn found(corpus: &Corpus, replays: &[&Replay], own: &Own, own_error: Option<f64>, asked: &Asked<'_>) -> Vec<Advised> {
-    advised(replays.iter().copied(), own, &sample(corpus.traces.each()), asked.cache, &Bars { own_error, worth: WORTH })
+fn found(sample: &Sample, replays: &[&Replay], own: &Own, own_error: Option<f64>, asked: &Asked<'_>) -> Vec<Advised> {
+    advised(replays.iter().copied(), own, sample, asked.cache, &Bars { own_error, worth: WORTH })
 }
 
 /// The policy to change to; `None` where none is better and keeps as much of the reused text.
 pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<&'a Replay> {
     let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
     let own_error = baselines.own_error(asked.checks, asked.cache).map(|error| error.share());
-    let found = found(corpus, &others, baselines.own?, own_error, asked);
+    let found = found(&sample(corpus.traces.each()), &others, baselines.own?, own_error, asked);
     best_of(&found).filter(|best| best.keeps_as_much()).and_then(|best| others.get(best.place).copied())
 }
 
@@ -205,12 +205,12 @@ pub(super) fn verdict<'a>(
         return None;
     }
     let own_error = baselines.own_error(asked.checks, asked.cache).map(|error| error.share());
-    let found = found(corpus, &others, own, own_error, asked);
+    let sample = sample(corpus.traces.each());
+    let found = found(&sample, &others, own, own_error, asked);
     let left_out = own.replay.imposed.len() as u64;
     let left_out = counted_as(left_out, "session that a person compacted is", "sessions that a person compacted are");
     let left_out = if own.replay.imposed.is_empty() { String::new() } else { format!(" {left_out} left out.") };
     let Some(best) = best_of(&found) else {
-        let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
         let sentence = if judged {
             let own_error = found.iter().any(|one| one.finding == Finding::NoDifference(Within::OwnError));
             let than = if own_error { "the model's own error" } else { "the uncertainty" };
@@ -223,6 +223,9 @@ pub(super) fn verdict<'a>(
     let about = others.get(best.place).copied();
     let name = about.map_or("", |replay| replay.policy.as_str());
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
+    let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
+    let drawn = finding::drawn_alone(&sample).filter(|_| judged).map_or_else(String::new, |told| format!(" {told}"));
+    let left_out = left_out + &drawn;
     let own_error = own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
     let by = best.difference.map(|cost| {
         format!("{} (90 %: {} to {}{own_error})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high))

@@ -7,7 +7,7 @@ use super::record::diff::{DiffRecord, difference};
 use super::words::{counted, first_few, grouped, percent};
 use super::{answer, explain, finding, notes};
 use crate::corpus::Corpus;
-use crate::experiment::{Diff, Direction, Dropped, Parting, Replay, Side, found};
+use crate::experiment::{Diff, Direction, Dropped, Parting, Replay, Side, found, sample};
 use crate::list::Arrange;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::statistics::{Bars, FEWEST, Finding, WORTH};
@@ -148,6 +148,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         }
     });
     for (which, name) in [(Which::One, &one.policy), (Which::Other, &other.policy)] {
+    lines.extend(finding::drawn_alone(&sample(corpus.traces.each())).filter(|_| judged != Finding::CannotJudge));
         let (mut overflows, mut overflowing) = (0, 0);
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
         for met in parted.iter().filter_map(|place| Met::at(corpus, diff, *place)) {

@@ -79,18 +79,23 @@ pub fn compared_of(compared: usize, sessions: usize) -> String {
     format!("the {} of {} that both bring to their end", grouped(compared as u64), counted(sessions as u64, "session"))
 }
 
+/// Why projects are not drawn.
+fn few_projects(sample: &Sample) -> String {
+    format!("the logs name {}, and it takes {FEWEST_PROJECTS} to draw projects", counted(sample.projects as u64, "project"))
+}
+
+/// The same beside a verdict, where the logs name any.
+pub fn drawn_alone(sample: &Sample) -> Option<String> {
+    let is_told = sample.by == DrawnBy::Sessions && sample.projects > 0;
+    is_told.then(|| format!("Sessions are drawn for the interval: {}.", few_projects(sample)))
+}
+
 /// How intervals are made, in a sentence.
 pub fn method(sample: &Sample, resamples: usize, effective: Option<f64>) -> String {
     let clusters = sample.clusters() as u64;
     let drawn = match sample.by {
         DrawnBy::Projects => format!("{} with all their sessions", counted(clusters, "project")),
-        DrawnBy::Sessions => {
-            let projects = counted(sample.projects as u64, "project");
-            format!(
-                "{}, each with those that it started (the logs name {projects}, and it takes {FEWEST_PROJECTS} to draw projects)",
-                counted(clusters, "session")
-            )
-        }
+        DrawnBy::Sessions => format!("{}, each with those that it started ({})", counted(clusters, "session"), few_projects(sample)),
     };
     let effective = effective.map(|effective| format!(" They say as much as {effective:.1} of one size.")).unwrap_or_default();
     format!(

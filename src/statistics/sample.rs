@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// With fewer projects than this sessions are drawn.
-pub const FEWEST_PROJECTS: usize = 10;
+pub const FEWEST_PROJECTS: usize = 5;
 
 /// With fewer clusters than this nothing is judged.
 pub const FEWEST: usize = 5;
@@ -152,14 +152,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn projects_are_drawn_where_there_are_ten() {
+    fn projects_are_drawn_where_there_are_five() {
         let of =
             |projects: u64, sessions: u64| Sample::new((0..sessions).map(|family| Origin { project: Some(family % projects), family }));
-        let (few, many) = (of(9, 40), of(10, 40));
-        assert_eq!((few.by, few.clusters(), few.projects), (DrawnBy::Sessions, 40, 9));
-        assert_eq!((many.by, many.clusters(), many.projects), (DrawnBy::Projects, 10, 10));
-        assert_eq!((many.of(3), many.of(13), many.sizes()), (3, 3, vec![4; 10]));
-        assert_eq!(many.by_session(&[2, 0, 1, 0, 0, 0, 0, 0, 0, 0])[..4], [2, 0, 1, 0]);
+        let (few, many) = (of(4, 40), of(5, 40));
+        assert_eq!((few.by, few.clusters(), few.projects), (DrawnBy::Sessions, 40, 4));
+        assert_eq!((many.by, many.clusters(), many.projects), (DrawnBy::Projects, 5, 5));
+        assert_eq!((many.of(3), many.of(8), many.sizes()), (3, 3, vec![8; 5]));
+        assert_eq!(many.by_session(&[2, 0, 1, 0, 0])[..4], [2, 0, 1, 0]);
         // Sub-agents go with who started them, sessions without a project by themselves.
         let mixed = (0..12)
             .map(|family| Origin { project: Some(family), family })

@@ -66,7 +66,7 @@ fn reuse(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     } else {
         format!("The newest 20k tokens keep {} of the reused lines of tool results", percent(kept as i64, of))
     };
-    let bands = "Bands are 90 % intervals over whole projects, or sessions where there are fewer than ten. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
+    let bands = "Bands are 90 % intervals over whole projects, or sessions where there are fewer than five. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
     let mut notes = vec![bands.to_owned()];
     notes.extend(references::notes(corpus));
     Ok(Drawn {

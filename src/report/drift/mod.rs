@@ -169,7 +169,7 @@ fn all_notes(corpus: &Corpus, findings: &Findings, basis: Basis) -> Vec<String> 
         ));
     }
     all.push(
-        "Costs of content, overheads and predictions are fitted; the brackets are 90 % intervals over whole projects, or sessions where there are fewer than ten. Held-out figures come from \
+        "Costs of content, overheads and predictions are fitted; the brackets are 90 % intervals over whole projects, or sessions where there are fewer than five. Held-out figures come from \
          sessions that the fit has not seen; sessions are dealt out into halves by agent, its version and a hash of their id."
             .to_owned(),
     );

@@ -162,7 +162,7 @@ fn method(replays: &[Replay]) -> Chapter {
     let lead = vec![format!(
         "Each recorded call is replayed: messages arrive, the policy's checkpoints run, the call is judged by the actual size of the simulated \
          context, the recorded reply enters. Uncertainty is over projects with all their sessions (over sessions, \
-         with fewer than ten projects): they are drawn anew {} times, with replacement; intervals are BCa, {LEVEL} %.",
+         with fewer than five projects): they are drawn anew {} times, with replacement; intervals are BCa, {LEVEL} %.",
         grouped(RESAMPLES as u64)
     )];
     Chapter { id: "method", title: "Method and limits", lead, charts: Vec::new(), sections: vec![section] }
