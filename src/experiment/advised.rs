@@ -20,8 +20,8 @@ pub struct Advised {
     pub compared: u64,
     /// Sessions that it fails and the own agents do not.
     pub fails_more: u64,
-    /// The share of the reused text that it keeps, and that the own agents keep.
-    pub kept: (f64, f64),
+    /// The share of the reused text that it keeps, and that the own agents keep. `None` where no text is reused.
+    pub kept: Option<(f64, f64)>,
 }
 
 impl Advised {
@@ -32,7 +32,7 @@ impl Advised {
 
     /// Does it keep as much of the reused text, to a hundredth?
     pub fn keeps_as_much(&self) -> bool {
-        self.kept.0 + 0.01 >= self.kept.1
+        self.kept.is_none_or(|(kept, mine)| kept + 0.01 >= mine)
     }
 }
 
@@ -74,8 +74,8 @@ pub fn advised<'a>(
         let enough = sample.holding(compared.iter().copied()) >= FEWEST;
         let compared = compared.into_iter().filter(|compared| *compared).count() as u64;
         let difference = enough.then(|| resamples.ratio(&sample.sums(parts), &sample.sums(wholes))).flatten();
-        let share = |(kept, all): (u64, u64)| if all == 0 { 1.0 } else { kept as f64 / all as f64 };
-        let (finding, kept) = (finding(difference.as_ref(), bars), (share(kept[0]), share(kept[1])));
+        let share = |(kept, all): (u64, u64)| (all > 0).then(|| kept as f64 / all as f64);
+        let (finding, kept) = (finding(difference.as_ref(), bars), share(kept[0]).zip(share(kept[1])));
         Advised { place, difference, finding, compared, fails_more, kept }
     };
     replays.into_iter().enumerate().map(of).collect()

@@ -232,15 +232,19 @@ pub(super) fn verdict<'a>(
     });
     let by = by.unwrap_or_default();
     let over = counted(best.compared, "session");
-    let (kept, mine) = (share(best.kept.0), share(best.kept.1));
-    let sentence = if best.keeps_as_much() {
-        // A hundredth less may pass, and is told all the same.
-        let keeps = if kept == mine { "as much of the reused text".to_owned() } else { format!("{kept} of the reused text, yours {mine}") };
-        format!("{name} is cheaper than your own agent over {over} of both, {by}; it fails no more of them and keeps {keeps}.")
-    } else {
-        format!(
+    let kept = best.kept.map(|(kept, mine)| (share(kept), share(mine)));
+    let sentence = match kept {
+        Some((kept, mine)) if !best.keeps_as_much() => format!(
             "No policy is clearly cheaper, fails no more sessions and keeps as much. {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
-        )
+        ),
+        _ => {
+            // A hundredth less may pass, and is told all the same.
+            let keeps = kept.map_or_else(String::new, |(kept, mine)| match kept == mine {
+                true => " and keeps as much of the reused text".to_owned(),
+                false => format!(" and keeps {kept} of the reused text, yours {mine}"),
+            });
+            format!("{name} is cheaper than your own agent over {over} of both, {by}; it fails no more of them{keeps}.")
+        }
     };
     Some((sentence + &left_out, about))
 }
