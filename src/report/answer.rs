@@ -121,15 +121,17 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
         Row::Of(_) => Cell::Empty,
     };
     fields = fields.with(Column { priority: 1, ..cost }, cost_of);
-    let tokens = metric_of("vs_recorded");
+    let costs = compares_costs(replays, baselines, asked.cache);
+    let tokens = metric_of("vs_recorded").filter(|_| !costs);
     let beside = |row: &Row<'_>| match row {
-        Row::Of(replay) if replay.compares() => match baselines.cost_beside(replay, asked.cache) {
-            Some(Cell::Empty) | None => signed(tokens.map_or(Cell::Empty, |metric| figures::cell(metric, &replay.totals))),
-            Some(cell) => signed(cell),
-        },
+        Row::Of(replay) if replay.compares() => signed(match tokens {
+            Some(metric) => figures::cell(metric, &replay.totals),
+            None => baselines.cost_beside(replay, asked.cache).unwrap_or(Cell::Empty),
+        }),
         _ => Cell::Empty,
     };
-    fields = fields.with(Column { header: "vs re\u{ad}corded", priority: 1, ..COST_BESIDE }, beside);
+    let column = tokens.map_or(COST_BESIDE, |metric| Column { header: "vs re\u{ad}corded", ..figures::column(metric) });
+    fields = fields.with(Column { priority: 1, ..column }, beside);
     if is_closed {
         fields = fields.and(refetch::columns(asked.cache, Row::replay));
     }
@@ -139,6 +141,12 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
     }
     let table: Table = fields.table(1, rows);
     (Section::table(table), held)
+}
+
+/// Is there a recorded cost to compare with? Prompt tokens are compared where there is none.
+fn compares_costs(replays: &[Replay], baselines: Baselines<'_>, cache: CacheKind) -> bool {
+    let compares = |replay: &Replay| !matches!(baselines.cost_beside(replay, cache), Some(Cell::Empty) | None);
+    baselines.with_own(replays).any(compares)
 }
 
 /// Which figures of the table above are not of the same requests, or sessions; `None` where all are.
@@ -151,14 +159,20 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
         baselines.with_own(replays).any(summarises).then_some("leaves out summarisers"),
         modelled.then_some("has a modelled cache on both sides where logs count none or another model is billed"),
     ];
-    let how: Vec<&str> = how.into_iter().flatten().collect();
-    let costs = (!how.is_empty()).then(|| format!("`vs recorded` {}", how.join(" and ")));
     let all = corpus.traces.len() as u64;
+    let compared = replays.iter().filter(|replay| replay.compares()).map(|replay| replay.totals.compared_sessions);
+    let compared = compared.filter(|compared| *compared > 0);
+    let (least, most) = compared.fold((all, 0), |(least, most), compared| (least.min(compared), most.max(compared)));
+    let range = if least == most { grouped(least) } else { format!("{} to {}", grouped(least), grouped(most)) };
+    let over = (most > 0 && least < all).then(|| format!("is over {range} of {}", counted(all, "session")));
+    let how: Vec<&str> = how.into_iter().flatten().chain(over.as_deref()).collect();
+    let column = if compares_costs(replays, baselines, asked.cache) { "cost vs recorded" } else { "vs recorded" };
+    let beside = (!how.is_empty()).then(|| format!("`{column}` {}", how.join(" and ")));
     let covered = baselines.own.filter(|own| !own.left_out.is_empty());
     let covered = covered.map(|own| format!("own agents cover {} of {}", grouped(own.sessions()), counted(all, "session")));
     let gaps = Some(recording::gaps(&recording.sum)).filter(|gaps| !gaps.is_empty());
     let gaps = gaps.map(|gaps| format!("of the row `recorded` {}", gaps.join(", ")));
-    let parts: Vec<String> = costs.into_iter().chain(covered).chain(gaps).collect();
+    let parts: Vec<String> = beside.into_iter().chain(covered).chain(gaps).collect();
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
@@ -210,6 +224,9 @@ pub(super) fn verdict<'a>(
     let left_out = own.replay.imposed.len() as u64;
     let left_out = counted_as(left_out, "session that a person compacted is", "sessions that a person compacted are");
     let left_out = if own.replay.imposed.is_empty() { String::new() } else { format!(" {left_out} left out.") };
+    let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
+    let drawn = finding::drawn_alone(&sample).filter(|_| judged).map_or_else(String::new, |told| format!(" {told}"));
+    let left_out = left_out + &drawn;
     let Some(best) = best_of(&found) else {
         let sentence = if judged {
             let own_error = found.iter().any(|one| one.finding == Finding::NoDifference(Within::OwnError));
@@ -223,9 +240,6 @@ pub(super) fn verdict<'a>(
     let about = others.get(best.place).copied();
     let name = about.map_or("", |replay| replay.policy.as_str());
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
-    let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
-    let drawn = finding::drawn_alone(&sample).filter(|_| judged).map_or_else(String::new, |told| format!(" {told}"));
-    let left_out = left_out + &drawn;
     let own_error = own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
     let by = best.difference.map(|cost| {
         format!("{} (90 %: {} to {}{own_error})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high))

@@ -2,7 +2,15 @@
 //! `cargo bench --bench verdicts` does the same with more corpora; docs/tuning.md has its figures.
 
 use crate::population::{Population, estimate, judge};
+use crate::support::ctxsim;
+use crate::truth::corpus;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{ReplaySettings, choose, replay, sample};
+use ctxsim::policy::Policy;
 use ctxsim::statistics::{Bars, Chance, Finding, Origin, Sample, finding};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
 
 /// With 150 corpora the share of those that hold the truth is off by 2.4 points in the mean.
 const CORPORA: usize = 150;
@@ -22,7 +30,7 @@ fn a_true_zero_is_not_recommended_and_five_percent_is_found() {
     let zero = judge(&Population::new(0.0), CORPORA, 100, None);
     assert!(zero.better <= 0.07 && zero.worse <= 0.07, "{} {}", zero.better, zero.worse);
     // By session, with an effective number of 100 or so.
-    let apart = Population { project_size: 1.0, project_noise: 0.0, ..Population::new(-0.05) };
+    let apart = Population::apart(-0.05);
     let found = judge(&apart, 60, 480, None);
     assert!((85.0..=130.0).contains(&found.effective), "{}", found.effective);
     assert!(found.better >= 0.8 && found.worse == 0.0, "{}", found.better);
@@ -43,4 +51,83 @@ fn the_same_sessions_give_the_same_interval() {
     assert_eq!(sample, Sample::new(corpus.iter().map(|session| session.origin)));
     assert_eq!(first, estimate(&corpus, 1).0);
     assert_eq!(finding(None, &Bars::default()), Finding::CannotJudge);
+}
+
+/// Where saving grows with the size of sessions, and a sample lacks the large ones.
+#[test]
+fn few_sessions_of_skewed_effects_are_held_as_often_as_documented() {
+    for sessions in [5, 10] {
+        let found = judge(&Population::skewed(-0.3), CORPORA, sessions, None);
+        assert!((0.66..=0.84).contains(&found.coverage), "{sessions}: {}", found.coverage);
+        assert!(judge(&Population::apart(-0.05), CORPORA, sessions, None).coverage >= 0.9);
+    }
+}
+
+/// A policy that cuts results to 400 characters.
+const CUT: &str = r#"
+about = "cut results"
+window = { default = 200000, reserve = 1000 }
+estimator = { unit = "chars", numerator = 1, denominator = 4 }
+rule = [{ id = "cut", at = "ingest", truncate = { max = 400, unit = "chars", head = 1.0, marker = "..." } }]
+"#;
+
+/// A session of three calls with a large result before each but the first. Its first messages are those of another one where it is a fork.
+fn session(number: usize, origin: usize, project: &str) -> String {
+    let mut lines = vec![json!({ "ctxsim": "native/1", "session": format!("s{number}"), "agent": "pi", "version": "1.0",
+        "model": "claude-sonnet-4-5", "window": 200_000, "project": project })];
+    for call in 0..3 {
+        let of = if call < 2 { origin } else { number };
+        let id = |what: &str| format!("{what}-of-session-{of}-call-{call}");
+        let role = if call == 0 { "user" } else { "tool" };
+        let result = json!({ "id": format!("c{}", call.max(1) - 1), "name": "read", "text": format!("{of} {call} ").repeat(1_000) });
+        let part = if call == 0 { json!({ "text": "go on" }) } else { json!({ "result": result }) };
+        lines.push(json!({ "role": role, "id": id("new"), "parts": [part] }));
+        let made = json!({ "call": { "id": format!("c{call}"), "name": "read", "arguments": { "n": call } } });
+        let usage = json!({ "prompt": 1_000 + 2_000 * call, "output": 20, "cache_read": 0, "cache_write": 0 });
+        lines.push(json!({ "role": "assistant", "id": id("reply"), "parts": [made], "usage": usage }));
+    }
+    lines.iter().map(|line: &Value| format!("{line}\n")).collect()
+}
+
+#[test]
+fn fewer_than_five_sessions_and_forks_of_one_are_not_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::builtin().unwrap();
+    let cut = folder.path().join("cut.toml");
+    fs::write(&cut, CUT).unwrap();
+    let policies = [Policy::load("none").unwrap(), Policy::load(&cut.to_string_lossy()).unwrap()];
+    let of = |sessions: usize, origin: &dyn Fn(usize) -> usize| {
+        let path = folder.path().join("logs.jsonl");
+        fs::write(&path, (0..sessions).map(|number| session(number, origin(number), "")).collect::<String>()).unwrap();
+        let corpus = corpus(&catalog, &[Path::new(&path)]);
+        let sample = sample(corpus.traces.each());
+        let choice = choose(&replay(&corpus, &policies, &ReplaySettings::new(&catalog)).unwrap(), &sample).unwrap();
+        (corpus.traces.len(), sample.clusters(), choice.place, choice.first.is_some(), choice.saved.is_some())
+    };
+    assert_eq!(of(4, &|number| number), (4, 4, 1, false, false));
+    assert_eq!(of(5, &|number| number), (5, 5, 1, true, true));
+    assert_eq!(of(6, &|_| 0), (6, 1, 1, false, false));
+    assert_eq!(of(7, &|number| number / 2 * 2), (7, 4, 1, false, false));
+}
+
+/// No text is reused, the recorded list price is compared, and two projects are too few to be drawn.
+#[test]
+fn a_verdict_claims_nothing_of_what_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("cut.toml"), CUT).unwrap();
+    let sessions = (0..6).map(|number| session(number, number, if number % 2 == 0 { "/one" } else { "/two" }));
+    fs::write(folder.path().join("logs.jsonl"), sessions.collect::<String>()).unwrap();
+    let replay = |more: &[&str]| ctxsim(&["replay", "logs.jsonl", "-p", "cut.toml", "-q"]).args(more).within(folder.path()).stdout();
+    let screen = replay(&[]);
+    let text = screen.split_whitespace().collect::<Vec<&str>>().join(" ");
+    for words in [
+        "is cheaper than your own agent over 6 sessions of both,",
+        "it fails no more of them.",
+        "Sessions are drawn for the interval: the logs name 2 projects, and it takes 5 to draw projects.",
+    ] {
+        assert!(text.contains(words), "{words}: {screen}");
+    }
+    let header = screen.lines().take_while(|line| !line.contains('─')).collect::<Vec<&str>>().join("\n");
+    // The list price, and what it is beside the recorded one.
+    assert!(header.matches("cost").count() == 2 && screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
 }
