@@ -41,9 +41,9 @@ impl<'a> Inputs<'a> {
         self.trace.parts.get(part as usize)
     }
 
-    /// Broken references by the rule that broke them, with its name.
+    /// Broken references by the rule that broke them, with its name; `recorded` for what the log itself takes away.
     pub fn named(&self, broken_by: &BTreeMap<(Evidence, u32), Fates>) -> BTreeMap<(Evidence, String), Fates> {
-        let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(String::new, |rule| rule.id.clone());
+        let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(|| "recorded".to_owned(), |rule| rule.id.clone());
         broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates)).collect()
     }
 

@@ -3,7 +3,7 @@
 use super::conditions::Refetching;
 use super::inputs::Inputs;
 use super::ledger::{Detail, Ledger};
-use super::retention::{Broken, Category, Fate, fate};
+use super::retention::{Broken, Category, Fate, OF_LOG, fate};
 use super::window::Window;
 use crate::context::Context;
 use crate::trace::{Evidence, Place, Reference, Trace};
@@ -31,9 +31,8 @@ pub(super) fn judge(inputs: &Inputs<'_>, window: &Window<'_>, ledger: &mut Ledge
         ledger.outcome.totals.retention.fates.entry((reference.kind, category)).or_default().count(fate);
         if fate != Fate::Kept {
             lines_broken |= reference.kind == Evidence::Line;
-            if let Some(rule) = context.taken_by(source.part) {
-                ledger.broken_by.entry((reference.kind, rule)).or_default().count(fate);
-            }
+            let rule = context.taken_by(source.part).unwrap_or(OF_LOG);
+            ledger.broken_by.entry((reference.kind, rule)).or_default().count(fate);
             count_unmended(inputs, ledger, reference, fate);
             if ledger.detail == Detail::Everything {
                 name_broken(inputs, context, ledger, reference, source.part, category, fate);

@@ -130,6 +130,9 @@ impl Fates {
 
 adds!(Fates += Fates: kept, summarised, truncated, cleared, dropped);
 
+/// Stands for a rule where the log itself takes text away: an imposed compaction, a rewind.
+pub(super) const OF_LOG: u32 = u32::MAX;
+
 /// What a policy kept of what was needed later. Merging is exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
@@ -152,7 +155,7 @@ pub struct Retention {
     pub needed_tokens: u64,
     /// Tokens of dead weight, summed over calls: results that something later in the context shows again.
     pub dead_tokens: u64,
-    /// Broken references by kind of evidence and the rule that took the text away.
+    /// Broken references by kind of evidence and the rule that took the text away; `recorded` stands for the log itself.
     #[serde(serialize_with = "as_list", deserialize_with = "from_list")]
     pub by_rule: BTreeMap<(Evidence, String), Fates>,
 }

@@ -2,7 +2,7 @@
 
 use crate::sim::event::EventKind;
 use crate::sim::outcome::{CallOutcome, Outcome};
-use crate::sim::retention::{Category, Fate, Fates};
+use crate::sim::retention::{Category, Fate, Fates, OF_LOG};
 use crate::sim::totals::Totals;
 use crate::trace::Evidence;
 use std::collections::BTreeMap;
@@ -115,7 +115,7 @@ impl Sway {
             shift.count(own, true);
             shift.count(led, false);
         }
-        let broken = |fate: Fate, by: Option<u32>| by.filter(|_| fate != Fate::Kept).map(|rule| (rule, fate));
+        let broken = |fate: Fate, by: Option<u32>| (fate != Fate::Kept).then(|| (by.unwrap_or(OF_LOG), fate));
         let (own, led) = (broken(own, by), broken(led, led_by));
         if own != led {
             for ((rule, fate), gained) in own.map(|own| (own, true)).into_iter().chain(led.map(|led| (led, false))) {
