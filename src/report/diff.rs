@@ -127,7 +127,8 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let less = match here.checked_sub(there) {
         Some(0) => "the same sum".to_owned(),
         Some(saved) => format!("{} fewer ({}) for {}", grouped(saved), share(saved, here), other.policy),
-        None => format!("{} fewer ({}) for {}", grouped(there - here), share(there - here, there), one.policy),
+        // Of the first policy's sum, as the interval below.
+        None => format!("{} more ({}) for {}", grouped(there - here), share(there - here, here), other.policy),
     };
     lines.push(format!("Prompt tokens over {over}: {} {}, {} {}: {less}.", one.policy, grouped(here), other.policy, grouped(there)));
     let bars = Bars { own_error: None, worth: WORTH };
@@ -147,8 +148,8 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
             format!("Which of them sends fewer on other sessions cannot be judged: it takes {FEWEST} sessions at the least.")
         }
     });
-    for (which, name) in [(Which::One, &one.policy), (Which::Other, &other.policy)] {
     lines.extend(finding::drawn_alone(&sample(corpus.traces.each())).filter(|_| judged != Finding::CannotJudge));
+    for (which, name) in [(Which::One, &one.policy), (Which::Other, &other.policy)] {
         let (mut overflows, mut overflowing) = (0, 0);
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
         for met in parted.iter().filter_map(|place| Met::at(corpus, diff, *place)) {

@@ -49,6 +49,9 @@ fn the_session_worked_by_hand() {
     assert_eq!(mask["dropped_regions"], serde_json::json!({ "tool_result": 298 }));
     assert_eq!(mask["dropped_tools"], serde_json::json!({ "read": 298 }));
     assert_eq!(mask["after_10_tokens"], Value::Null);
+    // One difference has one share: of the first policy's sum, which sends less here.
+    let text = stdout(&["diff", SESSION, "--policy", MASK, "--policy", "none", "--window", "1k"]);
+    assert!(text.contains("596 more (26.0 %) for none"), "{text}");
 }
 
 /// What a rule does after a reply shows at the next call, and the overflow of one of the two is counted from there on.

@@ -9,7 +9,7 @@ use super::document::{Body, Report, Screen, Section};
 use super::notes;
 use super::record::any::Record;
 use super::record::drift::EstimatorsRecord;
-use super::words::{counted, first_few, grouped, percent, three_digits};
+use super::words::{counted, grouped, percent, three_digits};
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Basis, Buffers, Figures, Findings, LeftOut, Separated, Use};
 use accuracy::SHOWN;
@@ -139,10 +139,13 @@ fn not_compared(corpus: &Corpus, findings: &Findings) -> Option<String> {
     let aside = all.saturating_sub(compared + findings.left_out.values().sum::<u64>());
     let mut reasons: Vec<(u64, &str)> = replayed.chain([(aside, notes::ASIDE)]).filter(|(calls, _)| *calls > 0).collect();
     reasons.sort_by_key(|(calls, _)| std::cmp::Reverse(*calls));
-    let words: Vec<String> = reasons.iter().map(|(calls, reason)| format!("{} {reason}", grouped(*calls))).collect();
+    let (named, rest) = reasons.split_at(reasons.len().min(2));
+    let words: Vec<String> = named.iter().map(|(calls, reason)| format!("{} {reason}", grouped(*calls))).collect();
+    let further = grouped(rest.iter().map(|(calls, _)| calls).sum());
+    let further = if rest.is_empty() { String::new() } else { format!(" and {further} for {}", counted(rest.len() as u64, "more reason")) };
     let left_out = grouped(all.saturating_sub(compared));
     (!words.is_empty())
-        .then(|| format!("{left_out} of {} with recorded usage are left out: {}.", counted(all, "call"), first_few(&words, 2)))
+        .then(|| format!("{left_out} of {} with recorded usage are left out: {}{further}.", counted(all, "call"), words.join(", ")))
 }
 
 /// A sentence on the calls that are not compared; absent where all are.

@@ -277,7 +277,7 @@ fn mixed_levels_of(rule: &Rule) -> u64 {
     mixed(rule.when.iter().flat_map(Trigger::levels).map(f64::to_bits))
 }
 
-/// The numbers in a action, mixed into one: two actions in which it differs are not the same. Those that are most often varied are enough.
+/// The numbers in an action, mixed into one: two actions in which it differs are not the same. Those that are most often varied are enough.
 fn mixed_numbers_of(rule: &Rule) -> u64 {
     let guards = [
         rule.min_saving.as_ref().map_or(0, |guard| guard.tokens),
