@@ -11,7 +11,7 @@ use super::pricing::Pricing;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, Tuned, split};
-use ctxsim::experiment::{Billing, Objective, RecordedSummaries, ReplaySettings, SweepError, near, thresholds};
+use ctxsim::experiment::{Billing, Objective, RecordedSummaries, ReplaySettings, SweepError, near, priced, thresholds};
 use ctxsim::list::Arrange;
 use ctxsim::policy::Policy;
 use ctxsim::report::{Found, tune};
@@ -112,7 +112,8 @@ impl Tune {
         let near = near(&corpus, &policy, &replay)?;
         let thresholds = thresholds(&corpus, &policy, &replay)?;
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;
-        let split = split(corpus, &near, self.held_out, self.seed);
+        let priced = priced(&corpus.traces, &tariff);
+        let split = split(corpus, [&near, &priced], self.held_out, self.seed);
         let resamples = usize::from(self.resamples);
         let phase = self.logs.search();
         let tuning = Tuning {

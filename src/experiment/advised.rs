@@ -7,7 +7,8 @@ use crate::sim::Outcome;
 use crate::statistics::{Bars, Estimate, FEWEST, Finding, Resamples, Sample, finding};
 use crate::trace::Evidence;
 
-/// A policy beside the user's own agents, over the sessions that both bring to their end and no one compacted by hand.
+/// A policy beside the user's own agents, over the sessions that both bring to their end and no one compacted by hand; where money is compared, over those
+/// of them that have a price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advised {
     /// Its place among the replays.
@@ -36,12 +37,11 @@ impl Advised {
     }
 }
 
-/// What a session costs under a policy: money where there is a price, else tokens of prompts and summaries.
-fn cost(replay: &Replay, place: usize, outcome: &Outcome, cache: CacheKind) -> i64 {
-    let totals = &outcome.totals;
-    let tokens = totals.prompt_tokens + totals.summariser_tokens;
-    let priced = replay.bills.at(place).filter(|_| replay.bill.is_priced());
-    i64::try_from(priced.map_or(tokens, |bills| bills.with(cache).nano_usd())).unwrap_or(i64::MAX)
+/// What a session costs under a policy: in money, `None` without a price, or in tokens of prompts and summaries.
+fn cost(replay: &Replay, place: usize, outcome: &Outcome, cache: Option<CacheKind>) -> Option<i64> {
+    let tokens = outcome.totals.prompt_tokens + outcome.totals.summariser_tokens;
+    let money = |cache| Some(replay.bills.at(place).filter(|bills| bills.is_priced())?.with(cache).nano_usd());
+    cache.map_or(Some(tokens), money).map(|cost| i64::try_from(cost).unwrap_or(i64::MAX))
 }
 
 /// Each policy beside the user's own agents. `sample` has the clusters of the sessions.
@@ -57,15 +57,18 @@ pub fn advised<'a>(
     let of = |(place, replay): (usize, &Replay)| {
         let both = replay.outcomes.each().zip(own.replay.outcomes.each()).enumerate();
         let (mut parts, mut wholes, mut compared, mut fails_more) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        // Money is compared where any session of both has a price.
+        let cache = Some(cache).filter(|_| replay.bill.is_priced() && own.replay.bill.is_priced());
         let mut kept = [(0, 0); 2];
         for (session, (outcome, mine)) in both {
             // What a person compacted by hand is imposed on the own agents alone.
             let counts = ended(&outcome) && ended(&mine) && !own.replay.imposed.contains_key(&session);
+            let costs = cost(replay, session, &outcome, cache).zip(cost(&own.replay, session, &mine, cache)).filter(|_| counts);
+            let (counts, (new, old)) = (costs.is_some(), costs.unwrap_or_default());
             fails_more += u64::from(ended(&mine) && !ended(&outcome));
             compared.push(counts);
-            let (new, old) = (cost(replay, session, &outcome, cache), cost(&own.replay, session, &mine, cache));
-            parts.push(if counts { new - old } else { 0 });
-            wholes.push(if counts { old } else { 0 });
+            parts.push(new - old);
+            wholes.push(old);
             for (sum, outcome) in kept.iter_mut().zip([outcome, mine]).filter(|_| counts) {
                 let lines = outcome.totals.retention.of(Evidence::Line);
                 *sum = (sum.0 + lines.kept, sum.1 + lines.all());

@@ -41,7 +41,8 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     if !lines.is_empty() {
         sections.push(Section::lines(lines));
     }
-    let brief = sections.iter().cloned().chain([brief(swept, &rows).titled(goal(swept))]).collect();
+    let brief = sections.iter().cloned().chain([brief(swept, &rows).titled(goal(swept))]);
+    let brief = brief.chain(left_out(swept, &judged).map(|words| Section::lines(vec![words]))).collect();
     let screen = Some(Screen { sections: brief, ..Screen::default() });
     sections.push(table(swept, &rows, &figures).titled(goal(swept)));
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
@@ -283,6 +284,11 @@ fn ended_early(best: &Row) -> Option<String> {
     })
 }
 
+/// What has no price under the first setting, where bills were made.
+fn left_out(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
+    judged.first().filter(|_| swept.billed == Billed::Yes).and_then(|first| cost_figures::left_out(&first.row.charges))
+}
+
 fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     let mut all = Vec::new();
     let standing = |standing: Standing| judged.iter().filter(|judged| judged.verdict.standing == standing).count() as u64;
@@ -314,9 +320,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         all.push("No uncertainty can be told: that takes two sessions, and an objective that adds up over them.".to_owned());
     }
     all.extend(judged.first().filter(|first| first.verdict.standing == Standing::Best).and_then(|best| ended_early(best.row)));
-    if let Some(row) = judged.first().map(|judged| judged.row).filter(|_| swept.billed == Billed::Yes) {
-        all.extend(cost_figures::left_out(&row.charges));
-    }
+    all.extend(left_out(swept, judged));
     let distinct: BTreeSet<String> = judged.iter().map(|judged| format!("{:?}", judged.row.totals)).collect();
     if distinct.len() < judged.len() {
         let (settings, results) = (counted(judged.len() as u64, "setting"), counted(distinct.len() as u64, "different result"));

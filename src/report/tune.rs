@@ -21,7 +21,7 @@ use crate::policy::{Policy, figure};
 use crate::statistics::Keeping;
 use crate::trace::Evidence;
 use said::{beside, gain, gain_told, point, sentences, setting_words};
-use screen::screen;
+use screen::{left_out, screen};
 
 /// So many sessions are named; the record holds all.
 const SHOWN: usize = 20;
@@ -250,7 +250,7 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
             all.push("Nothing in the training sessions has a price, so that cost could not be sought (--prices takes a table).".to_owned());
         }
     } else {
-        all.extend(cost_figures::left_out(&tuned.default.training.charges).map(|note| format!("Training sessions: {note}")));
+        all.extend(left_out(found));
     }
     all.extend(found.yours.map(|words| format!("Compared with your own settings: {words}.")));
     if found.policy.takes_recorded_summaries() {

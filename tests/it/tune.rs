@@ -45,7 +45,7 @@ fn finds_what_an_exhaustive_grid_finds() {
     let mut corpus = samples(&tables.catalog);
     // Sessions of hundreds of calls would take minutes without optimisation and say the same.
     corpus.traces.keep(|_, trace| trace().calls.len() < 80);
-    let split = split(corpus, &[], 34, 1);
+    let split = split(corpus, [&[]; 2], 34, 1);
     let found = tuned(&tables, &policy, &axes, &bounds, &split, "net_cost");
     let best = found.best.as_ref().unwrap();
     // A full grid, over the same sessions, with the default's broken references as a limit.
@@ -208,9 +208,9 @@ fn a_split_keeps_families_together_and_does_not_know_the_order_of_files() {
         ids.sort();
         ids
     };
-    let one = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, &[], 30, 7);
+    let one = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, [&[]; 2], 30, 7);
     traces.reverse();
-    let other = split(Corpus { traces: traces.into(), ..Corpus::default() }, &[], 30, 7);
+    let other = split(Corpus { traces: traces.into(), ..Corpus::default() }, [&[]; 2], 30, 7);
     assert_eq!(ids(&one.held_out), ids(&other.held_out));
     assert_eq!(one.held_out.traces.len() + one.training.traces.len(), 60);
     assert!((12..=24).contains(&one.held_out.traces.len()), "{}", one.held_out.traces.len());
@@ -253,7 +253,7 @@ fn both_parts_have_their_share_of_sessions_near_the_limits() {
     let traces: Vec<Trace> = (0..40).map(|id| Trace { id: format!("s{id}"), agent: "a".to_owned(), ..Trace::default() }).collect();
     let near: Vec<bool> = (0..40).map(|id| id % 5 == 0).collect();
     for seed in 0..20 {
-        let parts = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, &near, 25, seed);
+        let parts = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, [&near, &[]], 25, seed);
         let nearing = parts.held_out.traces.iter().filter(|trace| trace.id[1..].parse::<usize>().unwrap() % 5 == 0).count();
         assert_eq!((nearing, parts.held_out.traces.len()), (2, 10), "{seed}");
     }
@@ -285,9 +285,9 @@ fn recommends_where_the_sessions_bear_it_and_refuses_where_not() {
     samples.traces.keep(|_, trace| trace().calls.len() < 80);
     let few = Corpus { traces: samples.traces.iter().take(6).cloned().collect(), facts: samples.facts.clone() };
     let none: [Bound; 0] = [];
-    let few = tuned(&tables, &policy, &axes, &none, &split(few, &[], 34, 1), "tokens");
+    let few = tuned(&tables, &policy, &axes, &none, &split(few, [&[]; 2], 34, 1), "tokens");
     assert!(matches!(few.verdict, Verdict::TooFew(more) if more >= 9), "{:?}", few.verdict);
-    let enough = split(many(&samples, 6), &[], 34, 1);
+    let enough = split(many(&samples, 6), [&[]; 2], 34, 1);
     let found = tuned(&tables, &policy, &axes, &none, &enough, "tokens");
     assert_eq!(found.verdict, Verdict::Recommended, "{:?}", found.difference);
     let difference = found.difference.unwrap();

@@ -216,7 +216,7 @@ impl Side {
             failed: places(&|session| !measure.counts_failures() && fails(session)),
             empty: places(&is_empty),
         };
-        Side { is_known: run.value(measure).is_some(), values, sums }
+        Side { is_known: run.value(measure).is_some(), values, sums: sums.of_priced(measure) }
     }
 }
 

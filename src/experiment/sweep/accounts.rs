@@ -152,11 +152,12 @@ impl Accounts {
         let fails: Vec<bool> = of(measure.failures()).iter().map(|failed| *failed != 0).collect();
         let places = |is: &dyn Fn(usize) -> bool| (0..fails.len()).filter(|place| is(*place)).collect::<Vec<usize>>();
         let (failed, calls) = (|place: usize| fails.get(place).copied().unwrap_or_default(), of("calls"));
-        Sums {
+        let sums = Sums {
             failed: places(&|place| !measure.counts_failures() && failed(place)),
             empty: places(&|place| !failed(place) && calls.get(place) == Some(&0)),
             ..self.sums(Some(account), measure)
-        }
+        };
+        sums.of_priced(measure)
     }
 }
 

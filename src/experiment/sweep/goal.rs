@@ -36,13 +36,19 @@ impl Objective {
 
     /// What is sought where nothing is asked for: the least cost net of what is read again, where any call has a price, else the fewest tokens.
     pub fn usual(traces: &List<Trace>, tariff: &Tariff<'_>) -> Result<Objective, SweepError> {
-        let is_priced = |trace: &Trace| {
-            let models = tariff.models(trace);
-            trace.calls.iter().any(|call| models.of(call, trace.time_of(call)).price.is_some())
-        };
-        let words = if traces.each().any(|trace| is_priced(&trace)) { "net_cost" } else { "tokens" };
+        let words = if traces.each().any(|trace| is_priced(&trace, tariff)) { "net_cost" } else { "tokens" };
         Ok(Objective { direction: Direction::Minimise, measure: Measure::parse(words)? })
     }
+}
+
+/// By session: has any call a price?
+pub fn priced(traces: &List<Trace>, tariff: &Tariff<'_>) -> Vec<bool> {
+    traces.each().map(|trace| is_priced(&trace, tariff)).collect()
+}
+
+fn is_priced(trace: &Trace, tariff: &Tariff<'_>) -> bool {
+    let models = tariff.models(trace);
+    trace.calls.iter().any(|call| models.of(call, trace.time_of(call)).price.is_some())
 }
 
 /// How a constraint compares.

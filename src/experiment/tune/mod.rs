@@ -14,4 +14,4 @@ pub use bound::Bound;
 pub use decided::{Decided, Part};
 pub use space::Axis;
 pub use split::{HELD_OUT_PERCENT, Split, split};
-pub use verdict::{FEWEST, Trial, Tuned, Verdict};
+pub use verdict::{FEWEST, Trial, Tuned, Verdict, telling};

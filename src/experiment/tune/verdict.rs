@@ -112,10 +112,8 @@ impl Tuned {
     }
 
     fn judge(&self, split: &Split, by: &Judged<'_>) -> Verdict {
-        // A session without a call is none to judge by.
-        let judged_by = |row: &Row, sessions: usize| sessions - row.sums_of(0).map_or(0, |sums| sums.empty.len());
-        let training = judged_by(&self.default.training, split.training.traces.len());
-        let held_out = judged_by(&self.default.held_out, split.held_out.traces.len());
+        let training = telling(&self.default.training, split.training.traces.len());
+        let held_out = telling(&self.default.held_out, split.held_out.traces.len());
         let Some(best) = &self.best else {
             let broken = self
                 .bounds
@@ -170,6 +168,11 @@ impl Tuned {
             Finding::CannotJudge => Verdict::TooFew(1),
         }
     }
+}
+
+/// So many sessions of a part tell of what is sought: those with a call and, where that is money, a price.
+pub fn telling(row: &Row, sessions: usize) -> usize {
+    sessions - row.sums_of(0).map_or(0, |sums| sums.empty.len())
 }
 
 /// So many more sessions, in all, would part the difference from zero, or show that it is not worth a change.

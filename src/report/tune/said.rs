@@ -1,7 +1,7 @@
 //! What is said of a setting that was found: the verdict, the gain, what stands at an edge, what breaks.
 
-use crate::experiment::tune::{Bound, FEWEST, Trial, Verdict};
-use crate::experiment::{NeverReached, Row, never_reached};
+use crate::experiment::tune::{Bound, FEWEST, Split, Trial, Verdict, telling};
+use crate::experiment::{NeverReached, Row, Unit, never_reached};
 use crate::policy::{Facts, figure};
 use crate::report::asked::Found;
 use crate::report::measures::{against, phrase};
@@ -92,11 +92,7 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
             .into_iter()
             .chain(gained())
             .collect(),
-        Verdict::TooFew(more) => vec![format!(
-            "Cannot judge: {} and {on} are too few. It takes at least {}, so that {FEWEST} stand on each side.",
-            counted(found.split.training.traces.len() as u64, "training session"),
-            counted(*more, "more session"),
-        )],
+        Verdict::TooFew(more) => vec![too_few(found, *more)],
         Verdict::NotReached => vec![format!(
             "Cannot judge: {}, so that they say nothing of its settings.",
             if tuned.best.as_ref().is_some_and(|best| best.setting.values.is_empty()) {
@@ -116,6 +112,25 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
     sentences.extend(idle.map(|idle| format!("{}.", idle.words())));
     sentences.extend(notes::manual_undone(&[&found.split.training, &found.split.held_out]));
     sentences.iter().map(|sentence| beside(found, sentence)).collect()
+}
+
+/// That so few sessions tell of what is sought.
+fn too_few(found: &Found<'_>, more: u64) -> String {
+    let Split { training, held_out, .. } = found.split;
+    let default = &found.tuned.default;
+    let parts = [(&default.training, training, "training session"), (&default.held_out, held_out, "held-out session")];
+    let has = if found.tuned.objective.measure.part.unit == Unit::Money { "a price" } else { "a call" };
+    let all = parts.iter().all(|(row, part, _)| telling(row, part.traces.len()) == part.traces.len());
+    let [one, other] = parts.map(|(row, part, name)| {
+        let (telling, of) = (telling(row, part.traces.len()), counted(part.traces.len() as u64, name));
+        if all { of } else { format!("{telling} of {of}") }
+    });
+    let (few, with) =
+        if all { ("are too few".to_owned(), String::new()) } else { (format!("have {has}, too few"), format!(" with {has}")) };
+    format!(
+        "Cannot judge: {one} and {other} {few}. It takes at least {}{with}, so that {FEWEST} stand on each side.",
+        counted(more, "more session")
+    )
 }
 
 /// Bounds speak of the defaults: what stands in their place is said by its name.

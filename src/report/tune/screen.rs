@@ -1,6 +1,7 @@
 //! The first screen of `tune`: keep or change, what was found beside what there is on sessions that it was not sought on, and the snippet.
 
 use super::said::{held_out, point, sentences, setting_words};
+use crate::experiment::KnownFrom;
 use crate::experiment::metric::metric_of;
 use crate::experiment::tune::{Trial, Verdict};
 use crate::report::asked::Found;
@@ -18,8 +19,17 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
     let title =
         format!("{}: {}; {sessions}, {} to search and {} to test", found.policy.name, short(found), grouped(training), grouped(held_out));
     let mut sections = vec![Section::facts(facts(found)), table(found).titled("On the sessions to test, simulated:")];
+    sections.extend(left_out(found).map(|words| Section::lines(vec![words])));
     sections.extend(below);
     Screen { title, sections, ..Screen::default() }
+}
+
+/// What has no price in both parts.
+pub(super) fn left_out(found: &Found<'_>) -> Option<String> {
+    let mut charges = found.tuned.default.training.charges;
+    charges += &found.tuned.default.held_out.charges;
+    let is_sought = found.tuned.objective.measure.known_from() != KnownFrom::Replay;
+    cost_figures::left_out(&charges).filter(|_| is_sought)
 }
 
 /// What to do, in a few words.
