@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
     Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Sampling, Store, Sweep as Run, SweepError, Unit,
-    own_error, settings, thresholds, with_own,
+    own_error, settings, summed, thresholds, with_own,
 };
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
@@ -149,8 +149,7 @@ impl Sweep {
         let bases = turned;
         let own = with_own(&mut settings, &bases);
         let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
-        let measures: Vec<Measure> =
-            std::iter::once(objective.measure).chain(constraints.iter().map(|constraint| constraint.measure)).collect();
+        let measures = summed(&objective, constraints.iter().map(|constraint| constraint.measure))?;
         let told = if self.with.is_empty() { KnownFrom::Replay } else { KnownFrom::Bill };
         let billing = self.pricing.billing(&tariff, measures.iter().map(Measure::known_from).fold(told, Ord::max));
         let resamples = usize::from(self.resamples);

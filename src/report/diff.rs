@@ -135,7 +135,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let difference = diff.difference(corpus);
     let judged = found(difference.as_ref(), Direction::Minimise, &bars);
     let told = difference.map_or_else(String::new, |difference| {
-        format!(", {}", finding::difference(&difference, None, &|tokens| grouped(tokens.unsigned_abs())))
+        format!(", {}", finding::difference(&difference, &bars, &|tokens| grouped(tokens.unsigned_abs())))
     });
     lines.push(match judged {
         Finding::Better | Finding::Worse => {

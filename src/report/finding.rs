@@ -2,7 +2,7 @@
 
 use super::words::{counted, grouped};
 use crate::experiment::Difference;
-use crate::statistics::{Agreement, DrawnBy, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
+use crate::statistics::{Agreement, Bars, DrawnBy, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
 
 /// A verdict in a word or two.
 pub fn named(finding: Finding) -> &'static str {
@@ -60,9 +60,9 @@ pub fn share(share: f64) -> String {
 }
 
 /// A difference with both of its errors: `-4.2 % (90 %: -6.0 % to -2.1 %; the bill's own error: 1.2 %)`. `amount` puts amounts into words, for what is no share.
-pub fn difference(difference: &Difference, own_error: Option<f64>, amount: &dyn Fn(i64) -> String) -> String {
+pub fn difference(difference: &Difference, bars: &Bars, amount: &dyn Fn(i64) -> String) -> String {
     let words = |figure: f64| difference.whole.map_or_else(|| amount(difference.amount(figure)), |_| share(figure));
-    let own = own_error.map(|error| format!("; the bill's own error: {:.1} %", error * 100.0)).unwrap_or_default();
+    let own = difference.own_error(bars).map(|error| format!("; the bill's own error: {:.1} %", error * 100.0)).unwrap_or_default();
     let estimate = &difference.share;
     let over = over(difference).map(|over| format!("; over {over}")).unwrap_or_default();
     format!("{} ({LEVEL} %: {} to {}{own}{over})", words(estimate.value), words(estimate.low), words(estimate.high))

@@ -1,9 +1,11 @@
 //! The settings of a sweep, each with its verdict.
 
 use super::asked::Swept;
+use super::finding;
 use super::words::{counted, percent};
 use crate::experiment::{Constraint, Direction, Judgement, Judging, Row, Setting, Standing, judgements};
 use crate::list::Arrange;
+use crate::statistics::Finding;
 use crate::trace::Evidence;
 
 /// One setting with all that is said of it.
@@ -137,7 +139,8 @@ pub fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
     match verdict.standing {
         Standing::Best => format!("best{}", cannot_tell()),
         Standing::Equal => format!("as good{}", cannot_tell()),
-        Standing::NoDifference => format!("no difference{}", cannot_tell()),
+        Standing::NoDifference(within) => format!("{}{}", finding::named(Finding::NoDifference(within)), cannot_tell()),
+        Standing::CannotJudge => format!("{}{}", finding::named(Finding::CannotJudge), cannot_tell()),
         Standing::Worse => format!("worse{}", cannot_tell()),
         Standing::CannotTell => format!("cannot tell {}", named(&verdict.untold)),
         Standing::Breaks => format!("breaks {}", named(&verdict.broken)),

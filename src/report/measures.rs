@@ -4,6 +4,7 @@ use super::document::Cell;
 use super::finding;
 use super::words::dollars;
 use crate::experiment::{Difference, Measure, Row, Unit, Value};
+use crate::statistics::Bars;
 
 /// What is said where a net cost is sought or limited.
 pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is needed later, is read again; what was \
@@ -12,8 +13,8 @@ pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut a
 
 /// What one setting comes to beside another: `net cost $1.20 against $2.00: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)`.
 /// `which` says more of the other one, behind its value.
-pub fn against(measure: &Measure, [one, other]: [&Row; 2], which: &str, difference: Option<&Difference>, own_error: Option<f64>) -> String {
-    let told = difference.map(|difference| finding::difference(difference, own_error, &|amount| bound_phrase(amount, measure)));
+pub fn against(measure: &Measure, [one, other]: [&Row; 2], which: &str, difference: Option<&Difference>, bars: &Bars) -> String {
+    let told = difference.map(|difference| finding::difference(difference, bars, &|amount| bound_phrase(amount, measure)));
     let told = told.map(|told| format!(": {told}")).unwrap_or_default();
     // What is compared stands beside the difference: sums over all sessions are of other calls where one of them fails a session.
     let values = difference.filter(|difference| difference.left_out > 0).map(|difference| difference.values);

@@ -14,9 +14,9 @@ use super::words::{counted, counted_as, grouped};
 use super::{causes, cost_figures, finding, notes};
 use crate::advice::WithoutEffect;
 use crate::experiment::metric::{in_spreadsheets, metric_of};
-use crate::experiment::{Against, Direction, KnownFrom, Metric, RecordedSummaries, Row, Standing, never_reached};
+use crate::experiment::{Against, Difference, Direction, KnownFrom, Metric, RecordedSummaries, Row, Standing, never_reached};
 use crate::policy::{Facts, Policy, number};
-use crate::statistics::{Estimate, FEWEST, Finding, effective};
+use crate::statistics::{Estimate, FEWEST, Finding, Within, effective};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
@@ -42,7 +42,8 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
         sections.push(Section::lines(lines));
     }
     let brief = sections.iter().cloned().chain([brief(swept, &rows).titled(goal(swept))]);
-    let brief = brief.chain(left_out(swept, &judged).map(|words| Section::lines(vec![words]))).collect();
+    let below: Vec<String> = base(swept, &rows).into_iter().chain(left_out(swept, &judged)).collect();
+    let brief = brief.chain((!below.is_empty()).then(|| Section::lines(below))).collect();
     let screen = Some(Screen { sections: brief, ..Screen::default() });
     sections.push(table(swept, &rows, &figures).titled(goal(swept)));
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
@@ -83,7 +84,7 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let Some(Against { finding, difference }) = best.verdict.own else {
         return Some(format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy));
     };
-    let values = against(&measure, [best.row, own.row], "", difference.as_ref(), swept.bars.own_error);
+    let values = against(&measure, [best.row, own.row], "", difference.as_ref(), &swept.bars);
     let (failed, of_own) = (best.row.failed_sessions(), own.row.failed_sessions());
     let fewer =
         if failed < of_own { format!("; it fails {} instead of {}", counted(failed, "session"), grouped(of_own)) } else { String::new() };
@@ -92,7 +93,13 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
             let trade = trade(best.row, own.row).map(|trade| format!("; but it {trade}")).unwrap_or_default();
             format!("{named} is better than {point}{fewer}: {values}{trade}. `ctxsim tune` judges on sessions that it was not sought on.")
         }
-        Finding::Worse => format!("{named} is the best that is allowed, and worse than {point}, which are not: {values}."),
+        Finding::Worse if matches!(own.verdict.standing, Standing::Breaks | Standing::CannotTell) => {
+            format!("{named} is the best that is allowed, and worse than {point}, which are not: {values}.")
+        }
+        // Only failed sessions go before what is sought.
+        Finding::Worse => {
+            format!("Keep {point} of {}: {named} is worse{fewer}, which is no more than the uncertainty: {values}.", best.policy)
+        }
         Finding::NoDifference(within) => format!(
             "Keep {point} of {}: {named} comes out best, with no difference {}: {values}.",
             best.policy,
@@ -191,11 +198,10 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
         let own = judged.verdict.own.and_then(|own| own.difference).filter(|own| own.whole.is_some());
         own.map_or(Cell::Empty, |own| Cell::Name(finding::share(own.share.value)))
     };
-    let beside = if swept.yours.iter().any(|words| !words.is_empty()) { "vs yours" } else { "vs de\u{ad}faults" };
     fields = fields
         .with(Column::name("setting", "setting, simulated"), |(_, setting)| Cell::name(setting))
         .with(Column::simulated("objective", header, measure.part.unit), move |(judged, _)| cell(judged.row.value(&measure), &measure))
-        .with(Column::simulated("difference", beside, Unit::Share), move |(judged, _)| difference(judged));
+        .with(Column::simulated("difference", beside(swept), Unit::Share), move |(judged, _)| difference(judged));
     for (key, header) in [
         ("failed_sessions", "failed"),
         ("overflows", "over\u{ad}flows"),
@@ -284,6 +290,19 @@ fn ended_early(best: &Row) -> Option<String> {
     })
 }
 
+/// Which sessions the differences of the table are over, where they are not all.
+fn base(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Option<String> {
+    let differences: Vec<Difference> = rows.iter().filter_map(|(judged, _)| judged.verdict.own?.difference).collect();
+    let fewest = differences.iter().filter(|difference| difference.left_out > 0).min_by_key(|difference| difference.compared)?;
+    let least = if differences.iter().any(|other| other.compared != fewest.compared) { " at the least" } else { "" };
+    Some(format!("`{}` is over {}{least}.", beside(swept).replace('\u{ad}', ""), finding::over(fewest)?))
+}
+
+/// What the differences from the own setting are called.
+fn beside(swept: &Swept<'_>) -> &'static str {
+    if swept.yours.iter().any(|words| !words.is_empty()) { "vs yours" } else { "vs de\u{ad}faults" }
+}
+
 /// What has no price under the first setting, where bills were made.
 fn left_out(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     judged.first().filter(|_| swept.billed == Billed::Yes).and_then(|first| cost_figures::left_out(&first.row.charges))
@@ -309,7 +328,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         let own = judged.iter().find(|judged| swept.own.contains(&judged.row.setting)).and_then(|own| own.row.sums_of(0));
         let effective = own.map(|sums| effective(if sums.wholes.is_empty() { &sums.parts } else { &sums.wholes }));
         all.push(finding::method(&swept.sampling.sample, swept.chance.0, effective));
-        let tied = standing(Standing::NoDifference);
+        let tied = standing(Standing::NoDifference(Within::Sampling)) + standing(Standing::NoDifference(Within::OwnError));
         if allowed > 0 {
             all.push(format!(
                 "{} otherwise, but cannot be told from the best one: the difference is smaller than the uncertainty.",
@@ -320,6 +339,8 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         all.push("No uncertainty can be told: that takes two sessions, and an objective that adds up over them.".to_owned());
     }
     all.extend(judged.first().filter(|first| first.verdict.standing == Standing::Best).and_then(|best| ended_early(best.row)));
+    let rows: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, String::new())).collect();
+    all.extend(base(swept, &rows));
     all.extend(left_out(swept, judged));
     let distinct: BTreeSet<String> = judged.iter().map(|judged| format!("{:?}", judged.row.totals)).collect();
     if distinct.len() < judged.len() {

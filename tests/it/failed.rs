@@ -138,7 +138,9 @@ fn settings_that_fail_sessions_rank_last() {
     let row = |setting: usize, tokens: u64, failed: u64| Row {
         setting,
         totals: Totals { prompt_tokens: tokens, failed_sessions: failed, overflows: failed, ..Totals::default() },
-        sums: vec![Sums { parts: vec![tokens as i64; 10], ..Sums::default() }],
+        sums: [vec![tokens as i64; 10], (0..10).map(|place| i64::from(place < failed)).collect()]
+            .map(|parts| Sums { parts, ..Sums::default() })
+            .to_vec(),
         ..Row::default()
     };
     let objective = &Objective::asked(Some("tokens"), None).unwrap().unwrap();

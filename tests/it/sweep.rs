@@ -138,7 +138,7 @@ fn best_front_and_what_cannot_be_told() {
     ];
     let found = judged(&rows, &[constraint], &[], &[Some(2); 5]);
     let standing: Vec<Standing> = found.iter().map(|verdict| verdict.standing).collect();
-    assert_eq!(standing, [Standing::Best, Standing::NoDifference, Standing::Worse, Standing::Breaks, Standing::Breaks]);
+    assert_eq!(standing, [Standing::Best, Standing::NoDifference(Within::Sampling), Standing::Worse, Standing::Breaks, Standing::Breaks]);
     let against = |found: &[Judgement]| found.iter().map(|verdict| verdict.own.map(|own| own.finding)).collect::<Vec<_>>();
     assert_eq!(against(&found), [Some(Finding::Better), Some(Finding::Better), None, Some(Finding::Better), Some(Finding::Better)]);
     let beside_first = judged(&rows[..3], &[], &[], &[Some(0); 3]);
@@ -147,7 +147,7 @@ fn best_front_and_what_cannot_be_told() {
     assert_eq!(front, [true, false, false, true, false]);
     // Of equals the one nearest to what the policy has by itself is the best.
     let of = |tokens: i64| [tokens; 8];
-    let equal = [row(0, 0, of(100)), row(1, 0, of(100)), row(2, 0, of(101)), row(3, 0, of(100))];
+    let equal = [row(0, 0, of(100)), row(1, 0, of(100)), row(2, 0, of(103)), row(3, 0, of(100))];
     let best_of =
         |distance: &[f64]| -> Vec<Standing> { judged(&equal, &[], distance, &[]).iter().map(|verdict| verdict.standing).collect() };
     assert_eq!(best_of(&[]), [Standing::Best, Standing::Equal, Standing::Worse, Standing::Equal]);

@@ -17,7 +17,7 @@ use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Pairs, Use, pairs}
 use ctxsim::experiment::idle::idle;
 use ctxsim::experiment::{
     Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sampling, Sweep, SweepError, Unit, Watch,
-    check_model, own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, with_own,
+    check_model, own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, summed, with_own,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
@@ -266,8 +266,7 @@ impl ChartQuestion<'_> {
         let replay = &self.policies.settings(self.catalog, self.logs);
         let (resamples, seed) = CHANCE;
         let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, tariff), Ok)?;
-        let constrained = constraints.iter().map(|constraint| constraint.measure);
-        let measures: Vec<Measure> = std::iter::once(objective.measure).chain(constrained).collect();
+        let measures = summed(&objective, constraints.iter().map(|constraint| constraint.measure))?;
         let billing = self.pricing.billing(tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
         let run = Sweep { corpus, bases: &turned, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch };
         let rows = run.all()?;

@@ -41,6 +41,14 @@ impl Objective {
     }
 }
 
+/// What rows of settings have the sums of: what is sought, what is limited, and failed sessions, in the loop that is spoken of.
+pub fn summed(objective: &Objective, limited: impl IntoIterator<Item = Measure>) -> Result<Vec<Measure>, SweepError> {
+    let mut measures = vec![objective.measure];
+    measures.extend(limited);
+    measures.push(Measure::parse(objective.measure.failures())?);
+    Ok(measures)
+}
+
 /// By session: has any call a price?
 pub fn priced(traces: &List<Trace>, tariff: &Tariff<'_>) -> Vec<bool> {
     traces.each().map(|trace| is_priced(&trace, tariff)).collect()

@@ -5,7 +5,7 @@ use super::row::Row;
 use super::sampling::{Difference, DrawnSums, Sampling, found};
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::judged_by;
-use crate::statistics::{Bars, Finding, Keeping, front};
+use crate::statistics::{Bars, Finding, Keeping, Within, front};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,10 +17,12 @@ pub enum Standing {
     Best,
     /// What is sought comes to exactly the same as under the best one.
     Equal,
-    /// Its difference from the best one is smaller than the uncertainty over sessions.
-    NoDifference,
-    /// Worse than the best one, or it fails more sessions.
+    /// Its difference from the best one is no larger than what is known of it, or not worth a change; so are the sessions that it fails more.
+    NoDifference(Within),
+    /// Worse than the best one, or it fails more sessions, by more than the uncertainty.
     Worse,
+    /// There is too little to judge its difference from the best one by.
+    CannotJudge,
     /// Whether it keeps a constraint cannot be told: its interval lies on both sides of the limit.
     CannotTell,
     /// It breaks a constraint.
@@ -96,23 +98,32 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     let owns: BTreeSet<usize> = by.own.iter().copied().flatten().collect();
     let of_own = |setting: usize| Some((setting, sampling.drawn(row_of(setting)?.sums_of(0)?)));
     let of_own: BTreeMap<usize, DrawnSums> = owns.into_iter().filter_map(of_own).collect();
+    let fails_fewer =
+        |one: &Row, other: &Row| one.failed_sessions() < other.failed_sessions() && sampling.fails_fewer(one, other, constraints.len() + 1);
     let standing = |place: usize, row: &Row| match best {
         _ if class(place) == 2 => Standing::Breaks,
         Some((best, ..)) if best == place => Standing::Best,
         Some((_, of_best, _)) if class(place) > of_best => Standing::CannotTell,
-        Some((.., best)) if row.failed_sessions() != best.failed_sessions() => Standing::Worse,
-        Some((.., best)) if worth_of(row).compare(worth_of(best)) == Ordering::Equal => Standing::Equal,
-        // Resamples are the same for all settings, so that their differences are those of pairs.
-        Some(_) if of_best.as_ref().and_then(|best| row.difference_from(best, sampling)).is_some_and(|from| from.spans_zero()) => {
-            Standing::NoDifference
+        Some((.., best)) if fails_fewer(best, row) => Standing::Worse,
+        Some((.., best)) if row.failed_sessions() == best.failed_sessions() && worth_of(row).compare(worth_of(best)) == Ordering::Equal => {
+            Standing::Equal
         }
-        _ => Standing::Worse,
+        // Resamples are the same for all settings, so that their differences are those of pairs.
+        _ => match found(of_best.as_ref().and_then(|best| row.difference_from(best, sampling)).as_ref(), objective.direction, &by.bars) {
+            Finding::Worse => Standing::Worse,
+            Finding::NoDifference(within) => Standing::NoDifference(within),
+            // It fails more sessions, by no more than the uncertainty: else it were the best.
+            Finding::Better => Standing::NoDifference(Within::Sampling),
+            Finding::CannotJudge => Standing::CannotJudge,
+        },
     };
     let against = |row: &Row| {
         let own = by.own.get(row.setting).copied().flatten().filter(|own| *own != row.setting)?;
         let difference = of_own.get(&own).and_then(|own| row.difference_from(own, sampling));
-        let finding = match row.failed_sessions().cmp(&row_of(own)?.failed_sessions()) {
-            Ordering::Less if difference.is_some() => Finding::Better,
+        let own = row_of(own)?;
+        let finding = match row.failed_sessions().cmp(&own.failed_sessions()) {
+            Ordering::Less if difference.is_some() && fails_fewer(row, own) => Finding::Better,
+            // What fails more sessions is not called better, however few more.
             Ordering::Greater if difference.is_some() => Finding::Worse,
             _ => found(difference.as_ref(), objective.direction, &by.bars),
         };

@@ -84,11 +84,6 @@ impl Difference {
         (share * self.whole.unwrap_or(1.0)).round() as i64
     }
 
-    /// Could it be none, or of the other direction?
-    pub fn spans_zero(&self) -> bool {
-        self.share.low <= 0.0 && self.share.high >= 0.0
-    }
-
     /// What is to be said of it, where so much is sought that way. What has no share is worth a change however small it is.
     pub fn finding(&self, direction: Direction, bars: &Bars) -> Finding {
         let Estimate { value, low, high } = self.share;
@@ -98,7 +93,12 @@ impl Difference {
 
     /// The bars for a difference in its unit.
     pub fn bars(&self, bars: &Bars) -> Bars {
-        if self.whole.is_some() { *bars } else { Bars::default() }
+        if self.whole.is_some() { Bars { own_error: self.own_error(bars), ..*bars } } else { Bars::default() }
+    }
+
+    /// What the model is off is a share of each bill: the dearer one counts, whichever of the two the difference is a share of.
+    pub fn own_error(&self, bars: &Bars) -> Option<f64> {
+        bars.own_error.map(|error| error * (1.0 + self.share.value.max(0.0)))
     }
 }
 
@@ -207,6 +207,12 @@ impl Sampling {
         let values = [&one, other].map(|drawn| (drawn.sums.value() * scale).round() as i64);
         let compared = self.sessions((0..).zip(compared).filter(|(_, compared)| *compared).map(|(bundle, _)| bundle));
         Some(Difference { share, whole, values, compared, left_out, clusters, effective: effective(sizes) })
+    }
+
+    /// Does a row fail fewer sessions than another one, by more than the uncertainty? `place` is that of failed sessions among their sums.
+    pub fn fails_fewer(&self, one: &Row, other: &Row, place: usize) -> bool {
+        let failed = one.sums_of(place).zip(other.sums_of(place));
+        failed.and_then(|(one, other)| self.difference(one, other)).is_some_and(|fewer| fewer.share.high < 0.0)
     }
 
     /// Is a constraint kept by a row, whose sums these are? What no interval is known of, and what may not be at all and is, is judged by the value alone.

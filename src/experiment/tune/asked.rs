@@ -4,10 +4,9 @@ use super::bound::Bound;
 use super::space::Axis;
 use crate::corpus::Corpus;
 use crate::experiment::charges::Billing;
-use crate::experiment::measure::Measure;
 use crate::experiment::metric::KnownFrom;
 use crate::experiment::replay::ReplaySettings;
-use crate::experiment::sweep::{Objective, Row, Setting, Sweep, SweepError, Watch};
+use crate::experiment::sweep::{Objective, Row, Setting, Sweep, SweepError, Watch, summed};
 use crate::policy::Policy;
 use crate::sim::Refetching;
 
@@ -40,13 +39,7 @@ pub struct Tune<'a> {
 impl Tune<'_> {
     /// The rows of settings over a corpus, in their order. Their sums are those of the objective, of each bound, and of failed sessions.
     pub(super) fn rows(&self, corpus: &Corpus, settings: &[Setting]) -> Result<Vec<Row>, SweepError> {
-        let mut measures = vec![self.objective.measure];
-        measures.extend(self.bounds.iter().map(Bound::measure));
-        measures.push(Measure::parse(if self.objective.measure.known_from() == KnownFrom::ClosedLoop {
-            "net failed sessions"
-        } else {
-            "failed sessions"
-        })?);
+        let measures = summed(&self.objective, self.bounds.iter().map(Bound::measure))?;
         // The closed loop is run only where a measure needs it: it takes a second replay for each setting.
         let closed = measures.iter().any(|measure| measure.known_from() == KnownFrom::ClosedLoop);
         let refetch = if closed { self.billing.refetch } else { Refetching::Never };

@@ -92,9 +92,7 @@ impl Tuned {
         };
         let keeping = best.as_ref().map(keeping).unwrap_or_default();
         let difference = best.as_ref().and_then(|best| best.held_out.difference(&default.held_out, by.sampling));
-        // What is off is a share of each bill: the dearer one counts.
-        let dearer = difference.map_or(1.0, |difference| 1.0 + difference.share.value.max(0.0));
-        let bars = Bars { own_error: by.own_error.map(|error| error * dearer), worth };
+        let bars = Bars { own_error: by.own_error, worth };
         let mut tuned = Tuned {
             objective,
             bounds: bounds.to_vec(),
@@ -151,9 +149,7 @@ impl Tuned {
         if !untold.is_empty() {
             return Verdict::CannotTell(untold);
         }
-        let place = self.bounds.len() + 1;
-        let of_failed = best.held_out.sums_of(place).zip(self.default.held_out.sums_of(place));
-        let fewer = of_failed.and_then(|(one, other)| by.sampling.difference(one, other)).is_some_and(|fewer| fewer.share.high < 0.0);
+        let fewer = by.sampling.fails_fewer(&best.held_out, &self.default.held_out, self.bounds.len() + 1);
         let Some(difference) = &self.difference else {
             let sought = best.held_out.sums_of(0).zip(self.default.held_out.sums_of(0));
             let compared = sought.map_or(FEWEST, |(one, other)| by.sampling.compared(one, other));

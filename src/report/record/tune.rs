@@ -135,7 +135,7 @@ impl TuneRecord {
                 p05: bounded(difference.amount(difference.share.low)),
                 p95: bounded(difference.amount(difference.share.high)),
                 shares: ShareRecord::new(Some(difference)),
-                own_error_share: tuned.bars.own_error.map(round),
+                own_error_share: difference.own_error(&tuned.bars).map(round),
                 clusters: difference.clusters,
                 effective_clusters: (difference.effective * 100.0).round() / 100.0,
             }),

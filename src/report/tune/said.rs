@@ -22,7 +22,7 @@ pub(super) fn gain(found: &Found<'_>, best: &Trial) -> String {
 /// What was found beside what there is, on the held-out sessions.
 pub(super) fn held_out(found: &Found<'_>, best: &Trial, which: &str) -> String {
     let tuned = found.tuned;
-    against(&tuned.objective.measure, [&best.held_out, &tuned.default.held_out], which, tuned.difference.as_ref(), tuned.bars.own_error)
+    against(&tuned.objective.measure, [&best.held_out, &tuned.default.held_out], which, tuned.difference.as_ref(), &tuned.bars)
 }
 
 /// The same as a sentence.
