@@ -176,7 +176,7 @@ impl Sweep {
                 own: &own,
                 yours: &yours,
                 thresholds: &thresholds,
-                bars: Bars { own_error, worth: self.worth },
+                bars: Bars { own_error, worth: self.worth, anchored: corpus.facts.anchored() },
                 chance: (resamples, seed),
                 billed: if billing.is_some() { Billed::Yes } else { Billed::No },
                 command,

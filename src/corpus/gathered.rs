@@ -98,6 +98,13 @@ pub struct CorpusFacts {
     pub losses: Vec<FileLoss>,
 }
 
+impl CorpusFacts {
+    /// The share of the tokens of all calls that rests on recorded usage; `None` without a call.
+    pub fn anchored(&self) -> Option<f64> {
+        (self.calls > 0).then(|| self.anchored_millionths as f64 / 1e6)
+    }
+}
+
 /// Measured sessions and what is known of where they came from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Corpus {

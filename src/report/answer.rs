@@ -19,7 +19,7 @@ use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, sample};
 use crate::list::Arrange;
-use crate::statistics::{Bars, Finding, Sample, WORTH, Within};
+use crate::statistics::{Bars, Estimate, Finding, Sample, WORTH, Within};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -194,15 +194,26 @@ fn warned<'a>(most: usize, replays: impl Iterator<Item = &'a Replay>) -> Option<
 }
 
 /// What is to be said of each policy beside the own agents; that of no policy is left out.
-fn found(sample: &Sample, replays: &[&Replay], own: &Own, own_error: Option<f64>, asked: &Asked<'_>) -> Vec<Advised> {
-    advised(replays.iter().copied(), own, sample, asked.cache, &Bars { own_error, worth: WORTH })
+fn found(sample: &Sample, replays: &[&Replay], own: &Own, bars: &Bars, asked: &Asked<'_>) -> Vec<Advised> {
+    advised(replays.iter().copied(), own, sample, asked.cache, bars)
+}
+
+/// What a difference must exceed, and what it rests on.
+fn bars(corpus: &Corpus, baselines: Baselines<'_>, asked: &Asked<'_>) -> Bars {
+    let own_error = baselines.own_error(asked.checks, asked.cache).map(|error| error.share());
+    Bars { own_error, worth: WORTH, anchored: corpus.facts.anchored() }
+}
+
+/// The policy that comes to the least beside the own agents, whatever that rests on.
+fn cheapest(found: &[Advised]) -> Option<(&Advised, Estimate)> {
+    let known = found.iter().filter_map(|one| Some((one, one.difference?)));
+    known.min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }
 
 /// The policy to change to; `None` where none is better and keeps as much of the reused text.
 pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<&'a Replay> {
     let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
-    let own_error = baselines.own_error(asked.checks, asked.cache).map(|error| error.share());
-    let found = found(&sample(corpus.traces.each()), &others, baselines.own?, own_error, asked);
+    let found = found(&sample(corpus.traces.each()), &others, baselines.own?, &bars(corpus, baselines, asked), asked);
     best_of(&found).filter(|best| best.keeps_as_much()).and_then(|best| others.get(best.place).copied())
 }
 
@@ -218,15 +229,29 @@ pub(super) fn verdict<'a>(
     if others.is_empty() {
         return None;
     }
-    let own_error = baselines.own_error(asked.checks, asked.cache).map(|error| error.share());
+    let bars = bars(corpus, baselines, asked);
     let sample = sample(corpus.traces.each());
-    let found = found(&sample, &others, own, own_error, asked);
-    let left_out = own.replay.imposed.len() as u64;
-    let left_out = counted_as(left_out, "session that a person compacted is", "sessions that a person compacted are");
-    let left_out = if own.replay.imposed.is_empty() { String::new() } else { format!(" {left_out} left out.") };
+    let found = found(&sample, &others, own, &bars, asked);
+    let unpriced = own.replay.bills.each().filter(|bills| own.replay.bill.is_priced() && bills.calls > 0 && !bills.is_priced());
+    let left_out = [
+        (own.replay.imposed.len(), "session that a person compacted is", "sessions that a person compacted are"),
+        (unpriced.count(), "session without a price is", "sessions without a price are"),
+    ];
+    let left_out = left_out.into_iter().filter(|(count, ..)| *count > 0);
+    let left_out = left_out.map(|(count, one, many)| format!(" {} left out.", counted_as(count as u64, one, many))).collect::<String>();
     let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
     let drawn = finding::drawn_alone(&sample).filter(|_| judged).map_or_else(String::new, |told| format!(" {told}"));
     let left_out = left_out + &drawn;
+    let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
+    let own_error = bars.own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
+    let by = |cost: Estimate| {
+        format!("{} (90 %: {} to {}{own_error})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high))
+    };
+    let named = |one: &Advised| others.get(one.place).map_or("", |replay| replay.policy.as_str());
+    if let (Some(words), Some((one, cost))) = (finding::estimated(&bars), cheapest(&found)) {
+        let over = counted(one.compared, "session");
+        return Some((format!("Cannot judge: {words}. {} comes to {} over {over} of both.{left_out}", named(one), by(cost)), None));
+    }
     let Some(best) = best_of(&found) else {
         let sentence = if judged {
             let own_error = found.iter().any(|one| one.finding == Finding::NoDifference(Within::OwnError));
@@ -237,14 +262,8 @@ pub(super) fn verdict<'a>(
         };
         return Some((sentence + &left_out, None));
     };
-    let about = others.get(best.place).copied();
-    let name = about.map_or("", |replay| replay.policy.as_str());
-    let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
-    let own_error = own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
-    let by = best.difference.map(|cost| {
-        format!("{} (90 %: {} to {}{own_error})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high))
-    });
-    let by = by.unwrap_or_default();
+    let (about, name) = (others.get(best.place).copied(), named(best));
+    let by = best.difference.map(by).unwrap_or_default();
     let over = counted(best.compared, "session");
     let kept = best.kept.map(|(kept, mine)| (share(kept), share(mine)));
     let sentence = match kept {

@@ -131,7 +131,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         None => format!("{} more ({}) for {}", grouped(there - here), share(there - here, here), other.policy),
     };
     lines.push(format!("Prompt tokens over {over}: {} {}, {} {}: {less}.", one.policy, grouped(here), other.policy, grouped(there)));
-    let bars = Bars { own_error: None, worth: WORTH };
+    let bars = Bars { own_error: None, worth: WORTH, anchored: corpus.facts.anchored() };
     let difference = diff.difference(corpus);
     let judged = found(difference.as_ref(), Direction::Minimise, &bars);
     let told = difference.map_or_else(String::new, |difference| {
@@ -145,7 +145,9 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
             format!("By prompt tokens there is no difference {}{told}.", finding::within(within, WORTH))
         }
         Finding::CannotJudge => {
-            format!("Which of them sends fewer on other sessions cannot be judged: it takes {FEWEST} sessions at the least.")
+            let why = finding::estimated(&bars).map(|words| words + &told);
+            let why = why.unwrap_or_else(|| format!("it takes {FEWEST} sessions at the least"));
+            format!("Which of them sends fewer on other sessions cannot be judged: {why}.")
         }
     });
     lines.extend(finding::drawn_alone(&sample(corpus.traces.each())).filter(|_| judged != Finding::CannotJudge));

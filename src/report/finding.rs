@@ -52,6 +52,12 @@ pub fn drawn_by(sample: &Sample) -> &'static str {
     }
 }
 
+/// That most is estimated, where nothing can be judged by it.
+pub fn estimated(bars: &Bars) -> Option<String> {
+    let share = bars.anchored.filter(|_| bars.is_estimated())?;
+    Some(format!("{:.1} % of the tokens are estimated, for no usage of them is recorded", (1.0 - share) * 100.0))
+}
+
 /// A share with its sign: `-4.2 %`.
 pub fn share(share: f64) -> String {
     let percent = share * 100.0;

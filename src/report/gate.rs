@@ -11,7 +11,7 @@ use super::words::{counted, first_few, grouped};
 use super::{finding, notes};
 use crate::experiment::gate::{Comparison, Moved, MovedSession};
 use crate::experiment::{Measure, Value};
-use crate::statistics::{Estimate, LEVEL};
+use crate::statistics::{Bars, Estimate, LEVEL};
 
 /// So many sessions are named for each measure.
 const SHOWN: usize = 5;
@@ -63,6 +63,8 @@ pub fn gate(gated: &Gated<'_>) -> Report {
             counted(untold, "limit")
         )
     }));
+    let rests_on = Bars { anchored: gated.corpus.facts.anchored(), ..Bars::default() };
+    said.extend(finding::estimated(&rests_on).map(|words| format!("Beyond these logs no limit can be judged: {words}.")));
     // What is compared with what is part of the verdict.
     said.extend(comparison.changes.iter().cloned());
     let screen = Some(screen(gated, &verdict, &table, said.iter().skip(1)));

@@ -42,7 +42,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
         sections.push(Section::lines(lines));
     }
     let brief = sections.iter().cloned().chain([brief(swept, &rows).titled(goal(swept))]);
-    let below: Vec<String> = base(swept, &rows).into_iter().chain(left_out(swept, &judged)).collect();
+    let below: Vec<String> = base(swept, rows.iter().map(|(judged, _)| *judged)).into_iter().chain(left_out(swept, &judged)).collect();
     let brief = brief.chain((!below.is_empty()).then(|| Section::lines(below))).collect();
     let screen = Some(Screen { sections: brief, ..Screen::default() });
     sections.push(table(swept, &rows, &figures).titled(goal(swept)));
@@ -106,7 +106,8 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
             finding::within(within, swept.bars.worth)
         ),
         Finding::CannotJudge => {
-            format!("Cannot judge: it takes {FEWEST} sessions at the least, and an objective that adds up over them. {named}: {values}.")
+            let few = || format!("it takes {FEWEST} sessions at the least, and an objective that adds up over them");
+            format!("Cannot judge: {}. {named}: {values}.", finding::estimated(&swept.bars).unwrap_or_else(few))
         }
     })
 }
@@ -291,8 +292,8 @@ fn ended_early(best: &Row) -> Option<String> {
 }
 
 /// Which sessions the differences of the table are over, where they are not all.
-fn base(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Option<String> {
-    let differences: Vec<Difference> = rows.iter().filter_map(|(judged, _)| judged.verdict.own?.difference).collect();
+fn base<'j>(swept: &Swept<'_>, judged: impl Iterator<Item = &'j Judged<'j>>) -> Option<String> {
+    let differences: Vec<Difference> = judged.filter_map(|judged| judged.verdict.own?.difference).collect();
     let fewest = differences.iter().filter(|difference| difference.left_out > 0).min_by_key(|difference| difference.compared)?;
     let least = if differences.iter().any(|other| other.compared != fewest.compared) { " at the least" } else { "" };
     Some(format!("`{}` is over {}{least}.", beside(swept).replace('\u{ad}', ""), finding::over(fewest)?))
@@ -339,8 +340,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         all.push("No uncertainty can be told: that takes two sessions, and an objective that adds up over them.".to_owned());
     }
     all.extend(judged.first().filter(|first| first.verdict.standing == Standing::Best).and_then(|best| ended_early(best.row)));
-    let rows: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, String::new())).collect();
-    all.extend(base(swept, &rows));
+    all.extend(base(swept, judged.iter()));
     all.extend(left_out(swept, judged));
     let distinct: BTreeSet<String> = judged.iter().map(|judged| format!("{:?}", judged.row.totals)).collect();
     if distinct.len() < judged.len() {

@@ -10,8 +10,8 @@ use super::record::any::Record;
 use super::record::validate::ValidateRecord;
 use super::scenario;
 use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
-use crate::experiment::validate::{ANCHORED, Arm, Claim, Compared, Drawn, Found, Validation};
-use crate::statistics::{Agreement, Estimate, FEWEST, LEVEL};
+use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found, Validation};
+use crate::statistics::{ANCHORED, Agreement, Estimate, FEWEST, LEVEL};
 
 /// So many measures that were missed are named on the first screen.
 const NAMED: usize = 3;

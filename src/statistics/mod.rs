@@ -21,5 +21,5 @@ pub use quantile::{median, quantile, rank};
 pub use ranks::rank_correlation;
 pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Sample, effective};
 pub use survival::{Step, survival};
-pub use verdict::{Agreement, Bars, FINE, Finding, Keeping, WORTH, Within, agreement, finding, keeping, needed, showing};
+pub use verdict::{ANCHORED, Agreement, Bars, FINE, Finding, Keeping, WORTH, Within, agreement, finding, keeping, needed, showing};
 pub use wilson::wilson;

@@ -8,13 +8,25 @@ pub const WORTH: f64 = 0.02;
 /// A prediction is as good as this where its interval is no wider to either side, as a share of what is predicted; experiments are planned by it and by twice as much.
 pub const FINE: f64 = 0.1;
 
-/// What a difference must exceed, in the unit of the difference.
+/// What rests on recorded usage for less than this share of its tokens is an estimate: nothing is judged by it.
+pub const ANCHORED: f64 = 0.5;
+
+/// What a difference must exceed, in the unit of the difference, and what it rests on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bars {
     /// What the model itself is off on the recordings; `None` where that is not known, or nothing is modelled.
     pub own_error: Option<f64>,
     /// The smallest difference that is worth a change.
     pub worth: f64,
+    /// The share of the tokens that rests on recorded usage; `None` where that is not known.
+    pub anchored: Option<f64>,
+}
+
+impl Bars {
+    /// Is most of it estimated?
+    pub fn is_estimated(&self) -> bool {
+        self.anchored.is_some_and(|share| share < ANCHORED)
+    }
 }
 
 /// What is to be said of a difference of which less is better.
@@ -26,7 +38,7 @@ pub enum Finding {
     Worse,
     /// The difference is no larger than what is known of it.
     NoDifference(Within),
-    /// There is too little to judge by.
+    /// There is too little to judge by, or most of it is estimated.
     CannotJudge,
 }
 
@@ -79,9 +91,9 @@ pub fn agreement(measured: Option<&Estimate>, predicted: f64, unchanged: f64, fi
     }
 }
 
-/// The verdict on a difference of which less is better; `None` where there were too few clusters for one.
+/// The verdict on a difference of which less is better; `None` where there were too few clusters for one. None is given on estimates.
 pub fn finding(difference: Option<&Estimate>, bars: &Bars) -> Finding {
-    let Some(difference) = difference else { return Finding::CannotJudge };
+    let Some(difference) = difference.filter(|_| !bars.is_estimated()) else { return Finding::CannotJudge };
     let size = difference.value.abs();
     if difference.low <= 0.0 && difference.high >= 0.0 {
         Finding::NoDifference(Within::Sampling)
@@ -134,7 +146,7 @@ mod tests {
 
     #[test]
     fn nothing_rests_on_less_than_is_known() {
-        let bars = Bars { own_error: Some(0.03), worth: 0.02 };
+        let bars = Bars { own_error: Some(0.03), worth: 0.02, anchored: Some(0.5) };
         let said = |difference: Estimate, bars: &Bars| finding(Some(&difference), bars);
         assert_eq!(said(of(-0.05, -0.07, -0.02), &bars), Finding::Better);
         assert_eq!(said(of(0.05, 0.02, 0.07), &bars), Finding::Worse);
@@ -144,6 +156,7 @@ mod tests {
         assert_eq!(said(of(-0.019, -0.03, -0.01), &none), Finding::NoDifference(Within::Worth));
         assert_eq!(said(of(-0.021, -0.03, -0.01), &none), Finding::Better);
         assert_eq!(finding(None, &bars), Finding::CannotJudge);
+        assert_eq!(said(of(-0.4, -0.43, -0.37), &Bars { anchored: Some(0.48), ..bars }), Finding::CannotJudge);
     }
 
     #[test]
@@ -168,7 +181,7 @@ mod tests {
 
     #[test]
     fn more_sessions_narrow_the_interval_and_not_the_models_own_error() {
-        let bars = Bars { own_error: None, worth: 0.02 };
+        let bars = Bars { worth: 0.02, ..Bars::default() };
         assert_eq!(needed(&of(-0.05, -0.15, 0.05), 10, &bars), Some(40.0));
         assert_eq!(needed(&of(-0.001, -0.041, 0.039), 10, &bars).map(f64::round), Some(40.0));
         assert_eq!(needed(&of(-0.05, -0.15, 0.05), 10, &Bars { own_error: Some(0.06), ..bars }), None);

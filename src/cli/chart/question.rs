@@ -284,7 +284,7 @@ impl ChartQuestion<'_> {
             own: &own,
             yours: &yours,
             thresholds: &[],
-            bars: Bars { own_error, worth: WORTH },
+            bars: Bars { own_error, worth: WORTH, anchored: corpus.facts.anchored() },
             chance: CHANCE,
             billed: if billing.is_some() { Billed::Yes } else { Billed::No },
             command: None,

@@ -21,7 +21,7 @@ pub enum Standing {
     NoDifference(Within),
     /// Worse than the best one, or it fails more sessions, by more than the uncertainty.
     Worse,
-    /// There is too little to judge its difference from the best one by.
+    /// There is too little to judge its difference from the best one by, or most is estimated.
     CannotJudge,
     /// Whether it keeps a constraint cannot be told: its interval lies on both sides of the limit.
     CannotTell,
@@ -98,8 +98,11 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     let owns: BTreeSet<usize> = by.own.iter().copied().flatten().collect();
     let of_own = |setting: usize| Some((setting, sampling.drawn(row_of(setting)?.sums_of(0)?)));
     let of_own: BTreeMap<usize, DrawnSums> = owns.into_iter().filter_map(of_own).collect();
-    let fails_fewer =
-        |one: &Row, other: &Row| one.failed_sessions() < other.failed_sessions() && sampling.fails_fewer(one, other, constraints.len() + 1);
+    let fails_fewer = |one: &Row, other: &Row| {
+        !by.bars.is_estimated()
+            && one.failed_sessions() < other.failed_sessions()
+            && sampling.fails_fewer(one, other, constraints.len() + 1)
+    };
     let standing = |place: usize, row: &Row| match best {
         _ if class(place) == 2 => Standing::Breaks,
         Some((best, ..)) if best == place => Standing::Best,
@@ -124,7 +127,7 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
         let finding = match row.failed_sessions().cmp(&own.failed_sessions()) {
             Ordering::Less if difference.is_some() && fails_fewer(row, own) => Finding::Better,
             // What fails more sessions is not called better, however few more.
-            Ordering::Greater if difference.is_some() => Finding::Worse,
+            Ordering::Greater if difference.is_some() && !by.bars.is_estimated() => Finding::Worse,
             _ => found(difference.as_ref(), objective.direction, &by.bars),
         };
         Some(Against { finding, difference })

@@ -93,7 +93,11 @@ impl Difference {
 
     /// The bars for a difference in its unit.
     pub fn bars(&self, bars: &Bars) -> Bars {
-        if self.whole.is_some() { Bars { own_error: self.own_error(bars), ..*bars } } else { Bars::default() }
+        if self.whole.is_some() {
+            Bars { own_error: self.own_error(bars), ..*bars }
+        } else {
+            Bars { anchored: bars.anchored, ..Bars::default() }
+        }
     }
 
     /// What the model is off is a share of each bill: the dearer one counts, whichever of the two the difference is a share of.

@@ -41,6 +41,8 @@ pub enum Verdict {
     NoDifference(Within, Option<u64>),
     /// The setting is worse on the held-out sessions.
     Worse,
+    /// Most of the tokens are estimated.
+    Estimated,
     /// There are too few sessions to judge by: so many more are needed at the least.
     TooFew(u64),
     /// In no held-out session (in no session at all, where nothing was found) does either setting do anything: they say nothing of it.
@@ -92,7 +94,7 @@ impl Tuned {
         };
         let keeping = best.as_ref().map(keeping).unwrap_or_default();
         let difference = best.as_ref().and_then(|best| best.held_out.difference(&default.held_out, by.sampling));
-        let bars = Bars { own_error: by.own_error, worth };
+        let bars = Bars { own_error: by.own_error, worth, anchored: split.facts.anchored() };
         let mut tuned = Tuned {
             objective,
             bounds: bounds.to_vec(),
@@ -125,6 +127,9 @@ impl Tuned {
             let needed = |percent: usize| (FEWEST * 100).div_ceil(percent.max(1));
             let wanted = needed(percent).max(needed(100_usize.saturating_sub(percent))).max(training + held_out + 1);
             return Verdict::TooFew((wanted - training - held_out) as u64);
+        }
+        if self.bars.is_estimated() {
+            return Verdict::Estimated;
         }
         let trials = [&self.default, best];
         if best.setting.values.is_empty() {

@@ -4,12 +4,10 @@ use super::measures::{COMPARED, Claim, Compared};
 use super::run::Run;
 use crate::experiment::metric::Unit;
 use crate::statistics::{
-    Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, quantile, quotient, rank_correlation, showing, wilson,
+    ANCHORED, Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, quantile, quotient, rank_correlation,
+    showing, wilson,
 };
 use std::collections::BTreeMap;
-
-/// What rests on recorded usage for less than this share of its tokens is an estimate: nothing is judged by it.
-pub const ANCHORED: f64 = 0.5;
 
 /// What makes quotients of the figures of a comparison: three are, and two are changes.
 const QUOTIENTS: [f64; 5] = [0.0, 0.0, 0.0, 1.0, 1.0];

@@ -5,7 +5,7 @@ mod index;
 mod measures;
 mod run;
 
-pub use compare::{ANCHORED, Arm, Drawn, Found, Intervals, MeanError, Sides, Validation, validate};
+pub use compare::{Arm, Drawn, Found, Intervals, MeanError, Sides, Validation, validate};
 pub use index::{Index, IndexRow};
 pub use measures::{COMPARED, Claim, Compared};
 pub use run::{Label, PairBy, Run, labels, predicted, recorded};

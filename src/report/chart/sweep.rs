@@ -359,7 +359,10 @@ pub(super) fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
     });
     match against.finding {
         Finding::Better => format!("{named}{}{equal}", by.unwrap_or_default()),
-        Finding::CannotJudge => format!("{named}; too few sessions to judge the difference from {own} by"),
+        Finding::CannotJudge => match finding::estimated(&swept.bars) {
+            Some(words) => format!("{named}; the difference from {own} cannot be judged: {words}"),
+            None => format!("{named}; too few sessions to judge the difference from {own} by"),
+        },
         Finding::NoDifference(Within::OwnError) => {
             format!("Keep {own}: no setting has a better {measure} by more than the model's own error")
         }

@@ -97,6 +97,7 @@ impl TuneRecord {
             Verdict::NoneAllowed(broken) => ("none_allowed", broken.clone(), None),
             Verdict::Breaks(broken) => ("breaks", broken.clone(), None),
             Verdict::CannotTell(untold) => ("cannot_tell", untold.clone(), None),
+            Verdict::Estimated => ("estimated", Vec::new(), None),
             Verdict::NotReached => ("not_reached", Vec::new(), None),
             Verdict::NoDifference(_, more) => ("no_difference", Vec::new(), *more),
             Verdict::Worse => ("worse", Vec::new(), None),

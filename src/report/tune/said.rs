@@ -92,6 +92,9 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
             .into_iter()
             .chain(gained())
             .collect(),
+        Verdict::Estimated => {
+            [format!("Cannot judge: {}.", finding::estimated(&tuned.bars).unwrap_or_default())].into_iter().chain(gained()).collect()
+        }
         Verdict::TooFew(more) => vec![too_few(found, *more)],
         Verdict::NotReached => vec![format!(
             "Cannot judge: {}, so that they say nothing of its settings.",

@@ -39,7 +39,7 @@ fn short(found: &Found<'_>) -> String {
         Verdict::Recommended => format!("change to {}", setting()),
         Verdict::DefaultIsBest | Verdict::NoDifference(..) | Verdict::Worse => format!("keep {}", point(found)),
         Verdict::NoneAllowed(_) | Verdict::Breaks(_) | Verdict::CannotTell(_) => "nothing is recommended".to_owned(),
-        Verdict::TooFew(_) | Verdict::NotReached => "cannot judge".to_owned(),
+        Verdict::TooFew(_) | Verdict::Estimated | Verdict::NotReached => "cannot judge".to_owned(),
     }
 }
 
