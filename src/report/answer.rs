@@ -244,9 +244,7 @@ pub(super) fn verdict<'a>(
     let left_out = left_out + &drawn;
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let own_error = bars.own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
-    let by = |cost: Estimate| {
-        format!("{} (90 %: {} to {}{own_error})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high))
-    };
+    let by = |cost: Estimate| format!("{} (90 %: {}{own_error})", finding::share(cost.value), finding::bounds(&cost));
     let named = |one: &Advised| others.get(one.place).map_or("", |replay| replay.policy.as_str());
     if let (Some(words), Some((one, cost))) = (finding::estimated(&bars), cheapest(&found)) {
         let over = counted(one.compared, "session");

@@ -2,7 +2,7 @@
 
 use super::words::{counted, grouped};
 use crate::experiment::Difference;
-use crate::statistics::{Agreement, Bars, DrawnBy, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
+use crate::statistics::{Agreement, Bars, DrawnBy, Estimate, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
 
 /// A verdict in a word or two.
 pub fn named(finding: Finding) -> &'static str {
@@ -65,13 +65,30 @@ pub fn share(share: f64) -> String {
     if percent.abs() < 0.05 { "0.0 %".to_owned() } else { format!("{percent:+.1} %") }
 }
 
+/// The bounds of an interval of shares: `-6.0 % to -2.1 %`.
+pub fn bounds(estimate: &Estimate) -> String {
+    format!("{} to {}", bound(estimate.low), bound(estimate.high))
+}
+
+/// What is not zero is not rounded to it: `-0.03 %`.
+fn bound(bound: f64) -> String {
+    let percent = bound * 100.0;
+    let decimals = (2..=MOST_DECIMALS).find(|decimals| percent.abs() >= 0.5 * 0.1_f64.powi(*decimals));
+    let decimals = decimals.filter(|_| percent.abs() < 0.05).map(|decimals| decimals.unsigned_abs() as usize);
+    decimals.map_or_else(|| share(bound), |decimals| format!("{percent:+.decimals$} %"))
+}
+
+/// What has more zeros than this behind the point is none but of the arithmetic.
+const MOST_DECIMALS: i32 = 6;
+
 /// A difference with both of its errors: `-4.2 % (90 %: -6.0 % to -2.1 %; the bill's own error: 1.2 %)`. `amount` puts amounts into words, for what is no share.
 pub fn difference(difference: &Difference, bars: &Bars, amount: &dyn Fn(i64) -> String) -> String {
     let words = |figure: f64| difference.whole.map_or_else(|| amount(difference.amount(figure)), |_| share(figure));
     let own = difference.own_error(bars).map(|error| format!("; the bill's own error: {:.1} %", error * 100.0)).unwrap_or_default();
     let estimate = &difference.share;
+    let bounds = if difference.whole.is_some() { bounds(estimate) } else { format!("{} to {}", words(estimate.low), words(estimate.high)) };
     let over = over(difference).map(|over| format!("; over {over}")).unwrap_or_default();
-    format!("{} ({LEVEL} %: {} to {}{own}{over})", words(estimate.value), words(estimate.low), words(estimate.high))
+    format!("{} ({LEVEL} %: {bounds}{own}{over})", words(estimate.value))
 }
 
 /// Which sessions a difference is over, where they are not all: `the 28 of 30 sessions that both bring to their end`.

@@ -257,9 +257,7 @@ fn table(measures: &[Moved]) -> Table {
         .with(allowed, |(moved, ..)| Cell::Name(moved.allowed.join(", ")))
         .with(Column::name("interval", "90 %").says("the interval of the change over sessions"), |(moved, ..)| {
             let interval = moved.difference.filter(|difference| difference.whole.is_some()).map(|difference| difference.share);
-            Cell::Name(
-                interval.map_or_else(String::new, |share| format!("{} to {}", finding::share(share.low), finding::share(share.high))),
-            )
+            Cell::Name(interval.map_or_else(String::new, |share| finding::bounds(&share)))
         })
         .with(Column::name("verdict", "verdict"), |(moved, ..)| verdict(moved))
         .table(1, rows)

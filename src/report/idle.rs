@@ -99,8 +99,7 @@ fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
         match beside {
             None => format!("do nothing: {nothing}"),
             Some(beside) => {
-                let share = finding::share;
-                let beside_nothing = format!("{} ({LEVEL} %: {} to {})", share(beside.value), share(beside.low), share(beside.high));
+                let beside_nothing = format!("{} ({LEVEL} %: {})", finding::share(beside.value), finding::bounds(&beside));
                 match beside.high < 0.0 {
                     true if briefly => format!("{named}, {beside_nothing}"),
                     true => format!("{named}: {cost} instead of {nothing}, {beside_nothing}"),

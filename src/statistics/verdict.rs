@@ -120,12 +120,17 @@ pub fn keeping(difference: &Estimate, most: f64) -> Keeping {
 }
 
 /// About so many clusters in all would part a difference from zero, or show that it is not worth a change; an interval narrows with the root of their
-/// number. `None` where no number would: what the model is off is no smaller with more of them, and zero is zero.
+/// number. 0 where that is shown already. `None` where no number would: what the model is off is no smaller with more of them, and zero is zero.
 pub fn needed(difference: &Estimate, clusters: usize, bars: &Bars) -> Option<f64> {
-    let size = difference.value.abs();
-    let target = size.max(bars.worth);
-    let beyond = bars.own_error.is_none_or(|error| target > error);
-    (size > 0.0 && beyond).then(|| showing(difference, clusters, target)).flatten()
+    let (size, Estimate { low, high, .. }) = (difference.value.abs(), *difference);
+    if size == 0.0 || bars.own_error.is_some_and(|error| size <= error) {
+        return None;
+    }
+    let is_apart = low > 0.0 || high < 0.0;
+    if size < bars.worth && (is_apart || low >= -bars.worth && high <= bars.worth) {
+        return Some(0.0);
+    }
+    showing(difference, clusters, size.max(bars.worth - size))
 }
 
 /// About so many clusters in all would show a difference of this size, in the unit of the interval; `None` for a size of nothing.
@@ -183,7 +188,10 @@ mod tests {
     fn more_sessions_narrow_the_interval_and_not_the_models_own_error() {
         let bars = Bars { worth: 0.02, ..Bars::default() };
         assert_eq!(needed(&of(-0.05, -0.15, 0.05), 10, &bars), Some(40.0));
-        assert_eq!(needed(&of(-0.001, -0.041, 0.039), 10, &bars).map(f64::round), Some(40.0));
+        assert_eq!(needed(&of(-0.001, -0.041, 0.039), 10, &bars).map(f64::round), Some(44.0));
+        let within = of(-0.002, -0.0032, -0.0003);
+        assert_eq!(needed(&within, 10, &bars), Some(0.0));
+        assert_eq!(needed(&within, 10, &Bars { own_error: Some(0.005), ..bars }), None);
         assert_eq!(needed(&of(-0.05, -0.15, 0.05), 10, &Bars { own_error: Some(0.06), ..bars }), None);
         assert_eq!(needed(&of(0.0, 0.0, 0.0), 10, &bars), None);
     }

@@ -124,7 +124,7 @@ pub fn judge(population: &Population, corpora: usize, sessions: usize, own_error
     let mut ratios: Vec<f64> = (0..corpora * 2).map(|_| ratio(&population.corpus(sessions, chance))).collect();
     ratios.sort_by(f64::total_cmp);
     let ideal = ratios[ratios.len() * 95 / 100] - ratios[ratios.len() * 5 / 100];
-    let bars = Bars { own_error, worth: WORTH };
+    let bars = Bars { own_error, worth: WORTH, ..Bars::default() };
     let judged: Vec<(Estimate, f64)> = (0..corpora).map(|seed| estimate(&population.corpus(sessions, chance), seed as u64)).collect();
     let share = |is: &dyn Fn(&Estimate) -> bool| judged.iter().filter(|(estimate, _)| is(estimate)).count() as f64 / corpora as f64;
     let median = |of: &dyn Fn(&(Estimate, f64)) -> f64| {

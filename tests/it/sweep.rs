@@ -7,7 +7,7 @@ use ctxsim::experiment::{
 };
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
-use ctxsim::statistics::{Bars, Finding, Sample, Within};
+use ctxsim::statistics::{Bars, Finding, Origin, Sample, Within};
 use serde_json::json;
 use std::process::Stdio;
 use std::time::Duration;
@@ -123,7 +123,7 @@ fn row(setting: usize, overflows: u64, tokens: [i64; 8]) -> Row {
 fn judged(rows: &[Row], constraints: &[Constraint], distance: &[f64], own: &[Option<usize>]) -> Vec<Judgement> {
     let objective = &Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
     let sampling = &Sampling::of(Sample::apart(8), 200, 1);
-    judgements(rows, &Judging { objective, constraints, distance, own, sampling, bars: Bars { own_error: None, worth: 0.02 } })
+    judgements(rows, &Judging { objective, constraints, distance, own, sampling, bars: Bars { worth: 0.02, ..Bars::default() } })
 }
 
 #[test]
@@ -169,6 +169,44 @@ fn best_front_and_what_cannot_be_told() {
     both.remove(1);
     assert_eq!((with_own(&mut both, &bases), both.len(), both[1].words()), (vec![1], 2, String::new()));
     assert!(Constraint::parse("overflow <= 2").is_ok() && Constraint::parse("overflws <= 2").is_err());
+}
+
+/// One failed session less is no proof; a table says no more than the headline.
+#[test]
+fn a_setting_is_judged_by_all_that_is_known() {
+    let fails = |row: Row, failed: i64| {
+        let totals = Totals { failed_sessions: failed as u64, ..row.totals };
+        let failures = Sums { parts: (0..8).map(|place| i64::from(place < failed)).collect(), ..Sums::default() };
+        Row { totals, sums: [row.sums, vec![failures]].concat(), ..row }
+    };
+    let (cheap, dear) = ([100, 110, 90, 105, 95, 102, 98, 100], [300, 310, 290, 305, 295, 302, 298, 300]);
+    let against = |failed: i64| {
+        let found = judged(&[fails(row(0, 0, cheap), failed), fails(row(1, 0, dear), 0)], &[], &[], &[Some(0); 2]);
+        (found[0].standing, found[1].standing, found[1].own.unwrap().finding)
+    };
+    assert_eq!(against(1), (Standing::NoDifference(Within::Sampling), Standing::Best, Finding::Worse));
+    assert_eq!(against(6), (Standing::Worse, Standing::Best, Finding::Better));
+    let rows = [row(0, 0, cheap), row(1, 0, dear)];
+    let standing = |bars: Bars, clusters: usize| {
+        let objective = &Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
+        let mut sample = Sample::apart(8);
+        if clusters < 8 {
+            sample = Sample::new((0..8).map(|place| Origin { project: None, family: place % clusters as u64 }));
+        }
+        let sampling = &Sampling::of(sample, 200, 1);
+        let by = Judging { objective, constraints: &[], remoteness: &[], own: &[Some(1); 2], sampling, bars };
+        let found = judgements(&rows, &by);
+        (found[1].standing, found[0].own.unwrap().finding)
+    };
+    assert_eq!(standing(Bars::default(), 8), (Standing::Worse, Finding::Better));
+    let own_error = Within::OwnError;
+    assert_eq!(
+        standing(Bars { own_error: Some(0.7), ..Bars::default() }, 8),
+        (Standing::NoDifference(own_error), Finding::NoDifference(own_error)),
+        "the error is a share of the dearer one"
+    );
+    assert_eq!(standing(Bars::default(), 4), (Standing::CannotJudge, Finding::CannotJudge));
+    assert_eq!(standing(Bars { anchored: Some(0.4), ..Bars::default() }, 8), (Standing::CannotJudge, Finding::CannotJudge));
 }
 
 /// Where no setting keeps what is asked for, the first screen says so, and which settings break it.

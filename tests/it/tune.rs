@@ -249,13 +249,13 @@ fn a_bound_is_kept_broken_or_cannot_be_told() {
 }
 
 #[test]
-fn both_parts_have_their_share_of_sessions_near_the_limits() {
+fn both_parts_have_their_share_of_sessions_near_the_limits_and_of_those_with_a_price() {
     let traces: Vec<Trace> = (0..40).map(|id| Trace { id: format!("s{id}"), agent: "a".to_owned(), ..Trace::default() }).collect();
-    let near: Vec<bool> = (0..40).map(|id| id % 5 == 0).collect();
-    for seed in 0..20 {
-        let parts = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, [&near, &[]], 25, seed);
-        let nearing = parts.held_out.traces.iter().filter(|trace| trace.id[1..].parse::<usize>().unwrap() % 5 == 0).count();
-        assert_eq!((nearing, parts.held_out.traces.len()), (2, 10), "{seed}");
+    let fifth: Vec<bool> = (0..40).map(|id| id % 5 == 0).collect();
+    for (seed, marked) in (0..20).flat_map(|seed| [(seed, [&fifth[..], &[]]), (seed, [&[], &fifth[..]])]) {
+        let parts = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, marked, 25, seed);
+        let of_fifth = parts.held_out.traces.iter().filter(|trace| trace.id[1..].parse::<usize>().unwrap() % 5 == 0).count();
+        assert_eq!((of_fifth, parts.held_out.traces.len()), (2, 10), "{seed}");
     }
 }
 

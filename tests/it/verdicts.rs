@@ -131,3 +131,85 @@ fn a_verdict_claims_nothing_of_what_is_not_there() {
     // The list price, and what it is beside the recorded one.
     assert!(header.matches("cost").count() == 2 && screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
 }
+
+/// Ten sessions of four calls with a large result each; so many of them have a price, and so many usage. And a policy that cuts results.
+fn made(folder: &Path, priced: usize, used: usize) -> [String; 2] {
+    let mut lines = Vec::new();
+    for session in 0..10 {
+        let model = if session < priced { "claude-sonnet-4-5" } else { "nobody-knows" };
+        lines.push(json!({"ctxsim": "native/1", "session": format!("s{session}"), "agent": "pi", "version": "1.0", "model": model}));
+        lines.push(json!({"role": "user", "id": "u", "text": format!("Begin {session}")}));
+        for call in 0..4 {
+            let mut reply = json!({"role": "assistant", "id": format!("a{call}"), "parts": [
+                {"call": {"id": format!("c{call}"), "name": "bash", "arguments": {"cmd": format!("{session} {call}")}}},
+            ]});
+            if session < used {
+                reply["usage"] = json!({"prompt": 3_000 + call * 1_000, "output": 20});
+            }
+            let text = format!("{session} {call} ") + &"word ".repeat(900 + 20 * session);
+            lines.push(reply);
+            lines.push(json!({"role": "tool", "id": format!("t{call}"), "parts": [{"result": {"id": format!("c{call}"), "name": "bash", "text": text}}]}));
+        }
+    }
+    let policy = r#"
+        [params]
+        cap = { value = 100, unit = "tokens", range = [20, 100000] }
+        [window]
+        default = 200000
+        [estimator]
+        unit = "chars"
+        numerator = 1
+        denominator = 4
+        [[rule]]
+        id = "cap"
+        at = "ingest"
+        truncate = { max = "=cap * 4", unit = "chars", head = 1.0, marker = "..." }
+    "#;
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let paths = [path("made.jsonl"), path("cut.toml")];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&paths[0], text).unwrap();
+    std::fs::write(&paths[1], policy).unwrap();
+    paths
+}
+
+/// What a command says, in one line.
+fn said(command: &str, [logs, policy]: &[String; 2], more: &[&str]) -> String {
+    let ran = ctxsim(&[command, logs, "-q", "-p", policy]).args(more).run();
+    ran.stdout().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A session without a price is none of the five that money is judged by, in no command.
+#[test]
+fn money_is_judged_by_sessions_with_a_price() {
+    let folder = tempfile::tempdir().unwrap();
+    let (all, three) = (made(folder.path(), 10, 10), tempfile::tempdir().unwrap());
+    let replayed = said("replay", &all, &[]);
+    assert!(replayed.contains("cut is cheaper than your own agent over 10 sessions of both"), "{replayed}");
+    let three = made(three.path(), 3, 10);
+    let replayed = said("replay", &three, &[]);
+    assert!(
+        replayed.contains("Cannot judge: too few sessions") && replayed.contains("7 sessions without a price are left out."),
+        "{replayed}"
+    );
+    let swept = said("sweep", &three, &["--vary", "cap=50"]);
+    assert!(swept.contains("Cannot judge: it takes 5 sessions") && swept.contains("No price is known for 28 of 40 calls"), "{swept}");
+    assert!(!swept.contains(" worse "), "{swept}");
+    let tuned = said("tune", &three, &["--held-out", "50"]);
+    assert!(tuned.contains("of 5 training sessions and") && tuned.contains("have a price, too few."), "{tuned}");
+    assert!(tuned.contains("No price is known for 28 of 40 calls"), "{tuned}");
+}
+
+/// Where most of the tokens are estimated, the difference is told and not judged.
+#[test]
+fn nothing_is_judged_by_estimates() {
+    let folder = tempfile::tempdir().unwrap();
+    let few = made(folder.path(), 10, 1);
+    let why = "of the tokens are estimated, for no usage of them is recorded";
+    for (command, more) in [("replay", &[][..]), ("sweep", &["--vary", "cap=50"]), ("tune", &["--held-out", "50"])] {
+        let said = said(command, &few, more);
+        assert!(said.contains("Cannot judge: ") && said.contains(why) && said.contains("(90 %: -"), "{command}: {said}");
+    }
+    let said = said("diff", &few, &["-p", "none"]);
+    assert!(said.contains("cannot be judged: ") && said.contains(why), "{said}");
+}

@@ -176,9 +176,12 @@ pub fn telling(row: &Row, sessions: usize) -> usize {
     sessions - row.sums_of(0).map_or(0, |sums| sums.empty.len())
 }
 
-/// So many more sessions, in all, would part the difference from zero, or show that it is not worth a change.
+/// So many more sessions, in all, would part the difference from zero, or show that it is not worth a change; 0 where that is shown.
 fn more_sessions(difference: &Difference, bars: &Bars, held_out: usize, percent: u8) -> Option<u64> {
     let wanted = needed(&difference.share, difference.clusters, &difference.bars(bars))? / difference.clusters.max(1) as f64;
+    if wanted == 0.0 {
+        return Some(0);
+    }
     let more = (held_out as f64 * (wanted - 1.0)).max(1.0) * 100.0 / f64::from(percent.max(1));
     Some(more.ceil().min(1e15) as u64)
 }

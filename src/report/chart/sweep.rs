@@ -10,7 +10,7 @@ use crate::policy::number;
 use crate::report::asked::Swept;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::field::Fields;
-use crate::report::finding::share;
+use crate::report::finding::{self, share};
 use crate::report::judged;
 use crate::report::ties;
 use crate::report::words::{capital, counted, counted_as, percent, short_dollars, three_digits};
@@ -354,8 +354,7 @@ pub(super) fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
     let by = against.difference.filter(|difference| difference.whole.is_some()).map(|difference| {
         let sessions = counted((difference.compared + difference.left_out) as u64, "session");
         let over = if difference.left_out > 0 { format!(" over {} of {sessions}", difference.compared) } else { String::new() };
-        let [value, low, high] = [difference.share.value, difference.share.low, difference.share.high].map(share);
-        format!(", {value} beside {own}{over} ({LEVEL} %: {low} to {high})")
+        format!(", {} beside {own}{over} ({LEVEL} %: {})", share(difference.share.value), finding::bounds(&difference.share))
     });
     match against.finding {
         Finding::Better => format!("{named}{}{equal}", by.unwrap_or_default()),

@@ -81,6 +81,7 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
                 .into_iter()
                 .chain(gained())
                 .chain([match more {
+                    Some(0) => "More sessions like these would not make it one that is worth a change.".to_owned(),
                     Some(more) => {
                         format!("If the difference is what it seems, about {} in all would decide.", counted(*more, "more session"))
                     }
