@@ -13,6 +13,7 @@ mod stream;
 mod verbatim;
 
 pub use entry::{Entry, Exchange, call};
+pub use prints::{Replies, prints};
 pub use sessions::Sessions;
 pub use verbatim::{Verbatim, weigh};
 

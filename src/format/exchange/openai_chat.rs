@@ -60,7 +60,7 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
     for written in &request.messages {
         match chat.message(written, &Verbatim, lose) {
             Some(mut message) => {
-                // A reply in a request's history was made by a call of which no log was found.
+                // A reply in a request's history was made by a call, which the log may hold nowhere else.
                 message.call = (message.role == Role::Assistant).then(Box::default);
                 exchange.entries.push(Entry::of(message));
             }

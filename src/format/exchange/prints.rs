@@ -3,6 +3,7 @@
 use crate::transcript::{Message, Part, Role};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use xxhash_rust::xxh3::Xxh3;
 
 /// What identifies a part of a message.
@@ -19,6 +20,26 @@ impl Print {
     /// Is it the same part? Some providers give no ids to calls of tools and their clients do; other clients write new ones.
     pub fn is(&self, other: &Print) -> bool {
         self.role == other.role && (self.words == other.words || self.id.is_some() && self.id == other.id)
+    }
+}
+
+/// The replies that a log holds with the calls that made them.
+#[derive(Default)]
+pub struct Replies(HashSet<u64>);
+
+impl Replies {
+    /// Notes the reply of a call.
+    pub fn note(&mut self, reply: &Message) {
+        self.0.extend(prints(reply).iter().flat_map(|print| print.id.into_iter().chain([print.words])));
+    }
+
+    /// Is a message of these parts one of them? Its calls of tools tell, by their ids. Without any, all that it says does.
+    pub fn hold(&self, message: &[Print]) -> bool {
+        let mut ids = message.iter().filter_map(|print| print.id).peekable();
+        if ids.peek().is_some() {
+            return ids.any(|id| self.0.contains(&id));
+        }
+        !message.is_empty() && message.iter().all(|print| self.0.contains(&print.words))
     }
 }
 

@@ -2,9 +2,9 @@
 //! earlier exchange goes on with its session. A request may also name what it follows, and send only what is new.
 
 use super::entry::{Entry, Exchange};
-use super::prints::{Print, begins, digest, print, prints};
+use super::prints::{Print, Replies, begins, digest, print, prints};
 use super::verbatim::weigh;
-use crate::transcript::{Message, Part, Role, Scale, Transcript, Trust};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust};
 use std::collections::HashMap;
 
 /// More conversations at once than this are taken for ended, the one that rested longest first.
@@ -17,6 +17,9 @@ pub struct Sessions<'s> {
     scale: &'s dyn Scale,
     /// Sessions that may go on, the one that went on last at the end.
     open: Vec<Session>,
+    /// Ended ones with a reply that no call of the log has made so far. Logs may hold the newest exchange first.
+    waiting: Vec<Session>,
+    replies: Replies,
     begun: u64,
 }
 
@@ -34,12 +37,14 @@ struct Session {
     names: HashMap<String, String>,
     /// Something unseen happened after the last call.
     interrupted: bool,
+    /// Replies that stand in a request alone: the index of each, and what identifies its parts.
+    repeated: Vec<(usize, Vec<Print>)>,
 }
 
 impl<'s> Sessions<'s> {
     /// No session yet, of a log with this name.
     pub fn new(agent: &'static str, name: String, scale: &'s dyn Scale) -> Sessions<'s> {
-        Sessions { agent, name, scale, open: Vec::new(), begun: 0 }
+        Sessions { agent, name, scale, open: Vec::new(), waiting: Vec::new(), replies: Replies::default(), begun: 0 }
     }
 
     /// Takes in the next exchange of the log. Gives back a session that is taken for ended.
@@ -52,15 +57,26 @@ impl<'s> Sessions<'s> {
             None if exchange.failed => return None,
             None => (self.begun(&exchange), 0),
         };
+        let replied = exchange.reply.iter().flat_map(|reply| &reply.messages).filter(|message| message.call.is_some());
+        replied.for_each(|message| self.replies.note(message));
         session.take(exchange, request, known, self.scale);
         self.open.push(session);
-        let ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0));
-        ended.map(|session| session.transcript)
+        let mut ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0))?;
+        ended.settle(&self.replies);
+        if ended.repeated.is_empty() {
+            return Some(ended.transcript);
+        }
+        self.waiting.push(ended);
+        None
     }
 
-    /// What is still open.
+    /// What is left.
     pub fn finish(self) -> impl Iterator<Item = Transcript> {
-        self.open.into_iter().map(|session| session.transcript).filter(|transcript| !transcript.messages.is_empty())
+        let settled = move |mut session: Session| {
+            session.settle(&self.replies);
+            session.transcript
+        };
+        self.waiting.into_iter().chain(self.open).map(settled).filter(|transcript| !transcript.messages.is_empty())
     }
 
     /// The session that an exchange goes on with, taken out of the open ones, and how many of the request's parts it holds already. A session of a question and
@@ -112,6 +128,22 @@ impl<'s> Sessions<'s> {
 }
 
 impl Session {
+    /// A reply that a call of the log has made is none of another call where a request repeats it.
+    fn settle(&mut self, replies: &Replies) {
+        let messages = &mut self.transcript.messages;
+        self.repeated.retain(|(at, prints)| {
+            let held = replies.hold(prints);
+            let mut behind = messages.iter_mut().skip(*at).filter(|_| held);
+            // What broke the chain before it broke it before the next call.
+            if behind.next().and_then(|message| message.call.take()).is_some_and(|call| call.unchained)
+                && let Some(next) = behind.find_map(|message| message.call.as_mut())
+            {
+                next.unchained = true;
+            }
+            !held
+        });
+    }
+
     fn take(&mut self, exchange: Exchange, request: Vec<Print>, mut known: usize, scale: &dyn Scale) {
         let setting = digest(&exchange.setting);
         // Changed instructions cannot be put where the old ones stand; the next call begins a new chain.
@@ -164,6 +196,9 @@ impl Session {
                 self.transcript.compactions.push(compaction);
             }
             self.interrupted |= message.role == Role::Assistant && message.call.is_none();
+            if message.call.as_deref() == Some(&Call::default()) {
+                self.repeated.push((self.transcript.messages.len(), prints(&message)));
+            }
             self.push(message, scale);
         }
     }

@@ -199,3 +199,48 @@ fn instructions_to_gemini_are_one_part_or_a_list() {
         assert_eq!(in_short(&sessions[0]), ["s: S", "u: a", "a: b"]);
     }
 }
+
+/// Each request begins with other words than the one before, so that none goes on with it, and repeats the replies of all.
+#[test]
+fn a_reply_that_a_request_repeats_is_no_second_call() {
+    let log = |api: &str| -> Vec<String> {
+        let gemini = api == "gemini_generate";
+        // Google's interface gives no ids to calls of tools.
+        let call = |number: u64| match gemini {
+            true => format!(r#"{{"role":"model","parts":[{{"functionCall":{{"name":"look","args":{{"at":{number}}}}}}}]}}"#),
+            false => format!(
+                r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{number}","type":"function","function":{{"name":"look","arguments":"{{\"at\":{number}}}"}}}}]}}"#
+            ),
+        };
+        let said = |role: &str, words: &str| match gemini {
+            true => format!(r#"{{"role":"{role}","parts":[{{"text":"{words}"}}]}}"#),
+            false => format!(r#"{{"role":"{role}","content":"{words}"}}"#),
+        };
+        let exchange = |number: u64| {
+            // Reply 0 is that of no call of the log.
+            let replies = (0..number).flat_map(|earlier| [call(earlier), said("user", "On")]);
+            let list: Vec<String> = [said("user", &format!("State {number}"))].into_iter().chain(replies).collect();
+            let (list, reply) = (list.join(","), call(number));
+            match gemini {
+                true => format!(
+                    r#"{{"api":"{api}","request":{{"contents":[{list}]}},"response":{{"candidates":[{{"content":{reply}}}],"usageMetadata":{{"promptTokenCount":9,"candidatesTokenCount":1}}}}}}"#
+                ),
+                false => format!(
+                    r#"{{"api":"{api}","request":{{"messages":[{list}]}},"response":{{"choices":[{{"message":{reply}}}],"usage":{{"prompt_tokens":9,"completion_tokens":1}}}}}}"#
+                ),
+            }
+        };
+        (1..=70).map(exchange).collect()
+    };
+    for api in ["openai_chat", "gemini_generate"] {
+        let oldest_first = log(api);
+        let newest_first: Vec<String> = oldest_first.iter().rev().cloned().collect();
+        for lines in [oldest_first, newest_first] {
+            let (sessions, lost) = read_text("log.jsonl", &lines.join("\n"));
+            assert_eq!((sessions.len(), lost), (70, vec![]), "{api}");
+            let calls: Vec<(u64, u64)> = sessions.iter().flat_map(prompts).collect();
+            let unseen = calls.iter().filter(|call| **call == (0, 0)).count();
+            assert_eq!((calls.len() - unseen, unseen), (70, 70), "{api}");
+        }
+    }
+}

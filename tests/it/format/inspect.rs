@@ -99,3 +99,27 @@ fn messages_with_new_ids_and_the_same_words_are_the_same() {
     let (transcripts, _) = read_text("log.json", &indented);
     assert_eq!(transcripts.iter().map(|session| prompts(session).len()).collect::<Vec<_>>(), [3, 1]);
 }
+
+/// The first message changes with each request, so that each begins a conversation; they repeat the replies of all before.
+#[test]
+fn a_reply_that_another_conversation_repeats_is_no_second_call() {
+    let call = |number: u64| {
+        format!(
+            r#"{{"role":"assistant","content":"","tool_calls":[{{"id":"c{number}","function":"look","arguments":{{"at":{number}}}}}]}}"#
+        )
+    };
+    let event = |number: u64| {
+        let replies = (0..number).map(|earlier| format!(r#",{}"#, call(earlier))).collect::<String>();
+        let reply = call(number);
+        format!(
+            r#"{{"event":"model","model":"m","input":[{{"role":"user","content":"State {number}"}}{replies}],"output":{{"choices":[{{"message":{reply}}}],"usage":{{"input_tokens":9,"output_tokens":1}}}}}}"#
+        )
+    };
+    let events: Vec<String> = (1..=4).map(event).collect();
+    let log =
+        format!(r#"{{"version":2,"status":"success","eval":{{"model":"m"}},"samples":[{{"uuid":"u","events":[{}]}}]}}"#, events.join(","));
+    let (transcripts, lost) = read_text("log.json", &log);
+    // Reply 0 is that of no call of the log.
+    let calls: Vec<Vec<(u64, u64)>> = transcripts.iter().map(prompts).collect();
+    assert_eq!((calls, lost), (vec![vec![(0, 0), (9, 1)]; 4], vec![]));
+}

@@ -1,6 +1,7 @@
 //! One sample: its events turned into conversations.
 
 use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written, usage};
+use crate::format::exchange::{Replies, Verbatim, prints, weigh};
 use crate::format::ground::{Source, Words, compact, fault, image, millis, sound, text_or_json};
 use crate::format::recorder::{NO_MESSAGES, Tools, thinking};
 use crate::format::wire::blocks::{Block, Blocks};
@@ -40,6 +41,7 @@ pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, so
         scoring: false,
         rewritten: None,
         scorers: Vec::new(),
+        replies: Replies::default(),
     };
     for event in events {
         reading.event(event, source);
@@ -80,6 +82,8 @@ struct Reading<'r> {
     /// The session that the last event rewrote, and how.
     rewritten: Option<(usize, Compaction)>,
     scorers: Vec<Call>,
+    /// A reply that another conversation repeats is none of another call.
+    replies: Replies,
 }
 
 struct Session {
@@ -148,14 +152,11 @@ impl Reading<'_> {
         call.unchained = session.tools != tools;
         let known = session.keys.len();
         for (message, key) in input.iter().zip(&keys).skip(known) {
-            self.add(index, message, *key, source);
+            self.add(index, message, *key, None, source);
         }
-        self.add(index, answer, replied, source);
-        let Some(session) = self.sessions.get_mut(index) else { return };
-        session.tools = tools;
-        if let Some(message) = session.transcript.messages.last_mut().filter(|message| message.role == Role::Assistant) {
-            message.call = Some(Box::new(call));
-            message.time = millis(&event.timestamp);
+        self.add(index, answer, replied, Some((call, millis(&event.timestamp))), source);
+        if let Some(session) = self.sessions.get_mut(index) {
+            session.tools = tools;
         }
     }
 
@@ -231,7 +232,7 @@ impl Reading<'_> {
         }
         for (at, (raw, key)) in input.iter().zip(keys).enumerate() {
             if !known.contains_key(key) && summary != Some(at) {
-                self.add(index, raw, *key, source);
+                self.add(index, raw, *key, None, source);
                 // Its key stands among those of the new input already.
                 if let Some(session) = self.sessions.get_mut(index) {
                     session.keys.pop();
@@ -246,7 +247,10 @@ impl Reading<'_> {
         let mut session = Session { transcript, keys: Vec::new(), tools: 0, names: Tools::default() };
         for written in messages {
             match self.message(written, &mut session.names) {
-                Some(message) => session.transcript.messages.push(message),
+                Some(mut message) => {
+                    weigh(&mut message, self.scale);
+                    session.transcript.messages.push(message);
+                }
                 None => source.lose(self.number, "message of an unknown role"),
             }
         }
@@ -255,14 +259,26 @@ impl Reading<'_> {
         }
     }
 
-    fn add(&mut self, index: usize, raw: &RawValue, key: u64, source: &mut Source) {
+    /// Adds a message, with the call that made it and its time where it is a reply.
+    fn add(&mut self, index: usize, raw: &RawValue, key: u64, made: Option<(Call, Option<i64>)>, source: &mut Source) {
         let Some(mut names) = self.sessions.get_mut(index).map(|session| std::mem::take(&mut session.names)) else { return };
         let message = serde_json::from_str::<Written>(raw.get()).map(|written| self.message(&written, &mut names));
         let Some(session) = self.sessions.get_mut(index) else { return };
         session.names = names;
         session.keys.push((key, session.transcript.messages.len()));
         match message {
-            Ok(Some(message)) => session.transcript.messages.push(message),
+            Ok(Some(mut message)) => {
+                match made.filter(|_| message.role == Role::Assistant) {
+                    Some((call, time)) => {
+                        self.replies.note(&message);
+                        (message.call, message.time) = (Some(Box::new(call)), time);
+                    }
+                    None if self.replies.hold(&prints(&message)) => message.call = None,
+                    None => {}
+                }
+                weigh(&mut message, self.scale);
+                session.transcript.messages.push(message);
+            }
             Ok(None) => source.lose(self.number, "message of an unknown role"),
             Err(error) => source.lose(self.number, fault(&error, false)),
         }
@@ -273,7 +289,7 @@ impl Reading<'_> {
         let mut parts = if role == Role::Tool { vec![self.result(written, names)] } else { Vec::new() };
         parts.extend(written.content.0.iter().filter_map(|block| self.part(block, role)));
         for ToolCall { id, function, arguments } in written.tool_calls.iter().flatten() {
-            let arguments = self.scale.weigh(&self.resolved(&text_or_json(*arguments)));
+            let arguments = Verbatim.weigh(&self.resolved(&text_or_json(*arguments)));
             parts.push(names.call(id, function, arguments));
         }
         let mut message = Message::new(role, parts);
@@ -290,7 +306,7 @@ impl Reading<'_> {
             None => self.text(&written.content),
         };
         let name = named.unwrap_or_else(|| written.function.to_string());
-        Part::ToolResult { call_id, name, text: self.scale.weigh_result(&text), error: written.error.is_some() }
+        Part::ToolResult { call_id, name, text: Verbatim.weigh_result(&text), error: written.error.is_some() }
     }
 
     /// A part of a message; the text of a tool's result has been taken by `result`.
@@ -303,14 +319,14 @@ impl Reading<'_> {
                     let sealed = part.redacted == Some(true);
                     let shown = if sealed { Cow::Borrowed("") } else { self.resolved(&part.reasoning) };
                     let hidden = if sealed { &part.reasoning } else { &part.signature };
-                    return Some(thinking(self.scale, &shown, self.resolved(hidden).len()));
+                    return Some(thinking(&Verbatim, &shown, self.resolved(hidden).len()));
                 }
                 "image" => return Some(Part::Image(image::from_data_url(&self.resolved(&part.image)))),
-                _ => return Some(Part::Other(self.scale.weigh(&self.resolved(&part.text)))),
+                _ => return Some(Part::Other(Verbatim.weigh(&self.resolved(&part.text)))),
             },
             Block::Other => return None,
         };
-        (role != Role::Tool && !text.is_empty()).then(|| Part::Text(self.scale.weigh(&self.resolved(text))))
+        (role != Role::Tool && !text.is_empty()).then(|| Part::Text(Verbatim.weigh(&self.resolved(text))))
     }
 
     /// The text of all text parts, joined by newlines.
