@@ -106,7 +106,7 @@ impl<'s> Session<'s> {
     fn shown(&mut self, text: &str) -> bool {
         if let Some(version) = text.strip_prefix("Aider v") {
             self.transcript.version = version.trim().to_owned();
-        } else if let Some(model) = text.strip_prefix("Main model: ").or(text.strip_prefix("Model: ")) {
+        } else if let Some(model) = ["Main model: ", "Model: ", "Models: "].iter().find_map(|label| text.strip_prefix(label)) {
             let model = model.split_once(" with ").map_or(model, |(model, _)| model).trim().to_owned();
             self.unchained |= !self.model.is_empty() && self.model != model;
             self.model = model;
