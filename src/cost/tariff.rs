@@ -50,7 +50,8 @@ impl Tariff<'_> {
         };
         let asked = self.model.as_deref();
         let named = trace.models.iter().filter(|_| asked.is_none()).map(|name| model(name)).collect();
-        Models { prices: self.prices, named, main: model(asked.or_else(|| trace.main_model()).unwrap_or("")) }
+        let began = trace.messages.iter().find_map(|message| message.time);
+        Models { prices: self.prices, began, named, main: model(asked.or_else(|| trace.main_model()).unwrap_or("")) }
     }
 }
 
@@ -60,6 +61,8 @@ type Found<'a> = (&'a str, Option<&'a Model>, Option<&'a CacheRule>);
 /// What is known of the models of a session, worked out once for all of its calls.
 pub struct Models<'a> {
     prices: &'a Prices,
+    /// The first time of the session's messages: some agents note no other.
+    began: Option<i64>,
     /// By their numbers in the trace; none where another one takes their place.
     named: Vec<Found<'a>>,
     /// The model that made most of the session's calls, or the one that is taken instead of them all.
@@ -67,9 +70,10 @@ pub struct Models<'a> {
 }
 
 impl<'a> Models<'a> {
-    /// What is known of a call's model. A call that names none was made by the model that made most of the session's calls.
+    /// What is known of a call's model. A call that names none was made by the model that made most of the session's calls, and one without a time
+    /// has the price of when the session began.
     pub fn of(&self, call: &CallRow, time: Option<i64>) -> Known<'a> {
         let (name, model, cache) = call.model.and_then(|model| self.named.get(model as usize)).copied().unwrap_or(self.main);
-        Known { name, price: self.prices.of(name, model, time), cache }
+        Known { name, price: self.prices.of(name, model, time.or(self.began)), cache }
     }
 }

@@ -59,6 +59,20 @@ fn the_bill_worked_by_hand() {
     assert!(!all[0].pays());
 }
 
+#[test]
+fn calls_without_times_have_the_price_of_when_their_session_began() {
+    let tables = tables();
+    let (mut trace, outcome) = session("o3", &[(0, 2000, 0)]);
+    // The call's message moves behind one of a person, which has the only time.
+    trace.messages.insert(0, MessageRow { role: Role::User, ..trace.messages[0].clone() });
+    (trace.calls[0].message, trace.messages[1].time) = (1, None);
+    for (day, input, output) in [("2025-06-09", 10_000, 40_000), ("2025-06-11", 2000, 8000)] {
+        trace.messages[0].time = Some(format!("{day}T12:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond());
+        let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
+        assert_eq!(bill.uncached.nano_usd(), 2000 * input + 100 * output, "{day}");
+    }
+}
+
 fn event() -> Event {
     Event {
         call: 0,
