@@ -147,6 +147,8 @@ struct Held {
     results: Vec<Message>,
     /// Taken back: it stays in the list, but is found by its id no more.
     withdrawn: bool,
+    /// The place of the message that this one shows again.
+    copy_of: Option<usize>,
 }
 
 struct Session<'s> {
@@ -220,6 +222,9 @@ impl<'s> Session<'s> {
                     lose("message with the id of another one");
                 }
                 new.message.rewind = old.message.rewind;
+                // A second showing is no new call.
+                new.copy_of = old.copy_of;
+                new.message.call = new.message.call.filter(|_| old.copy_of.is_none());
                 *old = new;
             }
             None => {
@@ -227,6 +232,14 @@ impl<'s> Session<'s> {
                 self.held.push(new);
             }
         }
+    }
+
+    /// Puts a message that was taken back behind all others, as no new one.
+    fn show_again(&mut self, index: usize) {
+        let Some(held) = self.held.get(index) else { return };
+        let message = Message { call: None, rewind: self.rewind.take(), ..held.message.clone() };
+        let (results, copy_of) = (held.results.clone(), held.copy_of.or(Some(index)));
+        self.held.push(Held { message, results, withdrawn: false, copy_of });
     }
 
     /// Puts a new list in the place of the live one, and tells by it what happened.
@@ -244,6 +257,13 @@ impl<'s> Session<'s> {
             for entry in messages {
                 self.upsert(entry, lose);
             }
+            return;
+        }
+        let known: Option<Vec<usize>> = new.iter().map(|entry| self.live(&entry.id)).collect();
+        if let Some(known) = known {
+            // Nothing is new, so that nothing was summarised: the conversation went back to what is left.
+            old.get(common).into_iter().for_each(|first| self.withdraw(*first));
+            known.into_iter().skip(common).for_each(|index| self.show_again(index));
             return;
         }
         let kept_from = new.iter().filter_map(|entry| self.live(&entry.id)).min();
@@ -299,7 +319,7 @@ impl<'s> Session<'s> {
             let (id, model) = (entry.id.to_string(), entry.model.to_string());
             message.call = called.then(|| Box::new(Call { id, model, usage: usage.ok().flatten(), unchained: false, ..Call::default() }));
         }
-        Some(Held { message, results, withdrawn: false })
+        Some(Held { message, results, withdrawn: false, copy_of: None })
     }
 
     /// The message with one call's answer. Pictures and texts beside the answer belong to it.
@@ -335,9 +355,14 @@ impl<'s> Session<'s> {
             compaction.before = place(compaction.before);
             compaction.kept_from = compaction.kept_from.map(place);
         }
-        for Held { mut message, results, .. } in self.held {
+        for Held { mut message, mut results, copy_of, .. } in self.held {
             message.rewind = message.rewind.map(place);
-            if let Some(call) = &mut message.call {
+            if let Some(original) = copy_of {
+                message.copy_of = Some(place(original));
+                // More results than the original had are new ones.
+                let shown = place(original) + 1..place(original + 1);
+                results.iter_mut().zip(shown).for_each(|(result, at)| result.copy_of = Some(at));
+            } else if let Some(call) = &mut message.call {
                 call.unchained = self.made.chain.link(&call.model);
             } else if message.role == Role::Assistant {
                 self.made.chain.broken = true;

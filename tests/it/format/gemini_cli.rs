@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts};
+use crate::support::{fixture, in_short, prompts, read_text};
 
 #[test]
 fn a_journal_is_replayed() {
@@ -29,4 +29,36 @@ fn a_journal_is_replayed() {
     let compaction = &session.compactions[0];
     assert_eq!((compaction.before, compaction.kept_from), (9, Some(7)));
     assert_eq!(compaction.summary.as_ref().unwrap().content.as_deref(), Some("<state_snapshot>all</state_snapshot>"));
+}
+
+/// `/rewind` takes messages back and writes the list that is left, here without what the program had put in front.
+#[test]
+fn a_list_without_a_new_message_is_a_way_back() {
+    let said = |id: &str, text: &str| {
+        format!(r#"{{"id":"{id}","timestamp":"2026-06-12T10:55:45Z","type":"user","content":[{{"text":"{text}"}}]}}"#)
+    };
+    let reply = |id: &str, text: &str, input: u64| {
+        let tokens = format!(r#"{{"input":{input},"output":1,"cached":0,"thoughts":0,"tool":0,"total":{}}}"#, input + 1);
+        format!(
+            r#"{{"id":"{id}","timestamp":"2026-06-12T10:55:46Z","type":"gemini","content":"{text}","tokens":{tokens},"model":"gemini-3-pro"}}"#
+        )
+    };
+    let log = [
+        r#"{"sessionId":"g","projectHash":"0","startTime":"2026-06-12T10:55:16Z","kind":"main"}"#.to_owned(),
+        format!(r#"{{"$set":{{"messages":[{}]}}}}"#, said("u0", "Context")),
+        said("u1", "One"),
+        reply("a1", "First", 900),
+        said("u2", "Two"),
+        reply("a2", "Second", 950),
+        r#"{"$rewindTo":"u2"}"#.to_owned(),
+        format!(r#"{{"$set":{{"messages":[{},{}]}}}}"#, said("u1", "One"), reply("a1", "First", 900)),
+        said("u3", "Three"),
+        reply("a3", "Third", 500),
+    ];
+    let (transcripts, lost) = read_text("session-1.jsonl", &log.join("\n"));
+    let session = &transcripts[0];
+    let texts = ["u: Context", "u: One", "a: First", "u: Two", "a: Second", "u: One", "a: First", "u: Three", "a: Third"];
+    assert_eq!((in_short(session), lost), (texts.map(str::to_owned).to_vec(), vec![]));
+    assert_eq!((prompts(session), session.compactions.len()), (vec![(900, 1), (950, 1), (500, 1)], 0));
+    assert_eq!((session.messages[5].rewind, session.messages[5].copy_of, session.messages[6].copy_of), (Some(0), Some(1), Some(2)));
 }
