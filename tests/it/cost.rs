@@ -175,6 +175,9 @@ fn prices_have_days_and_tiers() {
     let gemini = tables.catalog.find("google/gemini-3-pro-preview");
     let price = tables.prices.of("google/gemini-3-pro-preview", gemini, None).unwrap();
     assert_eq!((price.rates(200_000).input, price.rates(200_001).input), (Rate(2_000_000), Rate(4_000_000)));
+    let grok = |time| tables.prices.of("grok-code-fast-1", tables.catalog.find("grok-code-fast-1"), time).unwrap().rates(1000);
+    let times = ["2026-05-14T23:59:59Z", "2026-05-15T00:00:00Z"].map(|time| grok(Some(day(time))));
+    assert_eq!(times.map(|rates| (rates.input.0, rates.output.0)), [(200_000, 1_500_000), (1_000_000, 2_000_000)]);
     // DeepSeek's working hours cost twice as much, from Monday to Friday.
     let deepseek =
         |name: &str, time: &str| tables.prices.of(name, tables.catalog.billed_as(name), Some(day(time))).unwrap().rates(1000).output;
