@@ -2,6 +2,7 @@
 
 use super::gathered::{Corpus, CorpusFacts, Mirrored, UnseenFacts};
 use super::impose::impose;
+use crate::format::counts_cache;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
 use crate::trace::{Outputs, SentPrompts, Trace};
@@ -11,7 +12,8 @@ use std::collections::BTreeSet;
 impl Corpus {
     /// The agents whose logs tell what the prompt cache did.
     pub fn cache_tellers(&self) -> BTreeSet<String> {
-        self.traces.each().filter(|trace| trace.tells_of_cache()).map(|trace| trace.agent.clone()).collect()
+        let tells = |trace: &Trace| trace.tells_of_cache() || (counts_cache(&trace.agent) && trace.usages().next().is_some());
+        self.traces.each().filter(|trace| tells(trace)).map(|trace| trace.agent.clone()).collect()
     }
 
     /// The agents that recorded the sessions.

@@ -22,6 +22,12 @@ pub use ground::{ReadError, Source};
 pub use reader::{Claim, Read, Reader};
 pub use traffic::openai_chat::LeftOut;
 
+/// Does this agent write with each call what its provider reports as read from the cache, so that a zero is a count? Gemini CLI does, and speaks to Google
+/// alone. Agents that speak to many write a zero for those that report nothing, too.
+pub fn counts_cache(agent: &str) -> bool {
+    agent == agents::gemini_cli::READER.name
+}
+
 /// All readers, the more specific ones first. The order decides among those that say [`Claim::Maybe`] alone: a test holds that no two say [`Claim::Yes`]
 /// of one file.
 pub const READERS: &[&Reader] = &[

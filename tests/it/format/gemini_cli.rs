@@ -1,4 +1,6 @@
 use crate::support::{fixture, in_short, prompts, read_text};
+use crate::truth::corpus;
+use ctxsim::catalog::Catalog;
 
 #[test]
 fn a_journal_is_replayed() {
@@ -61,4 +63,18 @@ fn a_list_without_a_new_message_is_a_way_back() {
     assert_eq!((in_short(session), lost), (texts.map(str::to_owned).to_vec(), vec![]));
     assert_eq!((prompts(session), session.compactions.len()), (vec![(900, 1), (950, 1), (500, 1)], 0));
     assert_eq!((session.messages[5].rewind, session.messages[5].copy_of, session.messages[6].copy_of), (Some(0), Some(1), Some(2)));
+}
+
+#[test]
+fn a_count_of_no_cached_tokens_is_a_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("session-1.json");
+    let reply = r#"{"id":"a","type":"gemini","content":"Ho","tokens":{"input":900,"output":1,"cached":0,"thoughts":0,"tool":0,"total":901},"model":"gemini-3-pro"}"#;
+    let asked = r#"{"id":"u","type":"user","content":"Hi"}"#;
+    std::fs::write(
+        &log,
+        format!(r#"{{"sessionId":"g","projectHash":"0","startTime":"2026-06-12T10:55:16Z","messages":[{asked},{reply}]}}"#),
+    )
+    .unwrap();
+    assert!(corpus(&Catalog::builtin().unwrap(), &[&log]).traces.each().all(|trace| trace.tells_of_cache()));
 }
