@@ -4,7 +4,7 @@
 const LONG_CONTEXT: [&str; 2] = ["[1m]", "-1m"];
 
 /// Words behind a model's name that leave its price as it is: editions, efforts of reasoning, number formats of open weights.
-const SAME_PRICE: &str = "latest preview exp experimental beta stable default v0 v1 v2 customtools instruct chat it thinking thought reasoning non maas \
+const SAME_PRICE: &str = "latest preview beta stable default v0 v1 v2 customtools instruct chat it thinking thought reasoning non maas \
                           none minimal low medium high xhigh extra fp4 fp8 fp16 bf16 nvfp4 mxfp4 int4 int8 awq gptq gguf";
 
 /// A model's name in a log, less what says where it is hosted.

@@ -98,6 +98,7 @@ fn what_may_cost_more_is_not_billed_as_the_model_it_is_named_after() {
         ("claude-opus-4.6-1m", "claude-opus-4-6[1m]"),
         ("claude-4.5-opus-high-thinking", "claude-opus-4-5"),
         ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro"),
+        ("deepseek/deepseek-v3.2-exp", "deepseek-v3.2"),
         ("grok-4-fast-non-reasoning", "grok-4-fast"),
         ("zai-org/GLM-4.6-FP8", "glm-4.6"),
         ("custom:GPT-5.4-Mini-[OpenAI-BYOK]-0", "gpt-5.4-mini"),
@@ -114,6 +115,7 @@ fn what_may_cost_more_is_not_billed_as_the_model_it_is_named_after() {
         ("gpt-5-custom", "gpt-5"),
         ("claude-opus-4-6-fast", "claude-opus-4-6"),
         ("glm-4.5-air", "glm-4.5"),
+        ("gemini-2.5-pro-exp-03-25", "gemini-2.5-pro"),
         ("grok-code-fast-1:free", "grok-code-fast-1"),
     ] {
         assert_eq!((id(name).as_deref(), catalog.billed_as(name)), (Some(window), None), "{name}");
