@@ -166,3 +166,15 @@ fn a_wrapper_lends_its_content_to_the_one_call_in_it() {
     );
     assert_eq!(lost, [("span around other calls (its figures are theirs)".to_owned(), 1)]);
 }
+
+#[test]
+fn a_span_with_the_usage_of_a_whole_run_is_no_call() {
+    let run = span("1", "", r#""openinference.span.kind":"AGENT","gen_ai.usage.input_tokens":40,"gen_ai.usage.output_tokens":7"#);
+    let (sessions, lost) = read_text("spans.jsonl", &run);
+    assert_eq!((sessions.len(), lost), (0, vec![("usage of a whole session alone".to_owned(), 1)]));
+    // Around a call of a model it repeats the call's figures.
+    let call = span("2", "1", r#""gen_ai.operation.name":"chat","gen_ai.usage.input_tokens":40,"gen_ai.usage.output_tokens":7"#);
+    let (sessions, lost) = read_text("spans.jsonl", &format!("{run}\n{call}"));
+    assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(40, 7)]);
+    assert!(lost.iter().all(|(reason, _)| reason == "call without its content"), "{lost:?}");
+}

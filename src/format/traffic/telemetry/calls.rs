@@ -18,6 +18,8 @@ pub struct Generation {
     pub trace: String,
     /// Was a model called in it? Others are kept for the nesting alone.
     pub called: bool,
+    /// Is it the run of an agent, with the usage of all its calls?
+    pub whole: bool,
     /// Milliseconds since 1970.
     pub time: Option<i64>,
     /// The model; empty where it is unknown.
@@ -53,7 +55,11 @@ pub fn join(spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut
             }
             (false, _) => {
                 if span.usage.is_some() && !holds_calls {
-                    lose("span with usage whose operation is no call of a model");
+                    lose(if span.whole {
+                        "usage of a whole session alone"
+                    } else {
+                        "span with usage whose operation is no call of a model"
+                    });
                 }
                 continue;
             }

@@ -95,6 +95,7 @@ fn generation(observation: Observation, lose: &mut dyn FnMut(&str)) -> Generatio
     let attribute = |name: &str| kept.get("attributes").and_then(|kept| kept.get(name)).cloned().unwrap_or_default();
     Generation {
         called,
+        whole: false,
         id: observation.id.to_string(),
         parent: observation.parent_observation_id.to_string(),
         trace: observation.trace_id.to_string(),

@@ -82,8 +82,9 @@ fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
         "" => kind == "LLM" || (kind.is_empty() && tokens.input != Count::Absent),
         _ => false,
     };
-    // Of other operations it tells what is left out.
-    let other = || tokens.usage().ok().flatten().filter(|_| !operation.is_empty());
+    // Of other operations, and of an agent's whole run, it tells what is left out.
+    let whole = operation.is_empty() && kind == "AGENT";
+    let other = || tokens.usage().ok().flatten().filter(|_| whole || !operation.is_empty());
     let usage = if called { sound(tokens.usage(), lose) } else { other() };
     let cost = serde_json::from_value::<Dollars>(first(&["gen_ai.usage.cost", "llm.cost.total"])).unwrap_or_default();
     let (mut input, mut output) = (first(&["gen_ai.input.messages"]), first(&["gen_ai.output.messages"]));
@@ -113,6 +114,7 @@ fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
     }
     Generation {
         called,
+        whole,
         id: span.id(),
         parent: span.parent(),
         trace: span.trace(),
