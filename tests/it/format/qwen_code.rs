@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts};
+use crate::support::{fixture, in_short, prompts, read_text};
 use ctxsim::transcript::CompactionKind;
 
 #[test]
@@ -51,4 +51,21 @@ fn a_sub_agent_is_a_session_of_its_own() {
     let (transcripts, _) = fixture("qwen-code/session.jsonl");
     assert_eq!((transcripts[1].id.as_str(), transcripts[1].parent.as_deref()), ("qs/explore-1", Some("qs")));
     assert_eq!(in_short(&transcripts[1]), ["u: Explore", "a: Found"]);
+}
+
+#[test]
+fn a_reply_in_two_records_of_one_id_is_one_call() {
+    let record = |id: &str, before: &str, kind: &str, more: &str| {
+        format!(
+            r#"{{"uuid":"{id}","parentUuid":{before},"sessionId":"s","timestamp":"2026-08-17T13:00:05.000Z","type":"{kind}","cwd":"/p","version":"0.21.13",{more}}}"#
+        )
+    };
+    let thought = record("2", r#""1""#, "assistant", r#""message":{"role":"model","parts":[{"text":"Hm","thought":true}]}"#);
+    let used = r#""model":"m","usageMetadata":{"promptTokenCount":12,"candidatesTokenCount":4},"message":{"role":"model","parts":[{"text":"Done"}]}"#;
+    let done = record("2", r#""1""#, "assistant", used);
+    let asked = record("1", "null", "user", r#""message":{"role":"user","parts":[{"text":"Go"}]}"#);
+    let (transcripts, lost) = read_text("chat.jsonl", &[&asked, &thought, &thought, &done, &done].map(String::as_str).join("\n"));
+    assert_eq!((prompts(&transcripts[0]), in_short(&transcripts[0]).len()), (vec![(12, 4)], 2));
+    assert_eq!(transcripts[0].messages[1].parts.len(), 2);
+    assert_eq!(lost, [("record that is in the file already".to_owned(), 2)]);
 }

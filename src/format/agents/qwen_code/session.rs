@@ -29,7 +29,7 @@ impl<'s> Session<'s> {
 
     pub fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
         if !record.uuid.id().is_empty() && self.branches.place_of(record.uuid.id()).is_some() {
-            return lose("record that is in the file already");
+            return if self.goes_on(record) { self.join(record, lose) } else { lose("record that is in the file already") };
         }
         self.describe(record);
         // A first record that names one before it goes on from another file.
@@ -44,6 +44,30 @@ impl<'s> Session<'s> {
             "tool_result" => self.tool_result(record, time, lose),
             "system" => self.system(record, time, lose),
             _ => lose("unknown record type"),
+        }
+    }
+
+    /// Is a record with a known id more of the reply that came last, whose usage is still to come?
+    fn goes_on(&self, record: &Record<'_>) -> bool {
+        let written = record.message.as_ref().and_then(hash).and_then(|hash| self.by_parts.get(&hash).copied());
+        let last = self.made.transcript.messages.last().filter(|last| last.id == record.uuid.id());
+        let waits = last.and_then(|last| last.call.as_ref()).is_some_and(|call| call.usage.is_none());
+        &*record.kind == "assistant" && waits && written.is_none_or(|at| at + 1 != self.made.next())
+    }
+
+    fn join(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        let mut results = Vec::new();
+        let mut parts = record.message.as_ref().map(|content| self.parts(content, &mut results, lose)).unwrap_or_default();
+        parts.append(&mut results);
+        self.made.tools.note_all(&parts);
+        let usage = record.usage_metadata.as_ref().and_then(|tokens| sound(usage(tokens), lose));
+        let Some(last) = self.made.transcript.messages.last_mut() else { return };
+        last.parts.extend(parts);
+        if let Some(call) = &mut last.call {
+            call.usage = usage;
+            if !record.model.is_empty() {
+                call.model = record.model.to_string();
+            }
         }
     }
 
