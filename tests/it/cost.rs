@@ -9,7 +9,7 @@ use ctxsim::cost::{Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCa
 use ctxsim::policy::Plan;
 use ctxsim::sim::{Event, EventKind, Lasts, Outcome, SummaryCall, simulate};
 use ctxsim::trace::Trace;
-use ctxsim::transcript::{Trust, Usage};
+use ctxsim::transcript::{Role, Trust, Usage};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -61,10 +61,10 @@ fn the_bill_worked_by_hand() {
 
 #[test]
 fn calls_without_times_have_the_price_of_when_their_session_began() {
-    let tables = tables();
+    let tables = Tables::builtin();
     let (mut trace, outcome) = session("o3", &[(0, 2000, 0)]);
     // The call's message moves behind one of a person, which has the only time.
-    trace.messages.insert(0, MessageRow { role: Role::User, ..trace.messages[0].clone() });
+    trace.messages.insert(0, made::message(Role::User));
     (trace.calls[0].message, trace.messages[1].time) = (1, None);
     for (day, input, output) in [("2025-06-09", 10_000, 40_000), ("2025-06-11", 2000, 8000)] {
         trace.messages[0].time = Some(format!("{day}T12:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond());

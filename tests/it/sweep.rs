@@ -194,7 +194,7 @@ fn a_setting_is_judged_by_all_that_is_known() {
             sample = Sample::new((0..8).map(|place| Origin { project: None, family: place % clusters as u64 }));
         }
         let sampling = &Sampling::of(sample, 200, 1);
-        let by = Judging { objective, constraints: &[], remoteness: &[], own: &[Some(1); 2], sampling, bars };
+        let by = Judging { objective, constraints: &[], distance: &[], own: &[Some(1); 2], sampling, bars };
         let found = judgements(&rows, &by);
         (found[1].standing, found[0].own.unwrap().finding)
     };
