@@ -8,7 +8,7 @@
 use super::share::largest_remainder;
 use super::thinking::Reply;
 use crate::catalog::Thinking;
-use crate::trace::{CallRow, PartKind, Trace};
+use crate::trace::{CallRow, CompactionRow, PartKind, Trace};
 use crate::transcript::{CompactionKind, Role, Trust, Usage};
 
 /// The calibration begins at the family's prior, as if so many tokens had confirmed it.
@@ -305,23 +305,22 @@ fn first_prompt(trace: &Trace) -> Option<u64> {
 /// all, those that the agent estimated or rounded size the calls: nothing is anchored on them.
 pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
-    let mut compactions = trace.compactions.iter().map(|compaction| compaction.before as usize).peekable();
+    let events: Vec<usize> = trace.compactions.iter().map(|compaction| compaction.before as usize).collect();
+    let mut compactions = events.into_iter().peekable();
     let mut next = 0;
     let mut calls = std::mem::take(&mut trace.calls);
     let mut seen_prompt = false;
     let reported = calls.iter().any(|call| call.anchor().is_some());
     let estimate = |call: &CallRow| call.usage.filter(|usage| !reported && usage.trust == Trust::Estimated && usage.prompt > 0);
     let prompt_of = |call: &CallRow| call.anchor().or_else(|| estimate(call));
+    let behind = behind_compactions(trace, &calls);
     for call in &mut calls {
         let reply = call.message as usize;
         for index in next..=reply {
             walk.enter(trace, index);
         }
         next = reply + 1;
-        let mut undone = false;
-        while compactions.next_if(|before| *before <= reply).is_some() {
-            undone = true;
-        }
+        let undone = std::iter::from_fn(|| compactions.next_if(|before| *before <= reply)).count() > 0;
         call.visible = walk.visible - walk.truth_of(trace, reply);
         if let Some(usage) = prompt_of(call) {
             if !seen_prompt {
@@ -329,8 +328,13 @@ pub(super) fn contexts(trace: &mut Trace) {
                 walk.missing = call.visible.saturating_sub(usage.prompt);
                 seen_prompt = true;
             } else {
-                walk.settle(call, &usage, undone && !call.chained);
+                let unexplained = walk.settle(call, &usage, undone && !call.chained);
+                let of_model = behind.iter().filter(|(model, _)| !differ(*model, call.model));
+                let most = of_model.map(|(_, prompt)| *prompt).min().unwrap_or(u64::MAX);
+                call.visible += if call.chained { 0 } else { walk.find(trace, reply, unexplained, most) };
             }
+            walk.served.clear();
+            walk.since = reply;
             walk.model = call.model.or(walk.model);
         } else if undone {
             walk.undo_at_next_anchor = true;
@@ -340,6 +344,7 @@ pub(super) fn contexts(trace: &mut Trace) {
         if let Some(usage) = call.reported().filter(|usage| usage.trust == Trust::Partial) {
             // What its prompt holds beside the log is its own: the next one may be without.
             call.hidden = (usage.prompt + call.missing).saturating_sub(call.visible);
+            walk.serve(trace, reply);
         }
         call.output = output(trace, call);
     }
@@ -349,6 +354,14 @@ pub(super) fn contexts(trace: &mut Trace) {
         calls[..first].iter_mut().for_each(|call| call.hidden = hidden);
     }
     trace.calls = calls;
+}
+
+/// The first recorded prompt behind each recorded compaction, with its model: it held all of the hidden overhead.
+fn behind_compactions(trace: &Trace, calls: &[CallRow]) -> Vec<(Option<u32>, u64)> {
+    let compacted = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact);
+    let behind = |before: u32| calls[calls.partition_point(|call| call.message < before)..].iter();
+    let first = |event: &CompactionRow| behind(event.before).find_map(|call| Some((call.model, call.anchor()?.prompt)));
+    compacted.filter_map(first).collect()
 }
 
 fn output(trace: &Trace, call: &CallRow) -> u64 {
@@ -372,6 +385,10 @@ struct Walk {
     expired_up_to: usize,
     /// The model of the last recorded prompt.
     model: Option<u32>,
+    /// The reply to the last recorded prompt.
+    since: usize,
+    /// Calls of the provider's own tools since then, as message and part: what they found stands nowhere else in the log.
+    served: Vec<(usize, usize)>,
 }
 
 impl Walk {
@@ -402,23 +419,54 @@ impl Walk {
         if message < self.expired_up_to { all - expiring_of(trace, message) } else { all }
     }
 
-    /// Brings hidden and missing in line with a recorded prompt, so that the context of an untouched session equals it.
-    fn settle(&mut self, call: &CallRow, usage: &Usage, undone: bool) {
+    /// Notes the calls of a reply that nothing answers: the provider ran their tools itself.
+    fn serve(&mut self, trace: &Trace, reply: usize) {
+        let calls = trace.messages[reply].parts().filter(|part| trace.parts[*part as usize].kind == PartKind::ToolCall);
+        let served = calls.filter(|part| trace.parts.iter().all(|other| other.answers != Some(*part)));
+        self.served.extend(served.map(|part| (reply, part as usize)));
+    }
+
+    /// Books growth that nothing explains as conversation instead of overhead, and says how much of it: all where the provider's own tools found
+    /// something, else what is beyond the `most` that overhead can be. Calls of those tools take it, else what came since the last recorded prompt.
+    fn find(&mut self, trace: &mut Trace, reply: usize, growth: u64, most: u64) -> u64 {
+        let live = |message: &usize| self.live.binary_search(message).is_ok();
+        let mut takers: Vec<usize> = self.served.iter().filter(|(message, _)| live(message)).map(|(_, part)| *part).collect();
+        let mut found = growth;
+        if takers.is_empty() {
+            found = growth.min(self.hidden.saturating_sub(most));
+            let parts = (self.since..reply).filter(live).flat_map(|message| trace.messages[message].parts());
+            takers = parts.map(|part| part as usize).filter(|part| !trace.parts[*part].expires).collect();
+        }
+        let found = if takers.is_empty() { 0 } else { found };
+        for (part, share) in takers.iter().zip(largest_remainder(found, &vec![1; takers.len()])) {
+            trace.parts[*part].truth += share;
+            trace.parts[*part].anchored &= share == 0;
+        }
+        self.hidden -= found;
+        self.visible += found;
+        found
+    }
+
+    /// Brings hidden and missing in line with a recorded prompt, so that the context of an untouched session equals it. Says how much of the growth
+    /// nothing explains: that counts as hidden so far.
+    fn settle(&mut self, call: &CallRow, usage: &Usage, undone: bool) -> u64 {
         let now = (self.hidden + call.visible).saturating_sub(self.missing);
         if undone || self.undo_at_next_anchor {
             self.undone = now.saturating_sub(usage.prompt);
             self.undo_at_next_anchor = false;
             // A prompt that grew all the same is settled like any other.
             if now >= usage.prompt {
-                return;
+                return 0;
             }
         }
         let expected = now.saturating_sub(self.undone);
+        let mut unexplained = 0;
         if usage.prompt >= expected {
             let more = usage.prompt - expected;
             let back = more.min(self.missing);
             self.missing -= back;
             self.hidden += more - back;
+            unexplained = more - back;
         } else {
             let less = expected - usage.prompt;
             // What goes without a note is what agents prune and strip: parts of the conversation. System prompt and tools stay; another
@@ -436,6 +484,7 @@ impl Walk {
         let beyond = self.missing.saturating_sub(call.visible);
         self.missing -= beyond;
         self.hidden = self.hidden.saturating_sub(beyond);
+        unexplained.min(self.hidden)
     }
 }
 

@@ -112,6 +112,40 @@ fn an_overhead_above_a_prompt_behind_a_compaction_is_none_in_any_log() {
 }
 
 #[test]
+fn overhead_that_grows_stays_below_a_prompt_behind_a_compaction() {
+    let prompts = [20_000, 20_100, 60_000, 60_100, 25_000];
+    let text =
+        session("s", "1.0", false, &prompts, Some(4)).replace(r#""usage":{"prompt":60000"#, r#""unchained":true,"usage":{"prompt":60000"#);
+    let corpus = read(&[("s.jsonl", text)]);
+    let hidden: Vec<u64> = of(&corpus, "s").calls.iter().map(|call| call.hidden).collect();
+    assert!(hidden[2..].iter().all(|hidden| *hidden == 25_000), "{hidden:?}");
+}
+
+/// It was in the prompts behind it, and a compaction takes it out.
+#[test]
+fn what_the_providers_own_search_found_is_conversation() {
+    let line = |kind: &str, payload: &str| format!(r#"{{"type":"{kind}","payload":{{"type":{payload}}}}}"#) + "\n";
+    let said = |role: &str| {
+        line("response_item", &format!(r#""message","role":"{role}","content":[{{"type":"input_text","text":"a few words"}}]"#))
+    };
+    let usage = |total: u64, input: u64| {
+        let sums =
+            format!(r#""total_token_usage":{{"input_tokens":{total}}},"last_token_usage":{{"input_tokens":{input},"output_tokens":5}}"#);
+        line("event_msg", &format!(r#""token_count","info":{{{sums}}}"#))
+    };
+    let turn = |total: u64, input: u64| [said("user"), said("assistant"), usage(total, input)].concat();
+    let search = line("response_item", r#""web_search_call","id":"ws_1","action":{"type":"search"}"#);
+    let searched = [said("user"), search, said("assistant"), usage(2, 50_000)].concat();
+    let compacted = line("compacted", r#""x","message":"What was done.""#);
+    let meta = line("session_meta", r#""x","id":"s""#);
+    let log = [meta, turn(1, 10_000), searched, turn(3, 50_200), compacted, turn(4, 12_000)].concat();
+    let corpus = read(&[("rollout.jsonl", log)]);
+    let calls = &of(&corpus, "s").calls;
+    let marks: Vec<(bool, bool)> = calls.iter().map(|call| (call.hidden == calls[0].hidden, call.visible > 40_000)).collect();
+    assert_eq!(marks, [(true, false), (false, false), (true, true), (true, true)], "{calls:?}");
+}
+
+#[test]
 fn where_nothing_tells_the_overhead_all_of_it_stays_and_the_facts_say_so() {
     let corpus = read(&[("s.jsonl", session("s", "1.0", true, &[120_000, 120_100], None))]);
     assert_eq!(of(&corpus, "s").unseen.map(|unseen| (unseen.tokens, unseen.base)), Some((0, BaseFrom::Unknown)));
