@@ -1,7 +1,7 @@
 //! Records in, a transcript out: what every reader does with what it finds.
 
 use super::ground::{Source, compact, text_or_json};
-use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Text, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Text, Transcript, Usage, most_frequent};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64;
@@ -89,13 +89,22 @@ pub struct Recorder<'s> {
     pub chain: Chain,
     /// The windows that the log names.
     pub windows: NamedWindows,
+    /// Model and host of each reply, where the log names hosts.
+    pub hosts: Vec<(String, String)>,
 }
 
 impl<'s> Recorder<'s> {
     /// An empty session of this agent.
     pub fn new(agent: &str, id: String, scale: &'s dyn Scale) -> Recorder<'s> {
         let transcript = Transcript { id, agent: agent.to_owned(), ..Transcript::default() };
-        Recorder { scale, transcript, tools: Tools::default(), chain: Chain::default(), windows: NamedWindows::default() }
+        Recorder {
+            scale,
+            transcript,
+            tools: Tools::default(),
+            chain: Chain::default(),
+            windows: NamedWindows::default(),
+            hosts: Vec::new(),
+        }
     }
 
     /// The session has this id, where it is one.
@@ -173,6 +182,11 @@ impl<'s> Recorder<'s> {
         // Most logs name no window: models need not be counted then.
         if self.transcript.window.is_none() && self.windows != NamedWindows::default() {
             self.transcript.window = self.windows.of(self.transcript.main_model());
+        }
+        if !self.hosts.is_empty() {
+            let main = self.transcript.main_model().unwrap_or_default();
+            let hosts = self.hosts.iter().filter(|(model, _)| model == main).map(|(_, host)| host.as_str());
+            self.transcript.host = most_frequent(hosts).map(str::to_owned);
         }
         self.transcript
     }

@@ -133,6 +133,9 @@ fn a_host_sets_limits_of_its_own_by_the_day() {
     assert_eq!(on("github-copilot", "2026-11-01"), (200_000, 168_000, WindowFrom::Host));
     // Before the first day that is known the first limits hold.
     assert_eq!(on("github-copilot", "2025-01-01"), (128_000, 128_000, WindowFrom::Host));
+    // A subscription holds prompts to less than the maker does.
+    let subscribed = session(r#""agent":"pi","model":"gpt-5.3-codex","host":"openai-codex""#, 50_000, 100);
+    assert_eq!(window(&subscribed, None, None), (272_000, 272_000, WindowFrom::Host));
 }
 
 #[test]

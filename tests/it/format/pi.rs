@@ -179,6 +179,14 @@ fn openclaw_is_an_agent_of_its_own() {
     assert_eq!(read("/x", &said[..2]).agent, "pi");
 }
 
+/// The host is that of the main model: a subscription has a window of its own.
+#[test]
+fn the_host_is_the_provider_of_the_main_model() {
+    let said = [("anthropic", "opus"), ("openai-codex", "gpt-5.4"), ("openai", "gpt-5.4"), ("openai-codex", "gpt-5.4")];
+    let (sessions, _) = read_text("log.jsonl", &session("one", "/x", &said.map(|(provider, model)| reply(provider, model, 90))));
+    assert_eq!(sessions[0].host.as_deref(), Some("openai-codex"));
+}
+
 #[test]
 fn each_header_with_an_id_of_its_own_begins_a_session() {
     let said = [reply("zai", "glm-5", 90), reply("zai", "glm-5", 95)];

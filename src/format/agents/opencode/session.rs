@@ -5,7 +5,7 @@ use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, mi
 use crate::format::ground::{Dollars, Lose, compact, image};
 use crate::format::recorder::Recorder;
 use crate::list::Arrange;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent, project};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, project};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -38,8 +38,6 @@ pub struct Session<'s> {
     prunings: Vec<(i64, usize)>,
     /// Instructions that came with a user message.
     system: Option<u64>,
-    /// Model and host of each reply.
-    hosts: Vec<(String, String)>,
     /// The first message that OpenCode leaves out from now on.
     withdrawn_from: Option<usize>,
 }
@@ -96,7 +94,6 @@ impl<'s> Session<'s> {
             calls: Vec::new(),
             prunings: Vec::new(),
             system: None,
-            hosts: Vec::new(),
             withdrawn_from: None,
         }
     }
@@ -134,7 +131,7 @@ impl<'s> Session<'s> {
         // A reply that comes first answers a message that the export lacks.
         self.made.transcript.begins_in_middle |= !user && info.parent.some_id().is_some() && self.made.transcript.messages.is_empty();
         if !user && !info.provider.is_empty() {
-            self.hosts.push((info.model.to_string(), info.provider.to_string()));
+            self.made.hosts.push((info.model.to_string(), info.provider.to_string()));
         }
         let agent = if info.agent.is_empty() { &info.mode } else { &info.agent };
         let failure = info.error.as_ref().map(|failure| &failure.name);
@@ -451,12 +448,10 @@ impl<'s> Session<'s> {
         });
         self.made.transcript.compactions.extend(prunings);
         self.made.transcript.compactions.arrange_by_key(|compaction| (compaction.before, compaction.time));
-        let main = self.made.transcript.main_model().unwrap_or_default();
-        let hosts = self.hosts.iter().filter(|(model, _)| model == main).map(|(_, host)| host.as_str());
-        self.made.transcript.host = most_frequent(hosts).map(str::to_owned);
-        let Transcript { messages, compactions, side_calls, .. } = &self.made.transcript;
+        let transcript = self.made.into_transcript();
+        let Transcript { messages, compactions, side_calls, .. } = &transcript;
         let empty = messages.is_empty() && compactions.is_empty() && side_calls.is_empty();
-        (!empty).then_some(self.made.transcript)
+        (!empty).then_some(transcript)
     }
 }
 

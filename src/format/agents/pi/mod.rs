@@ -56,12 +56,12 @@ fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)
         source.values(line, |entry: Entry<'_>, lose| {
             if session.is_over_with(&entry) {
                 let over = std::mem::replace(&mut session, new(name.clone()));
-                Some(over.made.transcript).filter(said).into_iter().for_each(&mut *give);
+                Some(over.made.into_transcript()).filter(said).into_iter().for_each(&mut *give);
             }
             session.enter(&entry, lose);
         });
     })?;
-    end(Some(session.made.transcript).filter(said), 0, source, give);
+    end(Some(session.made.into_transcript()).filter(said), 0, source, give);
     Ok(())
 }
 
@@ -265,6 +265,9 @@ impl Session<'_> {
         let model = format!("{}/{}", &*payload.provider, &*payload.model);
         let unchained = self.made.chain.link(&model);
         self.made.chain.broken = broken_off;
+        if let Some(host) = payload.provider.some_id() {
+            self.made.hosts.push((payload.model.to_string(), host.to_owned()));
+        }
         let id = payload.response_id.some_id().map(str::to_owned);
         let id = id.or_else(|| Some(payload.usage.as_ref()?.fingerprint(payload.timestamp?)));
         Some(Call { id: id.unwrap_or_default(), model: payload.model.to_string(), usage, unchained, ..Call::default() })
