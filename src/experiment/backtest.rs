@@ -133,8 +133,7 @@ pub fn recorders() -> Result<Vec<Policy>, PolicyError> {
 /// Tests policies against a corpus: each session by the one that it was recorded under, or, where a single one is given, all
 /// sessions by that one: what it does in those without recorded events is a false alarm.
 pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSettings<'_>) -> Result<Backtest, PolicyError> {
-    let summaries = RecordedSummaries::fit(corpus.traces.each());
-    let mut result = Backtest { summaries, ..Backtest::default() };
+    let mut result = Backtest::default();
     let mut chosen: Vec<(usize, &Policy, Option<&RecordedBy>)> = Vec::new();
     for (place, trace) in corpus.traces.each().enumerate() {
         match choose(&trace, policies, settings.replay) {
@@ -149,6 +148,7 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
             }
         }
     }
+    result.summaries = RecordedSummaries::fit(chosen.iter().filter_map(|(place, ..)| corpus.traces.at(*place)));
     let tested = chosen.par_iter().map(|(place, policy, entry)| {
         let trace = corpus.traces.at(*place).unwrap_or_default();
         let session = Session::new(&trace, policy, *entry, settings, &result.summaries)?;

@@ -96,6 +96,8 @@ fn sample(trace: &Trace, event: &CompactionRow) -> Option<Sample> {
     }
     let tokens = summary_of(trace, event)?;
     let next = trace.calls.partition_point(|call| call.message < event.before);
+    // What no call followed was in no prompt.
+    trace.calls.get(next)?;
     let usage = |index: usize| trace.calls.get(index).and_then(|call| call.usage);
     let before = event.tokens_before.or_else(|| usage(next.checked_sub(1)?).map(|usage| usage.prompt + usage.output));
     let after = usage(next).map(|usage| usage.prompt).or(event.tokens_after);

@@ -131,6 +131,20 @@ fn what_the_providers_own_search_found_is_in_no_other_prompt() {
     }
 }
 
+/// Codex takes three quarters of the bytes less 650 for what an encrypted item says, four to a token. A word in its place tells nothing.
+#[test]
+fn an_encrypted_summary_is_as_large_as_codex_takes_it_for() {
+    let size = |content: &str| {
+        let left = format!(
+            r#"{{"message":"","replacement_history":[{{"type":"message"}},{{"type":"compaction","encrypted_content":"{content}"}}]}}"#
+        );
+        let said = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[]}}"#;
+        let (sessions, _) = read_text("rollout.jsonl", &format!("{said}\n{{\"type\":\"compacted\",\"payload\":{left}}}\n"));
+        sessions[0].compactions[0].summary.as_ref().map(|summary| summary.tokens)
+    };
+    assert_eq!((size(&"x".repeat(4_200)), size("[removed]")), (Some(625), None));
+}
+
 /// Two files on one stream are two sessions. A fork repeats the heads of those that it came from, and a resumed session its own.
 #[test]
 fn a_head_of_another_session_behind_replies_begins_one() {

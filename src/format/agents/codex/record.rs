@@ -2,7 +2,7 @@
 
 use crate::format::ground::{Absurd, Count, Words, at};
 use crate::format::usage::Reported;
-use crate::format::wire::blocks::Blocks;
+use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::held;
 use crate::transcript::Usage;
 use serde::Deserialize;
@@ -61,6 +61,32 @@ pub struct TurnContext<'a> {
 pub struct Compacted<'a> {
     /// The summary; empty where it is encrypted.
     pub message: Words<'a>,
+    /// The context that it left.
+    pub replacement_history: Blocks<'a, Left<'a>>,
+}
+
+/// An item of the context behind a compaction, as far as it stands nowhere else.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub struct Left<'a> {
+    #[serde(rename = "type")]
+    pub kind: Words<'a>,
+    pub encrypted_content: Words<'a>,
+}
+
+impl Compacted<'_> {
+    /// The size of an encrypted summary in tokens, as Codex reckons it: three quarters of its bytes less 650, four to a token. `None` where there is
+    /// none, or a word stands for it.
+    pub fn sealed_tokens(&self) -> Option<u32> {
+        let sealed = self.replacement_history.0.iter().filter_map(|item| match item {
+            Block::Object(item) if matches!(&*item.kind, "compaction" | "context_compaction" | "compaction_summary") => {
+                Some(item.encrypted_content.len())
+            }
+            _ => None,
+        });
+        let bytes = sealed.last()? * 3 / 4;
+        bytes.checked_sub(650).map(|bytes| bytes.div_ceil(4) as u32).filter(|tokens| *tokens > 0)
+    }
 }
 
 /// An `event_msg`, with the fields of all kinds.

@@ -11,7 +11,7 @@ use crate::format::ground::{ABSURD, Count, millis, string, text_or_json};
 use crate::format::recorder::{Chain, Recorder, thinking};
 use crate::format::wire::blocks::Block;
 use crate::format::wire::held;
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage, project};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage, project};
 use serde::Deserialize;
 
 /// The agent's name.
@@ -283,7 +283,8 @@ impl<'s> Session<'s> {
     fn compacted(&mut self, compacted: &Compacted, time: Option<i64>) {
         self.close();
         self.instructions = None;
-        let summary = (!compacted.message.is_empty()).then(|| self.made.scale.weigh(&compacted.message));
+        let sealed = || Some(Text { tokens: compacted.sealed_tokens()?, ..Text::default() });
+        let summary = (!compacted.message.is_empty()).then(|| self.made.scale.weigh(&compacted.message)).or_else(sealed);
         // Usage without a response before this point is that of the summariser.
         let call = self.pending.take();
         self.made.compact(Compaction { summary, call, time, ..Compaction::default() });
