@@ -98,7 +98,16 @@ pub enum Reason {
         /// At the event.
         tokens: u64,
     },
-    /// Below the limit: a lower one was in force.
+    /// The policy's estimate was next to the limit: what it counts a little otherwise than the agent did decides.
+    JustBelow {
+        /// The policy's.
+        limit: u64,
+        /// At the event.
+        tokens: u64,
+        /// What the policy took the context for.
+        estimate: u64,
+    },
+    /// Below the limit: a lower one may have been in force.
     LowerLimit {
         /// The policy's.
         limit: u64,
@@ -113,6 +122,9 @@ pub enum Reason {
 
 /// A log that differs by more than this from its own usage contradicts itself, in percent.
 const CONTRADICTION: u64 = 10;
+
+/// An estimate that comes so near to the limit is no sign of another one, in thousandths of it.
+const JUST_BELOW: u64 = 1;
 
 /// What a judgement rests on.
 pub(super) struct Case<'a> {
@@ -198,6 +210,9 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     // What prompts sum up to is known there, what the agent counted beside them is not.
     if case.segment.trace.unseen.is_some() {
         return (Verdict::Missed, Reason::BeginsInMiddle { limit, tokens });
+    }
+    if let Some(estimate) = estimate.filter(|estimate| limit.abs_diff(*estimate) * 1_000 <= limit * JUST_BELOW) {
+        return (Verdict::Missed, Reason::JustBelow { limit, tokens, estimate });
     }
     (Verdict::Missed, Reason::LowerLimit { limit, went_on: case.largest_before(row.before), tokens })
 }

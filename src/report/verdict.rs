@@ -77,8 +77,14 @@ pub fn why(reason: Reason) -> String {
             grouped(tokens),
             grouped(limit)
         ),
+        Reason::JustBelow { limit, tokens, estimate } => format!(
+            "{} tokens are below the limit of {}, and the policy's estimate of {} came within 0.1 % of it: the agent's own may have reached it",
+            grouped(tokens),
+            grouped(limit),
+            grouped(estimate)
+        ),
         Reason::LowerLimit { limit, went_on, tokens } if went_on < tokens => format!(
-            "another window or setting: a limit between {} and {} was in force, below the policy's of {}",
+            "another window or setting: a limit between {} and {} may have been in force, below the policy's of {}",
             grouped(went_on),
             grouped(tokens),
             grouped(limit)

@@ -95,7 +95,7 @@ fn a_made_session_has_one_event_of_each_verdict() {
     assert_eq!(events[0]["reason"], "a higher limit than 167,000 was in force: the session went on to 180,100 tokens");
     assert_eq!(
         events[3]["reason"],
-        "another window or setting: a limit between 70,100 and 80,113 was in force, below the policy's of 167,000"
+        "another window or setting: a limit between 70,100 and 80,113 may have been in force, below the policy's of 167,000"
     );
     let error = report["median_token_error"].as_f64().expect("a hit");
     assert!(error < 0.001, "{error}");
@@ -309,6 +309,19 @@ fn a_miss_says_what_the_policy_estimated() {
     assert_eq!(
         event["reason"],
         "168,000 tokens had reached the limit of 167,000; the log lacks what the last tool returned, and without it the policy's estimate there was 160,100"
+    );
+}
+
+/// An estimate next to the limit is no sign of another limit.
+#[test]
+fn an_estimate_just_below_the_limit_is_named() {
+    let folder = tempfile::tempdir().expect("folder");
+    let made = Made::new("near", "2.1.45").calls(&[20, 100, 150]);
+    let made = made.line(json!({"role": "assistant", "text": "Done.", "usage": {"prompt": 166_800, "output": 100}}));
+    let path = made.compaction(Some(true)).calls(&[30]).write(folder.path(), "near.jsonl");
+    assert_eq!(
+        backtest(&[&path])["events"][0]["reason"],
+        "166,900 tokens are below the limit of 167,000, and the policy's estimate of 166,900 came within 0.1 % of it: the agent's own may have reached it"
     );
 }
 
