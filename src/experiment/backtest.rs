@@ -299,7 +299,7 @@ impl<'a> Session<'a> {
         let recorded = Recorded {
             call: next as u64 + 1,
             tokens: row.tokens_before.or_else(|| recorded_size(self.trace, row, &self.plan)),
-            after: self.trace.calls.get(next).and_then(prompt_of).or(row.tokens_after),
+            after: self.trace.calls.get(next).and_then(prompt_of),
             summary: summary_of(self.trace, row),
             automatic: row.automatic,
         };

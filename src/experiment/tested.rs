@@ -29,7 +29,7 @@ pub struct Recorded {
     pub call: u64,
     /// Tokens that its trigger saw: by the log, else by the recorded usage before it. `None` where neither is there.
     pub tokens: Option<u64>,
-    /// The recorded prompt of the first call after it, else what the log says. `None` where nothing does.
+    /// The recorded prompt of the first call after it. `None` where there is none.
     pub after: Option<u64>,
     /// The summary's size.
     pub summary: Option<u64>,

@@ -336,6 +336,16 @@ fn a_compaction_right_behind_another_is_not_judged_by_old_usage() {
     assert_eq!(report["events"][1]["recorded_tokens"], Value::Null);
 }
 
+/// What the agent itself takes the context for behind a compaction is no prompt.
+#[test]
+fn an_estimate_behind_the_last_call_is_no_recorded_prompt() {
+    let folder = tempfile::tempdir().expect("folder");
+    let compaction = json!({"kind": "compact", "automatic": true, "tokens_after": 5_780});
+    let made = Made::new("ends", "2.1.45").calls(&[20, 168]).line(json!({"compaction": compaction}));
+    let report = backtest(&[&made.write(folder.path(), "ends.jsonl")]);
+    assert_eq!((&report["events"][0]["recorded_call"], &report["events"][0]["recorded_after_tokens"]), (&json!(3), &Value::Null));
+}
+
 /// Codex keeps what stands in front of the first turn. Behind a compaction within a turn the rest of that turn does not.
 #[test]
 fn what_follows_a_compaction_within_a_turn_goes_with_the_next_one() {
