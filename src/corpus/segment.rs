@@ -4,6 +4,7 @@
 //! What the compaction left (summary, messages that stayed, files that came back) is one message whose size follows from the first recorded prompt
 //! after it: the prompt less the hidden overhead and less what arrived since. A pruning within the stretch shows again what stands behind the first thing
 //! that it took, with placeholders. Up to the compaction that closes the stretch every prompt is the recorded one; behind it the session goes on as if the agent had not compacted, so that a policy that fires late is seen to do so.
+//! What agents put in anew because they have compacted (Codex: its initial context) stays out then.
 
 use crate::policy::Plan;
 use crate::sim::{Conditions, watch};
@@ -33,7 +34,11 @@ pub struct Segment<'t> {
 /// Cuts a stretch out of a session. The prunings that are given are imposed: behind them, placeholders stand for what they took. Where the
 /// log does not say what that was, the recorded prompts behind them say how much.
 pub fn segment<'t>(trace: &'t Trace, bounds: Bounds<'_>, prunings: &[&CompactionRow]) -> Segment<'t> {
-    if bounds.opened_by.is_none() && prunings.is_empty() && bounds.end as usize >= trace.messages.len() {
+    let renewed = bounds.closed_before
+        ..trace.calls.get(trace.calls.partition_point(|call| call.message < bounds.closed_before)).map_or(bounds.end, |call| call.message);
+    let is_renewed = |index: u32, row: &MessageRow| renewed.contains(&index) && (row.role == Role::System || row.synthetic);
+    let goes_on = bounds.opened_by.is_none() && prunings.is_empty() && bounds.end as usize >= trace.messages.len();
+    if goes_on && !(0..).zip(&trace.messages).any(|(index, row)| is_renewed(index, row)) {
         return Segment { trace: Cow::Borrowed(trace), first_call: 0 };
     }
     let from = bounds.opened_by.map_or(0, |event| event.before);
@@ -57,7 +62,7 @@ pub fn segment<'t>(trace: &'t Trace, bounds: Bounds<'_>, prunings: &[&Compaction
     for index in from..bounds.end.min(trace.messages.len() as u32) {
         prunings.iter().filter(|event| event.before == index).for_each(|event| stretch.prune(&event.taken));
         let message = stretch.part.messages.len() as u32;
-        stretch.arrive(index);
+        stretch.arrive(index, is_renewed);
         while let Some(call) = calls.next_if(|call| call.message == index) {
             stretch.part.calls.push(CallRow { message, ..call.clone() });
         }
@@ -91,7 +96,8 @@ impl Stretch<'_> {
         place.copied().unwrap_or(self.part.messages.len() as u32)
     }
 
-    fn arrive(&mut self, index: u32) {
+    /// What is renewed arrives as a message without parts: others name messages by their places.
+    fn arrive(&mut self, index: u32, is_renewed: impl Fn(u32, &MessageRow) -> bool) {
         let Some(row) = self.trace.messages.get(index as usize) else { return };
         if let Some(back) = row.rewind {
             self.live.retain(|live| *live < back);
@@ -99,7 +105,8 @@ impl Stretch<'_> {
         let rewind = row.rewind.map(|back| self.place(back));
         self.shown.push(self.part.messages.len() as u32);
         self.live.push(index);
-        self.put(row, &[], MessageRow { rewind, ..row.clone() });
+        let parts = if is_renewed(index, row) { 0 } else { row.part_count };
+        self.put(row, &[], MessageRow { rewind, part_count: parts, ..row.clone() });
     }
 
     /// Whatever stands behind the first thing taken is shown again, with placeholders for what was taken.
@@ -119,7 +126,7 @@ impl Stretch<'_> {
 
     fn put(&mut self, row: &MessageRow, taken: &[u32], shown: MessageRow) {
         let first_part = self.part.parts.len() as u32;
-        let parts = row.parts().zip(self.trace.parts_of(row));
+        let parts = row.parts().zip(self.trace.parts_of(row)).take(shown.part_count as usize);
         self.part.parts.extend(parts.map(|(index, part)| if is_in(taken, index) { placeholder(part) } else { part.clone() }));
         self.part.messages.push(MessageRow { first_part, ..shown });
     }

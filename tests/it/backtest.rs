@@ -359,6 +359,18 @@ fn what_follows_a_compaction_within_a_turn_goes_with_the_next_one() {
     assert!((20_000..40_000).contains(&after), "{events}");
 }
 
+/// Codex writes its initial context anew behind a compaction: that was not pending before it.
+#[test]
+fn what_a_compaction_puts_in_anew_is_not_pending_before_it() {
+    let folder = tempfile::tempdir().expect("folder");
+    let anew = json!({"role": "system", "text": "An instruction of the agent. ".repeat(1_000)});
+    let made = Made::new("anew", "0.138.0").calls(&[20, 100, 246]).compaction(Some(true)).line(anew);
+    let path = made.calls(&[30]).of_agent("codex", "gpt-5.5").write(folder.path(), "anew.jsonl");
+    let event = backtest(&[&path])["events"][0].clone();
+    let predicted = event["predicted_tokens"].as_u64().expect("a size");
+    assert!(event["verdict"] == "hit" && (246_000..247_000).contains(&predicted), "{event}");
+}
+
 /// A fork repeats its origin's calls and compactions: they count there, and still decide what the fork's context holds.
 #[test]
 fn a_copied_compaction_counts_in_one_file_alone() {
