@@ -254,6 +254,8 @@ pub struct CompactionRow {
     pub tokens_after: Option<u64>,
     /// Milliseconds that it took.
     pub duration_ms: Option<u64>,
+    /// Can the model behind it share no history with the one before, by the agent's own mark?
+    pub incompatible: Option<bool>,
     /// Calibrated size of the summary text.
     pub summary_tokens: Option<u64>,
     /// Usage of the summariser's own request.

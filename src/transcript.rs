@@ -314,6 +314,9 @@ pub struct Compaction {
     pub tokens_after: Option<u64>,
     /// Milliseconds that it took, where the log says so.
     pub duration_ms: Option<u64>,
+    /// Is the model behind it one that cannot share a history with the one before, by the agent's own mark? Agents compact then, whatever the size.
+    /// Absent where the log does not say so of both.
+    pub incompatible: Option<bool>,
     /// The summary that replaced the old messages; absent for prunings and where the log is silent.
     pub summary: Option<Text>,
     /// The first message that stayed in the context, where the log says so.

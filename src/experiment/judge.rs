@@ -84,6 +84,8 @@ pub enum Reason {
         /// Recorded reasoning since the compaction before.
         reasoning: u64,
     },
+    /// The model behind it can share no history with the one before: the agent compacts then whatever the size, which no rule of a policy says.
+    Incompatible,
     /// Below the limit, where the session goes on with another model: agents compact when a model changes.
     ModelChanged {
         /// The policy's.
@@ -169,6 +171,9 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     if predicted.is_none() && case.row.is_some_and(|row| !case.was_looked_at(row)) {
         return (Verdict::Untested, Reason::NoCallFollows);
     }
+    if case.row.is_some_and(|row| row.incompatible == Some(true)) {
+        return (Verdict::Untested, Reason::Incompatible);
+    }
     let Some(row) = case.row.filter(|_| case.kind == CompactionKind::Compact) else {
         return (Verdict::Missed, Reason::OtherSelection);
     };
@@ -253,8 +258,11 @@ impl Case<'_> {
         (used < limit).then_some(Reason::Overestimated { limit, estimate: event.tokens, used })
     }
 
-    /// Is the first call behind the event one of another model than the last one before it?
+    /// Is the first call behind the event one of another model than the last one before it? Models that share a history count as one.
     fn model_changed(&self, row: &CompactionRow) -> bool {
+        if let Some(incompatible) = row.incompatible {
+            return incompatible;
+        }
         let next = self.trace.calls.partition_point(|call| call.message < row.before);
         let model = |call: Option<usize>| self.trace.calls.get(call?)?.model;
         model(next.checked_sub(1)).zip(model(Some(next))).is_some_and(|(before, after)| before != after)

@@ -190,6 +190,7 @@ fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str)
         tokens_before: compaction.tokens_before,
         tokens_after: compaction.tokens_after,
         duration_ms: compaction.duration_ms,
+        incompatible: compaction.incompatible,
         summary_tokens: compaction.summary.as_ref().map(|text| u64::from(text.tokens)),
         usage: compaction.call.as_ref().and_then(|call| call.usage),
         key: compaction.call.as_ref().and_then(|call| key(agent, &call.id, None)),

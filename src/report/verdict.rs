@@ -59,6 +59,9 @@ pub fn why(reason: Reason) -> String {
                 grouped(limit)
             )
         }
+        Reason::Incompatible => {
+            "the model changed to one that can share no history with the last, and the agent compacts then whatever the size".to_owned()
+        }
         Reason::ModelChanged { limit, tokens } => {
             format!(
                 "{} tokens are below the limit of {}; the model changed there, and agents compact then too",

@@ -336,6 +336,22 @@ fn a_compaction_right_behind_another_is_not_judged_by_old_usage() {
     assert_eq!(report["events"][1]["recorded_tokens"], Value::Null);
 }
 
+/// No rule of a policy says that an agent compacts for a model that can share no history with the last one.
+#[test]
+fn a_compaction_for_an_incompatible_model_is_not_tested() {
+    let folder = tempfile::tempdir().expect("folder");
+    let reason = |incompatible: bool| {
+        let made = Made::new("changed", "0.146.0").calls(&[20, 60]);
+        let made = made.line(json!({"compaction": {"kind": "compact", "automatic": true, "incompatible": incompatible}}));
+        let next = json!({"role": "assistant", "text": "Done.", "model": "gpt-5.6-sol", "usage": {"prompt": 30_000, "output": 10}});
+        let path = made.line(next).of_agent("codex", "gpt-5.5").write(folder.path(), "changed.jsonl");
+        let event = backtest(&[&path])["events"][0].clone();
+        format!("{}: {}", event["verdict"].as_str().expect("a verdict"), event["reason"].as_str().expect("a reason"))
+    };
+    assert!(reason(true).starts_with("untested: the model changed to one that can share no history"), "{}", reason(true));
+    assert!(reason(false).starts_with("missed: another window or setting"), "{}", reason(false));
+}
+
 /// What the agent itself takes the context for behind a compaction is no prompt.
 #[test]
 fn an_estimate_behind_the_last_call_is_no_recorded_prompt() {

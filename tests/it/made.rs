@@ -66,6 +66,7 @@ pub fn compaction(before: u32) -> CompactionRow {
         tokens_before: None,
         tokens_after: None,
         duration_ms: None,
+        incompatible: None,
         summary_tokens: None,
         taken: Vec::new(),
         copy: false,

@@ -150,6 +150,7 @@ proptest! {
                 tokens_before: None,
                 tokens_after: None,
                 duration_ms: None,
+                incompatible: None,
                 summary: None,
                 kept_from: None,
                 taken: Vec::new(),

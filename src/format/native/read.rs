@@ -130,6 +130,7 @@ struct NativeCompaction<'a> {
     tokens_after: Count,
     #[serde(default)]
     duration_ms: Count,
+    incompatible: Option<bool>,
     summary: Option<Words<'a>>,
     measured: Option<Measured>,
     kept_from: Option<Words<'a>>,
@@ -349,6 +350,7 @@ impl Session {
             tokens_before: tokens(written.tokens_before),
             tokens_after: tokens(written.tokens_after),
             duration_ms: tokens(written.duration_ms),
+            incompatible: written.incompatible,
             summary: written.summary.as_ref().map(|summary| known(&written.measured, || scale.weigh(summary))),
             kept_from,
             taken,

@@ -215,6 +215,8 @@ struct CompactionLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    incompatible: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<Measured>,
@@ -282,6 +284,7 @@ impl<'a> Writer<'a> {
                 tokens_before: compaction.tokens_before,
                 tokens_after: compaction.tokens_after,
                 duration_ms: compaction.duration_ms,
+                incompatible: compaction.incompatible,
                 summary: summary.map(Text::as_str),
                 measured: summary.and_then(measured),
                 kept_from: compaction.kept_from.map(number),

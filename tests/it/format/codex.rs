@@ -145,6 +145,21 @@ fn an_encrypted_summary_is_as_large_as_codex_takes_it_for() {
     assert_eq!((size(&"x".repeat(4_200)), size("[removed]")), (Some(625), None));
 }
 
+/// Codex compacts at the start of a turn whose mark is another one than the last turn's.
+#[test]
+fn a_mark_that_differs_on_both_sides_of_a_compaction_names_its_cause() {
+    let incompatible = |last: &str, this: &str| {
+        let turn = |hash: &str| format!(r#"{{"type":"turn_context","payload":{{"model":"gpt-5.6","comp_hash":{hash}}}}}"#) + "\n";
+        let compacted = r#"{"type":"compacted","payload":{"message":"All."}}"#.to_owned() + "\n";
+        let said = r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[]}}"#.to_owned() + "\n";
+        let log = [turn(last), said.clone(), compacted, turn(this), said, turn(r#""4""#)].concat();
+        read_text("rollout.jsonl", &log).0[0].compactions[0].incompatible
+    };
+    assert_eq!(incompatible(r#""2911""#, r#""3000""#), Some(true));
+    assert_eq!(incompatible(r#""2911""#, r#""2911""#), Some(false));
+    assert_eq!((incompatible("null", "3000"), incompatible("3000", "null")), (None, None));
+}
+
 /// Two files on one stream are two sessions. A fork repeats the heads of those that it came from, and a resumed session its own.
 #[test]
 fn a_head_of_another_session_behind_replies_begins_one() {

@@ -53,6 +53,8 @@ impl Meta<'_> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct TurnContext<'a> {
     pub model: Words<'a>,
+    /// The mark of the models that can share a history: a word, or a number.
+    pub comp_hash: Option<&'a RawValue>,
 }
 
 /// `compacted`.

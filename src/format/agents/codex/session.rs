@@ -27,6 +27,8 @@ pub struct Session<'s> {
     /// No record has come yet.
     first: bool,
     model: String,
+    /// The last turn's mark of the models that can share a history.
+    comp_hash: Option<String>,
     /// The message that holds the user's instructions, and its text, until it is known whether another message shows them again.
     instructions: Option<(usize, String)>,
     open: Option<Response>,
@@ -67,6 +69,7 @@ impl<'s> Session<'s> {
             heads: Vec::new(),
             first: true,
             model: String::new(),
+            comp_hash: None,
             instructions: None,
             open: None,
             pending: None,
@@ -91,6 +94,7 @@ impl<'s> Session<'s> {
                 if !context.model.is_empty() {
                     self.model = context.model.to_string();
                 }
+                self.mark(context.comp_hash.map(|hash| text_or_json(Some(hash))));
                 Ok(())
             }
             "session_meta" => {
@@ -289,6 +293,17 @@ impl<'s> Session<'s> {
         let call = self.pending.take();
         self.made.compact(Compaction { summary, call, time, ..Compaction::default() });
         self.turn.compacts(self.made.transcript.compactions.len() - 1, &mut self.made.transcript);
+    }
+
+    /// A turn has this mark. The program compacts at the start of a turn whose mark is another one than the last turn's, and writes the mark behind it.
+    fn mark(&mut self, comp_hash: Option<String>) {
+        let made = &mut self.made.transcript;
+        let unanswered = |before: usize| made.messages.iter().skip(before).all(|message| message.role != Role::Assistant);
+        if let Some(compaction) = made.compactions.last_mut().filter(|compaction| unanswered(compaction.before)) {
+            let both = self.comp_hash.as_ref().zip(comp_hash.as_ref());
+            compaction.incompatible = compaction.incompatible.or(both.map(|(last, this)| last != this));
+        }
+        self.comp_hash = comp_hash;
     }
 
     fn item(&mut self, item: &Item, time: Option<i64>) -> Lost {
