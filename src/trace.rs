@@ -288,6 +288,8 @@ pub struct Trace {
     /// The folder of that project. Kept while a corpus is read from logs, and never written down: a `.ctxtrace` has the number alone.
     #[serde(skip)]
     pub folder: Option<String>,
+    /// Bytes of what the agent writes beside each item and counts with it; 0 where there are none.
+    pub item_bytes: u32,
     /// What stands for the conversation before the log begins; `None` where the log holds its beginning.
     pub unseen: Option<Unseen>,
     /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count,

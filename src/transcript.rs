@@ -371,6 +371,8 @@ pub struct Transcript {
     pub refused: bool,
     /// The host that the model's calls went to, as the log names it; `None` where it names none.
     pub host: Option<String>,
+    /// Bytes of what the agent writes beside each item of its history and counts with it, as the log's last items have it; 0 where there are none.
+    pub item_bytes: u32,
     /// The project that the session is of: [`project`] of what the log names. `None` where it names none.
     pub project: Option<Project>,
     /// The log itself shows that it begins in the middle: its first message goes on from one that it does not hold.

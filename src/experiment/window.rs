@@ -88,9 +88,10 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     let max_input = model.and_then(|model| model.max_input).map_or(0, |tokens| tokens.0);
     // As in every comparison with recorded usage, an unknown model is of the family `other`.
     let family = Some(model.map_or(Family::Other, |model| model.family));
+    let item_bytes = u64::from(trace.item_bytes);
     let catalogue = model.map_or(0, |model| model.context.0);
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {
-        facts: Facts { window: Some(window), max_input, max_output, family },
+        facts: Facts { window: Some(window), max_input, max_output, family, item_bytes },
         window,
         prompt_limit: if max_input > 0 { max_input.min(window) } else { window },
         from,
@@ -138,7 +139,7 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
         let prompt_limit = if max_input > 0 { max_input.min(window) } else { window };
         let by_hand = from == WindowFrom::Log && max_input < window && window != catalogue;
         let max_input = if max_input == 0 || by_hand { 0 } else { prompt_limit };
-        let facts = Facts { window: Some(window), max_input, max_output, family };
+        let facts = Facts { window: Some(window), max_input, max_output, family, item_bytes };
         // What was recorded did fit, whatever the log or the catalogue names.
         let known = known(window, max_input, from);
         return holding_others(Window { facts, window: window.max(filled), prompt_limit: prompt_limit.max(largest), ..known });

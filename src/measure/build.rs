@@ -65,6 +65,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.version = transcript.version;
     trace.window = transcript.window;
     trace.host = transcript.host;
+    trace.item_bytes = transcript.item_bytes;
     trace.project = transcript.project.as_ref().map(|project| project.number);
     trace.folder = transcript.project.and_then(|project| project.folder);
     if let Some(row) = unseen.and_then(|place| trace.messages.get_mut(place)) {

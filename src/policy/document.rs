@@ -59,6 +59,8 @@ pub struct Facts {
     pub max_output: u64,
     /// The model's family; `None` where it is unknown.
     pub family: Option<Family>,
+    /// Bytes that the recording agent writes beside each item and counts with it, 0 where there are none.
+    pub item_bytes: u64,
 }
 
 impl Policy {
@@ -322,7 +324,7 @@ impl Policy {
 
     /// Works every formula out once for an ordinary model, so that a mistyped name is found before any log is read.
     fn check_formulas(&self, origin: &str, text: &str) -> Result<(), PolicyError> {
-        let ordinary = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None };
+        let ordinary = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 };
         match self.plan(&ordinary) {
             // A number that an ordinary model leaves no room for may fit the models of the logs: each is checked when its plan is made.
             Ok(_) | Err(PolicyError::OutOfRange { .. }) => Ok(()),
@@ -359,14 +361,14 @@ pub(super) fn window_of(policy: &Policy, facts: &Facts) -> u64 {
     facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW)
 }
 
-/// Facts of the model by name, as formulas ask for them. Systems that treat a maker's models apart ask for `claude` and `gpt`.
-pub(super) const FACTS: [&str; 5] = ["window", "max_input", "max_output", "claude", "gpt"];
+/// Facts of the model and of the session's log by name, as formulas ask for them. Systems that treat a maker's models apart ask for `claude` and `gpt`.
+pub(super) const FACTS: [&str; 6] = ["window", "max_input", "max_output", "claude", "gpt", "item_bytes"];
 
 /// The facts of a model, in the order of [`FACTS`].
 pub(super) fn numbers_of(policy: &Policy, facts: &Facts) -> [u64; FACTS.len()] {
     let is = |families: &[Family]| u64::from(facts.family.is_some_and(|family| families.contains(&family)));
     let (claude, gpt) = (is(&[Family::ClaudeOld, Family::ClaudeNew]), is(&[Family::Gpt]));
-    [window_of(policy, facts), facts.max_input, facts.max_output, claude, gpt]
+    [window_of(policy, facts), facts.max_input, facts.max_output, claude, gpt, facts.item_bytes]
 }
 
 /// A number as a document has it: whole ones without a fraction.

@@ -189,7 +189,7 @@ fn together_as_alone_over_random_sessions() {
     for preset in presets() {
         let (mut runs, mut settings) = (0, 0);
         for window in [12_000, 60_000] {
-            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None };
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, item_bytes: 0 };
             let conditions = Conditions {
                 window,
                 prompt_limit: window,
@@ -217,7 +217,7 @@ fn every_knob_as_alone() {
         let base = Policy::load(preset.name).unwrap();
         for (name, parameter) in &base.params {
             let window = [12_000, 30_000, 60_000][random.below(3) as usize];
-            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None };
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, item_bytes: 0 };
             let conditions = Conditions { window, prompt_limit: window, ..Conditions::default() };
             let number = parameter.value.as_float().or(parameter.value.as_integer().map(|number| number as f64));
             let turned = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.25].into_iter().filter_map(|factor| {
@@ -253,7 +253,7 @@ fn cuts_and_dials_together_as_alone() {
     for (name, params) in knobs {
         let base = Policy::load(name).unwrap();
         for window in [12_000, 40_000, 150_000] {
-            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None };
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, item_bytes: 0 };
             let conditions = Conditions { window, prompt_limit: window, ..Conditions::default() };
             let turned = (0..40).filter_map(|_| {
                 let mut policy = base.clone();
@@ -289,7 +289,7 @@ fn together_as_alone_over_real_sessions() {
     assert!(!corpus.traces.is_empty());
     let mut random = Random(11);
     for name in ["baseagent", "opencode", "opencode@2025-12", "pi", "codex", "picoclaw", "goose"] {
-        let facts = Facts { window: Some(40_000), max_input: 0, max_output: 8_000, family: None };
+        let facts = Facts { window: Some(40_000), max_input: 0, max_output: 8_000, family: None, item_bytes: 0 };
         let conditions =
             Conditions { window: 40_000, prompt_limit: 40_000, reserve: None, recorded_summary: None, ..Conditions::default() };
         let plans = plans(name, &facts, 20, &mut random);
@@ -302,7 +302,7 @@ fn together_as_alone_over_real_sessions() {
 /// Estimators that share one walk through a session say what each says by itself; messages without any part come and go as well.
 #[test]
 fn estimators_together_as_alone() {
-    let facts = Facts { window: Some(200_000), max_input: 0, max_output: 8_000, family: Some(Family::ClaudeNew) };
+    let facts = Facts { window: Some(200_000), max_input: 0, max_output: 8_000, family: Some(Family::ClaudeNew), item_bytes: 0 };
     let plans: Vec<Plan> = presets().iter().filter_map(|preset| Policy::load(preset.name).unwrap().plan(&facts).ok()).collect();
     let estimators: Vec<_> = plans.iter().map(|plan| &plan.estimator).collect();
     let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
@@ -375,7 +375,7 @@ fn kept_views_are_those_made_anew() {
                  select = {{ {select} }}\n{action}\n{guard}\n{after}"
             );
             let base = Policy::parse("view", &text).unwrap();
-            let facts = Facts { window: Some(30_000), max_input: 0, max_output: 4_000, family: None };
+            let facts = Facts { window: Some(30_000), max_input: 0, max_output: 4_000, family: None, item_bytes: 0 };
             let mut settings = vec![base.plan(&facts).unwrap()];
             for _ in 0..30 {
                 let mut policy = base.clone();
@@ -419,7 +419,8 @@ fn drafts_give_the_plans_of_their_policy() {
             let mut dialled = drafts.dial(policy);
             for family in [None, Some(Family::ClaudeNew), Some(Family::Gpt)] {
                 let window = (!random.one_in(4)).then(|| 8_000 + random.below(400_000));
-                let facts = Facts { window, max_input: random.below(2) * 90_000, max_output: random.below(3) * 16_000, family };
+                let facts =
+                    Facts { window, max_input: random.below(2) * 90_000, max_output: random.below(3) * 16_000, family, item_bytes: 0 };
                 let (drafted, own) = (drafts.plan(&mut dialled, &facts), policy.plan(&facts));
                 match (drafted, own) {
                     (Ok(drafted), Ok(own)) => assert_eq!(*drafted, own, "{} under {facts:?}", preset.name),
@@ -437,7 +438,7 @@ fn drafts_give_the_plans_of_their_policy() {
 fn settings_that_agree_share_their_run() {
     let trace = session(&mut Random(3));
     for (name, param) in [("baseagent", "prune_protect"), ("opencode", "preserve_recent_tokens"), ("opencode", "tail_turns")] {
-        let facts = Facts { window: Some(2_000_000), max_input: 0, max_output: 8_000, family: None };
+        let facts = Facts { window: Some(2_000_000), max_input: 0, max_output: 8_000, family: None, item_bytes: 0 };
         let conditions = Conditions { window: 2_000_000, prompt_limit: 2_000_000, ..Conditions::default() };
         let turned = (1..=100_u64).map(|value| {
             let mut policy = Policy::load(name).unwrap();
@@ -457,7 +458,7 @@ fn settings_that_agree_share_their_run() {
 fn running_sums_are_those_of_a_naive_engine() {
     let mut random = Random(5);
     for preset in presets() {
-        let facts = Facts { window: Some(30_000), max_input: 0, max_output: 8_000, family: None };
+        let facts = Facts { window: Some(30_000), max_input: 0, max_output: 8_000, family: None, item_bytes: 0 };
         let conditions = Conditions { window: 30_000, prompt_limit: 30_000, ..Conditions::default() };
         let plan = Policy::load(preset.name).unwrap().plan(&facts).unwrap();
         let mut look = |context: &Context| {

@@ -30,6 +30,7 @@ impl ForModel {
             max_input: limit(model.max_input).min(window),
             max_output: limit(model.max_output),
             family: Some(model.family),
+            item_bytes: 0,
         })
     }
 

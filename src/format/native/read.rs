@@ -34,6 +34,7 @@ struct Line<'a> {
     window: Count,
     overhead: Count,
     host: Words<'a>,
+    item_bytes: Count,
     project: Words<'a>,
     begins_in_middle: bool,
     /// The vocabulary that measured texts were counted in.
@@ -220,6 +221,7 @@ impl Session {
             window: head.window.known().ok().flatten(),
             overhead: head.overhead.known().ok().flatten(),
             host: head.host.some_id().map(str::to_owned),
+            item_bytes: head.item_bytes.known().ok().flatten().and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(0),
             project: project_of(&head.project),
             begins_in_middle: head.begins_in_middle,
             ..Transcript::default()

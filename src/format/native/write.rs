@@ -23,6 +23,7 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         window: transcript.window,
         overhead: transcript.overhead,
         host: transcript.host.as_deref(),
+        item_bytes: (transcript.item_bytes > 0).then_some(transcript.item_bytes),
         project: transcript.project.as_ref().map(|project| format!("{:016x}", project.number)),
         begins_in_middle: transcript.begins_in_middle,
         measured_in: if measured { vocabulary } else { "" },
@@ -76,6 +77,8 @@ struct Head<'a> {
     window: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     overhead: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item_bytes: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

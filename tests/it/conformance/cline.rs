@@ -18,7 +18,7 @@ fn facts(info: &Value) -> Facts {
     let of = |name: &str| info[name].as_u64().filter(|tokens| *tokens > 0);
     let (window, input) = (of("contextWindow"), of("maxInputTokens"));
     let input = input.or(if window.is_none() { Some(128_000) } else { None });
-    Facts { window: window.or(input), max_input: input.unwrap_or(0), max_output: of("maxTokens").unwrap_or(0), family: None }
+    Facts { window: window.or(input), max_input: input.unwrap_or(0), max_output: of("maxTokens").unwrap_or(0), family: None, item_bytes: 0 }
 }
 
 /// The preset for messages that are given as the JSON which it counts: nothing is to be added for their frames.
@@ -121,7 +121,7 @@ fn first_kept(probe: &Probe) -> usize {
 
 pub fn cut_index(case: &Case) -> Checked {
     let messages = list(&case.input["messages"]);
-    let roomy = Facts { window: Some(100_000_000), max_input: 0, max_output: 0, family: None };
+    let roomy = Facts { window: Some(100_000_000), max_input: 0, max_output: 0, family: None, item_bytes: 0 };
     let plan = preset(roomy, &[("preserveRecentTokens", &case.params["preserve"])]);
     let given = conversation(messages);
     let conditions = world(u64::MAX / 4);

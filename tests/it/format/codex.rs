@@ -1,4 +1,5 @@
 use crate::support::{files, fixture, in_short, prompts, read_all, read_text, shared, skip};
+use ctxsim::policy::{Facts, Policy};
 use ctxsim::transcript::{Transcript, Trust};
 
 #[test]
@@ -158,6 +159,20 @@ fn a_mark_that_differs_on_both_sides_of_a_compaction_names_its_cause() {
     assert_eq!(incompatible(r#""2911""#, r#""3000""#), Some(true));
     assert_eq!(incompatible(r#""2911""#, r#""2911""#), Some(false));
     assert_eq!((incompatible("null", "3000"), incompatible("3000", "null")), (None, None));
+}
+
+/// From 0.142.2 on each item names its turn beside its text, and Codex counts that with it.
+#[test]
+fn what_stands_beside_each_item_is_counted_with_it() {
+    let turn = r#"{"turn_id":"00000000-0000-7000-8000-000000000001"}"#;
+    let said = format!(r#""type":"message","role":"user","content":[],"internal_chat_message_metadata_passthrough":{turn}"#);
+    let (sessions, _) = read_text("rollout.jsonl", &format!(r#"{{"type":"response_item","payload":{{{said}}}}}"#));
+    let codex = Policy::load("codex@2026-06").unwrap();
+    let units = |item_bytes: u32| {
+        let facts = Facts { item_bytes: item_bytes.into(), ..Facts::default() };
+        codex.plan(&facts).unwrap().estimator.result_units
+    };
+    assert_eq!((sessions[0].item_bytes, units(0), units(sessions[0].item_bytes)), (96, 56, 152));
 }
 
 /// Two files on one stream are two sessions. A fork repeats the heads of those that it came from, and a resumed session its own.

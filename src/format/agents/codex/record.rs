@@ -1,6 +1,6 @@
 //! The shapes of a rollout's records.
 
-use crate::format::ground::{Absurd, Count, Words, at};
+use crate::format::ground::{Absurd, Count, Words, at, compact};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::held;
@@ -166,6 +166,16 @@ pub struct Item<'a> {
     pub output: Blocks<'a, Piece<'a>>,
     /// What a search for tools found.
     pub tools: Option<&'a RawValue>,
+    #[serde(rename = "internal_chat_message_metadata_passthrough")]
+    pub metadata: Option<&'a RawValue>,
+}
+
+impl Item<'_> {
+    /// Bytes that the metadata of an item takes in it, with its key, a comma and a colon. The program counts items with it.
+    pub fn metadata_bytes(&self) -> u32 {
+        const KEY: usize = ",\"internal_chat_message_metadata_passthrough\":".len();
+        self.metadata.map_or(0, |metadata| u32::try_from(KEY + compact(metadata.get()).len()).unwrap_or(0))
+    }
 }
 
 /// A block of a content list.

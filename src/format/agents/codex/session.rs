@@ -389,6 +389,7 @@ impl<'s> Session<'s> {
 
     /// A message that is not the model's.
     fn prompt(&mut self, item: &Item, role: Role, parts: Vec<Part>, time: Option<i64>) {
+        self.made.transcript.item_bytes = item.metadata_bytes();
         let text = text_of(&item.content);
         // The head's instructions turn out to be part of a message: they are not counted twice. Nothing refers to messages yet.
         if let Some((index, _)) = self.instructions.take_if(|(_, instructions)| text.contains(instructions.as_str())) {
@@ -406,6 +407,7 @@ impl<'s> Session<'s> {
     }
 
     fn result(&mut self, item: &Item, time: Option<i64>) -> Lost {
+        self.made.transcript.item_bytes = item.metadata_bytes();
         if let Some(open) = &mut self.open {
             open.answered = true;
         }
