@@ -62,7 +62,7 @@ pub struct Held {
     /// The policy as it was named; absent where nothing is predicted.
     pub policy: Option<Policy>,
     pub validation: Validation,
-    /// What was not found.
+    /// Sentences on files and tasks that were not found.
     pub notes: Vec<String>,
     /// What `--strict` complains of.
     pub complaints: Vec<String>,

@@ -58,7 +58,6 @@ pub struct Backtest {
 }
 
 impl Backtest {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "backtest")?;
         let policies = self.policies.one_or_recorders(&self.logs)?;

@@ -45,7 +45,6 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "cache")?;
         let catalog = Catalog::builtin()?;

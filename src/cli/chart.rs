@@ -81,7 +81,6 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Does it.
     pub fn run(&self, typed: Option<&ArgMatches>, door: &Door) -> Result<(), Failure> {
         if self.kind == "list" {
             return match (&self.output, self.format) {

@@ -52,7 +52,6 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         match self.shell {
             Shell::Bash => print(BASH),

@@ -71,15 +71,15 @@ pub struct Config {
 /// A file of defaults.
 pub struct Project {
     path: PathBuf,
-    /// For every command.
+    /// Values for every command, by option.
     all: BTreeMap<String, Vec<String>>,
-    /// For a command.
+    /// Values for one command, by its name and option.
     by_command: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
-/// What was found.
+/// The file of defaults that holds, or why the one that was found does not.
 pub struct Discovered {
-    /// The file that holds.
+    /// The file that holds; `None` where no file does.
     pub project: Option<Project>,
     /// A sentence on one that was found and does not hold.
     pub ignored: Option<String>,
@@ -103,7 +103,6 @@ impl Project {
         Ok(Discovered { project, ignored: None })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -389,7 +388,6 @@ fn is_of_another(_: &Path) -> bool {
 }
 
 impl Config {
-    /// Does it.
     pub fn run(&self, command: &Command) -> Result<(), Failure> {
         if self.template {
             return print(&template(command));

@@ -12,9 +12,8 @@ type Writes<'a> = dyn Fn(&mut dyn Write) -> Result<(), RenderError> + 'a;
 
 /// The content of a file.
 pub enum Content<'a> {
-    /// These bytes.
     Bytes(Cow<'a, [u8]>),
-    /// What this writes.
+    /// Written as it is made, by this function.
     Made(Box<Writes<'a>>),
 }
 
@@ -22,7 +21,7 @@ pub enum Content<'a> {
 pub enum Unwritten {
     /// The place took nothing more.
     Place(io::Error),
-    /// It could not be made.
+    /// The content could not be made.
     Content(RenderError),
     /// What it is made of was lost on the way.
     Lost(&'static str),
@@ -47,7 +46,6 @@ impl<'a> Content<'a> {
         Content::Made(Box::new(write))
     }
 
-    /// Writes it.
     pub fn write(&self, out: &mut dyn Write) -> Result<(), Unwritten> {
         lost().map_or(Ok(()), |why| Err(Unwritten::Lost(why)))?;
         let mut heard = Heard { out: io::BufWriter::new(out), failed: None };

@@ -52,7 +52,6 @@ enum Shape {
 }
 
 impl Convert {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let target = match (self.to, self.redact) {
             (Shape::Native, false) => Written::Native,

@@ -50,7 +50,6 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "cost")?;
         let policies = self.policies.load(&self.logs)?;

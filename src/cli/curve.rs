@@ -31,7 +31,6 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "curve")?;
         let corpus = self.logs.read_for(&Catalog::builtin()?, Wanted { references: Recall::References, kinds: Kinds::Untold })?;

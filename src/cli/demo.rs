@@ -39,7 +39,6 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         if let Some(path) = &self.output {
             let target = Target::of(OUTPUT, path, &FOLDER, None)?;

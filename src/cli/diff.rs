@@ -38,7 +38,6 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "diff")?;
         let named = self.policies.policies.len();

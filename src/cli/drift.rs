@@ -59,7 +59,6 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "drift")?;
         self.calibrate.iter().try_for_each(|file| Target::of("--calibrate", file, &POLICY, None).map(drop))?;

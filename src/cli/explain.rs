@@ -59,7 +59,6 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "explain")?;
         if self.policies.policies.len() != 1 {

@@ -15,7 +15,6 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let own = ("(.ctxtrace)", "measured logs, as `ctxsim trace build` writes them");
         let rows = READERS.iter().map(|reader| (reader.name, reader.about)).chain([own]);

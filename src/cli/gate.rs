@@ -74,7 +74,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "gate")?;
         if self.output.output.is_some() && matches!(self.form(), Format::Junit | Format::Github) {

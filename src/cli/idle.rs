@@ -33,7 +33,6 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "idle")?;
         let catalog = Catalog::builtin()?;

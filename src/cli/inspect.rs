@@ -29,7 +29,6 @@ pub struct Inspect {
 }
 
 impl Inspect {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "inspect")?;
         let catalog = Catalog::builtin()?;

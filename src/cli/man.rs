@@ -27,7 +27,6 @@ pub struct Man {
 }
 
 impl Man {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let mut command = super::Cli::command();
         command.build();

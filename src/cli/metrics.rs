@@ -14,7 +14,6 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.list(door, "ctxsim help metrics", &list("metrics", "Measures, and what each says".to_owned(), glossary()))
     }

@@ -27,7 +27,6 @@ pub struct Models {
 }
 
 impl Models {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
         let Some(pattern) = &self.pattern else { return self.give(door, &catalog.models().collect::<Vec<_>>()) };

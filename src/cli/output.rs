@@ -17,7 +17,7 @@ const OUTPUT: &str = "output";
 /// What a report is written as.
 const REPORT: Writes = Writes { files: &[Ending::Txt, Ending::Md, Ending::Csv, Ending::Json, Ending::Html], folder: true };
 
-/// What a folder gets.
+/// The forms that a folder gets.
 const ALL: [Ending; 4] = [Ending::Txt, Ending::Md, Ending::Csv, Ending::Json];
 
 /// The form of the output, and where it goes.
@@ -56,7 +56,7 @@ pub struct Output {
 /// Is the report printed?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Printed {
-    /// It is.
+    /// The report is printed, whatever files are written.
     Too,
     /// Something else was, by the name `-`.
     Never,

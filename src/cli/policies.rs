@@ -154,7 +154,6 @@ impl Policies {
         Ok(policy)
     }
 
-    /// Replays a corpus.
     pub fn replay(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Vec<Replay>, Failure> {
         Ok(replay(corpus, policies, &self.settings(catalog, logs))?)
     }

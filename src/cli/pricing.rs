@@ -9,7 +9,6 @@ use ctxsim::experiment::{Billing, KnownFrom};
 use ctxsim::sim::Refetching;
 use std::path::PathBuf;
 
-/// Prompt caches.
 const CACHES: Choices<CacheKind> = &[
     (
         "recorded",
@@ -56,7 +55,7 @@ impl Tables {
 }
 
 impl PriceTable {
-    /// Reads the tables.
+    /// Prices and rules of caches; prices of the user's file stand before the built-in ones.
     pub fn tables(&self) -> Result<Tables, Failure> {
         let builtin = Prices::builtin()?;
         let prices = match &self.prices {
@@ -77,7 +76,6 @@ impl PriceTable {
 }
 
 impl Pricing {
-    /// Reads the tables.
     pub fn tables(&self) -> Result<Tables, Failure> {
         self.table.tables()
     }

@@ -58,7 +58,6 @@ A policy that overflows is a finding and no failure: the exit code is 0 unless
 #[derive(Args, Debug, Default)]
 #[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("subagents", |option| option.help(SUBAGENTS)), mut_arg("windows", |option| option.action(ArgAction::Append)))]
 pub struct Replay {
-    /// Which logs.
     #[command(flatten)]
     pub logs: Logs,
     #[command(flatten)]
@@ -98,7 +97,6 @@ impl Replay {
         Replay { logs, ..Replay::default() }
     }
 
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "replay")?;
         let catalog = Catalog::builtin()?;

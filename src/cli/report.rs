@@ -70,7 +70,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let printed = if self.format.is_some() { "-" } else { "reports/" };
         let target = Target::of(OUTPUT, self.output.as_deref().unwrap_or(Path::new(printed)), &PAGE, self.format)?;

@@ -115,7 +115,6 @@ enum Drawn {
 }
 
 impl Sweep {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "sweep")?;
         self.rows.iter().try_for_each(|file| Target::of("--rows", file, &ROWS, None).map(drop))?;

@@ -40,7 +40,7 @@ const ENDINGS: [(&str, Ending); 10] = [
 pub struct Writes {
     /// Files, the first of them to a device, which has no ending; empty where it writes folders alone.
     pub files: &'static [Ending],
-    /// Does it fill a folder?
+    /// Does the command fill a folder with files?
     pub folder: bool,
 }
 
@@ -50,14 +50,11 @@ pub const OUTPUT: &str = "-o";
 /// Files that belong together.
 pub const FOLDER: Writes = Writes { files: &[], folder: true };
 
-/// Where output goes.
+/// Standard output, a file or a folder, by the name behind `-o`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To standard output.
     Printed,
-    /// Into one file.
     File(PathBuf, Ending),
-    /// Into a folder, as several files.
     Folder(PathBuf),
 }
 

@@ -48,7 +48,6 @@ pub struct Build {
 }
 
 impl Trace {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let Trace::Build(build) = self;
         Target::of(OUTPUT, &build.output, &MEASURED, build.format)?;

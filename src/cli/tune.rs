@@ -83,7 +83,6 @@ pub struct Tune {
 }
 
 impl Tune {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "tune")?;
         let catalog = Catalog::builtin()?;

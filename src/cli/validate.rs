@@ -53,7 +53,6 @@ pub struct Validate {
 }
 
 impl Validate {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "validate")?;
         let catalog = Catalog::builtin()?;

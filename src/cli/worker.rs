@@ -142,7 +142,6 @@ struct Measured<'a> {
 }
 
 impl Worker {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let (logs, bounds) = match self {
             Worker::Measure(measure) => (&measure.logs, &measure.bounds),

@@ -11,13 +11,13 @@ use crate::trace::Evidence;
 /// of them that have a price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advised {
-    /// Its place among the replays.
+    /// The policy's place among the replays.
     pub place: usize,
     /// What it costs more, as a share; `None` where too few sessions are comparable.
     pub difference: Option<Estimate>,
     /// What is to be said of that.
     pub finding: Finding,
-    /// The sessions that are compared.
+    /// Number of sessions that are compared.
     pub compared: u64,
     /// Sessions that it fails and the own agents do not.
     pub fails_more: u64,

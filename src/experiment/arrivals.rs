@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 /// Parts of one kind that came between two calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Where it stands in the window.
+    /// What the parts are: tool result, thinking, user text.
     pub region: Region,
     /// The tool, of calls and results; `None` for other parts, and where the log names none.
     pub tool: Option<String>,
-    /// How many parts.
+    /// Number of parts.
     pub parts: u64,
     /// Their actual tokens, before any policy cuts them.
     pub tokens: u64,

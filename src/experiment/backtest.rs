@@ -27,18 +27,18 @@ pub enum Mode {
     Free,
 }
 
-/// What a backtest takes.
+/// How events are predicted and held against logs.
 pub struct BacktestSettings<'a> {
-    /// The models, the window.
+    /// The catalogue, and the window to take.
     pub replay: &'a ReplaySettings<'a>,
-    /// How it goes on after a recorded compaction.
+    /// From which context the event after a recorded compaction is predicted.
     pub mode: Mode,
 }
 
 /// An event, recorded or predicted or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tested {
-    /// What was done, or would have been.
+    /// Compaction or pruning, as recorded or as predicted.
     pub kind: CompactionKind,
     /// As the log has it; `None` for a false alarm.
     pub recorded: Option<Recorded>,
@@ -49,7 +49,7 @@ pub struct Tested {
     pub estimate: Option<u64>,
     /// The size that a summary would have had by the model of the policy. `None` where it makes none.
     pub modelled_summary: Option<u64>,
-    /// What became of it.
+    /// Hit, miss, false alarm, or not tested.
     pub verdict: Verdict,
     /// Why, where it is no hit; what speaks for it.
     pub reason: Reason,
@@ -76,20 +76,20 @@ impl Tested {
     }
 }
 
-/// One session.
+/// The events of one session under one policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestedSession {
-    /// Its place in the corpus.
+    /// The session's place in the corpus.
     pub place: usize,
     /// The policy that was held against it.
     pub policy: String,
-    /// The window that was taken.
+    /// The window in tokens that the policy went by.
     pub window: u64,
     /// Its events in the order of calls.
     pub events: Vec<Tested>,
 }
 
-/// What came out.
+/// Recorded events beside predicted ones, over a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Backtest {
     /// Sessions that were tested, in the order of the corpus.
@@ -101,7 +101,7 @@ pub struct Backtest {
 }
 
 impl Backtest {
-    /// All events.
+    /// The events of all sessions, session by session.
     pub fn events(&self) -> impl Iterator<Item = &Tested> {
         self.sessions.iter().flat_map(|session| &session.events)
     }
@@ -169,7 +169,7 @@ struct Session<'a> {
     main: MainModel,
     plan: Plan,
     conditions: Conditions,
-    /// What the policy reckons with.
+    /// The window in tokens that the policy goes by.
     window: u64,
     notes_prunings: bool,
     /// Recorded prunings are imposed: the policy makes none itself.

@@ -12,7 +12,7 @@ const TRIED: [u64; 9] = [0, 2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_00
 /// What a policy's minimum does to its cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BreakEven {
-    /// The policy.
+    /// Name of the policy.
     pub policy: String,
     /// The parameter that holds the minimum.
     pub param: String,

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What bills are made by.
+/// Prices, cache and closed loop by which bills are made.
 #[derive(Clone, Copy)]
 pub struct Billing<'a> {
     /// Prices and rules of caches.
     pub tariff: &'a Tariff<'a>,
-    /// The prompt cache.
+    /// The model of the prompt cache that all bills assume.
     pub cache: CacheKind,
     /// What the agent reads again in the bill net of refetches; `Never` where that bill is not asked for; it then is the plain one.
     pub refetch: Refetching,

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 /// The best of several policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Its place among the replays.
+    /// The best policy's place among the replays.
     pub place: usize,
     /// The interval of its saving, as millionths of the recorded prompt tokens of the sessions that it and the
     /// recording bring to their end. Absent with fewer than [`FEWEST`] clusters of these.

@@ -22,19 +22,19 @@ named! {
         System = "system and tools",
         /// Summaries and texts that the policy put in.
         Summary = "summaries",
-        /// User text.
+        /// Text of user messages.
         User = "user",
-        /// The model's text.
+        /// Text of the model's replies, without reasoning and tool calls.
         Assistant = "assistant",
-        /// Reasoning.
+        /// The model's reasoning (thinking parts).
         Thinking = "reasoning",
-        /// Tool calls.
+        /// Names and arguments of tool calls.
         ToolCall = "tool calls",
         /// Tool results that more than ten calls have carried.
         OlderResult = "older results",
         /// Tool results that ten calls have carried, or fewer.
         RecentResult = "recent results",
-        /// Pictures.
+        /// Pictures, wherever they came from.
         Image = "pictures",
     }
 }

@@ -14,14 +14,14 @@ named! {
         Tokens = "tokens",
         /// The newest tokens of tool output.
         OutputTokens = "tokens of tool output",
-        /// The newest messages.
+        /// The newest messages of the conversation.
         Messages = "messages",
-        /// The newest results.
+        /// The newest tool results.
         Results = "results",
     }
 }
 
-/// What distances are told in.
+/// The axes along which reports give distances.
 pub const AXES: [Axis; 2] = [Axis::Tokens, Axis::Messages];
 
 impl Axis {
@@ -39,20 +39,20 @@ impl Axis {
 /// One point of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
-    /// The newest so many stay.
+    /// So many of the newest tokens or messages stay.
     pub retained: u64,
-    /// References that this keeps.
+    /// References whose source is among these.
     pub kept: u64,
     /// The interval of the share of them, in millionths; Wilson's where none or all are kept. Absent with fewer than two clusters of sessions.
     pub band: Option<(u64, u64)>,
 }
 
-/// A curve.
+/// The share of references that each retention keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Curve {
-    /// All references.
+    /// Number of references that the curve is drawn from.
     pub references: u64,
-    /// Sessions that have any.
+    /// Sessions with such a reference.
     pub sessions: u64,
     /// Points, by ascending retention.
     pub points: Vec<Point>,
@@ -108,9 +108,9 @@ pub fn kept_by(distances: &[&Distance], axis: Axis, limit: u64) -> (u64, u64) {
 /// What a rule keeps at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Newest {
-    /// What it counts.
+    /// The unit of `limit`.
     pub axis: Axis,
-    /// How many stay.
+    /// So many of the newest tokens, messages or results stay.
     pub limit: u64,
     /// Does what crosses a line of tokens go as a whole? Otherwise it stays.
     pub crossing_goes: bool,
@@ -201,11 +201,11 @@ fn knee(sorted: &[u64], axis: Axis) -> Option<u64> {
 /// Where a preset's rule stands: it keeps the newest so many of something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protection {
-    /// The preset.
+    /// Name of the preset.
     pub preset: &'static str,
-    /// Its rule.
+    /// The rule's id in the preset.
     pub rule: String,
-    /// What it keeps.
+    /// The end of the conversation that the rule keeps.
     pub newest: Newest,
 }
 

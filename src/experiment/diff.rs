@@ -31,7 +31,7 @@ pub struct Parting {
     /// Actual size that the call's context would have had if neither policy had done anything since the call before, up to which both
     /// had the same.
     pub before: u64,
-    /// What each did.
+    /// What each policy did, in the order of [`Diff::replays`].
     pub sides: [Side; 2],
 }
 
@@ -51,7 +51,7 @@ pub struct Side {
 /// Items that left the context or became smaller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Dropped {
-    /// How many.
+    /// Number of items.
     pub items: u64,
     /// How much smaller the context became by it, in actual tokens.
     pub tokens: u64,
@@ -120,7 +120,7 @@ struct Compared {
 /// A context as a call goes out, in short.
 struct Glance {
     fingerprint: u64,
-    /// Events so far.
+    /// Number of the policy's events so far.
     events: usize,
 }
 
@@ -159,7 +159,7 @@ fn glances(trace: &Trace, plan: &Plan, conditions: &Conditions) -> (Vec<Glance>,
     (glances, outcome)
 }
 
-/// What a context holds.
+/// The parts and own texts that stand in a context.
 #[derive(Clone, Default)]
 struct Held {
     /// By the part's index in the trace.

@@ -13,7 +13,7 @@ pub struct Distance {
     pub session: usize,
     /// The cluster with which the session is drawn.
     pub cluster: usize,
-    /// What was reused.
+    /// Reused lines, or reused names.
     pub kind: Evidence,
     /// Is the source a tool's result?
     pub result: bool,

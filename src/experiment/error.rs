@@ -2,7 +2,7 @@
 
 use crate::policy::PolicyError;
 
-/// Why there is no sweep.
+/// Why a sweep, a search or a gate cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// What was asked for makes no sense; a sentence.
@@ -14,23 +14,23 @@ pub enum SweepError {
     /// The file of the rows cannot be read or written.
     #[error("{path}: {error}")]
     File {
-        /// The file.
+        /// The file's name, as errors show it.
         path: String,
-        /// What the system says.
+        /// The operating system's error.
         error: std::io::Error,
     },
     /// A row is not as the sweep wrote it.
     #[error("{path} is not as its sweep wrote it: a row does not fit its checksum; name another file")]
     Changed {
-        /// The file.
+        /// The file's name.
         path: String,
     },
     /// The file of the rows is one of another sweep.
     #[error("{path} holds the rows of another sweep, with another {what}; name another file, or sweep as before")]
     Foreign {
-        /// The file.
+        /// The file's name.
         path: String,
-        /// What differs.
+        /// The part of the header that differs: `corpus`, `settings`.
         what: &'static str,
     },
 }

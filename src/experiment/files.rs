@@ -19,7 +19,7 @@ pub struct FileReadings {
     pub file: u32,
     /// Its path; `None` where paths are not kept.
     pub path: Option<String>,
-    /// How often it was read.
+    /// How often the file was read.
     pub readings: u64,
     /// Tokens of all results.
     pub tokens: u64,

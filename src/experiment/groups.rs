@@ -18,9 +18,9 @@ const BLOCK_HOURS: i64 = 5;
 pub enum GroupBy {
     /// The day on which they were made, in UTC.
     Day,
-    /// The project of their session.
+    /// The project of the calls' session.
     Project,
-    /// The agent that made them.
+    /// The agent that made the calls.
     Agent,
     /// The block of five hours in which they were made.
     Block,
@@ -33,11 +33,11 @@ pub struct Group {
     pub label: String,
     /// Sessions with a call in it.
     pub sessions: u64,
-    /// Calls.
+    /// Recorded calls, with usage or without.
     pub calls: u64,
     /// Those without usage of their provider's: they are in no sum of tokens.
     pub without_usage: u64,
-    /// Recorded prompt tokens.
+    /// Recorded prompt tokens, cached ones included.
     pub prompt_tokens: u64,
     /// The part of them that caches read.
     pub cache_read_tokens: u64,
@@ -47,7 +47,7 @@ pub struct Group {
     pub nano_usd: Option<u64>,
     /// The part of it that replies cost whose log holds a placeholder: they are estimated.
     pub estimated_nano_usd: u64,
-    /// Recorded compactions.
+    /// Recorded compactions, without prunings.
     pub compactions: u64,
     /// Milliseconds that compactions took, as far as logs say it; `None` where none does.
     pub compacting_ms: Option<u64>,

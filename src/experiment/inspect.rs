@@ -12,17 +12,17 @@ use xxhash_rust::xxh3::xxh3_128;
 /// What one session holds, or many together. Every number is recorded but [`Contents::overheads`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Sessions.
+    /// Number of sessions, sub-agents included.
     pub sessions: u64,
-    /// Those that another one started.
+    /// Sessions that another session started.
     pub sub_agents: u64,
     /// System and developer messages.
     pub system: u64,
-    /// What people said.
+    /// Messages that users wrote.
     pub user: u64,
-    /// What the agent said in their name: reminders, continuation prompts.
+    /// User messages that the agent wrote by itself: reminders, continuation prompts.
     pub injected: u64,
-    /// Replies.
+    /// Replies of the model.
     pub assistant: u64,
     /// Messages that hold results of tools.
     pub results: u64,
@@ -30,32 +30,32 @@ pub struct Contents {
     pub tool_calls: u64,
     /// Results that report a failure.
     pub failures: u64,
-    /// Pictures.
+    /// Pictures in messages and results.
     pub images: u64,
     /// Calls, those of summarisers and side calls with usage included.
     pub calls: u64,
-    /// Calls with usage.
+    /// Calls with recorded usage.
     pub calls_with_usage: u64,
-    /// Sum of their prompts.
+    /// Sum of the recorded prompts, in tokens.
     pub prompt_tokens: u64,
     /// The part of it in sessions that another one started.
     pub sub_agent_prompt_tokens: u64,
-    /// Their replies.
+    /// Output tokens of these calls, by how they are known.
     pub outputs: Outputs,
-    /// The largest prompt; 0 where no usage is recorded.
+    /// The largest recorded prompt, in tokens; 0 where no usage is recorded.
     pub largest_prompt: u64,
-    /// Recorded compactions.
+    /// Compactions that the log records, copies from other files left out.
     pub compactions: u64,
-    /// Recorded prunings.
+    /// Prunings that the log records, copies likewise.
     pub prunings: u64,
     /// Estimated: the hidden overhead (system prompt, tool definitions) of each session's first call with usage, in no order. Sessions
     /// without recorded usage have none.
     pub overheads: Vec<u64>,
     /// Milliseconds since 1970 of the earliest message; `None` where no message has a time.
     pub first: Option<i64>,
-    /// The same of the latest.
+    /// Milliseconds since 1970 of the latest message; `None` likewise.
     pub last: Option<i64>,
-    /// Versions of the agent.
+    /// Versions of the agent that the logs name.
     pub versions: BTreeSet<String>,
     /// Hashes of the names of the files that the sessions stand in.
     pub sources: BTreeSet<u128>,
@@ -66,15 +66,15 @@ pub struct Contents {
 pub struct ModelShare {
     /// Sessions with a call of it.
     pub sessions: u64,
-    /// Its calls.
+    /// Replayed calls that the model answered.
     pub calls: u64,
-    /// Those with usage.
+    /// Calls of these with recorded usage.
     pub calls_with_usage: u64,
-    /// Sum of their prompts.
+    /// Sum of the recorded prompts, in tokens.
     pub prompt_tokens: u64,
-    /// Their replies.
+    /// Output tokens of the calls with usage, by how they are known.
     pub outputs: Outputs,
-    /// The largest prompt.
+    /// The largest recorded prompt, in tokens; 0 where no usage is recorded.
     pub largest_prompt: u64,
     /// The window by the catalogue; `None` where it does not know the model.
     pub window: Option<u64>,
@@ -125,7 +125,7 @@ impl Contents {
         contents
     }
 
-    /// All messages.
+    /// Messages of all roles.
     pub fn messages(&self) -> u64 {
         self.system + self.user + self.injected + self.assistant + self.results
     }

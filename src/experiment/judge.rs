@@ -11,7 +11,7 @@ use crate::transcript::CompactionKind;
 /// Why an event is no hit, where the log shows it. Sizes are tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It is one.
+    /// The event is a hit.
     None,
     /// The log says that the user asked for it.
     AskedFor,
@@ -135,7 +135,7 @@ pub(super) struct Case<'a> {
     pub plan: &'a Plan,
     /// The stretch that the event closes or lies in.
     pub segment: &'a Segment<'a>,
-    /// What the policy did in it.
+    /// What the policy did in that stretch.
     pub outcome: &'a Outcome,
     pub kind: CompactionKind,
     /// The event in the log; `None` for a false alarm.

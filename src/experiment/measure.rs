@@ -34,18 +34,18 @@ const FORMERLY: &[(&str, &str)] = &[
 /// A metric, by itself or per another one: `compactions per session`.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
-    /// What is counted.
+    /// The metric, or the upper one of a quotient.
     pub part: &'static Metric,
-    /// What it is held against; `None` where it stands by itself.
+    /// The lower metric of a quotient; `None` where there is none.
     pub whole: Option<&'static Metric>,
 }
 
 /// A value of a measure: a quotient that is never worked out before it is shown. The whole is 1 where the measure has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// The dividend.
+    /// The upper number; money in thousand-millionths of a dollar.
     pub part: i64,
-    /// The divisor.
+    /// The lower number: 1 for a sum, 0 for a share of nothing.
     pub whole: u64,
 }
 
@@ -91,7 +91,7 @@ impl Measure {
         Some(Measure { whole: Some(whole), ..self })
     }
 
-    /// Its name: `lost_lines`, `cache_hit_rate`, `compactions per session`.
+    /// The name as it is typed: `lost_lines`, `cache_hit_rate`, `compactions per session`.
     pub fn name(&self) -> String {
         let Some(whole) = self.whole else { return self.part.key.to_owned() };
         let own = QUOTIENTS.iter().find(|(_, part, of)| *part == self.part.key && *of == whole.key);
@@ -101,17 +101,17 @@ impl Measure {
         )
     }
 
-    /// The same within a sentence: `lost lines`.
+    /// The name within a sentence: `lost lines`.
     pub fn words(&self) -> String {
         self.name().replace('_', " ")
     }
 
-    /// Its value.
+    /// The measure's value over the sessions of these sums.
     pub fn of(&self, totals: &Totals, charges: &Charges) -> Value {
         Value { part: self.part.value(totals, charges), whole: self.whole.map_or(1, |whole| whole.value(totals, charges).unsigned_abs()) }
     }
 
-    /// The metrics that it is made of.
+    /// One metric, or the two of a quotient.
     pub fn parts(&self) -> impl Iterator<Item = &'static Metric> {
         std::iter::once(self.part).chain(self.whole)
     }

@@ -16,11 +16,11 @@ pub enum Outlier {
 pub struct UsageOutlier {
     /// The call, from 0.
     pub call: usize,
-    /// Its recorded prompt.
+    /// The call's recorded prompt, in tokens.
     pub prompt: u64,
     /// That of the call before, and of the call after (0 where there is none).
     pub beside: (u64, u64),
-    /// Why it stands out.
+    /// The kind of outlier.
     pub kind: Outlier,
 }
 

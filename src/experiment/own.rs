@@ -55,9 +55,9 @@ pub struct OwnSettings {
     pub agent: String,
     /// The folder of the sessions that they hold for; `None` for all of the agent's.
     pub sessions: Option<PathBuf>,
-    /// The file.
+    /// The settings file, as it was found.
     pub file: PathBuf,
-    /// What it says.
+    /// The file's text.
     pub text: String,
 }
 
@@ -85,7 +85,7 @@ pub struct Own {
 /// One agent of the user's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnAgent {
-    /// The places of its sessions.
+    /// The places of the agent's sessions in the corpus.
     pub sessions: Vec<usize>,
     /// How many of them are replayed through each preset.
     pub presets: BTreeMap<String, u64>,

@@ -79,7 +79,7 @@ pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Che
     parts.reduce(BTreeMap::new, |sum, part| part.into_iter().fold(sum, add))
 }
 
-/// The same of a session.
+/// The model of the cache held against one session.
 pub(super) fn check_of(trace: &Trace, tariff: &Tariff<'_>) -> Check {
     check(trace, &unchanged(trace), tariff)
 }

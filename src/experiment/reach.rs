@@ -43,7 +43,7 @@ pub fn thresholds(corpus: &Corpus, policy: &Policy, settings: &ReplaySettings<'_
 pub struct NeverReached {
     /// The lowest size at which one of its rules looks at the context, over all sessions.
     pub threshold: u64,
-    /// The largest context under it.
+    /// The largest context under the policy, in tokens.
     pub largest: u64,
 }
 

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a recorded compaction did to the result of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// It took it away.
+    /// The compaction removed the result.
     Removed,
-    /// It left it.
+    /// The compaction kept the result.
     Kept,
     /// The session was not compacted: looked at from the middle of its messages on, as if something had happened there.
     Undisturbed,
@@ -35,7 +35,7 @@ impl Standing {
 pub enum Basis {
     /// A later reply repeats lines of it, before it, or its file, is asked for again: the reading again cannot have made the reference.
     Lines,
-    /// The same with names.
+    /// As [`Basis::Lines`], with names in place of lines.
     Names,
     /// A later reply repeats lines of it, at any time. Where the result was taken away, most such replies can only be written once it is read again: circular,
     /// and shown to say so.
@@ -43,7 +43,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// All of them.
+    /// All bases, in the order of reports.
     pub const ALL: [Basis; 3] = [Basis::Lines, Basis::Names, Basis::LinesAnyTime];
 }
 
@@ -63,15 +63,15 @@ struct Watched {
 /// Results of one kind, and how many of them were asked for again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What had become of them.
+    /// What the compaction had done to the results.
     pub standing: Standing,
-    /// By what they count as needed.
+    /// What makes a result of these a needed one.
     pub basis: Basis,
-    /// Were they needed, by that?
+    /// Are these the needed results?
     pub taken_up: bool,
-    /// How many.
+    /// Number of results.
     pub results: u64,
-    /// Sessions that they stand in.
+    /// Sessions with such a result.
     pub sessions: u64,
     /// Those of them that were asked for again, with the same tool and the same arguments.
     pub again: u64,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub struct Recording {
     /// By session, in the order of the corpus.
     pub sessions: List<RecordedSession>,
-    /// Their sum.
+    /// The sum over all sessions.
     pub sum: RecordedSession,
 }
 
@@ -137,7 +137,7 @@ pub fn recording(corpus: &Corpus, tariff: &Tariff<'_>) -> Recording {
 /// A policy beside the recording, over the sessions that both bring to their end. The summariser's requests are on neither side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// How many sessions.
+    /// Number of sessions that are compared.
     pub sessions: u64,
     /// Compactions as recorded, manual ones left out.
     pub recorded_compactions: u64,

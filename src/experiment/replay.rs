@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// One policy over a whole corpus.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
-    /// The policy's name.
+    /// Name of the policy.
     pub policy: String,
     /// Its parameters as they were used, formulas as written.
     pub params: Vec<(String, String)>,
@@ -27,11 +27,11 @@ pub struct Replay {
     pub summary_model: String,
     /// An outcome for each session, in the corpus's order.
     pub outcomes: List<Outcome>,
-    /// Their sum.
+    /// The sum over all sessions.
     pub totals: Totals,
     /// What each session cost; empty until the bills are made.
     pub bills: List<Bills>,
-    /// Their sum.
+    /// The sum over all sessions; all 0 until the bills are made.
     pub bill: Bills,
     /// Models that the catalogue does not know, each with the window that was taken.
     pub unknown_models: Vec<(String, u64)>,

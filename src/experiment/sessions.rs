@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The sums of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionFigures {
-    /// What the replay counts.
+    /// Calls, tokens and events of the replay.
     pub totals: Totals,
     /// What it costs; 0 where no bill was asked for.
     pub charges: Charges,

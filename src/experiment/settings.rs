@@ -6,7 +6,7 @@ use crate::catalog::Catalog;
 /// What holds for all policies of a run.
 #[derive(Clone)]
 pub struct ReplaySettings<'a> {
-    /// The models.
+    /// Models, their windows and their prices.
     pub catalog: &'a Catalog,
     /// The window to take, instead of the model's.
     pub window: Option<u64>,

@@ -18,9 +18,9 @@ pub const ENOUGH: usize = 8;
 /// A model and what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fitted {
-    /// The model.
+    /// A fixed size, or a share of what a summary replaces.
     pub model: RecordedSummary,
-    /// So many recorded summaries.
+    /// Number of recorded summaries that the model rests on.
     pub events: u64,
 }
 
@@ -39,7 +39,7 @@ struct Sample {
 }
 
 impl RecordedSummaries {
-    /// Fits the models.
+    /// Fits one model per agent, and one for all agents together.
     pub fn fit(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> RecordedSummaries {
         let mut samples: BTreeMap<String, Vec<Sample>> = BTreeMap::new();
         for trace in traces {

@@ -31,7 +31,7 @@ pub struct Recorded {
     pub tokens: Option<u64>,
     /// The recorded prompt of the first call after it. `None` where there is none.
     pub after: Option<u64>,
-    /// The summary's size.
+    /// The recorded summary's size, in calibrated tokens; `None` where the log does not give it.
     pub summary: Option<u64>,
     /// Did the agent do it by itself? `None` where the log does not say.
     pub automatic: Option<bool>,
@@ -50,6 +50,6 @@ pub struct Predicted {
     pub limit: Option<u64>,
     /// The simulated prompt of the first call after it.
     pub after: Option<u64>,
-    /// Is it a pruning?
+    /// Compaction or pruning; a reset is a compaction.
     pub(super) kind: CompactionKind,
 }

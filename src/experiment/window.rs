@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WindowFrom {
-    /// `--window`.
+    /// The user gave it with `--window`.
     Flag,
     /// The log names it.
     Log,
@@ -32,7 +32,7 @@ pub enum WindowFrom {
 /// The window that a session is replayed in.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Window {
-    /// What policies reckon with.
+    /// What policies are planned for: window, limits of prompt and reply, family.
     pub facts: Facts,
     /// What prompt and reply may come to together.
     pub window: u64,

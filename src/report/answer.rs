@@ -28,7 +28,7 @@ const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recor
 /// So many warnings are shown, those that hold for all rows among them.
 const WARNED: usize = 2;
 
-/// The screen.
+/// The first screen of `replay`.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
     if let Some(sentence) = no_calls(corpus) {
         let sections = vec![Section::lines(vec![sentence])];

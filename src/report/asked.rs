@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::statistics::Bars;
 use std::collections::BTreeMap;
 
-/// What was asked.
+/// What was asked of a backtest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskedBacktest {
     /// From which context events are predicted.
@@ -31,7 +31,7 @@ named! {
         Policy = "policy",
         /// The agent that recorded them.
         Agent = "agent",
-        /// Its version.
+        /// That agent's version.
         Version = "version",
         /// The day on which they began.
         Date = "date",
@@ -47,7 +47,7 @@ named! {
         Cause = "cause",
         /// The agent that recorded the session.
         Agent = "agent",
-        /// The session.
+        /// The session of the call.
         Session = "session",
         /// The day of the call.
         Day = "day",
@@ -59,7 +59,7 @@ named! {
 pub struct AskedCache {
     /// What the breaks of a row have in common.
     pub by: BreaksBy,
-    /// What is looked at.
+    /// The parts of the report that are made.
     pub parts: Parts,
     /// What the first screen says to type next.
     pub next: Vec<(String, String)>,
@@ -70,7 +70,7 @@ pub struct AskedCache {
 /// What was asked of pauses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskedIdle {
-    /// What is looked at.
+    /// The parts of the report that are made.
     pub parts: Parts,
     /// What the first screen says to type next.
     pub next: Vec<(String, String)>,
@@ -80,7 +80,7 @@ pub struct AskedIdle {
 
 /// What a report on cost is made of.
 pub struct Priced<'a> {
-    /// The sessions.
+    /// The sessions that are priced.
     pub corpus: &'a Corpus,
     /// The policies, with their bills.
     pub replays: &'a [Replay],
@@ -105,9 +105,9 @@ pub struct Priced<'a> {
 /// Is the breakdown by tier shown?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Breakdown {
-    /// It is.
+    /// Tokens and cost by tier stand in the report.
     Shown,
-    /// It is not.
+    /// Bills are shown as sums alone.
     #[default]
     LeftOut,
 }
@@ -126,7 +126,7 @@ pub enum Telling {
     At(u64),
 }
 
-/// What is explained.
+/// One session under one policy.
 pub struct Subject<'a> {
     /// A corpus of this one session; its facts may be those of all that was read.
     pub corpus: &'a Corpus,
@@ -142,17 +142,17 @@ pub struct Subject<'a> {
 
 /// What a report on a gate is made of.
 pub struct Gated<'a> {
-    /// The sessions.
+    /// The sessions of this run.
     pub corpus: &'a Corpus,
-    /// The policy's name.
+    /// Name of the policy.
     pub policy: &'a str,
-    /// What moved.
+    /// The measures that have a limit or moved.
     pub comparison: &'a Comparison,
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }
 
-/// What policies stand beside.
+/// The recording and the own agents, which policies stand beside.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Baselines<'a> {
     /// What the logs say happened. Absent where it was not worked out.
@@ -210,7 +210,7 @@ impl Default for Parts {
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
-    /// A policy.
+    /// A policy over all sessions.
     #[default]
     Policy,
     /// A session under a policy.
@@ -242,7 +242,7 @@ pub enum Oracle {
 /// How sessions that another one started are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SubAgents {
-    /// With all others.
+    /// In the sums of all sessions.
     #[default]
     Together,
     /// With all others, and once more by themselves.
@@ -252,26 +252,26 @@ pub enum SubAgents {
 /// Are the calls one by one part of the record?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Series {
-    /// They are.
+    /// The record holds a row per call.
     Included,
-    /// They are not.
+    /// The record holds sums by session alone.
     #[default]
     LeftOut,
 }
 
 /// A sweep that has been run.
 pub struct Swept<'a> {
-    /// The sessions.
+    /// The sessions that each setting replayed.
     pub corpus: &'a Corpus,
-    /// The base policies.
+    /// The policies that settings change.
     pub bases: &'a [Policy],
-    /// The settings.
+    /// The settings that were replayed.
     pub settings: &'a [Setting],
     /// A row for each of them.
     pub rows: &'a [Row],
-    /// What is sought.
+    /// The measure to minimise or maximise.
     pub objective: Objective,
-    /// What must be kept.
+    /// The constraints that a setting must keep.
     pub constraints: &'a [Constraint],
     /// The sessions as they are drawn, for the intervals.
     pub sampling: &'a Sampling,
@@ -281,7 +281,7 @@ pub struct Swept<'a> {
     pub yours: &'a [String],
     /// By policy and session the lowest size at which a rule of its own setting looks at the context. Empty where they are not asked for.
     pub thresholds: &'a [Vec<Option<u64>>],
-    /// What a difference must exceed.
+    /// The bars that a difference must exceed to count.
     pub bars: Bars,
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
@@ -294,9 +294,9 @@ pub struct Swept<'a> {
 /// Do rows hold costs?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Billed {
-    /// They do.
+    /// Bills were made: rows hold costs.
     Yes,
-    /// They do not: it was not asked for.
+    /// No bill was asked for: costs are 0.
     #[default]
     No,
 }
@@ -309,7 +309,7 @@ pub struct Found<'a> {
     pub axes: &'a [Axis],
     /// The sessions in two parts.
     pub split: &'a Split,
-    /// What came of it.
+    /// The setting that was found, and the verdict.
     pub tuned: &'a Tuned,
     /// What each session came to; `None` where it was not asked which of them decided.
     pub decided: Option<&'a [Decided]>,
@@ -327,7 +327,7 @@ pub struct Found<'a> {
 pub struct Validated<'a> {
     /// The sessions without the policy.
     pub corpus: &'a Corpus,
-    /// What came out.
+    /// The arms of the experiment, predicted beside measured.
     pub validation: &'a Validation,
     /// The policy's name; `None` where none was named, and nothing is predicted.
     pub policy: Option<&'a str>,

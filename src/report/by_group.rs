@@ -132,7 +132,7 @@ pub fn flat(grouped: &Grouped) -> Table {
         .table(2, rows)
 }
 
-/// What the sums leave out.
+/// A sentence on what the sums leave out; `None` where that is nothing.
 pub fn note(grouped: &Grouped) -> Option<String> {
     let without: u64 = grouped.groups.iter().map(|group| group.without_usage).sum();
     let are = if without == 1 { "is" } else { "are" };

@@ -54,11 +54,11 @@ type Sent = (u64, u64);
 
 /// What the policies come to in one session.
 struct Met<'a> {
-    /// Its place in the corpus.
+    /// The session's place in the corpus.
     place: usize,
-    /// Policies under which it fails.
+    /// Policies under which the session fails.
     failed: u64,
-    /// Overflows under all of them.
+    /// Overflows under all policies together.
     overflows: u64,
     /// Policies that bring it to its end.
     ended: usize,

@@ -9,7 +9,7 @@ use crate::trace::{CallRow, Trace};
 use crate::transcript::Role;
 use std::collections::BTreeMap;
 
-/// For the first screen, in few words.
+/// Cautions for the first screen, in few words.
 pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) -> Vec<String> {
     let mut sessions: BTreeMap<Beyond, u64> = BTreeMap::new();
     versions(corpus).into_iter().for_each(|((_, side), found)| *sessions.entry(side).or_default() += found.sessions);
@@ -57,13 +57,13 @@ pub fn without_overhead(corpus: &Corpus) -> Option<String> {
 /// Sessions of an agent on one side of what its presets mirror.
 struct Found {
     sessions: u64,
-    /// The farthest version.
+    /// The newest of newer versions, the oldest of older ones.
     version: String,
     preset: &'static str,
     mirrored: &'static Mirrored,
 }
 
-/// By agent and side.
+/// The sessions by agent and side.
 fn versions(corpus: &Corpus) -> BTreeMap<(String, Beyond), Found> {
     let mut found: BTreeMap<(String, Beyond), Found> = BTreeMap::new();
     for trace in corpus.traces.each() {

@@ -23,7 +23,7 @@ pub const COLUMNS: [Column; 2] = [
     },
 ];
 
-/// Their cells.
+/// The cells of these columns; no cost where no call has a price.
 pub fn cells(bills: &Bills, cache: CacheKind) -> [Cell; 2] {
     let bill = bills.with(cache);
     [cost(bills, bill.nano_usd()), hits(bill)]

@@ -43,7 +43,7 @@ struct Met<'a> {
     names: [&'a str; 2],
 }
 
-/// A policy's half of it.
+/// What one policy did in that session.
 struct Half<'a> {
     outcome: &'a Outcome,
     other: &'a Outcome,

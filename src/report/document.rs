@@ -23,9 +23,9 @@ pub struct Report {
     pub notes: Vec<String>,
     /// The flat table for spreadsheets.
     pub rows: Table,
-    /// What was read, for programs. Absent where a document tells nothing of it.
+    /// The facts of the corpus, for programs. Absent where a document says nothing of the logs.
     pub corpus: Option<CorpusRecord>,
-    /// The same facts for programs.
+    /// The answer to the question, for programs.
     pub record: Record,
 }
 
@@ -47,7 +47,7 @@ pub struct Screen {
 /// How much of a report is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
-    /// The first screen.
+    /// The first screen, rows cut to fit.
     #[default]
     Screen,
     /// The same with all rows of its tables.
@@ -107,14 +107,14 @@ impl Section {
 pub struct Section {
     /// The heading; empty for none.
     pub title: String,
-    /// What stands under it.
+    /// The table, sentences or code below the heading.
     pub body: Body,
 }
 
 /// What a section holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// A table.
+    /// Typed cells in rows and columns.
     Table(Table),
     /// Sentences, one a line.
     Lines(Vec<String>),
@@ -127,22 +127,22 @@ pub enum Body {
 pub struct Table {
     /// How many of the first columns name a row: they are repeated wherever a page is too narrow for all columns.
     pub labels: usize,
-    /// The columns.
+    /// The columns, from left to right.
     pub columns: Vec<Column>,
     /// The rows; each has a cell for each column.
     pub rows: List<Vec<Cell>>,
 }
 
-/// One column.
+/// One column: what its cells mean and how they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name for programs.
+    /// The column's name for programs.
     pub key: &'static str,
     /// Its heading for people. A soft hyphen (U+00AD) marks where a word may be broken.
     pub header: &'static str,
     /// What it says, for the legend; empty where the heading says it all.
     pub meaning: &'static str,
-    /// What its cells count.
+    /// The unit of the cells.
     pub unit: Unit,
     /// Where its numbers come from.
     pub provenance: Provenance,
@@ -156,7 +156,7 @@ pub struct Column {
     pub asked: bool,
 }
 
-/// One cell.
+/// A value and its unit, before it is written as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cell {
     /// A number of calls, events, sessions.
@@ -167,9 +167,9 @@ pub enum Cell {
     SignedTokens(i64),
     /// A share; of nothing, where `whole` is 0.
     Share {
-        /// The part.
+        /// The upper number.
         part: i64,
-        /// The whole.
+        /// The lower number.
         whole: u64,
     },
     /// Money in thousand-millionths of a dollar.
@@ -178,7 +178,7 @@ pub enum Cell {
     Text(String),
     /// Words of the program or of the user.
     Name(String),
-    /// Nothing to say.
+    /// An empty cell: no figure is known or none applies.
     Empty,
 }
 

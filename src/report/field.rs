@@ -9,12 +9,12 @@ type Read<'a, R> = Box<dyn Fn(&R) -> Cell + 'a>;
 pub struct Fields<'a, R>(Vec<(Column, Read<'a, R>)>);
 
 impl<'a, R> Fields<'a, R> {
-    /// None yet.
+    /// A table without columns.
     pub fn new() -> Fields<'a, R> {
         Fields(Vec::new())
     }
 
-    /// One more.
+    /// Adds a column behind the others.
     pub fn with(mut self, column: Column, cell: impl Fn(&R) -> Cell + 'a) -> Fields<'a, R> {
         self.0.push((column, Box::new(cell)));
         self

@@ -15,7 +15,7 @@ pub fn named(finding: Finding) -> &'static str {
     }
 }
 
-/// The same for programs.
+/// The finding as documents for programs hold it.
 pub fn key(finding: Finding) -> &'static str {
     match finding {
         Finding::Better => "better",
@@ -44,7 +44,7 @@ pub fn within(within: Within, worth: f64) -> String {
     }
 }
 
-/// What is drawn, for programs.
+/// What resamples draw, for programs: projects or sessions.
 pub fn drawn_by(sample: &Sample) -> &'static str {
     match sample.by {
         DrawnBy::Projects => "projects",

@@ -24,7 +24,7 @@ const OTHERS: usize = 6;
 pub struct Check {
     /// What is checked: `tokens +2%`.
     pub name: String,
-    /// Is it kept?
+    /// Kept, broken, or not to be told.
     pub outcome: Outcome,
     /// What was found, in a sentence.
     pub sentence: String,
@@ -33,9 +33,9 @@ pub struct Check {
 /// Is a check kept?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is.
+    /// The value is within the limit.
     Kept,
-    /// It is not.
+    /// The value is beyond the limit, by more than the uncertainty over sessions.
     Broken,
     /// The value lies beyond the limit, by no more than the uncertainty over sessions.
     CannotTell,

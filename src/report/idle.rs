@@ -54,7 +54,7 @@ fn told(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Opti
     (sections, Some(screen))
 }
 
-/// What pauses cost.
+/// What pauses cost by the logs, in sentences.
 fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
     let untimed = |trace: &Trace| trace.calls.iter().filter(|call| trace.time_of(call).is_none()).count() as u64;
     let (untimed, calls) = corpus.traces.each().fold((0, 0), |(none, all), trace| (none + untimed(&trace), all + trace.calls.len() as u64));

@@ -113,7 +113,7 @@ pub fn bundled<'j, 'a>(swept: &Swept<'_>, judged: &'j [Judged<'a>]) -> Vec<Bundl
 }
 
 impl Bundle<'_, '_> {
-    /// Its settings in words.
+    /// The settings of the bundle in words.
     pub fn words(&self, swept: &Swept<'_>) -> String {
         let setting = self.judged.setting;
         let yours = swept.yours.get(setting.base).is_some_and(|words| !words.is_empty());

@@ -147,7 +147,7 @@ fn aside(corpus: &Corpus) -> Option<String> {
     (aside > 0).then(|| format!("{} {ASIDE} {are} counted above and not replayed.", counted(aside, "recorded call")))
 }
 
-/// How many they are.
+/// Number of recorded calls that no conversation holds.
 pub fn calls_aside(corpus: &Corpus) -> u64 {
     let replayed: u64 = corpus.traces.each().map(|trace| trace.calls.len() as u64).sum();
     corpus.facts.calls.saturating_sub(replayed)

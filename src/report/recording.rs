@@ -54,7 +54,7 @@ pub fn gaps(recorded: &RecordedSession) -> Vec<String> {
     unpriced.into_iter().chain(estimate).collect()
 }
 
-/// Both.
+/// The recording's cells in the columns of cost.
 pub fn costs(recorded: &RecordedSession) -> [Cell; 2] {
     [cost(recorded), hit_rate(recorded)]
 }
@@ -68,7 +68,7 @@ pub const COST_BESIDE: Column = Column {
     ..Column::simulated("cost_vs_recorded", "cost vs re\u{ad}corded", Unit::Share)
 };
 
-/// Its cell.
+/// The cell of that column; empty where nothing can be compared.
 pub fn cost_beside(beside: &Beside, replay: &Replay) -> Cell {
     if beside.recorded_nano_usd == 0 || !replay.totals.is_comparable() {
         return Cell::Empty;

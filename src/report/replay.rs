@@ -98,7 +98,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
 }
 
-/// What stands below it.
+/// The notes below a replay.
 pub(super) fn notes_of(
     corpus: &Corpus,
     replays: &[Replay],

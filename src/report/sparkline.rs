@@ -9,7 +9,7 @@ const CELLS: usize = 12;
 /// From the window nearly empty to nearly full.
 pub const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The column.
+/// The column that shows the window over the calls.
 pub const COLUMN: Column = Column {
     meaning: "the window over the calls, from empty (▁) to full (█); × where a call overflows",
     provenance: Provenance::Simulated,
@@ -19,7 +19,7 @@ pub const COLUMN: Column = Column {
     ..Column::name("window_filled", "window filled")
 };
 
-/// Its cell.
+/// The cell of one session.
 pub fn cell(outcome: &Outcome) -> Cell {
     Cell::Name(letters(outcome, CELLS))
 }

@@ -13,13 +13,13 @@ pub struct TestedRow {
     pub labels: Vec<String>,
     /// Sessions that were tested.
     pub sessions: u64,
-    /// Their recorded events.
+    /// Recorded events of these sessions.
     pub events: u64,
-    /// Events that were predicted.
+    /// Recorded events that were predicted.
     pub hits: u64,
-    /// Those and the misses.
+    /// Hits and misses together.
     pub demanded: u64,
-    /// Those and the false alarms.
+    /// Hits and false alarms together.
     pub predictions: u64,
 }
 

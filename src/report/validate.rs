@@ -262,7 +262,7 @@ fn interval(found: &Found) -> String {
     both_bounds(found, &share)
 }
 
-/// The same in whole percents.
+/// The interval in whole percents; empty where there is none.
 fn bounds(found: &Found) -> String {
     both_bounds(found, &|bound| format!("{:+.0}", bound * 100.0))
 }

@@ -13,7 +13,7 @@ pub const NAME: &str = ".ctxsim-manifest.json";
 /// No list is longer than this.
 const LONGEST: u64 = 1 << 20;
 
-/// The list.
+/// Files that the program wrote into a folder, by name and hash.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Manifest {
     made_by: String,

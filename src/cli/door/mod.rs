@@ -43,7 +43,7 @@ pub enum Company {
     Any,
     /// What the command itself wrote before.
     Own,
-    /// Nothing.
+    /// Nothing: a folder that holds other files is refused.
     Nothing,
 }
 
@@ -64,11 +64,9 @@ pub struct Door {
 
 /// A place for a file that may be written.
 pub enum Place {
-    /// Standard output.
     Printed,
-    /// The null device.
+    /// The null device, which keeps nothing.
     Nowhere,
-    /// A file.
     File(Spot),
 }
 
@@ -79,7 +77,7 @@ pub type Own<'a> = &'a dyn Fn(&Path) -> bool;
 #[derive(Default)]
 struct Inputs(OnceCell<HashSet<Identity>>);
 
-/// No file is.
+/// For commands that write over no file of their own kind.
 pub const NONE_IS_OWN: Own<'static> = &|_| false;
 
 impl Door {

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-/// Where rows go.
+/// A file or standard output that takes rows.
 pub enum Rows {
     /// To a new file, or to standard output.
     New(Box<dyn Write>),

@@ -61,7 +61,6 @@ impl Write for Hashed<'_> {
 pub struct Scratch(TempDir);
 
 impl Scratch {
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.0.path()
     }

@@ -15,11 +15,9 @@ const SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
 
 /// Where a path leads.
 pub enum Way {
-    /// To standard output.
     Printed,
     /// To the null device.
     Nowhere,
-    /// To a file.
     Spot(Spot),
 }
 
@@ -30,20 +28,16 @@ pub struct Spot {
     pub named: PathBuf,
     /// Without links above the file itself.
     pub real: PathBuf,
-    /// What is there.
     pub there: There,
 }
 
 /// What is at a place already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum There {
-    /// Nothing.
     Nothing,
-    /// A file.
     File,
     /// A link to a file, or to nothing.
     Link,
-    /// A folder.
     Folder,
 }
 

@@ -38,7 +38,6 @@ pub struct Check {
 }
 
 impl Check {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let policy = Document::load(&self.policy)?;
         let facts = self.model.facts()?;

@@ -26,7 +26,6 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let (one, other) = (Document::load(&self.one)?, Document::load(&self.other)?);
         let found = differences(&one, &other, &self.model.facts()?)?;

@@ -28,7 +28,6 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         match self {
             Policy::List(list) => list.run(door),

@@ -31,7 +31,6 @@ pub struct New {
 }
 
 impl New {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let preset = find(&self.extends)?;
         let policy = Document::parse(preset.name, preset.text)?;

@@ -50,7 +50,6 @@ pub struct Show {
 }
 
 impl Show {
-    /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let preset = find(&self.name)?;
         let policy = Document::parse(preset.name, preset.text)?;

@@ -29,7 +29,7 @@ struct Made {
     pictures: bool,
     foreign: bool,
     rewinds: bool,
-    /// Seconds between turns.
+    /// Simulated seconds between two turns.
     pause: u64,
 }
 

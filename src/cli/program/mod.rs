@@ -44,12 +44,10 @@ pub fn begin(door: &Door, cache: Option<&Path>) -> Result<(), Failure> {
     cache.map_or(Ok(()), |folder| kept::may_keep(door, folder))
 }
 
-/// A program's stderr.
+/// What becomes of a program's stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errors {
-    /// It is shown as it comes.
     Shown,
-    /// It is thrown away.
     Dropped,
 }
 

@@ -27,7 +27,7 @@ pub struct Settings {
     /// The folder of the document: the program runs there.
     pub folder: PathBuf,
     pub patience: Duration,
-    /// Does its stderr show?
+    /// Does the program's stderr show?
     pub shows_errors: bool,
     /// The texts of the logs, where they are handed over.
     pub texts: Option<Texts>,
@@ -68,7 +68,6 @@ impl Pool {
         Some(Arc::new(Pool { settings, idle, running, answers: Mutex::new(answers), told, counter }))
     }
 
-    /// What it is.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -190,7 +189,7 @@ struct Begin<'a> {
     opening: Opening<'a>,
 }
 
-/// A further line.
+/// A line behind the opening: a question with its number.
 #[derive(Serialize)]
 struct Numbered {
     n: u64,
@@ -209,7 +208,7 @@ struct Conversation {
     /// So many lines have been said to the process.
     sent: usize,
     failed: bool,
-    /// By part.
+    /// The text of each part, in the order of parts; `None` where the program sees lengths alone.
     texts: Option<Arc<Vec<String>>>,
 }
 

@@ -33,9 +33,7 @@ enum Said {
 /// Why a process gives no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// It cannot be started.
     NotStarted,
-    /// It has ended.
     Ended,
     /// It takes too long.
     Silent,

@@ -12,7 +12,7 @@ const LARGEST_HEADER: u32 = 64 << 20;
 /// Rows as they come in.
 pub struct Frames<R> {
     stream: R,
-    /// Rows so far.
+    /// Number of rows read so far.
     rows: u64,
     /// The most bytes that go with a row.
     largest: u64,
@@ -75,7 +75,7 @@ impl<R: Read> Frames<R> {
     }
 }
 
-/// Prints a row.
+/// Prints a row: both lengths, the header, the bytes.
 pub fn put(header: &impl Serialize, payload: &[u8]) -> Result<(), Failure> {
     let header = serde_json::to_vec(header).map_err(|error| Failure::Usage(error.to_string()))?;
     let head = u32::try_from(header.len()).map_err(|error| Failure::Usage(error.to_string()))?;

@@ -22,7 +22,7 @@ pub struct CacheBreak {
     pub session: usize,
     /// Its place among the session's calls.
     pub place: usize,
-    /// Why.
+    /// The first cause that the log shows.
     pub cause: Cause,
     /// When, in milliseconds since 1970; `None` where the log has no time.
     pub time: Option<i64>,
@@ -32,7 +32,7 @@ pub struct CacheBreak {
     pub kept: Option<Kept>,
     /// Tokens that it was expected to read.
     pub expected: u64,
-    /// Tokens that it read.
+    /// Tokens that it read, as recorded.
     pub read: u64,
     /// Tokens that it paid for again: what was expected as far as the prompt still holds as much, less what was read.
     pub tokens: u64,
@@ -49,13 +49,13 @@ pub struct Reads {
     pub near: u64,
     /// The part of them that read more: another session has written it.
     pub more: u64,
-    /// Breaks.
+    /// Calls that read less than expected by more than 1,024 tokens and 2 %.
     pub breaks: u64,
     /// Tokens that breaks made the calls pay for again.
     pub tokens: u64,
     /// What that cost, in thousand-millionths of a dollar; breaks of models without a price left out.
     pub nano_usd: u64,
-    /// How many those are.
+    /// Breaks without a price.
     pub unpriced: u64,
 }
 
@@ -66,7 +66,7 @@ adds!(Reads += Reads: expected, near, more, breaks, tokens, nano_usd, unpriced);
 pub struct CacheReads {
     /// By session, in the order of the corpus.
     pub sessions: Vec<Reads>,
-    /// Their sum.
+    /// The sum over all sessions.
     pub sum: Reads,
     /// The list price of all recorded usage, in thousand-millionths of a dollar.
     pub recorded_nano_usd: u64,
@@ -83,7 +83,7 @@ pub struct CacheReads {
 /// How a cache keeps what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kept {
-    /// Does it promise nothing?
+    /// Is it an implicit cache, which promises no lifetime?
     pub implicit: bool,
     /// The lifetime of the entry, in milliseconds; of an implicit cache that which the catalogue names.
     pub lifetime: i64,
@@ -100,7 +100,7 @@ impl Kept {
 pub const GAPS: [i64; 8] = [10, 120, 300, 600, 1_800, 3_600, 21_600, 86_400];
 
 impl CacheBreak {
-    /// Its share in a sum.
+    /// The break as a sum of one.
     pub fn reads(&self) -> Reads {
         let unpriced = u64::from(self.nano_usd.is_none());
         Reads { breaks: 1, tokens: self.tokens, nano_usd: self.nano_usd.unwrap_or(0), unpriced, ..Reads::default() }

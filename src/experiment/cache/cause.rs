@@ -30,11 +30,11 @@ named! {
         Implicit = "implicit",
         /// No more was read than the session's first prompt held, at the first call of a turn: agent or provider, the log cannot say.
         StartAtTurn = "start_at_turn",
-        /// The same within a turn.
+        /// As [`Cause::StartAtTurn`], within a turn.
         StartWithinTurn = "start_within_turn",
         /// Read was what an older call had left.
         Older = "older",
-        /// Nothing of this.
+        /// The log shows none of these causes.
         Unexplained = "unexplained",
     }
 }

@@ -14,7 +14,7 @@ pub struct Step<'a> {
     pub place: usize,
     /// Its reply, by its index among the session's messages.
     pub message: u32,
-    /// What the provider reported.
+    /// Tokens of the call as the provider reported them.
     pub usage: Usage,
     /// What is known of its model: price and cache.
     pub known: Known<'a>,
@@ -35,9 +35,9 @@ pub struct Before<'a> {
     pub place: usize,
     /// Its reply, by its index among the messages of the session that goes on.
     pub message: u32,
-    /// What the provider reported.
+    /// Tokens of the call as the provider reported them.
     pub usage: Usage,
-    /// The name of its model.
+    /// The name of the call's model.
     pub model: &'a str,
     /// Milliseconds between the two replies, 0 at the least; `None` where a log has no times.
     pub gap: Option<i64>,

@@ -5,7 +5,7 @@ use super::figures::{Figures, Pair};
 /// A stretch of the sessions, by number of the call from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// The first call of it.
+    /// The first call of the stretch.
     pub from: usize,
     /// The last call of it; `None` for all that follow.
     pub to: Option<usize>,
@@ -21,7 +21,7 @@ pub const STRETCHES: [Stretch; 5] = [
 ];
 
 impl Stretch {
-    /// Its calls, in words.
+    /// The calls of the stretch in words: `2 to 5`, `from 51`.
     pub fn words(self) -> String {
         match self.to {
             Some(to) if to == self.from => format!("{to}"),

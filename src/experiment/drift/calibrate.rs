@@ -12,16 +12,16 @@ use crate::statistics::{median, quantile};
 use crate::units::counted;
 use std::fmt::Write;
 
-/// One family's coefficients.
+/// The estimator of one family of models, fitted to recorded usage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
-    /// The family.
+    /// Family of the models.
     pub family: Family,
-    /// Sessions that they rest on.
+    /// Sessions with compared calls of the family.
     pub sessions: u64,
-    /// Calls of these.
+    /// Compared calls of these sessions.
     pub calls: u64,
-    /// The coefficients.
+    /// What content costs in that family.
     pub costs: Costs,
     /// Hidden overhead of a call: the median over sessions, and their 5th and 95th percentiles.
     pub overhead: (u64, u64, u64),

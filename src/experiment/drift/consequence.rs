@@ -15,9 +15,9 @@ use serde::Serialize;
 /// What drift did to one policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consequence {
-    /// The policy.
+    /// Name of the policy.
     pub policy: String,
-    /// Its replay.
+    /// With the policy's own estimator.
     pub own: Counts,
     /// The same with true sizes in the place of its estimator's.
     pub perfect: Counts,
@@ -30,9 +30,9 @@ pub struct Consequence {
 /// What went wrong in a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Calls.
+    /// Replayed calls of all sessions.
     pub calls: u64,
-    /// Overflows.
+    /// Calls whose prompt the provider would refuse.
     pub overflows: u64,
     /// Overflows that the policy did not see coming: its trigger came late.
     pub late: u64,

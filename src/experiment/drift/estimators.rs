@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Estimates {
     /// The whole request, for each observation of the session.
     pub requests: Vec<u64>,
-    /// The reply to it, likewise.
+    /// The reply, for each observation.
     pub replies: Vec<u64>,
     /// Tokens that it counts once a request for what a log hides.
     pub overhead: u64,
@@ -26,15 +26,15 @@ impl Pack for Estimates {}
 
 /// How an estimator works.
 pub(super) enum Rule<'a> {
-    /// As a policy's.
+    /// Units of text, divided and rounded.
     Arithmetic(Box<Estimator>),
     /// As that of a policy, which depends on the model.
     Own(&'a Ready<'a>),
     /// Four tokens for three words, once a message.
     Words,
-    /// An exact count.
+    /// An exact count in the vocabulary `o200k_base`.
     O200kBase,
-    /// An exact count.
+    /// An exact count in the vocabulary `cl100k_base`.
     Cl100kBase,
 }
 

@@ -17,7 +17,7 @@ pub struct Pair {
     pub recorded: u64,
     /// The session's place in the corpus.
     pub session: usize,
-    /// Which call of it, from 0.
+    /// The call, from 0.
     pub call: usize,
 }
 
@@ -42,12 +42,12 @@ impl PairList {
         PairList { recorded: Arc::clone(recorded), estimated }
     }
 
-    /// How many there are.
+    /// Number of pairs, one per compared call.
     pub fn len(&self) -> usize {
         self.estimated.len()
     }
 
-    /// Is there none?
+    /// Does the list hold no pair?
     pub fn is_empty(&self) -> bool {
         self.estimated.is_empty()
     }
@@ -64,10 +64,10 @@ impl PairList {
     }
 }
 
-/// What pairs show.
+/// How far estimates lie from recorded prompts, over pairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Pairs.
+    /// Number of pairs, one per compared call.
     pub calls: u64,
     /// Sessions that they come from.
     pub sessions: u64,
@@ -88,11 +88,11 @@ pub struct Figures {
 pub struct Ratios {
     /// 5th percentile over calls.
     pub p05: u64,
-    /// Half of them.
+    /// Median over calls.
     pub p50: u64,
-    /// 95th percentile.
+    /// 95th percentile over calls.
     pub p95: u64,
-    /// All but a hundredth.
+    /// 99th percentile over calls.
     pub p99: u64,
 }
 
@@ -102,7 +102,7 @@ pub struct Worst {
     /// The session's place in the corpus.
     #[serde(skip)]
     pub session: usize,
-    /// Which call of it, from 0.
+    /// The call, from 0.
     pub call: usize,
     /// Tokens that were estimated.
     pub estimated: u64,

@@ -32,9 +32,9 @@ pub struct DriftSettings<'a> {
     pub compared: &'a [Policy],
     /// Policies whose late and early triggers are counted.
     pub replayed: &'a [Policy],
-    /// Models and windows.
+    /// The catalogue, and the window to take.
     pub replay: ReplaySettings<'a>,
-    /// What calibrated estimators count in.
+    /// The unit of calibrated estimators.
     pub basis: Basis,
     /// The exact counts that estimators are compared with, as far as the corpus has them.
     pub vocabularies: Vocabularies,
@@ -43,24 +43,24 @@ pub struct DriftSettings<'a> {
 /// An estimator beside recorded usage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The estimator.
+    /// Name of the estimator.
     pub estimator: String,
     /// The family; `None` for all.
     pub family: Option<Family>,
     /// The source; `None` for all.
     pub source: Option<String>,
-    /// The figures.
+    /// The estimator's error over these calls.
     pub figures: Figures,
 }
 
 /// An estimator's error by place in the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Along {
-    /// The estimator.
+    /// Name of the estimator.
     pub estimator: String,
-    /// Which calls.
+    /// The stretch of the session that the calls lie in.
     pub stretch: Stretch,
-    /// The figures.
+    /// The estimator's error over these calls.
     pub figures: Figures,
 }
 
@@ -76,9 +76,9 @@ pub enum Use {
 /// The safety buffers that an estimator needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffers {
-    /// The estimator.
+    /// Name of the estimator.
     pub estimator: String,
-    /// How it is used.
+    /// On whole requests, or on top of recorded usage.
     pub used: Use,
     /// The family; `None` for all.
     pub family: Option<Family>,
@@ -86,7 +86,7 @@ pub struct Buffers {
     pub buffers: Vec<Buffer>,
 }
 
-/// What was found out.
+/// All that a corpus shows about estimates and recorded prompts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// Calls that are compared, and their sessions.
@@ -103,26 +103,26 @@ pub struct Findings {
     pub along: Vec<Along>,
     /// Estimators' bias taken apart, by family.
     pub parts: Vec<Separated>,
-    /// Hidden overheads.
+    /// Hidden overheads by source, family and version.
     pub hidden: Vec<Spread>,
-    /// What content costs.
+    /// Fitted costs of content, by family and unit.
     pub costs: Vec<FamilyCosts>,
     /// How well prompts can be predicted.
     pub predictions: Vec<Prediction>,
-    /// Safety buffers.
+    /// Safety buffers by estimator, use and family.
     pub buffers: Vec<Buffers>,
-    /// What drift did to policies.
+    /// Late and early triggers of policies.
     pub consequences: Vec<Consequence>,
-    /// Coefficients for an estimator.
+    /// The fitted estimator of each family, as `[estimator]` tables.
     pub calibrated: Vec<Calibrated>,
 }
 
 /// An estimator's pairs, one a compared call, and the safety buffers that they need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paired {
-    /// The estimator.
+    /// Name of the estimator.
     pub estimator: String,
-    /// How it is used.
+    /// On whole requests, or on top of recorded usage.
     pub used: Use,
     /// The pairs, in the order of sessions and calls.
     pub pairs: PairList,
@@ -219,7 +219,7 @@ fn estimators<'a>(policies: &'a Own<'_>, counted: Counted) -> Vec<(&'a str, Rule
     all
 }
 
-/// Asks everything.
+/// Compares all estimators with the recorded usage of a corpus, and replays policies for the consequences.
 pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, PolicyError> {
     let catalog = settings.replay.catalog;
     let sessions =

@@ -27,9 +27,9 @@ pub const EVIDENCE: u64 = 2_000;
 /// What a family's content costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FamilyCosts {
-    /// The family.
+    /// Family of the models.
     pub family: Family,
-    /// In which unit.
+    /// The unit of content: tokens or code points.
     pub basis: Basis,
     /// The fitted costs; of kinds without evidence, the prior.
     pub costs: Costs,
@@ -37,9 +37,9 @@ pub struct FamilyCosts {
     pub intervals: Option<[Interval<i64>; COSTS]>,
     /// Tokens (of the vocabulary that sessions were measured in) of each kind that the fit rests on.
     pub evidence: [u64; ContentKind::ALL.len()],
-    /// Sessions that it rests on.
+    /// Sessions that the fit rests on.
     pub sessions: u64,
-    /// Steps that it rests on.
+    /// Steps between calls that the fit rests on.
     pub steps: u64,
     /// Steps that were left out because they hold more, or less, than the log shows.
     pub implausible: u64,
@@ -166,7 +166,7 @@ pub(super) fn from_growth(growth: &Normal, believed: &Costs) -> Costs {
     growth.solve(believed, BELIEF / 10.0)
 }
 
-/// The growth of sessions together.
+/// The growth of all these sessions since their first compared calls.
 pub(super) fn grown(sessions: impl Iterator<Item = impl Borrow<Session>>, family: Family, basis: Basis) -> Normal {
     sessions.fold(Normal::default(), |mut all, session| {
         all.plus(&since_first(session.borrow(), family, basis), 1.0);

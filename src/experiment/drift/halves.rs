@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 pub enum Half {
     /// The first, third, fifth...
     First,
-    /// The others.
+    /// The second, fourth, sixth...
     Second,
 }
 
 impl Half {
-    /// Both.
+    /// Both halves, the first one first.
     pub const ALL: [Half; 2] = [Half::First, Half::Second];
 
-    /// The other one.
+    /// The half that is not this one.
     pub fn other(self) -> Half {
         match self {
             Half::First => Half::Second,
@@ -39,7 +39,7 @@ pub(super) struct Deal {
 }
 
 impl Deal {
-    /// One more session.
+    /// Adds a session to those to be dealt out.
     pub fn add(&mut self, session: &Session) {
         let alike = self.alike.entry((session.source.clone(), version(&session.version))).or_default();
         alike.push((session.order(), self.sessions));

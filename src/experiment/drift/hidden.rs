@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 /// The hidden overhead of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overhead {
-    /// Where the session comes from.
+    /// The agent that recorded the session; its sub-agents apart.
     pub source: String,
     /// The agent's version; empty where unknown.
     pub version: String,
-    /// The family of its model.
+    /// Family of the session's model.
     pub family: Family,
-    /// Tokens.
+    /// Estimated: the recorded prompt less what the log shows, in tokens.
     pub tokens: u64,
-    /// Where the session belongs.
+    /// The session's origin, for clusters of related sessions.
     pub origin: Origin,
 }
 
@@ -29,17 +29,17 @@ pub struct Spread {
     pub source: String,
     /// The agent's version; `None` for all versions together.
     pub version: Option<String>,
-    /// The family of their models.
+    /// Family of the sessions' models.
     pub family: Family,
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u64,
     /// Tokens: 5th percentile over sessions.
     pub p05: u64,
-    /// Half of them.
+    /// Median over sessions, in tokens.
     pub median: u64,
     /// The interval of the median; absent for fewer than two sessions.
     pub interval: Option<Interval<i64>>,
-    /// 95th percentile.
+    /// 95th percentile over sessions, in tokens.
     pub p95: u64,
 }
 

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 named! {
-    /// A way to predict.
+    /// From what a recorded prompt is predicted.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Method: name {
         /// The recorded prompt of the call before, and what came since by the session's calibration up to there.
@@ -25,7 +25,7 @@ named! {
         Fitted = "first call, fitted",
         /// Overhead and costs from the other half of the source's sessions; nothing recorded of the session itself.
         Source = "other half, tokens",
-        /// The same, counted in characters.
+        /// As [`Method::Source`], counted in characters.
         SourceChars = "other half, chars",
     }
 }
@@ -33,13 +33,13 @@ named! {
 /// How one way of predicting did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// The way.
+    /// The way of predicting that is judged.
     pub method: Method,
     /// The family of the models.
     pub family: Family,
     /// Where the sessions come from; `None` for all sources of the family.
     pub source: Option<String>,
-    /// Predicted beside recorded.
+    /// The predictions' error beside recorded prompts.
     pub figures: Figures,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Chosen<'a> {
         self.places.iter().filter_map(move |place| self.all.at(*place))
     }
 
-    /// Those of one half.
+    /// The chosen sessions of one half.
     fn of(self, half: Half, halves: &'a [Half]) -> impl Iterator<Item = Cow<'a, Session>> {
         let in_half = self.places.iter().zip(halves).filter(move |(_, of)| **of == half);
         in_half.filter_map(move |(place, _)| self.all.at(*place))

@@ -15,7 +15,7 @@ pub enum Basis {
     /// Tokens of the vocabulary that the session was measured in.
     #[default]
     Tokens,
-    /// Code points.
+    /// Unicode code points, as `chars/4` counts them.
     Chars,
 }
 
@@ -90,7 +90,7 @@ impl Normal {
 }
 
 impl Costs {
-    /// The same for all kinds.
+    /// One cost for all kinds, and that of a message.
     pub fn flat(kind: u64, message: u64) -> Costs {
         Costs { kinds: [kind; ContentKind::ALL.len()], message }
     }

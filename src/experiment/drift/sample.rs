@@ -24,7 +24,7 @@ const LESS_THAN_SHOWN: u64 = 85;
 /// A session whose prompts grew by more than this many times the tokens that the log shows, and [`UNEXPLAINED_TOKENS`], was not recorded whole.
 const UNEXPLAINED: u64 = 4;
 
-/// See [`UNEXPLAINED`].
+/// Tokens by which a session's prompts may always outgrow what its log shows.
 const UNEXPLAINED_TOKENS: u64 = 5_000;
 
 /// Below so many tokens that comparison says nothing.
@@ -35,18 +35,18 @@ const SHOWN_AT_LEAST: u64 = 200;
 pub struct Amount {
     /// Tokens of the vocabulary that the session was measured in; for pictures those of the catalogue's rule.
     pub tokens: u64,
-    /// Code points.
+    /// Unicode code points of the texts.
     pub chars: u64,
 }
 
 /// What stands in a context, or arrives in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tool_calls: u64,
-    /// Words, as whitespace divides them.
+    /// Words, parted by whitespace.
     pub words: u64,
     /// Tokens of `o200k_base`, where they were counted.
     pub o200k_base: u64,
@@ -100,26 +100,26 @@ pub struct Growth {
     pub reply: Content,
     /// Tokens of that reply that the later prompt carries, from its recorded output; absent where that is not trustworthy.
     pub sent: Option<u64>,
-    /// What else arrived.
+    /// What the log shows of all else that arrived.
     pub arrived: Content,
     /// Reasoning that left with the turn, in recorded tokens; part of `recorded` with a minus.
     pub expired: u64,
 }
 
-/// One recorded call.
+/// A recorded call with the provider's usage, and what the log shows of its context.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// Which call of its session, from 0.
     pub call: usize,
-    /// The family of its model.
+    /// Family of the call's model.
     pub family: Family,
-    /// The recorded prompt.
+    /// The recorded prompt, in tokens.
     pub recorded: u64,
-    /// The recorded reply, where it is no placeholder.
+    /// The recorded output in tokens; `None` where it is a placeholder or 0.
     pub output: Option<u64>,
-    /// What the log shows of it.
+    /// What the log shows of the prompt.
     pub standing: Content,
-    /// What the log shows of the reply to it.
+    /// What the log shows of the reply.
     pub reply: Content,
     /// What came since the call before; absent at the first call and after a break.
     pub grown: Option<Grown>,
@@ -132,7 +132,7 @@ pub struct Observation {
 /// The recorded calls of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// Its place in the corpus.
+    /// The session's place in the corpus.
     pub place: usize,
     /// Where it comes from: sessions of one source carry much the same hidden overhead.
     pub source: String,
@@ -206,7 +206,7 @@ impl Session {
         self.observations.iter().filter(|observation| observation.left_out.is_none())
     }
 
-    /// The same of a family.
+    /// The compared calls of one family.
     pub fn compared_of(&self, family: Family) -> impl Iterator<Item = &Observation> {
         self.compared().filter(move |observation| observation.family == family)
     }
@@ -222,24 +222,24 @@ impl Session {
 }
 
 impl Content {
-    /// Both together.
+    /// Adds another content to this one.
     pub fn plus(mut self, other: &Content) -> Content {
         self.each(other, |mine, theirs| *mine += theirs);
         self
     }
 
-    /// It without the other.
+    /// Takes another content off this one; no size falls below 0.
     pub fn less(mut self, other: &Content) -> Content {
         self.each(other, |mine, theirs| *mine = mine.saturating_sub(theirs));
         self
     }
 
-    /// One kind of it.
+    /// The sizes of one kind.
     pub fn of(&self, kind: ContentKind) -> Amount {
         self.kinds.get(kind.place()).copied().unwrap_or_default()
     }
 
-    /// All kinds together.
+    /// The sizes of all kinds, summed.
     pub fn amount(&self) -> Amount {
         self.kinds.iter().fold(Amount::default(), |sum, kind| Amount { tokens: sum.tokens + kind.tokens, chars: sum.chars + kind.chars })
     }

@@ -13,13 +13,13 @@ use crate::units::signed;
 /// An estimator's bias on a family's calls, in millionths of the recorded tokens: below zero where it says too little.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// The estimator.
+    /// Name of the estimator.
     pub estimator: String,
-    /// The family.
+    /// Family of the models.
     pub family: Family,
-    /// Calls.
+    /// Compared calls of the family.
     pub calls: u64,
-    /// All of it.
+    /// Estimated less recorded tokens, as a share of the recorded ones.
     pub bias: i64,
     /// The part of system prompt and tools that the log hides, less what the estimator counts for them.
     pub hidden: i64,

@@ -15,9 +15,9 @@ const PARTS: i128 = 1_000_000;
 /// Which way a measure is not to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Up.
+    /// A limit with `+`: the figure may rise by so much.
     Up,
-    /// Down.
+    /// A limit with `-`: the figure may fall by so much.
     Down,
 }
 
@@ -36,7 +36,7 @@ const NANO: i128 = 1_000_000_000;
 /// How far a measure may move.
 #[derive(Clone, Debug)]
 pub struct Allowance {
-    /// What is looked at.
+    /// The measure that is limited.
     pub measure: Measure,
     way: Way,
     room: Room,
@@ -45,7 +45,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// The default limits.
+    /// The limits of `gate` where no `--allow` is given.
     pub fn usual() -> Result<Vec<Allowance>, SweepError> {
         ["tokens +2%", "overflows +0", "failed_sessions +0", "lost_lines +2%"].into_iter().map(Allowance::parse).collect()
     }

@@ -27,11 +27,11 @@ pub(super) const READ: [&str; 2] = ["ctxsim.baseline/1", SCHEMA];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
-    /// The form of the file.
+    /// [`SCHEMA`], or an older form.
     pub schema: String,
     /// The version of the program that wrote it.
     pub version: String,
-    /// The policy's name.
+    /// Name of the policy.
     pub policy: String,
     /// A hash of all that the policy says, parameters and rules, but for its name.
     pub policy_digest: String,
@@ -45,7 +45,7 @@ pub struct Baseline {
     pub sessions: Vec<BaselineSession>,
 }
 
-/// One session.
+/// The figures of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BaselineSession {
@@ -53,7 +53,7 @@ pub struct BaselineSession {
     pub session: String,
     /// A hash of the session as it was measured.
     pub digest: String,
-    /// The values of the metrics.
+    /// The values of the metrics, in the order of [`Baseline::metrics`].
     pub values: Vec<i64>,
     /// Where the session belongs, which the file does not hold: limits are judged by the clusters of today.
     #[serde(skip)]

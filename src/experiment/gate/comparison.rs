@@ -18,11 +18,11 @@ pub struct Mismatch(pub String);
 /// A measure in both runs.
 #[derive(Clone, Debug)]
 pub struct Moved {
-    /// The measure.
+    /// The measure that is compared.
     pub measure: Measure,
-    /// What it was.
+    /// Value in the baseline, over the compared sessions.
     pub baseline: Value,
-    /// What it is.
+    /// Value in this run, over the compared sessions.
     pub now: Value,
     /// How far it may go, as it was typed; empty if none is set.
     pub allowed: Vec<String>,
@@ -43,9 +43,9 @@ pub struct Moved {
 pub struct MovedSession {
     /// The session, as the baseline names it.
     pub session: String,
-    /// What it was.
+    /// Value in the baseline.
     pub baseline: Value,
-    /// What it is.
+    /// Value in this run.
     pub now: Value,
 }
 
@@ -189,7 +189,7 @@ fn pairs<'a>(baseline: &'a Baseline, now: &'a Baseline) -> Vec<(&'a BaselineSess
 struct Side {
     /// Does the run know it?
     is_known: bool,
-    /// By session.
+    /// By session; `None` where the run does not know the measure.
     values: Vec<Option<Value>>,
     sums: Sums,
 }

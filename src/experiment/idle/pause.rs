@@ -20,13 +20,13 @@ pub struct Pause {
     pub length: Option<i64>,
     /// For how long the cache keeps what the call left, in milliseconds.
     pub lifetime: i64,
-    /// Tokens that the cache holds.
+    /// Tokens of the context that the cache holds meanwhile.
     pub tokens: u64,
     /// The prices of a prompt of this size.
     pub rates: Rates,
     /// Is the longer lifetime the one that writes are paid for?
     pub long: bool,
-    /// What a compaction would leave.
+    /// What a compaction of that context would leave.
     pub rest: Rest,
 }
 

@@ -22,7 +22,7 @@ pub struct Spent {
     pub never: u64,
 }
 
-/// Pauses of one lifetime.
+/// Sums over the pauses in caches of one lifetime, from one size of context on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
     /// The lifetime of an entry, in milliseconds.
@@ -46,9 +46,9 @@ pub struct Class {
 /// The cheapest remedy and what it costs, in thousand-millionths of a dollar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Best {
-    /// The remedy.
+    /// The cheapest remedy.
     pub remedy: Remedy,
-    /// Its cost.
+    /// What that remedy costs.
     pub nano_usd: u64,
     /// What doing nothing costs.
     pub nothing_nano_usd: u64,
@@ -59,7 +59,7 @@ pub struct Best {
 pub struct Advice<'a> {
     /// The class in which it saves most.
     pub class: &'a Class,
-    /// The remedy.
+    /// The cheapest remedy of that class.
     pub best: Best,
     /// What it costs beside doing nothing, as a share. `None` where it is that, or nothing is to be saved.
     pub beside: Option<Estimate>,
@@ -98,11 +98,11 @@ pub struct Idle {
     pub pauses: Vec<Pause>,
     /// Sums by lifetime and smallest context.
     pub classes: Vec<Class>,
-    /// What can be done.
+    /// The remedies that are compared, doing nothing among them.
     pub remedies: Vec<Remedy>,
     /// Where remedies begin to pay.
     pub break_even: Vec<BreakEven>,
-    /// What the recorded cache did.
+    /// What the recorded cache read, beside what was expected.
     pub reads: CacheReads,
 }
 

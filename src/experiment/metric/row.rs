@@ -12,9 +12,9 @@ pub enum Unit {
     Name,
     /// Sentences, which may be wrapped. A table has one such column at most, and it is the last.
     Prose,
-    /// Calls, events, sessions.
+    /// A number of calls, events or sessions.
     Count,
-    /// Tokens.
+    /// A number of tokens.
     Tokens,
     /// A share of something.
     Share,
@@ -42,7 +42,7 @@ pub enum Better {
     Less,
     /// The larger, the better.
     More,
-    /// Neither.
+    /// Neither end is the good one.
     Neither,
 }
 
@@ -55,7 +55,7 @@ pub struct Metric {
     pub header: &'static str,
     /// What it says, for the legend; empty where the heading says it all.
     pub meaning: &'static str,
-    /// What it counts.
+    /// The unit of the values.
     pub unit: Unit,
     /// Where its numbers come from.
     pub provenance: Provenance,
@@ -90,22 +90,22 @@ pub struct Metric {
 /// How a measure is read from sums.
 #[derive(Clone, Copy, Debug)]
 pub enum Of {
-    /// A sum.
+    /// A number read from the sums of a replay.
     Sum(fn(&Totals) -> u64),
-    /// A difference of two.
+    /// A signed number read from the same sums.
     Difference(fn(&Totals) -> i64),
-    /// A part and its whole.
+    /// A part and a whole, read from the same sums.
     Share(fn(&Totals) -> (i64, u64)),
-    /// A sum of bills.
+    /// A number read from the sums of bills.
     Charge(fn(&Charges) -> u64),
 }
 
 /// What a measure comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// So many.
+    /// A number without a sign.
     Number(u64),
-    /// So many more or fewer.
+    /// A number that may be below zero.
     Signed(i64),
     /// A part of a whole; of nothing, where that is 0.
     Share(i64, u64),
@@ -114,7 +114,7 @@ pub enum Amount {
 /// Of what a measure can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// Of everything.
+    /// Of every replay and every recording.
     Always,
     /// Of policies that bring at least half of the sessions to their end, as the recording did.
     Compared,
@@ -125,30 +125,30 @@ pub enum Known {
 /// Where a measure is a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stands {
-    /// In all tables.
+    /// In tables for people and in spreadsheets.
     Always,
     /// In spreadsheets, and in those tables for people where it is more than nothing in some row.
     WhereItTells,
-    /// In spreadsheets.
+    /// In spreadsheets alone.
     Spreadsheets,
-    /// In none.
+    /// In no table; it may be a field of documents all the same.
     Nowhere,
 }
 
 /// Parts of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What happened to calls.
+    /// Counts of calls and of events at calls.
     Calls,
-    /// What happened to sessions.
+    /// Counts of sessions by their end.
     Sessions,
     /// Sizes and sums of contexts.
     Tokens,
-    /// What became of reused text.
+    /// References kept and lost.
     Retention,
-    /// What bills come to.
+    /// Money and tokens of bills.
     Charges,
-    /// It is no field.
+    /// The metric is no field of documents.
     None,
 }
 
@@ -182,7 +182,7 @@ pub enum KnownFrom {
     ClosedLoop,
 }
 
-/// Any measure.
+/// A metric with these words and defaults for the rest: simulated, shown nowhere, not judged.
 pub const fn metric(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, of: Of) -> Metric {
     let (provenance, better, known, known_from, over_sessions) =
         (Provenance::Simulated, Better::Neither, Known::Always, KnownFrom::Replay, OverSessions::Sum);

@@ -14,7 +14,7 @@ use crate::trace::Evidence;
 use crate::units::signed;
 use std::sync::LazyLock;
 
-/// What a cost is.
+/// The meaning of columns of list prices.
 pub const LIST_PRICE: &str = "list price of all calls, the summariser's included, with the cache that was asked for";
 
 /// All measures. What people read in tables stands in the order of their columns, what documents hold in the order of their fields.
@@ -200,7 +200,7 @@ const FURTHER: [&str; 17] = [
     "injected_tokens",
 ];
 
-/// What settings are judged by.
+/// The metrics that settings are judged by, in the order of names.
 pub fn judged_by() -> &'static [&'static Metric] {
     static JUDGED_BY: LazyLock<Vec<&Metric>> = LazyLock::new(|| {
         let mut named: Vec<&Metric> = METRICS.iter().filter(|metric| metric.judged).collect();
@@ -237,7 +237,7 @@ fn place(order: &[&str], name: &str) -> usize {
     order.iter().position(|known| *known == name).unwrap_or(order.len())
 }
 
-/// Compactions, resets included.
+/// Compactions of a policy or a recording, resets included.
 pub fn compactions(totals: &Totals) -> u64 {
     totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset)
 }

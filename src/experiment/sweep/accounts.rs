@@ -110,7 +110,6 @@ impl Accounts {
         places
     }
 
-    /// All accounts.
     pub fn all(&self) -> &[Account] {
         &self.accounts
     }

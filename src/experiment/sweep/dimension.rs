@@ -12,7 +12,7 @@ const MOST_VALUES: f64 = 100_000.0;
 pub struct Dimension {
     /// The policy that it is varied in, by name; `None` for all that have it.
     pub policy: Option<String>,
-    /// Its name.
+    /// Name of the parameter.
     pub param: String,
     values: Values,
 }

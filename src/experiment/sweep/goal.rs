@@ -12,18 +12,18 @@ use std::cmp::Ordering;
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Less.
+    /// The smaller, the better.
     Minimise,
-    /// More.
+    /// The larger, the better.
     Maximise,
 }
 
 /// What is to be as small, or as large, as can be.
 #[derive(Clone, Copy, Debug)]
 pub struct Objective {
-    /// Which way.
+    /// Whether small or large is good.
     pub direction: Direction,
-    /// Of what.
+    /// The measure that is sought.
     pub measure: Measure,
 }
 
@@ -62,26 +62,26 @@ fn is_priced(trace: &Trace, tariff: &Tariff<'_>) -> bool {
 /// How a constraint compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparator {
-    /// At most.
+    /// The limit or less: `<=`.
     AtMost,
-    /// Less than.
+    /// Less than the limit: `<`.
     Below,
-    /// At least.
+    /// The limit or more: `>=`.
     AtLeast,
-    /// More than.
+    /// More than the limit: `>`.
     Above,
-    /// Exactly.
+    /// The limit exactly: `=` or `==`.
     Equal,
 }
 
 /// What a setting must keep: `overflows = 0`, `compactions per session <= 2`, `saved >= 20 %`.
 #[derive(Clone, Debug)]
 pub struct Constraint {
-    /// What is looked at.
+    /// The measure that is limited.
     pub measure: Measure,
-    /// How it compares.
+    /// How the measure stands to the limit.
     pub comparator: Comparator,
-    /// With what.
+    /// The limit, in the measure's own unit.
     pub limit: Value,
     /// As it was typed.
     pub words: String,
@@ -127,7 +127,7 @@ impl Constraint {
         Ok(Constraint { measure, comparator, limit, words })
     }
 
-    /// Is it kept?
+    /// Does a value keep the constraint?
     pub fn holds(&self, value: Value) -> bool {
         let order = value.compare(self.limit);
         match self.comparator {
@@ -139,7 +139,7 @@ impl Constraint {
         }
     }
 
-    /// The way in which it is kept the better.
+    /// The direction in which values keep the constraint more easily.
     pub fn direction(&self) -> Direction {
         match self.comparator {
             Comparator::AtLeast | Comparator::Above => Direction::Maximise,

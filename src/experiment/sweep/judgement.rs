@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a setting stands.
+/// How a setting stands to the best one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// The best of those that keep all constraints and fail the fewest sessions; of several that are equally good the one nearest to what its policy has by itself.
@@ -47,17 +47,17 @@ pub struct Judgement {
 /// A setting beside the own one of its policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Against {
-    /// What is to be said.
+    /// Better, worse, no difference, or too little to judge by.
     pub finding: Finding,
     /// The difference; absent where there is too little to judge by.
     pub difference: Option<Difference>,
 }
 
-/// What settings are judged by.
+/// The goal, the draws and the bars that settings are judged by.
 pub struct Judging<'a> {
-    /// What is sought.
+    /// The measure that is sought, and its direction.
     pub objective: &'a Objective,
-    /// What must be kept.
+    /// The constraints that a setting must keep.
     pub constraints: &'a [Constraint],
     /// By setting how far it is from its policy's own; those without a number are as near as can be.
     pub distance: &'a [f64],
@@ -65,7 +65,7 @@ pub struct Judging<'a> {
     pub own: &'a [Option<usize>],
     /// The sessions as they are drawn.
     pub sampling: &'a Sampling,
-    /// What a difference must exceed.
+    /// The bars that a difference must exceed to count.
     pub bars: Bars,
 }
 

@@ -29,11 +29,11 @@ const BATCH: usize = 64;
 
 /// A sweep that can be run.
 pub struct Sweep<'a> {
-    /// The sessions.
+    /// The sessions that each setting replays.
     pub corpus: &'a Corpus,
-    /// The base policies.
+    /// The policies that settings change.
     pub bases: &'a [Policy],
-    /// What is set in them.
+    /// The parameters that each setting sets in a base policy.
     pub settings: &'a [Setting],
     /// What holds for all of them.
     pub replay: &'a ReplaySettings<'a>,
@@ -41,7 +41,7 @@ pub struct Sweep<'a> {
     pub measures: &'a [Measure],
     /// How often sessions are resampled.
     pub resamples: usize,
-    /// The seed of that.
+    /// The seed of these draws.
     pub seed: u64,
     /// What bills are made by; absent where cost is not asked for.
     pub billing: Option<Billing<'a>>,
@@ -54,9 +54,9 @@ type Windows = Vec<(Facts, u64, u64)>;
 
 /// Sessions in which the settings come to the same plans, under the same conditions.
 struct Alike {
-    /// By setting.
+    /// The plan of each setting.
     plans: Vec<Arc<Plan>>,
-    /// By setting.
+    /// The conditions of each setting.
     conditions: Vec<Conditions>,
     /// The places of the sessions.
     sessions: Vec<usize>,

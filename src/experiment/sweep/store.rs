@@ -33,7 +33,7 @@ pub struct Header {
 /// What a file holds already.
 #[derive(Default)]
 pub struct Known {
-    /// The rows that are whole.
+    /// The rows whose line is whole.
     pub rows: Vec<Row>,
     /// How many bytes they take with the header.
     pub bytes: u64,
@@ -41,7 +41,7 @@ pub struct Known {
     sum: u64,
 }
 
-/// The file.
+/// The file that rows are appended to, line by line.
 pub struct Store {
     name: String,
     out: Box<dyn Write>,
@@ -140,7 +140,7 @@ impl Store {
         }
     }
 
-    /// Adds rows.
+    /// Appends rows, each with its checksum, in one write.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), SweepError> {
         let mut lines = Vec::new();
         for row in rows {

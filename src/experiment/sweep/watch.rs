@@ -8,7 +8,7 @@ pub trait Watch: Sync {
     fn replayed(&self, replays: usize);
 }
 
-/// No user waits.
+/// The watch of searches that report no progress.
 impl Watch for () {
     fn settings(&self, _: usize, _: usize) {}
     fn replayed(&self, _: usize) {}

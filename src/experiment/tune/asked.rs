@@ -10,15 +10,15 @@ use crate::experiment::sweep::{Objective, Row, Setting, Sweep, SweepError, Watch
 use crate::policy::Policy;
 use crate::sim::Refetching;
 
-/// What is tuned, and how.
+/// The policy, the parameters and the goal of a search.
 pub struct Tune<'a> {
     /// The policy, with what is not tuned as it shall be.
     pub policy: &'a Policy,
     /// The parameters that are tuned.
     pub axes: &'a [Axis],
-    /// What is sought.
+    /// The measure to minimise or maximise.
     pub objective: Objective,
-    /// What must be kept.
+    /// The bounds that a setting must keep.
     pub bounds: &'a [Bound],
     /// The smallest difference that is worth a change, as a share.
     pub worth: f64,
@@ -30,7 +30,7 @@ pub struct Tune<'a> {
     pub coarse: usize,
     /// How often clusters of sessions are drawn.
     pub resamples: usize,
-    /// The seed of that.
+    /// The seed of these draws.
     pub seed: u64,
     /// Who is told how far it has come.
     pub watch: &'a dyn Watch,

@@ -31,7 +31,7 @@ impl Bound {
         }
     }
 
-    /// What is looked at.
+    /// The measure that the bound limits.
     pub fn measure(&self) -> Measure {
         match self {
             Bound::Fixed(constraint) => constraint.measure,
@@ -39,7 +39,7 @@ impl Bound {
         }
     }
 
-    /// In words.
+    /// The bound as reports say it.
     pub fn words(&self) -> String {
         match self {
             Bound::Fixed(constraint) => constraint.words.clone(),

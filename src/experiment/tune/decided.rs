@@ -17,20 +17,20 @@ pub enum Part {
     HeldOut,
 }
 
-/// One session under both.
+/// One session under the defaults and under the setting that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
-    /// Its part.
+    /// The part of the corpus that holds the session.
     pub part: Part,
-    /// Its id.
+    /// The session's id.
     pub session: String,
     /// The file that it was read from.
     pub source: String,
-    /// Its agent.
+    /// The agent that recorded the session.
     pub agent: String,
-    /// What is sought, under the defaults; of a quotient its dividend.
+    /// The dividend of the objective under the defaults; money in thousand-millionths of a dollar.
     pub default: i64,
-    /// The same under the setting.
+    /// The same under the setting that was found.
     pub best: i64,
 }
 

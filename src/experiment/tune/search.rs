@@ -54,7 +54,7 @@ impl<'a> Search<'a> {
         self.rows.iter().any(|row| acts(&row.totals))
     }
 
-    /// What the defaults come to.
+    /// The row of the policy's defaults.
     pub fn default_row(&self) -> Row {
         self.rows.first().cloned().unwrap_or_default()
     }

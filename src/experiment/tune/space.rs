@@ -9,7 +9,7 @@ const WIDE: f64 = 8.0;
 /// A parameter and its range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// The parameter.
+    /// Name of the parameter.
     pub param: String,
     range: SearchRange,
     /// Its default; absent where that is a formula, which no other value can be held against.

@@ -11,11 +11,11 @@ pub const HELD_OUT_PERCENT: u8 = 34;
 /// A corpus in two parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Split {
-    /// What both parts together hold.
+    /// The facts of both parts together.
     pub facts: CorpusFacts,
-    /// A setting is sought on these.
+    /// The sessions on which a setting is sought.
     pub training: Corpus,
-    /// It is judged on these.
+    /// The sessions on which the setting is judged.
     pub held_out: Corpus,
     /// So many of a hundred sessions were to be held out.
     pub percent: u8,

@@ -14,7 +14,7 @@ pub const FEWEST: usize = 5;
 /// One setting on both parts of the corpus.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The setting.
+    /// Values of the tuned parameters.
     pub setting: Setting,
     /// What it came to on the sessions that it was sought on.
     pub training: Row,
@@ -22,7 +22,7 @@ pub struct Trial {
     pub held_out: Row,
 }
 
-/// What is to be said.
+/// Whether a setting is recommended, and why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// On the held-out sessions the setting keeps every bound and fails fewer sessions than the defaults, or as many and is better by more
@@ -49,16 +49,16 @@ pub enum Verdict {
     NotReached,
 }
 
-/// What came of tuning.
+/// What a search found, and how that is judged.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// What was sought.
+    /// The objective of the search.
     pub objective: Objective,
-    /// What had to be kept.
+    /// The bounds that a setting had to keep.
     pub bounds: Vec<Bound>,
     /// So many settings were looked at.
     pub tried: usize,
-    /// The defaults.
+    /// The policy's own defaults.
     pub default: Trial,
     /// The best setting of the training sessions that keeps all bounds there; absent where none does.
     pub best: Option<Trial>,
@@ -66,11 +66,11 @@ pub struct Tuned {
     pub keeping: Vec<Keeping>,
     /// That setting beside the defaults, on the held-out sessions; absent without such a setting, or with too few sessions.
     pub difference: Option<Difference>,
-    /// What a difference must exceed.
+    /// The bars that a difference must exceed to count.
     pub bars: Bars,
     /// How the held-out sessions are drawn.
     pub drawn: Sample,
-    /// What is to be said.
+    /// Recommended or not, and why.
     pub verdict: Verdict,
 }
 

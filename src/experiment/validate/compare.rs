@@ -15,7 +15,7 @@ const QUOTIENTS: [f64; 5] = [0.0, 0.0, 0.0, 1.0, 1.0];
 /// The runs of one arm of an experiment, and those that it is held against.
 #[derive(Clone, Debug, Default)]
 pub struct Sides {
-    /// The arm's name.
+    /// The arm's name, as the command gives it.
     pub name: String,
     /// Runs without the policy.
     pub before: Vec<Run>,
@@ -37,32 +37,32 @@ pub enum Drawn {
 /// A figure with its interval, before, as predicted and after; and the changes, as shares of before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Intervals {
-    /// Without the policy.
+    /// Measured without the policy.
     pub before: Estimate,
     /// As predicted; what is before where no policy was named. As of the predicted change, the interval holds what drawing other tasks before would make of it, not the
     /// error of the prediction: that is measured by what came after.
     pub predicted: Estimate,
-    /// Under the policy.
+    /// Measured under the policy.
     pub after: Estimate,
-    /// The predicted change.
+    /// Change from `before` to `predicted`.
     pub predicted_change: Estimate,
-    /// The measured one.
+    /// Change from `before` to `after`.
     pub measured_change: Estimate,
 }
 
 /// Errors of a prediction, by task: the mean of their sizes, as shares of what was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanError {
-    /// Of the prediction.
+    /// Mean error of the prediction.
     pub predicted: f64,
-    /// Of the one that nothing changes.
+    /// Mean error of the claim that the policy changes nothing.
     pub unchanged: f64,
 }
 
 /// One measure in one arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The measure.
+    /// The measure that is compared.
     pub measure: &'static Compared,
     /// What it is without the policy.
     pub before: f64,
@@ -82,10 +82,10 @@ pub struct Found {
     pub agreement: Option<Agreement>,
 }
 
-/// One arm.
+/// One arm of the experiment: what was predicted beside what was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arm {
-    /// Its name.
+    /// The arm's name, as the command gives it.
     pub name: String,
     /// Runs without the policy that were compared, and those under it.
     pub runs: (usize, usize),
@@ -103,7 +103,7 @@ pub struct Arm {
     pub measures: Vec<Found>,
 }
 
-/// All arms.
+/// The arms of an experiment, and how well predictions rank tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Validation {
     /// The arms, in the order in which they were named.

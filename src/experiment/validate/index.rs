@@ -12,7 +12,7 @@ pub struct Index {
     pub rows: Vec<IndexRow>,
 }
 
-/// One run.
+/// A run, and what the table says of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexRow {
     /// Its file, as the table names it: beside the table.

@@ -17,7 +17,7 @@ pub enum Claim {
 /// A measure that is predicted and measured: a quotient of two sums over runs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Compared {
-    /// Its name for programs.
+    /// The name for programs.
     pub key: &'static str,
     /// Its name for people.
     pub name: &'static str,

@@ -37,7 +37,7 @@ pub struct Label {
     pub compactions: Option<u64>,
 }
 
-/// One run.
+/// A session with those that it started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// What it was asked to do.

@@ -21,7 +21,7 @@ struct Point<'a> {
     replay: &'a Replay,
     cost: u64,
     saved: i64,
-    /// What it is saved of.
+    /// Recorded tokens that the saving is a share of.
     whole: u64,
 }
 

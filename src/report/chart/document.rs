@@ -8,7 +8,7 @@ pub struct Drawn {
     pub title: String,
     /// One line: of what it is shown, and whether it is recorded, estimated or simulated.
     pub subtitle: String,
-    /// What is drawn.
+    /// The geometry, with the values.
     pub drawing: Drawing,
     /// Sentences below: how it is read, what was left out.
     pub notes: Vec<String>,
@@ -19,13 +19,13 @@ pub struct Drawn {
 /// A chart, ready for any size and theme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// The name of its kind.
+    /// The name of the chart's kind.
     pub kind: &'static str,
     /// One line: what is to be seen.
     pub title: String,
     /// One line: of what it is shown, and whether it is recorded, estimated or simulated.
     pub subtitle: String,
-    /// What is drawn.
+    /// The geometry, with the values.
     pub drawing: Drawing,
     /// Sentences below: how it is read, what was left out.
     pub notes: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Chart {
     pub data: Table,
 }
 
-/// The geometries.
+/// The geometries that renderers know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawing {
     /// Lines, dots, bands and marks between two axes.
@@ -49,11 +49,11 @@ pub enum Drawing {
 /// What an axis counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Tokens.
+    /// A number of tokens.
     Tokens,
-    /// Calls, sessions, events.
+    /// A number of calls, sessions or events.
     Count,
-    /// Parts of one.
+    /// Parts of one, shown as percent.
     Share,
     /// Thousand-millionths of a dollar.
     Money,
@@ -64,20 +64,20 @@ pub enum Quantity {
 /// How places on an axis follow from values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// In proportion to the values.
     Even,
     /// By the logarithm. Values below 1 stand at 1.
     Logarithmic,
 }
 
-/// An axis.
+/// An axis, with a scale and ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it counts, without the unit.
+    /// What the axis counts, without the unit.
     pub label: String,
-    /// Its unit.
+    /// The unit of the values.
     pub quantity: Quantity,
-    /// Its scale.
+    /// Even, or by the logarithm.
     pub scale: Scale,
     /// It reaches down to this at least; absent for the least value that is shown.
     pub from: Option<f64>,
@@ -103,7 +103,7 @@ pub enum Hue {
     Limit,
     /// What a policy that fails a session never comes to.
     Gone,
-    /// What went wrong.
+    /// Overflows, failures, predictions that are off.
     Alarm,
     /// The first, second, third of the others.
     Other(usize),
@@ -129,9 +129,9 @@ pub enum Form {
 pub struct Series {
     /// Its name. From a transcript or not, renderers escape it.
     pub name: String,
-    /// Which one it is.
+    /// The colour, dash and symbol of the series.
     pub hue: Hue,
-    /// What it looks like.
+    /// A line, steps or dots.
     pub form: Form,
     /// Where its numbers come from.
     pub provenance: Provenance,
@@ -139,7 +139,7 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// The edges of its uncertainty: for each place on the x axis, from where to where.
     pub band: Vec<(f64, f64, f64)>,
-    /// Where its name is said.
+    /// Where the name of the series is said.
     pub named: Named,
 }
 
@@ -169,9 +169,9 @@ pub enum Named {
 /// Where a limit stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
-    /// At this height.
+    /// A horizontal line, at this value of the y axis.
     Height(f64),
-    /// At this place from the left.
+    /// An upright line, at this value of the x axis.
     Across(f64),
     /// Where both axes are equal.
     Identity,
@@ -180,28 +180,28 @@ pub enum Place {
 /// A line that the others are held against.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// Its name.
+    /// What the limit is called.
     pub name: String,
-    /// Which one it is.
+    /// The colour and dash of the line.
     pub hue: Hue,
-    /// Where it stands.
+    /// The place of the line.
     pub place: Place,
 }
 
 /// Something that happened, by the symbol that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Symbol {
-    /// A filled circle.
+    /// A filled circle, round.
     Disc,
     /// A triangle that points down.
     Down,
     /// A square that stands on a corner.
     Diamond,
-    /// A filled square.
+    /// A filled square, upright.
     Square,
     /// A cross from corner to corner.
     Cross,
-    /// A circle.
+    /// A circle without a filling.
     Ring,
     /// A triangle that points up.
     Up,
@@ -216,35 +216,35 @@ pub enum Symbol {
 /// Things of one kind that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marks {
-    /// What happened.
+    /// What happened, for the key.
     pub name: String,
-    /// The symbol for it.
+    /// The symbol that stands at each point.
     pub symbol: Symbol,
-    /// Which series it happened to.
+    /// The hue of the series that these happened to.
     pub hue: Hue,
-    /// Where.
+    /// The points, by x and y.
     pub points: Vec<(f64, f64)>,
 }
 
 /// Lines, dots, bands and marks between two axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// From left to right.
+    /// The axis from left to right.
     pub x: Axis,
-    /// From the bottom up.
+    /// The axis from the bottom up.
     pub y: Axis,
     /// The series, the last one on top.
     pub series: Vec<Series>,
-    /// What they are held against.
+    /// The lines that series are held against.
     pub limits: Vec<Limit>,
-    /// What happened.
+    /// Things that happened, by kind.
     pub marks: Vec<Marks>,
 }
 
 /// A bar, or a range, for each row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// Along the bars.
+    /// The axis along which bars grow.
     pub x: Axis,
     /// The rows, from the top down.
     pub rows: Vec<BarRow>,
@@ -254,12 +254,12 @@ pub struct Bars {
     pub key: Vec<(Hue, String)>,
 }
 
-/// One row.
+/// A bar, with a name and a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarRow {
-    /// Its name.
+    /// What stands before the bar.
     pub name: String,
-    /// What stands in it.
+    /// The pieces or the range of the row.
     pub bar: Bar,
     /// What is said at its end; empty for nothing.
     pub value: String,
@@ -272,11 +272,11 @@ pub enum Bar {
     Stack(Vec<Piece>),
     /// From the lowest to the highest, the middle half, and the middle; and single values, where they are few.
     Range {
-        /// Which one it is.
+        /// The colour of the range.
         hue: Hue,
         /// Lowest, first quarter, middle, third quarter, highest.
         at: [f64; 5],
-        /// Single values.
+        /// Single values; empty where they are many.
         singles: Vec<f64>,
     },
 }
@@ -286,9 +286,9 @@ pub enum Bar {
 pub struct Piece {
     /// Its name, said within it where it fits.
     pub name: String,
-    /// Which one it is.
+    /// The colour of the piece.
     pub hue: Hue,
-    /// How long it is.
+    /// The length of the piece, in the unit of the axis.
     pub length: f64,
 }
 

@@ -32,7 +32,7 @@ pub const DRIFT: Kind = Kind {
     draw: drift,
 };
 
-/// Errors of estimators.
+/// The spread of the errors of each estimator.
 pub const ERRORS: Kind = Kind {
     name: "errors",
     sentence: "how far each estimator is from recorded prompts: the middle half and nine tenths of the calls",

@@ -12,11 +12,11 @@ pub const LINES: usize = 12;
 /// Rows of bars in one drawing.
 pub const ROWS: usize = 24;
 
-/// The policies that are shown.
+/// The policies that a chart has room for.
 pub struct Few {
     /// Their places among all, in the order in which they were named.
     pub places: Vec<usize>,
-    /// How many there are.
+    /// Number of all policies, shown or not.
     count: usize,
 }
 
@@ -49,7 +49,7 @@ pub fn under(replay: &Replay) -> String {
 }
 
 impl Few {
-    /// How many are not shown.
+    /// Number of policies that are not shown.
     pub fn rest(&self) -> usize {
         self.count - self.places.len()
     }

@@ -26,7 +26,7 @@ pub struct Kind {
     pub needs: &'static [Need],
     /// The policy that it shows where none is named; the main presets where this is absent.
     pub usual: Option<&'static str>,
-    /// Makes it.
+    /// Makes the chart of material, or says why there is nothing to draw.
     pub draw: fn(&Material<'_>) -> Result<Drawn, NothingToDraw>,
 }
 
@@ -35,7 +35,7 @@ pub struct Kind {
 pub enum Need {
     /// References between texts are measured.
     Recall,
-    /// Policies are replayed.
+    /// Policies are replayed over the sessions.
     Replays,
     /// The recording, and the user's own agents; bills.
     Baselines,
@@ -61,11 +61,11 @@ pub enum Need {
 
 /// A session's life under one policy.
 pub struct Life<'a> {
-    /// The policy over the corpus.
+    /// The policy's replay of the corpus.
     pub replay: &'a Replay,
-    /// Its plan for this session, and what holds for it.
+    /// The policy's plan for this session.
     pub plan: Plan,
-    /// The window, and what else holds.
+    /// The window, the reserve and the model of summaries.
     pub conditions: Conditions,
     /// Is it the policy that the session's own agent ran by?
     pub is_own: bool,
@@ -74,9 +74,9 @@ pub struct Life<'a> {
 /// What a chart is made of. What its kind does not need may be absent.
 #[derive(Clone, Copy)]
 pub struct Material<'a> {
-    /// The sessions.
+    /// The sessions that are drawn.
     pub corpus: &'a Corpus,
-    /// The policies.
+    /// The policies that are drawn; empty where the kind needs none.
     pub replays: &'a [Replay],
     /// The recording and the user's own agents.
     pub baselines: Baselines<'a>,
@@ -92,11 +92,11 @@ pub struct Material<'a> {
     pub pairs: Option<&'a Pairs>,
     /// The estimators that are drawn first.
     pub estimators: &'a [&'a str],
-    /// What is estimated.
+    /// Estimates of whole requests, or on top of recorded usage.
     pub used: Use,
     /// The place of the session in the corpus, and its life under each policy.
     pub session: (usize, &'a [Life<'a>]),
-    /// Settings of policies.
+    /// The settings of a sweep, with their rows.
     pub swept: Option<&'a Swept<'a>>,
     /// What was predicted, beside runs under the policy.
     pub validation: Option<&'a Validation>,
@@ -139,7 +139,7 @@ impl<'a> Material<'a> {
 }
 
 impl Kind {
-    /// Makes it, with what it rests on.
+    /// Draws the chart, with what its figures rest on.
     pub fn chart(&self, material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         let replays = [Need::Replays, Need::Session, Need::Settings].iter().any(|need| self.needs(*need));
         let rests_on = if replays { notes::below_a_replay(material.corpus) } else { notes::below_a_chart(material.corpus) };

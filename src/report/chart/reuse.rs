@@ -24,7 +24,7 @@ const NAMED: usize = 2;
 /// Limits below this would stand outside: nothing is nearer than that.
 const NEAREST: u64 = 1_000;
 
-/// The reuse-distance curve.
+/// The curve of reused text that retention would keep.
 pub const REUSE: Kind = Kind {
     name: "reuse",
     sentence: "the share of references that the newest so many tokens would keep, and where the presets stand",

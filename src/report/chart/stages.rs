@@ -111,7 +111,7 @@ fn of_replay(corpus: &Corpus, replay: &Replay) -> BTreeMap<Stage, Freed> {
 /// What a stage takes out for a request or a turn alone.
 #[derive(Clone, Copy, Default)]
 struct Passing {
-    /// Which request, or which turn.
+    /// The number of the request, or of the turn.
     within: u32,
     /// What it has taken out of that so far.
     tokens: u64,

@@ -39,7 +39,7 @@ fn figures<'a, R: 'a>(of: fn(&R) -> &Figures) -> Fields<'a, R> {
         .with(number("p99", "p99", "all but a hundredth", Unit::Count), at(|ratios| ratios.p99))
 }
 
-/// The worst underestimate.
+/// The call that an estimator underestimates most: tokens missing, session and call.
 fn worst<'a, R: 'a>(corpus: &'a Corpus, of: fn(&R) -> &Figures) -> Fields<'a, R> {
     let tokens = number("worst_missing_tokens", "worst", "tokens that the worst underestimate was short of", Unit::Tokens);
     let session = Column::name("worst_session", "in session").says("session and call of the worst underestimate");
@@ -50,7 +50,7 @@ fn worst<'a, R: 'a>(corpus: &'a Corpus, of: fn(&R) -> &Figures) -> Fields<'a, R>
         .with(number("worst_call", "call", "number of that call, from 1", Unit::Count), cell(|worst, _| Cell::Count(worst.call as u64 + 1)))
 }
 
-/// Both, behind the columns that name a comparison.
+/// Errors and worst underestimate, behind the columns that name a comparison.
 fn compared<'a, 'b: 'a>(corpus: &'a Corpus, names: Fields<'a, &'b Comparison>) -> Fields<'a, &'b Comparison> {
     names.and(figures(|row| &row.figures)).and(worst(corpus, |row| &row.figures))
 }

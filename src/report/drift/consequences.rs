@@ -24,7 +24,7 @@ pub(super) fn policies(findings: &Findings) -> Option<Section> {
         .told("Triggers that came late or early")
 }
 
-/// Safety buffers.
+/// The tokens that each estimator needs free, and how many held-out calls they cover.
 pub(super) fn buffers(findings: &Findings) -> Option<Section> {
     let mut rows = Vec::new();
     for row in findings.buffers.iter().filter(|row| is_shown(&row.estimator)) {

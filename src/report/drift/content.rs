@@ -9,7 +9,7 @@ use crate::report::field::Fields;
 use crate::report::words::{FEWEST, grouped};
 use std::cmp::Reverse;
 
-/// Biases taken apart.
+/// The bias of each estimator in three parts, with intervals.
 pub(super) fn parts(findings: &Findings) -> Option<Section> {
     let share = |key, header, meaning| number(key, header, meaning, Unit::Share);
     let bounds = |key| Column::name(key, "90 %");
@@ -73,7 +73,7 @@ fn percents(interval: &Interval<i64>) -> Cell {
     Cell::Name(format!("[{}, {}]", percent(interval.low), percent(interval.high)))
 }
 
-/// Hidden overheads.
+/// Hidden overhead by agent, version and family.
 pub(super) fn hidden(findings: &Findings) -> Option<Section> {
     let tokens = |key, header, meaning| number(key, header, meaning, Unit::Tokens);
     let least = "tokens of the first compared call that the log does not show: 5th percentile over sessions";

@@ -85,7 +85,7 @@ fn covers(row: &Buffers) -> Option<String> {
     ))
 }
 
-/// What most readers came for.
+/// Bias and buffers of the first estimator, in sentences.
 fn in_short(findings: &Findings) -> Section {
     let sentence = |(parts, _): &Separated| {
         let of = |millionths: i64| percent(millionths.abs(), 1_000_000);

@@ -11,9 +11,9 @@ const FEW: u64 = 3;
 pub enum Fold {
     /// It stands for all of them: the last of their calls, and the number of these calls.
     First {
-        /// From 0.
+        /// The last call, from 0.
         last: u32,
-        /// How many.
+        /// Number of calls.
         calls: u64,
     },
     /// The first one stands for it.

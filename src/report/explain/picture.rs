@@ -10,7 +10,7 @@ use crate::transcript::CompactionKind;
 /// Columns at most: with what stands in front of them they fit the narrowest page.
 const WIDE: usize = 48;
 
-/// Lines of bars.
+/// Lines of text that the bars fill.
 const HIGH: usize = 3;
 
 /// Letters in front of a line.

@@ -26,7 +26,7 @@ pub enum Record {
     Explain(Box<ExplainRecord>),
     /// How far estimators are from recorded usage.
     Drift(Box<EstimatorsRecord>),
-    /// What sessions cost.
+    /// What recorded sessions and policies cost.
     Cost(Box<CostRecord>),
     /// What calls read from the prompt cache.
     Cache(Box<CacheRecord>),
@@ -38,17 +38,17 @@ pub enum Record {
     Diff(Box<DiffRecord>),
     /// From how far back the model repeats texts.
     Curve(Box<CurveRecord>),
-    /// What logs hold.
+    /// What sessions and their logs hold.
     Inspect(Box<InspectRecord>),
     /// What many settings came to.
     Sweep(Box<SweepRecord>),
     /// A policy beside its baseline.
     Gate(Box<GateRecord>),
-    /// What came of tuning.
+    /// The setting that tuning found, and the verdict.
     Tune(Box<TuneRecord>),
     /// Predictions beside what runs came to.
     Validate(Box<ValidateRecord>),
-    /// What the program knows.
+    /// Tables of the program: formats, models, presets, metrics.
     List(Box<ListRecord>),
 }
 
@@ -74,7 +74,7 @@ impl Record {
         }
     }
 
-    /// The version of its schema.
+    /// The version of the record's schema.
     pub fn version(&self) -> u64 {
         match self {
             Record::Replay(_) | Record::Explain(_) | Record::Cost(_) => 3,

@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.backtest/1`.
+/// The record of `ctxsim backtest`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BacktestRecord {
     mode: &'static str,

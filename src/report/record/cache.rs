@@ -9,7 +9,7 @@ use crate::trace::Trace;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.cache/2`.
+/// The record of `ctxsim cache`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CacheRecord {
     recorded_usd: String,

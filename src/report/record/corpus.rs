@@ -5,7 +5,7 @@ use crate::transcript::Trust;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What was read.
+/// The files, sessions and calls that a document rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CorpusRecord {
     files: u64,

@@ -8,7 +8,7 @@ use crate::report::asked::Priced;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.cost/3`.
+/// The record of `ctxsim cost`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRecord {
     #[serde(skip_serializing_if = "Option::is_none")]

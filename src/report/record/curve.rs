@@ -4,7 +4,7 @@ use crate::experiment::{AXES, Axis, Distance, Point, curve as curve_of, protecti
 use crate::trace::Evidence;
 use serde::Serialize;
 
-/// Schema `ctxsim.curve/1`.
+/// The record of `ctxsim curve`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CurveRecord {
     curves: Vec<SeriesRecord>,

@@ -12,7 +12,7 @@ use crate::units::signed;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.diff/2`.
+/// The record of `ctxsim diff`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DiffRecord {
     policies: Vec<PolicyRecord>,
@@ -140,7 +140,7 @@ impl SideRecord {
     }
 }
 
-/// One less the other.
+/// The first number less the second.
 pub fn difference(one: u64, other: u64) -> i64 {
     signed(one) - signed(other)
 }

@@ -9,7 +9,7 @@ use crate::experiment::drift::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.drift/1`.
+/// The record of `ctxsim drift`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EstimatorsRecord {
     compared_calls: u64,

@@ -61,7 +61,7 @@ impl Fields {
         })
     }
 
-    /// What bills come to.
+    /// The fields of bills: money and tokens.
     pub fn of_charges(charges: &Charges) -> Fields {
         Fields::made(Part::Charges, |metric| match metric.of {
             Of::Charge(of) if metric.unit == Unit::Money => Field::Money(usd(of(charges))),

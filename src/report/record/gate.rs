@@ -6,7 +6,7 @@ use crate::experiment::gate::{Moved, MovedSession};
 use crate::report::asked::Gated;
 use serde::Serialize;
 
-/// Schema `ctxsim.gate/2`.
+/// The record of `ctxsim gate`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GateRecord {
     policy: String,

@@ -7,7 +7,7 @@ use crate::list::List;
 use crate::trace::Trace;
 use serde::{Serialize, Serializer};
 
-/// Schema `ctxsim.idle/2`.
+/// The record of `ctxsim idle`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IdleRecord {
     recorded_usd: String,

@@ -6,7 +6,7 @@ use crate::trace::Trace;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// What logs hold.
+/// The record of `ctxsim inspect`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InspectRecord {
     models: Vec<ModelRecord>,
@@ -44,7 +44,7 @@ struct SessionRecord {
     agent: String,
     agent_version: String,
     models: Vec<String>,
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970; `None` where no message has a time.
     first_time: Option<i64>,
     last_time: Option<i64>,
     messages: RolesRecord,
@@ -66,7 +66,7 @@ struct SessionRecord {
 /// A report of usage that stands out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct OutlierRecord {
-    /// From 1.
+    /// The call, counted from 1.
     call: u64,
     kind: &'static str,
     prompt_tokens: u64,

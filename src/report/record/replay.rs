@@ -15,7 +15,7 @@ use crate::trace::Trace;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.replay/3`.
+/// The record of `ctxsim replay`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,7 +180,7 @@ struct ToolRecord {
     overflows: u64,
 }
 
-/// Schema `ctxsim.explain/3`.
+/// The record of `ctxsim explain`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainRecord {
     policy: String,

@@ -10,7 +10,7 @@ use crate::statistics::LEVEL;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.sweep/1`.
+/// The record of `ctxsim sweep`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepRecord {
     objective: ObjectiveRecord,

@@ -12,7 +12,7 @@ use crate::statistics::LEVEL;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.tune/1`.
+/// The record of `ctxsim tune`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TuneRecord {
     policy: String,

@@ -8,7 +8,7 @@ use crate::report::finding::agreement;
 use crate::statistics::{Estimate, LEVEL};
 use serde::Serialize;
 
-/// Schema `ctxsim.validate/1`.
+/// The record of `ctxsim validate`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ValidateRecord {
     policy: Option<String>,

@@ -23,7 +23,7 @@ const SESSIONS: usize = 40;
 /// So many tools are listed.
 const TOOLS: usize = 15;
 
-/// The whole story.
+/// The page of `ctxsim report`, chapter by chapter.
 pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
     let Told { corpus, replays, baselines, checks, predicted, scenarios, cache, .. } = told;
     // The first screen of a replay, and what stands below its tables.

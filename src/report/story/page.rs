@@ -16,7 +16,7 @@ pub struct Story<'a> {
     pub verdict: Vec<String>,
     /// The first screen: the table of policies, whether to change anything, how far to trust that. Empty where nothing is compared.
     pub brief: Vec<Section>,
-    /// What leads to it.
+    /// The questions of the page, one by one.
     pub chapters: Vec<Chapter>,
     /// What the numbers rest on and what was left out.
     pub notes: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Story<'a> {
 
 /// One question of a story.
 pub struct Chapter {
-    /// Its name in links.
+    /// The chapter's name in links.
     pub id: &'static str,
     /// Its heading; empty for none.
     pub title: &'static str,
@@ -34,7 +34,7 @@ pub struct Chapter {
     pub lead: Vec<String>,
     /// Charts, each kind once in a story.
     pub charts: Vec<Chart>,
-    /// The tables.
+    /// Tables and sentences of the chapter.
     pub sections: Vec<Section>,
 }
 

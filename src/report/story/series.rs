@@ -18,11 +18,11 @@ type Stack = Vec<Option<Steps>>;
 /// One session under all policies.
 #[derive(Serialize)]
 pub struct SessionSeries {
-    /// Recorded prompts.
+    /// Recorded prompts; no step where a call has no usage.
     recorded: Steps,
     /// What the recording agent did to its context: before which call, what, and a sentence.
     happened: Vec<(usize, &'static str, String)>,
-    /// Replies, not as differences.
+    /// Tokens of replies, not as differences.
     output: Vec<u64>,
     /// What had come since the call before was made: the reply to that one, and what followed it.
     arrivals: Arrivals,
@@ -34,17 +34,17 @@ pub struct SessionSeries {
 /// Parts by the call that was the first to carry them.
 #[derive(Default, Serialize)]
 struct Arrivals {
-    /// Names of tools.
+    /// Names of tools, as `tool` counts them.
     tools: Vec<String>,
     /// How many parts came before each call.
     parts: Vec<u32>,
-    /// What each was, by the number of its region.
+    /// The region of each part, by number.
     kind: Vec<u8>,
-    /// Its tool, by index; -1 for none.
+    /// The tool of each part, by index; -1 for none.
     tool: Vec<i64>,
-    /// Its tokens.
+    /// The actual tokens of each part.
     tokens: Vec<u64>,
-    /// How it begins; empty unless the user asked for content.
+    /// The beginning of each part; empty unless the user asked for content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     text: Vec<String>,
 }
@@ -61,7 +61,7 @@ struct PolicySeries {
     marks: Vec<u8>,
     /// What stands in the prompt. A content that is as in the whole conversation is left out.
     stack: Stack,
-    /// Call, kind, and what it was.
+    /// Events: the call from 0, the kind, a sentence.
     events: Vec<(u32, &'static str, String)>,
 }
 

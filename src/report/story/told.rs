@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 /// How words of others are shown: renderers know what is harmless in their form.
 pub type Shown<'a> = &'a dyn Fn(&str) -> String;
 
-/// The matter of a story.
+/// What a story is told from.
 #[derive(Clone, Copy)]
 pub struct Told<'a> {
-    /// The sessions.
+    /// The sessions of the page.
     pub corpus: &'a Corpus,
     /// The policies, with their bills.
     pub replays: &'a [Replay],
-    /// What stands in their contexts.
+    /// What stands in the contexts of these policies.
     pub composer: &'a Composer<'a>,
     /// The recording and the user's own agents.
     pub baselines: Baselines<'a>,
@@ -34,11 +34,11 @@ pub struct Told<'a> {
     pub scenarios: &'a [Scenario],
     /// The cache that costs are shown with.
     pub cache: CacheKind,
-    /// The best policy.
+    /// The policy that does best without the own agents.
     pub choice: &'a Choice,
     /// What the cache makes of the calls with a number, summed over sessions, by policy.
     pub reads: &'a [(&'a Replay, Vec<Split>)],
-    /// Estimates beside recorded usage.
+    /// The estimates of each estimator beside recorded prompts.
     pub paired: &'a Pairs,
     /// The session that stands for all in a chart, and its life under no policy and under the best one.
     pub example: (usize, &'a [Life<'a>]),

@@ -25,7 +25,7 @@ pub(super) fn held_out(found: &Found<'_>, best: &Trial, which: &str) -> String {
     against(&tuned.objective.measure, [&best.held_out, &tuned.default.held_out], which, tuned.difference.as_ref(), &tuned.bars)
 }
 
-/// The same as a sentence.
+/// The gain as a sentence.
 pub(super) fn gain_told(found: &Found<'_>) -> String {
     format!("{}.", capital(&found.tuned.best.as_ref().map(|best| gain(found, best)).unwrap_or_default()))
 }
