@@ -20,17 +20,17 @@ pub type Key = NonZeroU128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartKind {
-    /// Prose.
+    /// What was said, by whoever speaks.
     Text,
-    /// Reasoning.
+    /// Reasoning of the model, shown or sealed.
     Thinking,
     /// A request to run a tool.
     ToolCall,
-    /// A tool's output.
+    /// What a tool returned.
     ToolResult,
-    /// A picture.
+    /// A picture, by its size.
     Image,
-    /// Tool definitions.
+    /// Definitions of the tools, as JSON.
     Tools,
     /// Attachments and the like.
     Other,
@@ -39,7 +39,7 @@ pub enum PartKind {
 /// One part of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartRow {
-    /// What it is.
+    /// What the part is.
     pub kind: PartKind,
     /// Index into [`Trace::tools`] for calls and results; `None` for other parts and unknown tools.
     pub tool: Option<u32>,
@@ -65,16 +65,16 @@ pub struct PartRow {
     pub answers: Option<u32>,
 }
 
-/// One message.
+/// One message, without its words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageRow {
-    /// Whose it is.
+    /// Whose message it is.
     pub role: Role,
     /// Its parts are `parts[first_part..first_part + part_count]`.
     pub first_part: u32,
-    /// How many parts.
+    /// How many parts the message has.
     pub part_count: u32,
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970; `None` where the log has no time.
     pub time: Option<i64>,
     /// Number of the turn, from 1; 0 before the first user message.
     pub turn: u32,
@@ -93,7 +93,7 @@ pub struct MessageRow {
 /// What stands for the part of a conversation that came before its log begins: an estimated message at the front, which policies may take out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unseen {
-    /// Its index in [`Trace::messages`].
+    /// The message's index in [`Trace::messages`].
     pub message: u32,
     /// Tokens; 0 where nothing tells the hidden overhead from it, or all of the first prompt is explained.
     pub tokens: u64,
@@ -160,9 +160,9 @@ impl MessageRow {
 pub struct CallRow {
     /// The reply's index in [`Trace::messages`]; the prompt is all that stood in the context before it.
     pub message: u32,
-    /// Index into [`Trace::models`].
+    /// Index into [`Trace::models`]; `None` where the log names none.
     pub model: Option<u32>,
-    /// What the provider reported.
+    /// Usage as the log has it; `None` where there is none.
     pub usage: Option<Usage>,
     /// H: tokens that the call carries and the log does not show.
     pub hidden: u64,
@@ -205,13 +205,13 @@ impl CallRow {
 /// Tokens of replies, by how they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outputs {
-    /// As providers counted them.
+    /// Tokens as providers counted them.
     pub recorded: u64,
     /// Estimates for replies whose log holds a placeholder from the start of the stream.
     pub estimated: u64,
-    /// What those placeholders say.
+    /// Tokens that those placeholders name, in place of the real output.
     pub placeholders: u64,
-    /// How many replies they are.
+    /// How many replies are estimated.
     pub estimated_replies: u64,
 }
 
@@ -227,7 +227,7 @@ impl Outputs {
         }
     }
 
-    /// All replies.
+    /// Output tokens of all replies, recorded or estimated.
     pub fn all(&self) -> u64 {
         self.recorded + self.estimated
     }
@@ -266,16 +266,16 @@ pub struct CompactionRow {
     pub copy: bool,
 }
 
-/// A measured session.
+/// One session in numbers, the recording agent's own compactions undone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// The session's id.
+    /// The session's id: the log's own, or else the name of the file.
     pub id: String,
     /// The session that started this one.
     pub parent: Option<String>,
-    /// The recording agent.
+    /// The name of the recording agent.
     pub agent: String,
-    /// Its version.
+    /// The agent's version; empty where unknown.
     pub version: String,
     /// The file it was read from, as it was named on the command line.
     pub source: String,
@@ -300,7 +300,7 @@ pub struct Trace {
     pub models: Vec<String>,
     /// Names of the tools, by first use.
     pub tools: Vec<String>,
-    /// The conversation.
+    /// The messages, in order.
     pub messages: Vec<MessageRow>,
     /// All parts of all messages, in order.
     pub parts: Vec<PartRow>,
@@ -351,11 +351,11 @@ pub struct Trace {
 pub struct SentPrompts {
     /// Tokens: as the provider reported them, estimated for calls without such a report.
     pub prompt_tokens: u64,
-    /// The estimated part of them.
+    /// The estimated part of those tokens.
     pub estimated_tokens: u64,
     /// Calls whose prompt is estimated.
     pub estimated_calls: u64,
-    /// The largest prompt.
+    /// Tokens of the largest prompt.
     pub peak_tokens: u64,
 }
 
@@ -379,7 +379,7 @@ pub struct Reference {
 pub struct Repetition {
     /// The part that shows it again.
     pub later: u32,
-    /// The result's part.
+    /// The part with the result that is dead weight.
     pub earlier: u32,
 }
 
@@ -407,7 +407,7 @@ pub struct Place {
     pub last: u32,
 }
 
-/// Kinds of evidence.
+/// What a later text has in common with an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {

@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A measured text.
+/// What was measured of a text, and its words where the caller needs them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Text {
-    /// How long it is.
+    /// The text's length in each unit.
     pub length: Length,
     /// Its exact token count in the vocabulary of the [`Scale`].
     pub tokens: u32,
@@ -60,9 +60,9 @@ impl Text {
 /// Exact token counts in vocabularies of OpenAI, whatever the session's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// GPT-4o and later.
+    /// Tokens in the vocabulary of GPT-4o and later models.
     pub o200k_base: u32,
-    /// GPT-4 and GPT-3.5. 0 where it was not asked for.
+    /// Tokens in the vocabulary of GPT-4 and GPT-3.5; 0 where they were not asked for.
     pub cl100k_base: u32,
 }
 
@@ -99,7 +99,7 @@ pub const LONG_LINE: u32 = 400;
 
 /// Measures texts for a reader. The reader neither knows nor cares how tokens are counted.
 pub trait Scale {
-    /// Measures one text.
+    /// Measures one text. Its words go, unless the scale is one that keeps them.
     fn weigh(&self, text: &str) -> Text;
 
     /// Measures what a tool returned: agents cut such texts, so their [`Shape`] is taken too.
@@ -121,9 +121,9 @@ pub enum Role {
     System,
     /// The person, or what the agent says in the person's name.
     User,
-    /// The model.
+    /// The model: what it replies.
     Assistant,
-    /// A tool's result.
+    /// A tool: what it returned.
     Tool,
 }
 
@@ -144,7 +144,7 @@ impl Role {
 /// One piece of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Part {
-    /// Prose.
+    /// What was said, by whoever speaks.
     Text(Text),
     /// Reasoning as far as the log shows it. Signatures and encrypted blobs are never tokenised: only their length is kept.
     Thinking {
@@ -157,7 +157,7 @@ pub enum Part {
     ToolCall {
         /// The call's id, as the result names it. Empty where the format has none.
         id: String,
-        /// The tool's name.
+        /// The tool's name, as the model calls it.
         name: String,
         /// The arguments as compact JSON, or the raw argument string where the log holds a string.
         arguments: Text,
@@ -173,7 +173,7 @@ pub enum Part {
         /// Did the tool fail?
         error: bool,
     },
-    /// A picture.
+    /// A picture, of which the log's size is kept.
     Image(Image),
     /// Definitions of the tools, as JSON.
     Tools(Text),
@@ -213,9 +213,9 @@ pub struct Image {
 pub struct Message {
     /// The log's own id of the message, unique within its agent; empty where it has none.
     pub id: String,
-    /// Whose it is.
+    /// Whose message it is.
     pub role: Role,
-    /// What it is made of.
+    /// The parts of the message, in order.
     pub parts: Vec<Part>,
     /// Milliseconds since 1970, where the log has a time.
     pub time: Option<i64>,
@@ -295,7 +295,7 @@ pub enum Trust {
     Estimated,
     /// The provider's, of a prompt that is not all in the log, or of a part of the prompt alone.
     Partial,
-    /// A mock server.
+    /// A mock server, which makes its numbers up.
     Mock,
 }
 
@@ -304,7 +304,7 @@ pub enum Trust {
 pub struct Compaction {
     /// It took place before the message with this index arrived (the number of messages where it came last).
     pub before: usize,
-    /// What was done.
+    /// Whether a summary took the place of messages, or placeholders that of results.
     pub kind: CompactionKind,
     /// By itself, or because the user asked for it. Absent where the log does not say.
     pub automatic: Option<bool>,
@@ -325,7 +325,7 @@ pub struct Compaction {
     pub taken: Vec<(usize, usize)>,
     /// The summariser's own request, where it was recorded.
     pub call: Option<Call>,
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970, where the log has a time.
     pub time: Option<i64>,
 }
 
@@ -392,7 +392,7 @@ impl Transcript {
     }
 }
 
-/// A project.
+/// The project that a session belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// Enough to know sessions of one project by, and not where it lies.
@@ -427,7 +427,7 @@ pub fn most_frequent<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str
 pub struct Loss {
     /// What was wrong, as a short sentence without any of the file's content.
     pub reason: String,
-    /// How many times.
+    /// How often this reason was met.
     pub count: u64,
     /// The first place, as a line number (or record number) from 1; 0 where it has none.
     pub first_line: u64,

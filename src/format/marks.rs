@@ -6,13 +6,13 @@ use memchr::memmem::Finder;
 /// A mark, by where it stands in the result. `#` in it stands for a number.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark {
-    /// The result begins with it.
+    /// The result begins with the mark.
     Start(&'static str),
     /// A line of the result begins with it.
     Line(&'static str),
-    /// It stands anywhere.
+    /// The mark stands anywhere in the result.
     Inside(&'static str),
-    /// The result ends with it.
+    /// The result ends with the mark.
     End(&'static str),
 }
 

@@ -6,7 +6,7 @@ use crate::transcript::{Scale, Transcript};
 /// How sure a reader is that a file is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Claim {
-    /// Not this format.
+    /// The file is not of this format.
     No,
     /// The general shape fits, and something beside it belongs to other formats: where no other reader wants the file, it is this format.
     Perhaps,
@@ -14,7 +14,7 @@ pub enum Claim {
     Companion,
     /// The general shape fits; a more specific reader goes first.
     Maybe,
-    /// It is this format.
+    /// The file is of this format.
     Yes,
 }
 
@@ -33,11 +33,11 @@ impl Claim {
     }
 }
 
-/// One recorded format.
+/// A recorded format: how files of it are told from others, and read.
 pub struct Reader {
     /// The name used by `--format` and in reports.
     pub name: &'static str,
-    /// One line for `ctxsim formats`.
+    /// What `ctxsim formats` says of the format, in one line.
     pub about: &'static str,
     /// Decides by the head of the file (the first 64 KiB, decompressed) and, where content cannot tell, by its path.
     pub claims: fn(&Source) -> Claim,

@@ -79,11 +79,11 @@ impl Chain {
 
 /// A session as far as it has been read.
 pub struct Recorder<'s> {
-    /// What weighs its texts.
+    /// What measures the session's texts.
     pub scale: &'s dyn Scale,
-    /// What is known of it.
+    /// The session as far as it has been read.
     pub transcript: Transcript,
-    /// The tools that were called.
+    /// The tools that were called, by the ids that results name.
     pub tools: Tools,
     /// The calls of the conversation.
     pub chain: Chain,
@@ -119,7 +119,7 @@ impl<'s> Recorder<'s> {
         self.transcript.messages.len()
     }
 
-    /// Prose.
+    /// A part of prose, measured.
     pub fn text(&self, text: &str) -> Part {
         Part::Text(self.scale.weigh(text))
     }
@@ -139,7 +139,7 @@ impl<'s> Recorder<'s> {
         self.tools.result(call_id, self.scale.weigh_result(text), error)
     }
 
-    /// Lists a message.
+    /// Adds a message behind those that the session has.
     pub fn push(&mut self, message: Message) {
         self.transcript.messages.push(message);
     }
@@ -177,7 +177,7 @@ impl<'s> Recorder<'s> {
         self.chain.broken = true;
     }
 
-    /// The session, whatever it holds.
+    /// The session, even where it holds no message.
     pub fn into_transcript(mut self) -> Transcript {
         // Most logs name no window: models need not be counted then.
         if self.transcript.window.is_none() && self.windows != NamedWindows::default() {

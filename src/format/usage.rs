@@ -42,7 +42,7 @@ pub struct Reported {
     pub cached: Cached,
     /// Tokens of the output.
     pub output: Count,
-    /// Tokens of reasoning.
+    /// Tokens of reasoning, inside or beside the output as `reasoned` says.
     pub reasoning: Count,
     /// Other tokens that are listed like reasoning.
     pub other_output: u64,

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 /// What measuring needs to know beside the transcript.
 #[derive(Clone, Copy)]
 pub struct Measure<'a> {
-    /// The models.
+    /// The models that the names in logs are looked up in.
     pub catalog: &'a Catalog,
     /// The model to take for every call, instead of what the log names.
     pub model: Option<&'a Model>,

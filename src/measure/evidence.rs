@@ -59,9 +59,9 @@ const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
 /// What is recognised in a text.
 #[derive(Clone, Copy)]
 pub struct Recognise {
-    /// Pieces at all?
+    /// Whether pieces are taken at all.
     pub recall: Recall,
-    /// By which rules.
+    /// The rules by which pieces are taken.
     pub definition: Definition,
     /// How many pieces the session has given so far.
     pub spent: usize,

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub struct JsonString<'a> {
     /// The name under which it stands; for elements of a list, that of the list.
     pub key: &'a str,
-    /// The string.
+    /// The string, with its escapes resolved.
     pub value: &'a str,
     /// Where it starts within the JSON text, in bytes.
     pub at: usize,

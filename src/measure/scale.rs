@@ -13,9 +13,9 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 /// What becomes of the words of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// They are kept beside the numbers.
+    /// The words are kept beside the numbers.
     Keep,
-    /// They are let go.
+    /// The words are let go.
     Drop,
 }
 
@@ -46,9 +46,9 @@ enum Taking {
 /// Counters of the vocabularies that a [`Counts`] holds.
 #[derive(Clone)]
 pub struct PublicCounters {
-    /// Counts in `o200k_base`.
+    /// The counter of `o200k_base`.
     pub o200k_base: Arc<Counter>,
-    /// Counts in `cl100k_base`; 0 tokens without one.
+    /// The counter of `cl100k_base`; without one such counts are 0.
     pub cl100k_base: Option<Arc<Counter>>,
 }
 
@@ -234,7 +234,7 @@ fn json_bytes(text: &str, newlines: u32) -> u32 {
     size(bytes.len() as u64).saturating_add(escapes)
 }
 
-/// What whitespace divides.
+/// How many words whitespace divides the text into.
 fn words(text: &str, length: Length) -> u32 {
     if length.chars < length.bytes && has_wide_space(text) {
         return u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);

@@ -12,9 +12,9 @@ pub struct Wanted {
 /// Are references looked for?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recall {
-    /// They are not.
+    /// References are not looked for.
     Nothing,
-    /// They are.
+    /// References are looked for.
     #[default]
     References,
     /// They are, and the files and addresses that calls name are kept with their names. That is content.
@@ -24,14 +24,14 @@ pub enum Recall {
 /// Are texts told apart by what they are made of?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kinds {
-    /// All count as prose.
+    /// All texts count as prose.
     Untold,
-    /// They are.
+    /// Prose, code, JSON and CJK are told apart.
     #[default]
     Told,
 }
 
 impl Wanted {
-    /// Sizes alone.
+    /// Sizes alone: no references, and all texts taken for prose.
     pub const SIZES: Wanted = Wanted { references: Recall::Nothing, kinds: Kinds::Untold };
 }

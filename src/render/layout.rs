@@ -29,7 +29,7 @@ pub(super) struct Measured {
 pub(super) struct Block {
     /// Places of the columns in the table, each with its width.
     pub columns: Vec<(usize, usize)>,
-    /// Between two of them.
+    /// Character cells between two columns.
     pub gap: usize,
 }
 
@@ -69,7 +69,7 @@ fn side_by_side(columns: &[Measured], places: Vec<usize>, gap: usize, page: usiz
     Block { columns: places.into_iter().map(|place| (place, width(place))).collect(), gap }
 }
 
-/// How wide a block is.
+/// Width of a block in character cells.
 pub(super) fn width(block: &Block) -> usize {
     block.columns.iter().map(|(_, width)| width).sum::<usize>() + block.gap * block.columns.len().saturating_sub(1)
 }

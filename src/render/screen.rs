@@ -39,7 +39,7 @@ struct Lack {
 
 /// What stands below the sections of a screen.
 struct End<'a> {
-    /// What to type next.
+    /// Commands to type next, each with what it shows.
     steps: &'a [(String, String)],
     /// Does it say what is behind the screen?
     says_rest: bool,
@@ -49,11 +49,11 @@ struct End<'a> {
 
 /// How a section is cut to its screen.
 struct Cut<'a> {
-    /// Lines that it may take.
+    /// Lines that the section may take.
     room: usize,
     /// Rows of a table at the most; the usual number where that is 0.
     most: usize,
-    /// Rows that stay.
+    /// Rows that stay, by their places in the table.
     held: &'a [usize],
     /// Does it stay where it has no room, in its fewest rows?
     forced: bool,

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 /// The page that a report is laid out for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Character cells in a line.
+    /// Character cells in a line of the page.
     pub width: usize,
     /// May the best cell of a column be set off?
     pub emphasis: Emphasis,
@@ -17,7 +17,7 @@ pub struct Page {
     pub figures: Figures,
 }
 
-/// How tables are told.
+/// How much of a table is shown, and how exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Figures {
     /// All columns, folded where the page is narrow, and exact figures.
@@ -30,10 +30,10 @@ pub enum Figures {
 /// How things are set off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Emphasis {
-    /// Not at all.
+    /// Like the text around.
     #[default]
     Plain,
-    /// In bold, by terminal escapes.
+    /// In bold letters, by terminal escapes.
     Bold,
 }
 

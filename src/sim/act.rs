@@ -99,7 +99,7 @@ fn truncate(state: &mut State<'_>, index: usize) -> Done {
     done
 }
 
-/// Cuts these items.
+/// Cuts those of these items that are longer than the limits.
 pub(super) fn truncate_these(state: &mut State<'_>, rule: &Rule, limits: &Truncate, items: &[SeenItem]) -> Done {
     let State { inputs, window, .. } = state;
     let changes = window.cuttable(inputs, rule, limits, items);
@@ -132,7 +132,7 @@ fn remove(state: &mut State<'_>, index: usize, rule: &Rule, drop: &Drop) -> Done
     }
 }
 
-/// Removes these messages.
+/// Removes the messages of a selection. A line stands for them, if the rule has one.
 pub(super) fn remove_these(state: &mut State<'_>, rule: &Rule, drop: &Drop, selection: &Selection) -> Done {
     let State { inputs, window, .. } = state;
     window.before_edit(rule);
@@ -164,7 +164,6 @@ fn remove_items(state: &mut State<'_>, rule: &Rule) -> Done {
     remove_these_items(window, rule, &ids)
 }
 
-/// Removes these items.
 pub(super) fn remove_these_items(window: &mut Window<'_>, rule: &Rule, items: &[u32]) -> Done {
     window.before_edit(rule);
     items.iter().for_each(|item| window.context.remove_item(*item));

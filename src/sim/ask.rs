@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// What a program has decided.
 pub(super) struct Decided {
-    /// Does it act?
+    /// Whether the rule acts.
     pub fires: bool,
     /// What it looked at, where it says so.
     pub verdict: Option<Verdict>,

@@ -16,13 +16,13 @@ const MOST_RETRIES: u32 = 100;
 /// How a call fared before the provider answered it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Attempt {
-    /// Actual size at the first try.
+    /// Actual size of the prompt at the first try, in tokens.
     pub attempted: u64,
     /// Tries that the provider refused.
     pub refused: u32,
-    /// Their prompts, summed.
+    /// Tokens of the refused prompts, summed.
     pub refused_tokens: u64,
-    /// The size that it was left with.
+    /// Actual size of the prompt that the fallback left, in tokens; that at the first try where none ran.
     pub actual: u64,
     /// Is even that refused?
     pub unrecovered: bool,

@@ -15,7 +15,7 @@ const LEAST_SEALED_BYTES: u32 = 100;
 /// What a policy knows, and what it takes the context for.
 #[derive(Clone, Default)]
 pub(super) struct Belief {
-    /// By rule.
+    /// What the policy remembers of each rule, by its place in the plan.
     pub memories: Vec<Memory>,
     /// Prompt and output of the last call as the policy knows them.
     pub usage: Option<(u64, u64)>,
@@ -54,7 +54,7 @@ pub(super) struct Belief {
 /// Estimates of reasoning before the last user message, as far as a context was looked at.
 #[derive(Clone, Copy, Default)]
 struct OldReasoning {
-    /// How often it had been edited.
+    /// How often the context had been edited at that look.
     edits: u64,
     /// Messages that were looked at, and those of them before the last user message.
     seen: usize,
@@ -62,16 +62,16 @@ struct OldReasoning {
     tokens: u64,
 }
 
-/// A summary on its way.
+/// A summary that was asked for, and does not stand in the context yet.
 #[derive(Clone)]
 pub(super) struct Prepared {
     /// The rule that has asked for it, by its place in the plan.
     pub rule: usize,
-    /// What it is of.
+    /// The messages that the summary replaces.
     pub selection: Selection,
-    /// Tokens of its text.
+    /// Tokens of the summary's text.
     pub tokens: u64,
-    /// The text, where it is known.
+    /// The summary's text; `None` where its size alone is modelled.
     pub text: Option<Text>,
     /// It takes its place when so many calls have been made.
     pub due: u64,
@@ -85,7 +85,7 @@ pub(super) struct Memory {
     pub in_session: u32,
     /// Number of calls made when it last fired.
     pub fired_at: u64,
-    /// Failures since it last did something.
+    /// Failures since the rule last did something.
     pub failures: u32,
     /// What the policy took the context for right after it last changed it.
     pub left: u64,
@@ -96,9 +96,9 @@ pub(super) struct Memory {
 pub(super) struct Look {
     /// The rule that looked, by its place in the plan.
     pub rule: usize,
-    /// B(k).
+    /// B(k): the policy's estimate, in tokens.
     pub belief: u64,
-    /// What it was held against.
+    /// The limit that the estimate was held against, in tokens.
     pub limit: f64,
     /// The actual size of all that the estimate covers.
     pub covers: u64,
@@ -123,7 +123,7 @@ impl Memory {
 }
 
 impl Belief {
-    /// Nothing has happened yet.
+    /// The policy's memory before the first message.
     pub fn new(rules: usize) -> Belief {
         Belief { memories: vec![Memory::default(); rules], ..Belief::default() }
     }

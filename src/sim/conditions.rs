@@ -34,7 +34,7 @@ impl Conditions {
 /// Whose estimates of texts a policy works with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Guesses {
-    /// Its own estimator's.
+    /// Those of the policy's own estimator.
     #[default]
     Own,
     /// The true sizes, as no policy can know them: what is left to go wrong then is not the estimator's fault.

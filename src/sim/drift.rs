@@ -24,7 +24,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Compares one estimate.
+    /// Compares the estimate of one call with its actual tokens.
     pub fn add(&mut self, guessed: u64, actual: u64) {
         self.add_sums(guessed, actual);
         let ratio = actual.saturating_mul(100).saturating_add(guessed / 2).checked_div(guessed).unwrap_or(LARGEST_RATIO);
@@ -38,7 +38,7 @@ impl Drift {
         self.actual_tokens += actual;
     }
 
-    /// The sums alone.
+    /// The sums without the ratios.
     pub fn sums(&self) -> Drift {
         Drift { ratios: BTreeMap::new(), ..*self }
     }

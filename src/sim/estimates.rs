@@ -34,9 +34,9 @@ struct Told<'e> {
     estimator: &'e Estimator,
     /// By message as it stands now; 0 where it has left.
     messages: Vec<u64>,
-    /// All of them that it counts.
+    /// Estimated tokens of all messages that the estimator counts.
     sum: u64,
-    /// By call.
+    /// By call: the estimate of the whole request, in tokens.
     requests: Vec<u64>,
 }
 

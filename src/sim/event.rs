@@ -5,7 +5,7 @@ use crate::policy::{Refusal, ReportedAs, Rule, Tally};
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// Kinds of events.
+    /// What a policy did, or what happened to a call.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum EventKind: name {
@@ -15,7 +15,7 @@ named! {
         Prune = "prune",
         /// Messages were replaced by a summary.
         Compact = "compact",
-        /// Messages were removed.
+        /// Messages or items were removed, with no summary of them.
         Drop = "drop",
         /// Everything but a few messages was replaced.
         Reset = "reset",
@@ -90,7 +90,7 @@ named! {
 pub struct Event {
     /// At which call, from 0.
     pub call: u32,
-    /// What.
+    /// What was done, or what happened.
     pub kind: EventKind,
     /// The rule that did it; empty for overflows.
     pub rule: String,
@@ -100,15 +100,15 @@ pub struct Event {
     pub limit: Option<u64>,
     /// The count that made the rule fire; `None` where a size did, or nothing was counted.
     pub count: Option<Tally>,
-    /// Actual context before.
+    /// Actual context before the event, in tokens.
     pub before: u64,
-    /// Actual context after.
+    /// Actual context after the event, in tokens.
     pub after: u64,
-    /// Items or messages that it touched.
+    /// How many items or messages the event touched.
     pub touched: u32,
-    /// How long it lasts.
+    /// How long the change lasts.
     pub lasts: Lasts,
-    /// For overflows: why.
+    /// For overflows: why the policy did not prevent it; `None` for all other events.
     pub cause: Option<Cause>,
     /// For overflows: the tool whose result was the largest of what had arrived since the call before.
     pub tool: Option<String>,

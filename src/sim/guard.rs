@@ -9,7 +9,7 @@ pub(super) struct Chosen {
     pub selection: Selection,
     /// How many of those that go are no earlier summaries.
     pub new: u64,
-    /// Their estimates.
+    /// Estimated tokens of the messages that go.
     pub gross: u64,
 }
 

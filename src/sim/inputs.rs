@@ -22,7 +22,7 @@ pub(super) struct Inputs<'a> {
     pub conditions: &'a Conditions,
     /// The session's messages as they enter.
     pub intake: Rc<Intake>,
-    /// What masks leave of them.
+    /// What masks leave of the session's parts.
     masks: Rc<Masks>,
 }
 

@@ -38,7 +38,7 @@ struct Instead {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Entering {
     pub items: Vec<Item>,
-    /// Those of them that were cut.
+    /// Those of the items that were cut.
     pub cuts: Vec<Ingested>,
 }
 
@@ -93,13 +93,13 @@ pub(super) fn limits(plan: &Plan) -> impl Iterator<Item = (usize, &Rule)> {
 pub(super) struct Ingested {
     /// Its place among the items of its message.
     pub offset: u32,
-    /// What is left of its text.
+    /// What the limits left of the item's text.
     pub text: Text,
     /// The last rule that cut it, by its place in the plan.
     pub rule: usize,
-    /// Tokens before.
+    /// Actual tokens of the item as it arrived.
     pub before: u64,
-    /// Tokens after.
+    /// Actual tokens of what is left.
     pub after: u64,
 }
 
@@ -159,7 +159,7 @@ impl Intake {
         })
     }
 
-    /// Those of them that were cut.
+    /// Those of the message's items that were cut.
     pub fn cuts(&self, message: u32) -> &[Ingested] {
         if let Some(Instead { of: other, .. }) = &self.instead {
             return self.own(message).map_or_else(|| other.cuts(message), |own| &own.cuts);

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How much of a run is written down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// All of it.
+    /// The whole outcome: each call, the events by name, the sums.
     #[default]
     Everything,
     /// Sums, and each request with what it has in common with the one before: what a bill needs.
@@ -36,9 +36,9 @@ pub(super) struct Ledger {
     pub outcome: Outcome,
     /// How much is written down.
     pub detail: Detail,
-    /// The place of the call at hand.
+    /// The place of the call at hand, from 0.
     pub index: usize,
-    /// Events, in order.
+    /// What the policy did, in order.
     pub notes: Vec<Note>,
     tools: Vec<Carried>,
     /// By tool: tokens that calls carry, and the first call that is not counted yet.
@@ -62,7 +62,7 @@ pub(super) struct Ledger {
 /// What a run had come to when its session failed.
 #[derive(Clone)]
 struct End {
-    /// The failed call.
+    /// The place of the failed call, from 0.
     call: usize,
     /// All that counts: the failed call's refusals, and nothing of its request.
     totals: Totals,
@@ -77,7 +77,7 @@ struct End {
 }
 
 impl Ledger {
-    /// Nothing has happened yet.
+    /// A ledger for a replay that has not begun.
     pub fn new(inputs: &Inputs<'_>) -> Ledger {
         let outcome = Outcome {
             window: inputs.conditions.window,

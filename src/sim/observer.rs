@@ -26,9 +26,9 @@ pub(super) trait Observer<'a> {
     /// What its reply refers to was looked for.
     fn judged(&mut self, _state: &State<'a>, _message: u32) {}
 
-    /// Its reply has entered.
+    /// The reply of the call has entered.
     fn replied(&mut self, _state: &State<'a>) {}
 }
 
-/// No observer.
+/// The observer that looks at nothing.
 impl Observer<'_> for () {}

@@ -32,7 +32,7 @@ pub struct CallOutcome {
     pub blocks: u32,
     /// Tries that the provider would have refused.
     pub refused: u32,
-    /// Their prompts, summed.
+    /// Tokens of the refused prompts, summed.
     pub refused_tokens: u64,
     /// Refused to the end: nothing helped.
     pub unrecovered: bool,
@@ -47,11 +47,11 @@ pub struct CallOutcome {
 pub struct SummaryCall {
     /// Before which call it was made, from 0.
     pub call: u32,
-    /// Tokens that it read.
+    /// Tokens that the summariser read.
     pub prompt: u64,
     /// Tokens at the head of them that stood the same in the prompt of the last call: 0 where it reads a text of its own.
     pub prefix: u64,
-    /// Tokens that it wrote.
+    /// Tokens that the summariser wrote.
     pub output: u64,
     /// How many requests they are the sum of.
     pub calls: u64,
@@ -68,7 +68,7 @@ pub struct Refetch {
     pub call: u32,
     /// The message that held it first, from 0.
     pub source: u32,
-    /// What it was.
+    /// What kind of text the source is.
     pub category: Category,
     /// The tool, for calls and results.
     pub tool: Option<String>,
@@ -76,7 +76,7 @@ pub struct Refetch {
     pub before: u32,
     /// Tokens that came back.
     pub result_tokens: u64,
-    /// The request.
+    /// The request that read the source again.
     pub request: CallOutcome,
 }
 
@@ -87,14 +87,14 @@ pub struct Behind {
     pub calls: Vec<CallOutcome>,
     /// The summariser's own requests.
     pub summaries: Vec<SummaryCall>,
-    /// What was read again.
+    /// Sources that the agent read again at those calls.
     pub refetches: Vec<Refetch>,
 }
 
 /// What one policy did on one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
     /// The model's total window: prompt and reply together.
     pub window: u64,
@@ -103,7 +103,7 @@ pub struct Outcome {
     /// A row for each call up to the end of the session. Where the policy fails it, the last row is that of the failed call: nothing was
     /// answered there, and no sum but those of refusals counts it.
     pub calls: Vec<CallOutcome>,
-    /// What happened, in order.
+    /// What the policy did, or failed to do, in order.
     pub events: Vec<Event>,
     /// The heaviest broken references: lines before identifiers, then by how many.
     pub broken: Vec<Broken>,
@@ -113,7 +113,7 @@ pub struct Outcome {
     pub refetches: Vec<Refetch>,
     /// What the log holds behind the end of a failed session.
     pub behind: Behind,
-    /// Sums.
+    /// Sums over the calls and events of the session, up to its end.
     pub totals: Totals,
 }
 

@@ -30,12 +30,12 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Nothing has entered yet.
+    /// The policy before an empty context.
     pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> Probe<'a> {
         Probe { state: State::new(trace, plan, conditions) }
     }
 
-    /// A message enters.
+    /// A message of the trace enters the context, as it was recorded or as a summary.
     pub fn enter(&mut self, message: u32, standing: Standing) {
         let State { inputs, window, .. } = &mut self.state;
         if let Some(row) = inputs.message(message).filter(|_| standing != Standing::Recorded) {
@@ -114,7 +114,7 @@ impl<'a> Probe<'a> {
         self.state.window.stored()
     }
 
-    /// What has been written down.
+    /// The outcome as far as the replay has written it down.
     pub fn outcome(&self) -> &Outcome {
         &self.state.ledger.outcome
     }

@@ -18,7 +18,7 @@ pub(super) struct Requests {
 #[derive(Clone)]
 struct Request {
     hidden: u64,
-    /// All that was visible in it.
+    /// Actual tokens of all messages in the request, without hidden overhead.
     visible: u64,
     /// What the prompt lacked for reasons that the log does not tell: in this simulation, and as recorded.
     missing: u64,
@@ -29,7 +29,7 @@ struct Request {
 /// The messages at the head of a request that stood the same in the request before.
 struct Head {
     messages: usize,
-    /// Actual tokens.
+    /// Actual tokens of those messages.
     actual: u64,
 }
 

@@ -17,13 +17,13 @@ named! {
     pub enum Fate: name {
         /// One of its sources is there, or the part of it that holds the evidence.
         Kept = "kept",
-        /// A summary took its place: it may have been taken over, or not.
+        /// A summary took the evidence's place, which it may hold or not.
         Summarised = "summarised",
-        /// It was cut away.
+        /// The evidence was cut away from its text.
         Truncated = "truncated",
-        /// A placeholder stands for it.
+        /// A placeholder stands for the text with the evidence.
         Cleared = "cleared",
-        /// Its message was removed.
+        /// The message with the evidence was removed.
         Dropped = "dropped",
     }
 }
@@ -41,7 +41,7 @@ named! {
         Edits = "edits",
         /// What the model wrote.
         Decisions = "decisions",
-        /// Results.
+        /// Results of tools that are no errors.
         ToolResults = "tool results",
         /// Calls that changed nothing, as far as their tools' names tell.
         OtherCalls = "other calls",
@@ -94,20 +94,20 @@ fn changes(trace: &Trace, tool: Option<u32>) -> bool {
 /// References by what has become of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fates {
-    /// Kept.
+    /// References whose evidence stands in the context.
     pub kept: u64,
-    /// Summarised: at risk.
+    /// References whose evidence a summary took the place of: at risk, for the summary may hold it.
     pub summarised: u64,
-    /// Truncated away.
+    /// References whose evidence was cut away from its text.
     pub truncated: u64,
-    /// Cleared.
+    /// References whose evidence a placeholder stands for.
     pub cleared: u64,
-    /// Dropped.
+    /// References whose evidence was removed with its message.
     pub dropped: u64,
 }
 
 impl Fates {
-    /// All references.
+    /// All references that were judged.
     pub fn all(&self) -> u64 {
         self.kept + self.broken()
     }
@@ -199,15 +199,15 @@ pub struct Broken {
     pub call: u32,
     /// The message that holds the evidence, from 0.
     pub source: u32,
-    /// What it is.
+    /// What kind of text the evidence stood in.
     pub category: Category,
     /// The tool, for calls and results.
     pub tool: Option<String>,
-    /// What was reused.
+    /// What the later message reuses: lines, or identifiers.
     pub kind: Evidence,
     /// How many lines or identifiers.
     pub weight: u32,
-    /// What has become of them.
+    /// What has become of those lines or identifiers.
     pub fate: Fate,
     /// The rule that took them away; `None` where no rule did.
     pub rule: Option<String>,
@@ -215,7 +215,7 @@ pub struct Broken {
     pub path: Option<String>,
     /// Tokens of all that arrived between the source and the message that refers to it.
     pub distance_tokens: u64,
-    /// Calls between them.
+    /// Calls between the source and the message that refers to it.
     pub distance_calls: u32,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Nothing has happened yet.
+    /// The state before the first message.
     pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> State<'a> {
         State::with_intake(trace, plan, conditions, Rc::new(Intake::of_cut(trace, plan, conditions)))
     }
@@ -55,7 +55,7 @@ impl<'a> State<'a> {
         self.belief.prepared.as_ref().is_some_and(|prepared| prepared.rule == rule)
     }
 
-    /// Another request begins.
+    /// Begins another request: what was counted for the one before starts anew.
     pub fn begin_request(&mut self) {
         self.ledger.largest_arrival = None;
         self.belief.memories.iter_mut().for_each(|memory| memory.in_call = 0);

@@ -111,9 +111,9 @@ fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: P
 struct Work {
     /// Summaries that stand in the context afterwards.
     summaries: u64,
-    /// Requests.
+    /// Requests to the summariser.
     calls: u64,
-    /// Tokens that they read, and write.
+    /// Tokens that those requests read, and that they write.
     input: u64,
     output: u64,
 }

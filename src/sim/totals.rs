@@ -15,11 +15,11 @@ use std::ops::AddAssign;
 /// What one tool's results cost over a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
-    /// Results that arrived.
+    /// Results of the tool that arrived.
     pub results: u64,
-    /// Their tokens, counted once.
+    /// Tokens of those results, counted once.
     pub tokens: u64,
-    /// Their tokens times the calls that carried them.
+    /// Tokens of those results times the calls that carried them.
     pub carried: u64,
     /// Overflows at which this tool's result was the largest arrival.
     pub overflows: u64,
@@ -32,11 +32,11 @@ adds!(Carried += Carried: results, tokens, carried, overflows);
 pub struct Refetches {
     /// Requests that read a source again.
     pub calls: u64,
-    /// Their prompts.
+    /// Tokens of those requests' prompts.
     pub prompt_tokens: u64,
-    /// Their replies: the calls of tools.
+    /// Tokens of those requests' replies: the calls of tools.
     pub output_tokens: u64,
-    /// What came back.
+    /// Tokens of the results that came back.
     pub result_tokens: u64,
     /// Sources that were read again at least once.
     pub sources: u64,
@@ -61,15 +61,15 @@ adds!(Refetches += &Refetches:
 pub struct AfterEnd {
     /// Calls that the log holds behind the failed one.
     pub calls: u64,
-    /// Their prompts.
+    /// Tokens of those calls' prompts.
     pub prompt_tokens: u64,
-    /// Their replies.
+    /// Tokens of those calls' replies.
     pub output_tokens: u64,
     /// Those whose prompt is larger than the provider accepts.
     pub overflows: u64,
-    /// Compactions and resets.
+    /// Compactions and resets that the policy makes at those calls.
     pub compactions: u64,
-    /// Prunings.
+    /// Prunings that the policy makes at those calls.
     pub prunes: u64,
 }
 
@@ -86,7 +86,7 @@ impl AfterEnd {
         }
     }
 
-    /// What has been added since.
+    /// What has been added to these figures since `before`.
     pub(super) fn since(self, before: AfterEnd) -> AfterEnd {
         AfterEnd {
             calls: self.calls - before.calls,
@@ -104,7 +104,7 @@ adds!(AfterEnd += AfterEnd: calls, prompt_tokens, output_tokens, overflows, comp
 /// Sums over calls and events. Merging is exact and does not depend on the order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Sessions.
+    /// Sessions that are summed up here.
     pub sessions: u64,
     /// Calls that the provider answered. One at which the session fails is not among them, nor is anything behind it.
     pub calls: u64,
@@ -131,15 +131,15 @@ pub struct Totals {
     /// Compactions and resets that free less than 5 % of the context, and rules for compacting that fire without effect.
     #[serde(default)]
     pub compactions_without_gain: u64,
-    /// Events by kind.
+    /// Events, counted by kind.
     pub events: BTreeMap<EventKind, u64>,
-    /// Overflows by cause.
+    /// Overflows, counted by what the policy did not see or could not do.
     pub causes: BTreeMap<Cause, u64>,
-    /// Sessions with a warning.
+    /// Sessions with each warning.
     pub warnings: BTreeMap<Warning, u64>,
     /// Largest A(k), refused tries included.
     pub peak_tokens: u64,
-    /// Sum of A(k).
+    /// Sum of A(k), the actual prompts, in tokens.
     pub prompt_tokens: u64,
     /// The part of `prompt_tokens` that rests on recorded usage.
     pub anchored_tokens: u64,
@@ -151,7 +151,7 @@ pub struct Totals {
     pub compared_tokens: u64,
     /// Their prompt tokens as they were recorded.
     pub recorded_tokens: u64,
-    /// Sum of the replies.
+    /// Sum of the replies, in tokens.
     pub output_tokens: u64,
     /// Prompts and outputs of the summariser's own calls.
     pub summariser_tokens: u64,
@@ -166,7 +166,7 @@ pub struct Totals {
     /// Visible content by region, summed over calls, in the order of [`Region::ALL`]. What a prompt lacked (`missing_tokens`) is taken off
     /// in proportion.
     pub regions: [u64; 9],
-    /// By tool.
+    /// What the results of each tool cost, by the tool's name.
     pub tools: BTreeMap<String, Carried>,
     /// The policy's estimator over whole requests, beside their actual size.
     pub estimates: Drift,
@@ -179,7 +179,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Counts an event.
+    /// Counts one event of this kind.
     pub fn count(&mut self, kind: EventKind) {
         *self.events.entry(kind).or_default() += 1;
     }
@@ -191,7 +191,7 @@ impl Totals {
         Totals { estimates, beliefs, tools: BTreeMap::new(), regions: [0; 9], after_end: AfterEnd::default(), ..self.clone() }
     }
 
-    /// How often an event happened.
+    /// How many events there were of this kind.
     pub fn events_of(&self, kind: EventKind) -> u64 {
         self.events.get(&kind).copied().unwrap_or(0)
     }

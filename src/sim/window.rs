@@ -95,7 +95,7 @@ pub(super) struct Reading {
 }
 
 impl<'a> Window<'a> {
-    /// Nothing has arrived yet.
+    /// The window before the first message.
     pub fn new(inputs: &Inputs<'_>) -> Window<'a> {
         let cuts = |rule: &Rule| rule.asks() || rule.truncate.is_some() || rule.summarise.as_ref().is_some_and(|how| how.flatten.is_some());
         let cuts_later = inputs.plan.rule.iter().any(|rule| (rule.at != Hook::Ingest || rule.asks()) && cuts(rule));
@@ -298,7 +298,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// What was read again enters.
+    /// The result of a reading that the agent repeats enters the context.
     pub fn enter_result(&mut self, reading: &Reading) -> u32 {
         self.context.supersede(reading.part);
         let id = self.context.push(self.arrival(reading, Role::Tool), [reading.result], None);

@@ -22,7 +22,7 @@ pub struct Evidence {
     pub path: Option<Verbatim>,
 }
 
-/// One recognisable piece.
+/// One recognisable piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
     /// Hash of the piece; the lowest bit tells lines (0) from identifiers (1).
@@ -42,7 +42,7 @@ impl Unit {
         Unit { hash: hash | 1, at: u32::try_from(at).unwrap_or(u32::MAX) }
     }
 
-    /// Is it a line?
+    /// Whether the piece is a line, and no identifier.
     pub fn is_line(&self) -> bool {
         self.hash & 1 == 0
     }

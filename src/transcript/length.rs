@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The length of a text in each unit that some agent counts in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Length {
-    /// UTF-8 bytes.
+    /// Bytes of the text in UTF-8.
     pub bytes: u32,
     /// UTF-16 code units (JavaScript's `length`).
     pub utf16: u32,

@@ -76,7 +76,7 @@ impl Lines {
         (count == listed).then_some(listed)
     }
 
-    /// How many bytes they take.
+    /// How many bytes the packed lines take.
     pub fn packed_bytes(&self) -> usize {
         self.first.len() + self.last.len()
     }

@@ -28,7 +28,7 @@ impl Steps {
         })
     }
 
-    /// How many bytes they take.
+    /// How many bytes the packed steps take.
     pub fn packed_bytes(&self) -> usize {
         self.0.len()
     }
@@ -82,12 +82,12 @@ fn size(number: u64) -> u32 {
 }
 
 impl Step {
-    /// Both together.
+    /// The sizes of both, added field by field.
     pub fn plus(self, other: Step) -> Step {
         self.combine(other, u32::saturating_add)
     }
 
-    /// What is left of it without the other.
+    /// What is left of the sizes without the other's, field by field; 0 where the other's are larger.
     pub fn less(self, other: Step) -> Step {
         self.combine(other, u32::saturating_sub)
     }

@@ -144,7 +144,6 @@ impl Session<'_> {
     }
 }
 
-/// Milliseconds of seconds.
 fn millis(seconds: f64) -> i64 {
     (seconds * 1000.0).round() as i64
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// Threads of Amp.
+/// One session per thread. Usage stands in the replies, or else in the thread's ledger.
 pub const READER: Reader = Reader { name: "amp", about: "Amp threads (~/.local/share/amp/threads/T-*.json)", claims, read };
 
 fn claims(source: &Source) -> Claim {

@@ -11,7 +11,7 @@ use crate::format::recorder::Recorder;
 use crate::transcript::{Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 
-/// Events of BaseAgent.
+/// One session per run. The log has usage of the whole alone, so that no call has any.
 pub const READER: Reader = Reader { name: "baseagent", about: "BaseAgent events (thread.started, item.completed)", claims, read };
 
 fn claims(source: &Source) -> Claim {

@@ -53,7 +53,7 @@ struct Said<'a> {
     model_id: Words<'a>,
 }
 
-/// What lies beside a session.
+/// The settings file beside a session.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 struct Settings {

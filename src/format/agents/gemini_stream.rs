@@ -91,12 +91,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     Ok(())
 }
 
-/// One run.
 struct Run<'s> {
     made: Recorder<'s>,
     /// The text of the reply that is being printed.
     text: String,
-    /// When its last piece was.
+    /// When the newest piece of that reply came, in milliseconds since 1970.
     time: Option<i64>,
     model: String,
 }

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// mini-swe-agent trajectories.
+/// One session per run. Replies that the agent could not use are calls that no prompt holds.
 pub const READER: Reader = Reader { name: "mini-swe-agent", about: "mini-swe-agent trajectories (*.traj.json)", claims, read };
 
 fn claims(source: &Source) -> Claim {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 
-/// Sessions of PicoClaw.
+/// Sessions without usage and model: PicoClaw keeps neither.
 pub const READER: Reader =
     Reader { name: "picoclaw", about: "PicoClaw sessions (sessions/*.json, *.jsonl with *.meta.json)", claims, read };
 

@@ -13,7 +13,7 @@ use crate::transcript::{Call, Compaction, Message, Role, Scale, Text, Transcript
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// SWE-agent trajectories.
+/// One session for each agent or attempt of a run. Token counts are the agent's own estimates.
 pub const READER: Reader = Reader { name: "swe-agent", about: "SWE-agent trajectories (*.traj)", claims, read };
 
 fn claims(source: &Source) -> Claim {

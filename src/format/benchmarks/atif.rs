@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// Trajectories of Harbor.
+/// One session per trajectory; those of summarisers and sub-agents are sessions of their own.
 pub const READER: Reader = Reader { name: "atif", about: "Harbor's Agent Trajectory Interchange Format (ATIF)", claims, read };
 
 fn claims(source: &Source) -> Claim {

@@ -147,7 +147,7 @@ fn unread(read: Vec<(Role, String)>, known: &mut Vec<u64>) -> Vec<(Role, String)
     read.into_iter().skip(begun + again).collect()
 }
 
-/// `[Message 3] assistant:`
+/// A head of the form `[Message 3] assistant:`, with nothing behind it on its line.
 fn numbered(line: &str) -> Option<(Role, &str)> {
     let (number, name) = line.trim_end().strip_prefix("[Message ")?.split_once("] ")?;
     let whole = number.bytes().all(|byte| byte.is_ascii_digit());

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
-/// tau2-bench results.
+/// One session per simulation: the agent's. Calls of the model that plays the user stand on the side.
 pub const READER: Reader =
     Reader { name: "tau2", about: "tau2-bench: results.json (also with a folder of simulations), single tasks", claims, read };
 

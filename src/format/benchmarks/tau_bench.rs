@@ -9,7 +9,7 @@ use crate::transcript::{Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// tau-bench results.
+/// One session per run, without usage of the agent's calls.
 pub const READER: Reader = Reader { name: "tau-bench", about: "tau-bench (the first): lists of runs, or one run", claims, read };
 
 fn claims(source: &Source) -> Claim {

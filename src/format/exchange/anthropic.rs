@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
 
-/// A request's body.
+/// The body of a request, as far as it is read.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Body<'a> {
@@ -20,7 +20,7 @@ pub struct Body<'a> {
     pub system: Option<&'a RawValue>,
     /// Definitions of the tools.
     pub tools: Option<&'a RawValue>,
-    /// The conversation.
+    /// The conversation so far, the newest message last.
     pub messages: Vec<Spoken<'a>>,
 }
 
@@ -29,12 +29,12 @@ pub struct Body<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Spoken<'a> {
     id: Words<'a>,
-    /// `user`, `assistant`, `system`.
+    /// Whose message it is: `user`, `assistant` or `system`.
     pub role: Words<'a>,
     model: Words<'a>,
     content: Content<'a>,
     usage: Option<UsageRecord>,
-    /// When, where a log notes it.
+    /// When the message was sent, where a log notes it.
     timestamp: Option<&'a RawValue>,
 }
 

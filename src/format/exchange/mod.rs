@@ -23,15 +23,15 @@ use serde_json::value::RawValue;
 /// The name of the interface that an exchange was made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Anthropic: Messages.
+    /// Anthropic: the Messages interface.
     Anthropic,
     /// OpenAI and its followers: Chat Completions.
     OpenAiChat,
-    /// OpenAI: Responses.
+    /// OpenAI: the Responses interface.
     OpenAiResponses,
     /// OpenAI: Responses, the request that shortens a conversation.
     OpenAiCompact,
-    /// Google: generateContent.
+    /// Google: `generateContent` and its streaming form.
     Gemini,
     /// Amazon: Converse, and its own models.
     Bedrock,

@@ -10,11 +10,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
 
-/// What was sent.
+/// The body of a request, as far as it is read.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Request<'a> {
-    /// The conversation so far.
+    /// The conversation so far, the newest message last.
     pub messages: Vec<ChatMessage<'a>>,
     /// The definitions of the tools.
     #[serde(alias = "functions")]
@@ -23,7 +23,7 @@ pub struct Request<'a> {
     pub model: Option<&'a RawValue>,
 }
 
-/// What came back.
+/// The body of a response, as far as it is read.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Response<'a> {

@@ -8,11 +8,11 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// What identifies a part of a message.
 pub struct Print {
-    /// Who said it.
+    /// Whose message the part stands in.
     pub role: Role,
     /// The id of the call that it is, where it has one.
     id: Option<u64>,
-    /// What it says.
+    /// Hash of what the part says.
     words: u64,
 }
 

@@ -14,7 +14,7 @@ const SHOWN: usize = 1024;
 pub struct Head {
     /// The first bytes, without what was passed over.
     pub shown: Vec<u8>,
-    /// All that was read for them.
+    /// All bytes of the stream that were read for the head.
     pub read: Vec<u8>,
 }
 
@@ -66,9 +66,9 @@ const ESCAPE: usize = 6;
 
 /// A stream from its first byte: what was read of it already, which is let go as soon as it has been read once more, and the rest.
 pub struct Whole {
-    /// What was read.
+    /// The bytes that were read of the stream; empty once they have been read again.
     pub held: Cursor<Vec<u8>>,
-    /// What follows it.
+    /// The stream behind those bytes.
     pub rest: Box<dyn Read + Send>,
 }
 

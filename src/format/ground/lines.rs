@@ -19,7 +19,7 @@ thread_local! {
 
 /// One line of a file.
 pub struct Line<'a> {
-    /// Its number, from 1.
+    /// The line's number in the file, from 1.
     pub number: u64,
     /// Its text without the line end; bytes that are no UTF-8 are replaced.
     pub text: Cow<'a, str>,

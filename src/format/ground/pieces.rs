@@ -10,19 +10,19 @@ use std::io::{self, BufRead, BufReader, Read};
 /// How a field of the document is handed over. Fields that are not asked for are passed over without being held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
-    /// As a whole.
+    /// The value of the field in one piece.
     Whole,
     /// One element of its list at a time; a field that holds no list gives nothing.
     Elements,
 }
 
-/// A part of the document.
+/// A field of the document, or one element of a list.
 pub struct Piece<'a> {
     /// The field that it is, or is an element of; empty for the elements of a document that is a list itself.
     pub key: &'a str,
     /// Its number among the elements of this list, from 1; 0 of a whole field.
     pub number: u64,
-    /// Its JSON.
+    /// The JSON text of the piece.
     pub text: &'a str,
 }
 
@@ -206,7 +206,7 @@ impl Scanner {
         }
     }
 
-    /// Passes one value.
+    /// Passes one JSON value. It is held where that is wanted, and no further than the largest size.
     fn take(&mut self, keep: Keep) -> Result<(), Stop> {
         self.held.clear();
         self.held.shrink_to(self.largest / 8);

@@ -158,7 +158,7 @@ impl Source {
         })
     }
 
-    /// How much of it is read.
+    /// The bounds up to which the source is read.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
@@ -305,7 +305,7 @@ impl Source {
         self.lose(line, TooMuch::among(error).as_deref().unwrap_or(BROKEN_OFF));
     }
 
-    /// What was lost so far.
+    /// What readers could not use so far, by reason.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }

@@ -100,7 +100,7 @@ fn is_at_end(error: &ScanError, yaml: &str) -> bool {
 #[derive(Default)]
 struct Writer {
     json: String,
-    /// It may grow no longer.
+    /// No document that is made of the text may be longer than this.
     largest: usize,
     open: Vec<Open>,
     /// A key that is a list or a mapping, as far as it has come.

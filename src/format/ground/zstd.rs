@@ -4,7 +4,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, Cursor, Read};
 
-/// How packed content begins.
+/// The first four bytes of each packed frame.
 pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A block that says nothing and ends its frame, with the checksum that may have to follow.

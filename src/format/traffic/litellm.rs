@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
-/// Logs of LiteLLM.
+/// One session for each chain of requests of which each repeats the one before.
 pub const READER: Reader =
     Reader { name: "litellm", about: "LiteLLM and OpenHands SDK: logged requests with their responses (*.json, *.jsonl)", claims, read };
 

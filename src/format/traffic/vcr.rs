@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Recorded HTTP traffic.
+/// Requests to models among all recorded traffic, whichever providers they went to.
 pub const READER: Reader = Reader {
     name: "vcr",
     about: "Recorded HTTP traffic with Anthropic, OpenAI, Gemini and what imitates them: VCR cassettes (YAML, JSON), HAR, nock",
@@ -140,7 +140,7 @@ struct Sent<'a> {
     #[serde(rename = "bodySegments", alias = "body_segments")]
     segments: Option<Vec<&'a RawValue>>,
     headers: Option<&'a RawValue>,
-    /// When it was sent.
+    /// When the request or response was sent.
     timestamp: Option<&'a RawValue>,
 }
 
@@ -157,7 +157,7 @@ struct Body<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Filed<'a> {
     text: Words<'a>,
-    /// `base64` for bytes.
+    /// `base64` where the text stands for bytes.
     encoding: Words<'a>,
     /// A request's body where Polly took its JSON apart.
     #[serde(rename = "textJSON")]

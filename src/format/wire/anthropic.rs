@@ -18,25 +18,25 @@ pub type Content<'a> = Blocks<'a, Piece<'a>>;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
-    /// `text`, `tool_use`, ...
+    /// What the block is: `text`, `tool_use`, ...
     #[serde(rename = "type")]
     pub kind: Words<'a>,
-    /// Of `text`.
+    /// Of `text`: the words.
     #[serde(deserialize_with = "in_pieces")]
     pub text: Words<'a>,
-    /// Of `thinking`.
+    /// Of `thinking`: the reasoning as far as the provider shows it.
     pub thinking: Words<'a>,
-    /// Of `thinking`: sealed.
+    /// Of `thinking`: the sealed form, of which only the length counts.
     pub signature: Words<'a>,
-    /// Of `redacted_thinking`: sealed.
+    /// Of `redacted_thinking`: the sealed form, of which only the length counts.
     pub data: Words<'a>,
-    /// Of tool calls.
+    /// Of tool calls: the id that the result names.
     pub id: Words<'a>,
-    /// Of tool calls.
+    /// Of tool calls: the tool's name.
     pub name: Words<'a>,
-    /// Of tool results.
+    /// Of tool results: the id of the call that they answer.
     pub tool_use_id: Words<'a>,
-    /// Of `tool_reference`.
+    /// Of `tool_reference` and `tool_addition`: the tool's name.
     pub tool_name: Words<'a>,
     /// Of tool calls: the arguments.
     pub input: Option<&'a RawValue>,
@@ -44,7 +44,7 @@ pub struct Piece<'a> {
     pub content: Option<&'a RawValue>,
     /// Of images and documents.
     pub source: Option<&'a RawValue>,
-    /// Of tool results.
+    /// Of tool results: whether the tool failed; it did not where this is absent.
     pub is_error: Option<bool>,
 }
 

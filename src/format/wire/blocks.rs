@@ -10,9 +10,9 @@ use std::marker::PhantomData;
 /// One block of a content list.
 #[derive(Clone, Debug)]
 pub enum Block<'a, T> {
-    /// A bare string.
+    /// A bare string, which is text.
     Text(Cow<'a, str>),
-    /// An object.
+    /// An object with the fields of its dialect.
     Object(T),
     /// Neither: nothing that content is made of.
     Other,

@@ -55,7 +55,7 @@ pub struct ChatMessage<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatChoice<'a> {
-    /// The reply.
+    /// The reply; absent where the response holds none.
     pub message: Option<ChatMessage<'a>>,
 }
 

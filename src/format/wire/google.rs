@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Content<'a> {
-    /// `user`, `model`, `function`.
+    /// Whose content it is: `user`, `model` or `function`.
     pub role: Words<'a>,
-    /// What it says.
+    /// What the content is made of, in order.
     pub parts: Blocks<'a, Piece<'a>>,
 }
 
@@ -100,7 +100,7 @@ struct Response<'a> {
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default, rename_all = "camelCase")]
 pub struct TokenCounts {
-    /// What was sent.
+    /// Tokens of the prompt, those read from the cache among them.
     #[serde(alias = "prompt_token_count")]
     pub prompt_token_count: Count,
     /// What the provider's own tools gave the model: it was sent too, and this part of the prompt is counted beside it.
@@ -109,13 +109,13 @@ pub struct TokenCounts {
     /// The part of the prompt that was read from the cache.
     #[serde(alias = "cached_content_token_count")]
     pub cached_content_token_count: Count,
-    /// The reply.
+    /// Tokens of the reply, without those of its thoughts.
     #[serde(alias = "candidates_token_count")]
     pub candidates_token_count: Count,
-    /// The thoughts.
+    /// Tokens of the thoughts, beside those of the reply.
     #[serde(alias = "thoughts_token_count")]
     pub thoughts_token_count: Count,
-    /// All of them.
+    /// Tokens of prompt, reply, thoughts and what the provider's own tools gave.
     #[serde(alias = "total_token_count")]
     pub total_token_count: Count,
 }

@@ -16,7 +16,7 @@ pub type Content<'a> = Blocks<'a, Piece<'a>>;
 pub struct Piece<'a> {
     #[serde(rename = "type")]
     kind: Words<'a>,
-    /// Of `text`.
+    /// Of `text`: the words.
     pub text: Words<'a>,
     think: Words<'a>,
     encrypted: Words<'a>,

@@ -13,7 +13,7 @@ use plotters::element::Rectangle;
 use plotters::style::Color;
 use plotters::style::text_anchor::HPos;
 
-/// Draws bars.
+/// Draws a chart of bars, with title, key and notes.
 pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, bars: &Bars) {
     let ink = measures.hand(picture.theme.ink());
     let limits = bars.limits.iter().map(|limit| (Sample::Line(limit.hue, Form::Line), limit.name.clone()));

@@ -14,9 +14,9 @@ const ELLIPSIS: char = '…';
 /// How heavy letters are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// As usual.
+    /// The weight of all text but titles.
     Regular,
-    /// Heavier, for titles.
+    /// The heavier weight of titles.
     Bold,
 }
 
@@ -27,7 +27,7 @@ pub struct Font {
 }
 
 impl Font {
-    /// Opens the font.
+    /// Opens the font that is part of the program.
     pub fn new() -> Font {
         Font { regular: Face::new(REGULAR), bold: Face::new(BOLD) }
     }

@@ -9,17 +9,17 @@ use plotters::style::text_anchor::HPos;
 /// Sizes and distances that follow from the size of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Measures {
-    /// Size of usual letters.
+    /// Size of usual letters, in pixels.
     pub letters: f64,
-    /// Size of small letters.
+    /// Size of small letters, in pixels.
     pub small: f64,
-    /// Size of the title's letters.
+    /// Size of the title's letters, in pixels.
     pub title: f64,
-    /// From edge to content.
+    /// Pixels from the picture's edge to its content.
     pub margin: f64,
-    /// Width of lines.
+    /// Width of drawn lines, in pixels.
     pub line: f64,
-    /// Radius of symbols.
+    /// Radius of symbols, in pixels.
     pub radius: f64,
 }
 
@@ -51,11 +51,11 @@ impl Measures {
 /// What an entry of the key shows before its words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sample {
-    /// A line.
+    /// A stroke of a line, in its colour and form.
     Line(Hue, Form),
-    /// A symbol.
+    /// A symbol of dots, in its colour.
     Symbol(Hue, Symbol),
-    /// A coloured field.
+    /// A field filled with a colour.
     Field(Hue),
 }
 

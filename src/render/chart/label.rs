@@ -8,11 +8,11 @@ use plotters::style::text_anchor::HPos;
 
 /// A name beside the end of a line.
 pub struct Beside<'a> {
-    /// Where the line ends.
+    /// The place where the line ends.
     pub at: Point,
-    /// Its name.
+    /// The words that name the line.
     pub name: &'a str,
-    /// Which one it is.
+    /// The line's hue, which its name is written in.
     pub hue: Hue,
 }
 
@@ -87,12 +87,12 @@ pub struct Spots {
 }
 
 impl Spots {
-    /// Nothing stands anywhere.
+    /// Room in these bounds, with nothing in it.
     pub fn new(bounds: Area) -> Spots {
         Spots { bounds, taken: Vec::new() }
     }
 
-    /// Something stands here.
+    /// Takes the square around a point, so that no name is put there.
     pub fn take_around(&mut self, (x, y): Point, radius: f64) {
         self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
     }

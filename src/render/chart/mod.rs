@@ -27,18 +27,18 @@ use std::io::Write;
 /// Width and height of a chart in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// From left to right.
+    /// Pixels from left to right.
     pub width: u32,
-    /// From top to bottom.
+    /// Pixels from top to bottom.
     pub height: u32,
 }
 
 impl Size {
     /// For a column of text.
     pub const SMALL: Size = Size { width: 640, height: 400 };
-    /// For a page.
+    /// For a page of a document.
     pub const MEDIUM: Size = Size { width: 960, height: 600 };
-    /// For a screen.
+    /// For a whole screen.
     pub const LARGE: Size = Size { width: 1440, height: 900 };
     /// No chart is smaller: its words would find no room.
     pub const LEAST: Size = Size { width: 480, height: 300 };
@@ -49,9 +49,9 @@ impl Size {
 /// How a chart looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Its size.
+    /// Size of the picture, in pixels.
     pub size: Size,
-    /// Its colours.
+    /// What the colours are to stand out on.
     pub theme: Theme,
 }
 

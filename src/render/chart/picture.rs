@@ -6,16 +6,16 @@ use crate::render::escape;
 use crate::report::chart::Symbol;
 use plotters::style::text_anchor::HPos;
 
-/// A point.
+/// A place in pixels: to the right of the left edge, and below the upper one.
 pub type Point = (f64, f64);
 
-/// A drawn chart.
+/// A chart that is laid out and not yet written as SVG or PNG.
 pub struct Picture {
-    /// In pixels.
+    /// Pixels from left to right.
     pub width: f64,
-    /// In pixels.
+    /// Pixels from top to bottom.
     pub height: f64,
-    /// Its colours.
+    /// What the colours of the shapes are taken from.
     pub theme: Theme,
     /// What it is called, for those who cannot see it.
     pub title: String,
@@ -29,23 +29,23 @@ pub struct Picture {
 pub enum Shape {
     /// A line or an area.
     Path {
-        /// Its corners.
+        /// The corners in order.
         points: Vec<Point>,
         /// Is it filled, or drawn as a line?
         paint: Paint,
-        /// Its tooltip; empty for none.
+        /// The tooltip of the shape; empty for none.
         title: String,
     },
-    /// A circle.
+    /// A circle, mostly one symbol of a series.
     Circle {
-        /// Its centre.
+        /// The middle of the circle.
         centre: Point,
-        /// Its radius.
+        /// The radius in pixels.
         radius: f64,
         /// Is it filled, or drawn as a line?
         paint: Paint,
     },
-    /// Words.
+    /// One line of words.
     Text(Text),
 }
 
@@ -58,19 +58,19 @@ pub enum Paint {
     Line(Colour, f64, Vec<f64>),
 }
 
-/// Words at a place.
+/// One line of words at a place.
 pub struct Text {
-    /// Where its baseline is.
+    /// The start, middle or end of the baseline, as `anchor` says.
     pub at: Point,
     /// To which side of it the text stands.
     pub anchor: HPos,
-    /// How it looks.
+    /// Size, weight and colour of the letters.
     pub hand: Hand,
     /// The words as they are shown.
     pub words: String,
     /// The words in full, where they are not.
     pub full: Option<String>,
-    /// How wide it is.
+    /// Width of the words as shown, in pixels.
     pub width: f64,
 }
 
@@ -79,22 +79,22 @@ pub struct Text {
 pub struct Hand {
     /// Size of the letters in pixels.
     pub size: f64,
-    /// How heavy they are.
+    /// The weight of the letters.
     pub weight: Weight,
-    /// Their colour.
+    /// The colour of the letters.
     pub colour: Colour,
 }
 
-/// A rectangle.
+/// A rectangle with upright sides, in pixels of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
-    /// Its left edge.
+    /// The left edge, from the left of the picture.
     pub left: f64,
-    /// Its upper edge.
+    /// The upper edge, from the top of the picture.
     pub top: f64,
-    /// Its right edge.
+    /// The right edge, from the left of the picture.
     pub right: f64,
-    /// Its lower edge.
+    /// The lower edge, from the top of the picture.
     pub bottom: f64,
 }
 
@@ -105,12 +105,12 @@ impl Area {
         Area { left: one.0.min(other.0), top: one.1.min(other.1), right: one.0.max(other.0), bottom: one.1.max(other.1) }
     }
 
-    /// How wide it is.
+    /// The width, in pixels.
     pub fn width(&self) -> f64 {
         self.right - self.left
     }
 
-    /// How high it is.
+    /// The height, in pixels.
     pub fn height(&self) -> f64 {
         self.bottom - self.top
     }
@@ -125,7 +125,7 @@ impl Area {
         self.left >= other.left && self.right <= other.right && self.top >= other.top && self.bottom <= other.bottom
     }
 
-    /// Its corners.
+    /// The four corners, in clockwise order from the upper left one.
     pub fn corners(&self) -> Vec<Point> {
         vec![(self.left, self.top), (self.right, self.top), (self.right, self.bottom), (self.left, self.bottom)]
     }

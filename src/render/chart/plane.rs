@@ -15,7 +15,7 @@ pub type Plotted<'a, 'p> = ChartContext<'a, Canvas<'p>, Cartesian2d<Ruler, Ruler
 
 /// A plane that is drawn, for what stands beside it.
 pub struct Plane {
-    /// Where it lies.
+    /// The area between the axes; what is written beside them lies outside of it.
     pub area: Area,
     places: Cartesian2d<Ruler, Ruler>,
 }
@@ -34,7 +34,7 @@ pub enum Grid {
     Across,
     /// From the bottom up, at the ticks of the other one.
     Upright,
-    /// None.
+    /// Neither of the two.
     Absent,
 }
 

@@ -18,7 +18,7 @@ use std::ops::Range;
 /// Beyond so many dots of a series they are drawn small and without a rim.
 const MANY: usize = 150;
 
-/// Draws a plot.
+/// Draws series, marks and limits between two axes, with title, key and notes.
 pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, plot: &Plot) {
     let (ink, soft) = (measures.hand(picture.theme.ink()), measures.hand(picture.theme.soft()));
     let lines = plot.series.iter().filter(|series| series.named == Named::Beside && series.form != Form::Dots).count();

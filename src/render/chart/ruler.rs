@@ -9,7 +9,7 @@ use plotters::coord::types::RangedCoordf64;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// An axis.
+/// An axis: which place a value has, and which values are written beside it.
 #[derive(Clone)]
 pub struct Ruler {
     coordinates: Coordinates,

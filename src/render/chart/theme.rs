@@ -6,14 +6,14 @@ use crate::report::chart::{Hue, Symbol};
 /// What a chart is drawn on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// White paper.
+    /// White paper, under dark letters.
     #[default]
     Light,
-    /// A dark screen.
+    /// A dark screen, under light letters.
     Dark,
 }
 
-/// Red, green, blue.
+/// A colour by its shares of red, green and blue, of 255 each.
 pub use plotters::style::RGBColor as Colour;
 
 const fn rgb(code: u32) -> Colour {

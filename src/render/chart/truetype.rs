@@ -6,7 +6,7 @@ use tiny_skia::{PathBuilder, Point, Transform};
 /// A glyph made of others goes no deeper.
 const DEEPEST: u8 = 4;
 
-/// A font file.
+/// A font file of ours, with what is read of its tables at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Face {
     file: &'static [u8],

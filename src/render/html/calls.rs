@@ -14,9 +14,9 @@ use std::io::Write;
 /// So many bytes of packed calls are in a page. Sessions beyond it are left out, the least interesting first, and the page says so.
 const BUDGET: usize = 6_000_000;
 
-/// A page's data.
+/// The data of a page, and how much of it was left out.
 pub struct Packed {
-    /// Elements that hold it, which no browser runs.
+    /// Elements that hold the data, which no browser runs.
     pub elements: String,
     /// Sessions that are not listed.
     pub unlisted: usize,

@@ -45,7 +45,7 @@ struct Search<'a> {
     until: Vec<u64>,
     /// The cheapest stretch of each need, behind what it costs: those far below what the dearest paid one cost at the step before, those near it, and the rest.
     offers: [Vec<(u128, u32)>; 3],
-    /// What that was.
+    /// The most that a paid need cost at the step before.
     dearest: u128,
     /// The room that the cheapest needs want of each call.
     wanted: Vec<u64>,
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         self.pay(&prices, self.purse(&prices))
     }
 
-    /// What all room is worth.
+    /// What the room of all calls costs at these prices.
     fn purse(&self, prices: &[u64]) -> u128 {
         prices.iter().zip(self.rooms).map(|(price, room)| u128::from(*price) * u128::from(*room)).sum()
     }

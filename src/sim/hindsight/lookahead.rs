@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 /// A part that replies repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its index in the trace.
+    /// The part's index in the trace.
     pub part: u32,
-    /// What it costs whole, in tokens.
+    /// Tokens of the part as a whole.
     pub whole: u64,
     /// The first call whose prompt may hold it.
     pub enters: u32,
@@ -23,7 +23,7 @@ pub struct Source {
     pub size: u64,
     /// What is left of it at its ends then; `None`: it is whole.
     pub ends: Option<Ends>,
-    /// The calls that use it.
+    /// The calls that use the part.
     pub uses: Vec<u32>,
     /// The least that the policy had of it since the use before.
     least: u64,
@@ -32,9 +32,9 @@ pub struct Source {
 /// Everything that one who knows the future knows of a session, and of the contexts of one policy.
 #[derive(Clone, Debug, Default)]
 pub struct Lookahead {
-    /// The references to lines.
+    /// The references to lines, each of which the context of a call meets or not.
     pub needs: Vec<Need>,
-    /// What they may be met from.
+    /// The parts that hold what the needs ask for.
     pub sources: Vec<Source>,
     /// For each call: tokens of what the policy carried beyond what the system says and what had just arrived.
     pub rooms: Vec<u64>,
@@ -52,7 +52,7 @@ pub struct Lookahead {
     active: Vec<u32>,
     /// Those of them that are looked at with the next call, whether their part is changed or not.
     fresh: Vec<u32>,
-    /// The source of a part.
+    /// The place among `sources` of each part.
     places: HashMap<u32, u32>,
 }
 

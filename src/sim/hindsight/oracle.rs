@@ -23,7 +23,7 @@ struct Carried {
     places: Vec<u32>,
     /// By source: is it carried?
     holds: Vec<bool>,
-    /// What they come to.
+    /// Tokens of the carried sources.
     tokens: u64,
 }
 

@@ -33,14 +33,14 @@ pub(super) struct Parting {
     ways: Vec<Way>,
 }
 
-/// One of them.
+/// One of the ways in which a message enters.
 #[derive(Debug)]
 pub(super) struct Way {
     pub entering: Rc<Entering>,
     pub weight: Weight,
 }
 
-/// Sizes of a message.
+/// Sizes of a message, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Weight {
     pub actual: i64,

@@ -13,7 +13,7 @@ pub(super) enum Decision {
     Nothing,
     /// So many items, the oldest of those that were found.
     Oldest(FoundAt, usize),
-    /// These items.
+    /// The items with these ids.
     Items(Vec<u32>),
     /// The selection of messages that has this place among the known ones.
     Messages(usize),

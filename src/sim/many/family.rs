@@ -25,7 +25,7 @@ pub(super) struct Family<'a> {
 /// So many sets of ingestion limits go through a session together at most: each holds the texts that it cuts.
 const MOST_INGESTS: usize = 256;
 
-/// One setting.
+/// One setting of a family, with its dials.
 pub(super) struct Member<'a> {
     pub setting: usize,
     pub plan: &'a Plan,

@@ -25,19 +25,19 @@ pub(super) struct BatchObserver<'a, 'c> {
 /// Who has parted from a leader, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parted {
-    /// The call.
+    /// The place of the call, from 0.
     pub call: usize,
     pub member: u32,
     /// Does it act at this call, in another context than the leader and others do? Then it goes on with those of its class alone.
     pub apart: bool,
 }
 
-/// Those who go with a leader.
+/// The settings that go with a leader.
 #[derive(Clone)]
 pub(super) struct Company {
     /// By place in the family: does it still go with the leader?
     present: Vec<bool>,
-    /// By rule.
+    /// By rule: the limits of all settings' triggers.
     limits: Vec<Limits>,
     /// By rule: settings whose trigger differs from the leader's in more than the limit of a size, by what it is.
     triggers: Vec<Arc<Vec<Vec<u32>>>>,

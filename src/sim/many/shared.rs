@@ -23,7 +23,7 @@ impl<'a> SharedSession<'a> {
         SharedSession { trace, intakes: Intakes::new(trace, Intake::of_cut), ahead: Lookahead::new(trace) }
     }
 
-    /// As [`simulate`](crate::sim::simulate).
+    /// Replays one policy as [`simulate`](crate::sim::simulate) does, from what is known of the session.
     pub fn simulate(&mut self, plan: &'a Plan, conditions: &Conditions) -> Outcome {
         go_through(self.state(plan, conditions), &mut |_, _| {})
     }

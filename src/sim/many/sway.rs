@@ -15,11 +15,11 @@ pub(super) struct Sway {
     pub members: Vec<u32>,
     /// Messages in the context that entered otherwise.
     pub differing: u32,
-    /// What they come to.
+    /// Actual tokens of those messages.
     pub actual: i64,
     pub anchored: i64,
     pub estimated: i64,
-    /// Dead weight among them.
+    /// Dead weight among those messages, in tokens.
     pub dead: i64,
     /// How much larger the selection of the rule at this place may find their items, at most; `None` where that is not known.
     pub larger: Option<(usize, u64)>,
@@ -83,7 +83,7 @@ impl Shift {
         }
     }
 
-    /// It beyond another one.
+    /// Takes another shift off this one.
     fn beyond(&mut self, other: &Shift) {
         self.gained += other.lost;
         self.lost += other.gained;

@@ -23,7 +23,7 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub(super) struct Sways<'c> {
     cuts: &'c Cuts,
-    /// The leader's class.
+    /// The number of the leader's class.
     leader: u32,
     pub all: Vec<Sway>,
     /// Of the messages that enter in several ways, those that have entered: which of their items are dead weight; `None` where the message is gone.

@@ -11,7 +11,7 @@ use crate::format::ground::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 
-/// aider's histories.
+/// Chat histories with rounded token counts, taken as estimates, and histories of requests without any.
 pub const READER: Reader = Reader { name: "aider", about: "aider histories (.aider.chat.history.md, --llm-history-file)", claims, read };
 
 fn claims(source: &Source) -> Claim {

@@ -20,11 +20,11 @@ const LARGEST_PLACEHOLDER: u64 = 50;
 
 /// A conversation under construction.
 pub(super) struct Conversation<'s> {
-    /// What is known so far.
+    /// The session as far as it has been read.
     pub made: Recorder<'s>,
     /// Which of its messages stand in the context.
     pub tree: Tree,
-    /// What it shows of sub-agents.
+    /// Calls of sub-agents that the log shows.
     pub mirror: Mirror,
     /// What people say during a turn.
     pub queue: Queue,
@@ -51,7 +51,7 @@ struct Reply {
 }
 
 impl<'s> Conversation<'s> {
-    /// An empty one.
+    /// A conversation of which no record has come yet.
     pub fn new(scale: &'s dyn Scale) -> Conversation<'s> {
         Conversation {
             made: Recorder::new("claude-code", String::new(), scale),

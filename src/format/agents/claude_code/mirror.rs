@@ -32,7 +32,7 @@ struct Mirrored<'a> {
 #[derive(Default)]
 pub(super) struct Mirror {
     calls: Vec<Call>,
-    /// Their places, by their ids.
+    /// Places of those calls, by their ids.
     places: HashMap<String, usize>,
 }
 

@@ -143,7 +143,7 @@ impl Record<'_> {
         if self.version.is_empty() { &self.streamed_version } else { &self.version }
     }
 
-    /// What a boundary says.
+    /// The metadata of a compaction's boundary.
     pub fn boundary(&self) -> Option<&RawValue> {
         self.compact_metadata.or(self.streamed_compact_metadata)
     }

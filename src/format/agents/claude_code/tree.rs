@@ -25,7 +25,7 @@ use std::ops::Range;
 /// What the log says of a record's parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parent {
-    /// This node.
+    /// The parent is this node.
     Node(usize),
     /// It has none, and so begins the conversation again.
     Root,
@@ -82,7 +82,7 @@ impl Tree {
         self.nodes.is_empty()
     }
 
-    /// Adds a record.
+    /// Adds a record, and hands back the number of its node.
     pub fn grow(&mut self, parent: Parent) -> usize {
         let (parent, reply) = match parent {
             Parent::Node(node) => {

@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 pub const READER: Reader =
     Reader { name: "cline", about: "Cline, Roo and Kilo tasks (tasks/*/api_conversation_history.json, ui_messages.json)", claims, read };
 
-/// The conversation's file.
 const CONVERSATION: &str = "api_conversation_history.json";
 
 /// Names of the screen's list.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// An entry, as far as it matters.
 pub struct Shown {
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970; `None` where the entry has no time.
     pub time: Option<i64>,
     /// The place of the conversation's newest entry at that time, where it is noted.
     pub place: Option<usize>,

@@ -21,7 +21,7 @@ pub struct Record<'a> {
     pub record_type: Words<'a>,
 }
 
-/// `session_meta`.
+/// A `session_meta` record: what the session is, and where it comes from.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Meta<'a> {
@@ -99,7 +99,7 @@ pub struct Event<'a> {
     pub kind: Words<'a>,
     /// Of `error`: what went wrong, as a word; an object for errors of other kinds.
     pub codex_error_info: Option<&'a RawValue>,
-    /// Of `thread_rolled_back`.
+    /// Of `thread_rolled_back`: how many turns leave the context.
     pub num_turns: Count,
     /// Of `token_count`: a [`TokenInfo`]. Without it rate limits alone are reported.
     pub info: Option<&'a RawValue>,

@@ -14,7 +14,7 @@ use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage, project};
 use serde::Deserialize;
 
-/// The agent's name.
+/// The agent's name in transcripts and reports.
 pub const AGENT: &str = "codex";
 
 const UNEXPECTED: &str = "record of an unexpected shape";
@@ -44,9 +44,9 @@ pub struct Session<'s> {
 /// The model's response that items are being added to.
 struct Response {
     message: usize,
-    /// Its usage came before its items.
+    /// The usage of the response came before the items of the response.
     usage_first: bool,
-    /// A tool has answered.
+    /// A tool has answered a call of the response.
     answered: bool,
     aborted: bool,
     /// The provider ran tools of its own.
@@ -62,7 +62,7 @@ fn hide(call: &mut Call, chain: &mut Chain) {
 }
 
 impl<'s> Session<'s> {
-    /// An empty session.
+    /// A session of which no record has come yet, with this name until a record gives an id.
     pub fn new(scale: &'s dyn Scale, name: String) -> Session<'s> {
         Session {
             made: Recorder::new(AGENT, name, scale),

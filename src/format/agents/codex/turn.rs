@@ -12,12 +12,10 @@ pub(super) struct Turn {
 
 #[derive(Default, PartialEq, Eq)]
 enum Told {
-    /// Nothing.
     #[default]
     Nothing,
-    /// It has begun.
     Begun,
-    /// It has done something.
+    /// The turn has done something.
     Working,
 }
 

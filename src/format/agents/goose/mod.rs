@@ -20,7 +20,7 @@ use crate::transcript::{Scale, Transcript};
 use record::Line;
 use session::{AGENT, Session};
 
-/// Sessions of goose.
+/// Sessions with usage for the whole alone, which is a call's where there was only one.
 pub const READER: Reader = Reader { name: AGENT, about: "goose sessions (sessions.db, *.jsonl, exports)", claims, read };
 
 const TABLES: [&str; 3] = ["sessions", "messages", "schema_version"];

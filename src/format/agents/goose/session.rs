@@ -8,7 +8,7 @@ use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::chat::ChatFunction;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 
-/// The agent's name.
+/// The agent's name in transcripts and reports.
 pub const AGENT: &str = "goose";
 
 /// Smaller numbers are seconds.
@@ -29,7 +29,7 @@ impl<'s> Session<'s> {
         Session { made, totals: Totals::default(), model: String::new(), first_visible: None, summarised: false }
     }
 
-    /// What the session's head says.
+    /// Takes over what the session's head says: usage of the whole, model, window.
     pub fn describe(&mut self, totals: Totals, model: &str, window: Count) {
         self.totals = totals;
         self.model = model.to_owned();

@@ -15,7 +15,7 @@ use record::Record;
 use session::Session;
 use std::path::Path;
 
-/// Sessions of Junie.
+/// One session per folder, put together from what the screen showed.
 pub const READER: Reader = Reader { name: "junie", about: "Junie sessions (~/.junie/sessions/*/events.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {

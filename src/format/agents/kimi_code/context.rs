@@ -57,7 +57,7 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// What the wire held.
+    /// The session that the wire's records make.
     pub fn finish(mut self) -> Recorder<'s> {
         self.put_prompt();
         self.made.transcript.side_calls.extend(self.summariser);

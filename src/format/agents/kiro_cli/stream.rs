@@ -34,7 +34,7 @@ struct Data<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Meta {
-    /// Seconds.
+    /// Seconds since 1970.
     timestamp: Option<i64>,
 }
 
@@ -56,7 +56,7 @@ struct Tool<'a> {
     status: Words<'a>,
 }
 
-/// The file beside.
+/// What the `.json` file beside the messages holds of the whole session.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct State<'a> {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 pub struct Entry {
     /// The message's id. Ids ascend in the order of time.
     pub id: String,
-    /// Whose it is.
+    /// Whose the message is, and what the rule asks of that kind.
     pub kind: EntryKind,
 }
 
@@ -19,12 +19,12 @@ pub enum EntryKind {
     User {
         /// The compaction that it asks for.
         request: Option<Request>,
-        /// Sub-tasks that it asks for.
+        /// How many sub-tasks the message asks for.
         subtasks: usize,
     },
-    /// The model's.
+    /// A reply of the model.
     Reply {
-        /// How far it came.
+        /// Whether the reply was finished.
         end: End,
         /// Where it is a summary: the id of the message that asked for it.
         summary_of: Option<String>,
@@ -34,11 +34,11 @@ pub enum EntryKind {
 /// How a reply ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It was finished.
+    /// The reply was finished without an error.
     Finished,
-    /// It was finished with an error.
+    /// The reply was finished with an error.
     Failed,
-    /// It never was.
+    /// The reply was never finished.
     Open,
 }
 
@@ -56,7 +56,7 @@ pub struct Request {
 pub struct Latest {
     /// The newest user message.
     pub user: Option<usize>,
-    /// The newest reply.
+    /// The newest reply, finished or not.
     pub reply: Option<usize>,
     /// The newest reply that was finished, in whatever way.
     pub finished: Option<usize>,

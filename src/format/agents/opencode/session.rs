@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// The agent's name.
+/// The agent's name in transcripts and reports.
 pub const AGENT: &str = "opencode";
 
 /// What OpenCode tells the model where a person has started a tool: the log holds a `subtask` in its place.

@@ -8,15 +8,15 @@ use std::path::Path;
 /// The tables that make a database OpenCode's. The archived Go program of that name has `sessions` and `messages`.
 const TABLES: [&str; 3] = ["session", "message", "part"];
 
-/// The forms.
+/// The forms in which sessions are kept, and what is none of them.
 pub enum Form {
-    /// Not OpenCode's.
+    /// The file is not OpenCode's.
     Unknown,
     /// One file of `opencode export`.
     Export,
     /// The session file of a storage tree.
     Tree,
-    /// A SQLite database.
+    /// A SQLite database with OpenCode's tables.
     Database,
     /// A message, a part, a write-ahead log: read with its main file.
     Companion,

@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use spent::Spent;
 use std::path::{Path, PathBuf};
 
-/// Runs of OpenHands.
+/// One session per run, of an evaluation, the resolver or the SDK.
 pub const READER: Reader =
     Reader { name: "openhands", about: "OpenHands: output.jsonl of evaluations, lists of events, conversations/*/events", claims, read };
 

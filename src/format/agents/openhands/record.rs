@@ -8,7 +8,7 @@ use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// One run.
+/// One run: its events, and what its calls used.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Output<'a> {
@@ -19,7 +19,7 @@ pub struct Output<'a> {
     pub metadata: Option<Metadata<'a>>,
 }
 
-/// What the run was made with.
+/// The model's settings, and the version of the SDK.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Metadata<'a> {
@@ -28,7 +28,7 @@ pub struct Metadata<'a> {
     pub openhands_sdk_version: Words<'a>,
 }
 
-/// The model's settings.
+/// Settings of the model that the agent calls.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Config<'a> {
@@ -107,7 +107,7 @@ pub struct Event<'a> {
     pub extras: Option<Extras<'a>>,
     pub tool_call_metadata: Option<ToolCall<'a>>,
     pub response_id: Words<'a>,
-    /// In old versions.
+    /// Exit code of a command in old versions; newer ones write it in the metadata of `extras`.
     pub exit_code: Option<i64>,
 }
 
@@ -144,7 +144,7 @@ pub struct Extras<'a> {
     pub microagent_knowledge: Option<Vec<Knowledge<'a>>>,
 }
 
-/// How a command ended.
+/// The exit code of a command.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub struct CommandMetadata {

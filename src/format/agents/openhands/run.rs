@@ -46,7 +46,7 @@ enum Waiting {
     Known(usize, String),
     /// A message of the agent that names no response.
     Reply(usize),
-    /// A condensation.
+    /// The request of a summariser, by the index of its compaction.
     Condensation(usize),
 }
 
@@ -289,7 +289,7 @@ impl Run<'_> {
     }
 }
 
-/// The event's number.
+/// The number by which condensations name an event.
 fn id_of(raw: &RawValue) -> Option<u64> {
     #[derive(serde::Deserialize)]
     struct Numbered {

@@ -36,7 +36,7 @@ pub struct Said<'a> {
     pub llm_response_id: Words<'a>,
 }
 
-/// The message itself.
+/// What stands in `llm_message`: the words, and whose they are.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Spoken<'a> {
@@ -64,7 +64,7 @@ pub struct Thought<'a> {
     pub responses_reasoning_item: Option<ReasoningItem<'a>>,
 }
 
-/// A block of Anthropic's.
+/// Reasoning as Anthropic returns it, with its sealed form.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ThinkingBlock<'a> {
@@ -73,7 +73,7 @@ pub struct ThinkingBlock<'a> {
     pub data: Words<'a>,
 }
 
-/// An item of OpenAI's.
+/// Reasoning as OpenAI's Responses return it.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ReasoningItem<'a> {
@@ -82,7 +82,7 @@ pub struct ReasoningItem<'a> {
     pub encrypted_content: Words<'a>,
 }
 
-/// What came of a call.
+/// A tool's result, with the id of the call that asked for it.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Observation<'a> {

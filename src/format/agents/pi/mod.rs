@@ -128,7 +128,7 @@ impl Session<'_> {
         // A header that names another session stands for a fork by a person. That is no sub-agent: the session has no parent.
     }
 
-    /// Its limits are not pi's.
+    /// The session is one of OpenClaw, whose limits are not pi's.
     fn is_of_openclaw(&mut self) {
         OPENCLAW.clone_into(&mut self.made.transcript.agent);
     }

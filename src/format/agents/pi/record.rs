@@ -27,14 +27,14 @@ impl Header<'_> {
     }
 }
 
-/// One line.
+/// One line of a session file, with the fields of all kinds.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Entry<'a> {
     #[serde(rename = "type")]
     pub kind: Words<'a>,
     pub id: Words<'a>,
-    /// Of the header alone.
+    /// Of the header alone: the folder that the agent works in.
     pub cwd: Words<'a>,
     /// Absent in version 1; null at a root.
     #[serde(deserialize_with = "parent")]
@@ -107,7 +107,7 @@ impl Payload<'_> {
     }
 }
 
-/// A message's content.
+/// The content of a message: a text, or blocks.
 pub type Content<'a> = Blocks<'a, Piece<'a>>;
 
 /// All texts of a content as one, a newline between two of them.

@@ -6,9 +6,9 @@ use regex::{RegexSet, RegexSetBuilder};
 /// The lists of one generation of pi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// 0.58.3.
+    /// Versions before 1, as read in 0.58.3.
     Before1,
-    /// 1.5.2.
+    /// Versions from 1 on, as read in 1.5.2.
     Since1,
 }
 

@@ -15,7 +15,7 @@ use crate::transcript::{Scale, Transcript};
 use record::Record;
 use session::{AGENT, Session};
 
-/// Qwen Code chats.
+/// One session per chat, and one for each sub-agent in it.
 pub const READER: Reader = Reader { name: AGENT, about: "Qwen Code chats (~/.qwen/projects/*/chats/*.jsonl)", claims, read };
 
 /// A record of the kinds that only this agent has, or whose message has Google's parts.

@@ -8,7 +8,7 @@ use crate::transcript::{Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// One line.
+/// One line of a chat, with the fields of all kinds.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Record<'a> {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The agent's name.
+/// The agent's name in transcripts and reports.
 pub const AGENT: &str = "qwen-code";
 
 pub struct Session<'s> {

@@ -14,7 +14,7 @@ pub(super) fn claims(outline: &Outline) -> bool {
 struct Change {
     /// 0 is the whole chat, 1 sets, 2 adds to a list, 3 deletes.
     kind: u64,
-    /// Where.
+    /// The path from the whole chat down to what changes.
     #[serde(default)]
     k: Vec<Step>,
     /// What is set, or the list of what is added.

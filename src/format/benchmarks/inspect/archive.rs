@@ -30,11 +30,11 @@ pub fn is_one(head: &[u8]) -> bool {
 
 /// A file of the archive.
 pub struct Entry<'a> {
-    /// Its path.
+    /// The file's path within the archive.
     pub name: &'a str,
     /// Its number in the archive, from 1.
     pub number: u64,
-    /// Its content.
+    /// The file's content, unpacked.
     pub text: &'a str,
 }
 

@@ -85,7 +85,7 @@ pub struct Reply<'a> {
     pub usage: Option<Figures>,
 }
 
-/// One reply.
+/// One of the replies that a call returned.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Choice<'a> {

@@ -62,7 +62,7 @@ impl CopyFolder {
         }
     }
 
-    /// Where it lies.
+    /// The path of the folder, which is removed with this value.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -49,7 +49,7 @@ pub fn loss_of(error: &rusqlite::Error) -> &'static str {
 
 /// An open database and, where it was copied, the folder of the copy: it is removed with it.
 pub struct Database {
-    /// For queries.
+    /// The connection that queries run on.
     pub connection: Connection,
     copy: Option<CopyFolder>,
     stamp: Stamp,

@@ -45,7 +45,7 @@ struct ChatLine<'a> {
     /// Where it is not that of the session.
     #[serde(skip_serializing_if = "str::is_empty")]
     model: &'a str,
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970; left out where the log has no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     timestamp: Option<i64>,
     /// Written where a message of the model's is no answered call: one that was aborted, or put in by hand.

@@ -11,7 +11,7 @@ use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Traces of Langfuse.
+/// Traces of which each observation of the type GENERATION is a call.
 pub const READER: Reader = Reader { name: "langfuse", about: "Langfuse: exported traces with their observations (JSON)", claims, read };
 
 fn claims(source: &Source) -> Claim {

@@ -12,7 +12,7 @@ use crate::transcript::{Scale, Transcript};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-/// Exports of OpenTelemetry.
+/// Spans of which those with the attributes of a model's call are calls.
 pub const READER: Reader = Reader {
     name: "otlp",
     about: "OpenTelemetry: spans of model calls in OTLP JSON or printed (gen_ai, OpenLLMetry, OpenInference)",

@@ -30,7 +30,7 @@ pub struct Span {
     span_kind: Value,
     /// Everything that is known of it, under the names of the conventions.
     pub attributes: Attributes,
-    /// What happened in it.
+    /// The events of the span; some exporters keep messages there.
     pub events: Option<Vec<Event>>,
 }
 
@@ -47,9 +47,9 @@ struct Context {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub struct Event {
-    /// Its name by the conventions.
+    /// The name of the event by the conventions.
     pub name: String,
-    /// What is known of it.
+    /// The typed or plain attributes of the event.
     pub attributes: Attributes,
 }
 
@@ -58,7 +58,7 @@ fn word<'v>(values: impl IntoIterator<Item = &'v Value>) -> String {
 }
 
 impl Span {
-    /// Its id, unique within its trace.
+    /// The span's id, unique within its trace.
     pub fn id(&self) -> String {
         word([&self.span_id].into_iter().chain(self.context.as_ref().map(|context| &context.span_id)))
     }
@@ -68,7 +68,7 @@ impl Span {
         word([&self.parent_span_id, &self.parent_id].into_iter().chain(self.parent_context.as_ref().map(|context| &context.span_id)))
     }
 
-    /// Its trace.
+    /// The id of the trace that the span belongs to.
     pub fn trace(&self) -> String {
         word([&self.trace_id].into_iter().chain(self.context.as_ref().map(|context| &context.trace_id)))
     }
