@@ -99,7 +99,7 @@ fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
         match beside {
             None => format!("do nothing: {nothing}"),
             Some(beside) => {
-                let beside_nothing = format!("{} ({LEVEL} %: {})", finding::share(beside.value), finding::bounds(&beside));
+                let beside_nothing = format!("{} ({LEVEL} %: {})", finding::share(beside.value), finding::bounds(beside));
                 match beside.high < 0.0 {
                     true if briefly => format!("{named}, {beside_nothing}"),
                     true => format!("{named}: {cost} instead of {nothing}, {beside_nothing}"),

@@ -80,13 +80,13 @@ impl Compacted<'_> {
     /// The size of an encrypted summary in tokens, as Codex reckons it: three quarters of its bytes less 650, four to a token. `None` where there is
     /// none, or a word stands for it.
     pub fn sealed_tokens(&self) -> Option<u32> {
-        let sealed = self.replacement_history.0.iter().filter_map(|item| match item {
+        let mut sealed = self.replacement_history.0.iter().rev().filter_map(|item| match item {
             Block::Object(item) if matches!(&*item.kind, "compaction" | "context_compaction" | "compaction_summary") => {
                 Some(item.encrypted_content.len())
             }
             _ => None,
         });
-        let bytes = sealed.last()? * 3 / 4;
+        let bytes = sealed.next()? * 3 / 4;
         bytes.checked_sub(650).map(|bytes| bytes.div_ceil(4) as u32).filter(|tokens| *tokens > 0)
     }
 }
