@@ -4,17 +4,17 @@
 //! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
 
 mod evidence;
+mod kept;
 mod length;
 mod lines;
 mod steps;
-mod verbatim;
 mod windows;
 
 pub use evidence::{Evidence, Unit};
+pub use kept::KeptText;
 pub use length::{Length, Step};
 pub use lines::Lines;
 pub use steps::Steps;
-pub use verbatim::Verbatim;
 pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ pub struct Text {
     /// What ingestion limits need to know about a tool's long result. Absent for short ones and for all other texts.
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.
-    pub content: Option<Verbatim>,
+    pub content: Option<KeptText>,
     /// What can be recognised in later texts. It is gone once the session is measured, and never written down.
     #[serde(skip)]
     pub evidence: Option<Box<Evidence>>,

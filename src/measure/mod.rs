@@ -1,5 +1,6 @@
 //! TRANSCRIPT -> TRACE: token counts, truth anchored on recorded usage. Texts end here.
 
+mod behind;
 mod build;
 mod evidence;
 mod json_strings;

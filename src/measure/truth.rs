@@ -5,11 +5,13 @@
 
 #![expect(clippy::indexing_slicing, reason = "calls, messages and parts name each other by their places in one trace")]
 
+use super::behind::behind_compactions;
 use super::share::largest_remainder;
 use super::thinking::Reply;
 use crate::catalog::Thinking;
-use crate::trace::{CallRow, CompactionRow, PartKind, Trace};
+use crate::trace::{CallRow, PartKind, Trace};
 use crate::transcript::{CompactionKind, Role, Trust, Usage};
+use rustc_hash::FxHashSet;
 
 /// The calibration begins at the family's prior, as if so many tokens had confirmed it.
 const PRIOR_TOKENS: u64 = 2_000;
@@ -305,6 +307,9 @@ fn first_prompt(trace: &Trace) -> Option<u64> {
 /// all, those that the agent estimated or rounded size the calls: nothing is anchored on them.
 pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
+    if trace.calls.iter().any(is_partial) {
+        walk.answered = trace.parts.iter().filter_map(|part| part.answers).collect();
+    }
     let events: Vec<usize> = trace.compactions.iter().map(|compaction| compaction.before as usize).collect();
     let mut compactions = events.into_iter().peekable();
     let mut next = 0;
@@ -329,8 +334,7 @@ pub(super) fn contexts(trace: &mut Trace) {
                 seen_prompt = true;
             } else {
                 let unexplained = walk.settle(call, &usage, undone && !call.chained);
-                let of_model = behind.iter().filter(|(model, _)| !differ(*model, call.model));
-                let most = of_model.map(|(_, prompt)| *prompt).min().unwrap_or(u64::MAX);
+                let most = behind.get(&call.model).copied().unwrap_or(u64::MAX);
                 call.visible += if call.chained { 0 } else { walk.find(trace, reply, unexplained, most) };
             }
             walk.served.clear();
@@ -341,7 +345,7 @@ pub(super) fn contexts(trace: &mut Trace) {
         }
         call.hidden = walk.hidden;
         call.missing = walk.missing.min(call.visible);
-        if let Some(usage) = call.reported().filter(|usage| usage.trust == Trust::Partial) {
+        if let Some(usage) = call.reported().filter(|_| is_partial(call)) {
             // What its prompt holds beside the log is its own: the next one may be without.
             call.hidden = (usage.prompt + call.missing).saturating_sub(call.visible);
             walk.serve(trace, reply);
@@ -356,12 +360,8 @@ pub(super) fn contexts(trace: &mut Trace) {
     trace.calls = calls;
 }
 
-/// The first recorded prompt behind each recorded compaction, with its model: it held all of the hidden overhead.
-fn behind_compactions(trace: &Trace, calls: &[CallRow]) -> Vec<(Option<u32>, u64)> {
-    let compacted = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact);
-    let behind = |before: u32| calls[calls.partition_point(|call| call.message < before)..].iter();
-    let first = |event: &CompactionRow| behind(event.before).find_map(|call| Some((call.model, call.anchor()?.prompt)));
-    compacted.filter_map(first).collect()
+fn is_partial(call: &CallRow) -> bool {
+    call.reported().is_some_and(|usage| usage.trust == Trust::Partial)
 }
 
 fn output(trace: &Trace, call: &CallRow) -> u64 {
@@ -387,6 +387,8 @@ struct Walk {
     model: Option<u32>,
     /// The reply to the last recorded prompt.
     since: usize,
+    /// Parts of the log that a tool's result answers; empty where no prompt is partial.
+    answered: FxHashSet<u32>,
     /// Calls of the provider's own tools since then, as message and part: what they found stands nowhere else in the log.
     served: Vec<(usize, usize)>,
 }
@@ -422,7 +424,7 @@ impl Walk {
     /// Notes the calls of a reply that nothing answers: the provider ran their tools itself.
     fn serve(&mut self, trace: &Trace, reply: usize) {
         let calls = trace.messages[reply].parts().filter(|part| trace.parts[*part as usize].kind == PartKind::ToolCall);
-        let served = calls.filter(|part| trace.parts.iter().all(|other| other.answers != Some(*part)));
+        let served = calls.filter(|part| !self.answered.contains(part));
         self.served.extend(served.map(|part| (reply, part as usize)));
     }
 

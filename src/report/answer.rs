@@ -240,8 +240,6 @@ pub(super) fn verdict<'a>(
     let left_out = left_out.into_iter().filter(|(count, ..)| *count > 0);
     let left_out = left_out.map(|(count, one, many)| format!(" {} left out.", counted_as(count as u64, one, many))).collect::<String>();
     let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
-    let drawn = finding::drawn_alone(&sample).filter(|_| judged).map_or_else(String::new, |told| format!(" {told}"));
-    let left_out = left_out + &drawn;
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let own_error = bars.own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
     let by = |cost: Estimate| format!("{} (90 %: {}{own_error})", finding::share(cost.value), finding::bounds(&cost));
@@ -277,5 +275,6 @@ pub(super) fn verdict<'a>(
             format!("{name} is cheaper than your own agent over {over} of both, {by}; it fails no more of them{keeps}.")
         }
     };
-    Some((sentence + &left_out, about))
+    let drawn = finding::drawn_alone(&sample).map_or_else(String::new, |told| format!(" {told}"));
+    Some((sentence + &left_out + &drawn, about))
 }

@@ -110,7 +110,7 @@ fn few_projects(sample: &Sample) -> String {
 /// The same beside a verdict, where the logs name any.
 pub fn drawn_alone(sample: &Sample) -> Option<String> {
     let is_told = sample.by == DrawnBy::Sessions && sample.projects > 0;
-    is_told.then(|| format!("Sessions are drawn for the interval: {}.", few_projects(sample)))
+    is_told.then(|| format!("The interval draws sessions: {}.", few_projects(sample)))
 }
 
 /// How intervals are made, in a sentence.
@@ -118,7 +118,9 @@ pub fn method(sample: &Sample, resamples: usize, effective: Option<f64>) -> Stri
     let clusters = sample.clusters() as u64;
     let drawn = match sample.by {
         DrawnBy::Projects => format!("{} with all their sessions", counted(clusters, "project")),
-        DrawnBy::Sessions => format!("{}, each with those that it started ({})", counted(clusters, "session"), few_projects(sample)),
+        DrawnBy::Sessions => {
+            format!("{}, each with its forks and those that it started ({})", counted(clusters, "session"), few_projects(sample))
+        }
     };
     let effective = effective.map(|effective| format!(" They say as much as {effective:.1} of one size.")).unwrap_or_default();
     format!(

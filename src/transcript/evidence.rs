@@ -1,6 +1,6 @@
 //! What of a text can be recognised in a later one, without its words.
 
-use super::verbatim::Verbatim;
+use super::kept::KeptText;
 
 /// The recognisable pieces of a text, as hashes. It lives from the moment a text is read until its session's references are made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Evidence {
     /// show a file; 0 for all others.
     pub looks: u64,
     /// For arguments: that file or address itself, kept only where the user asked for it.
-    pub path: Option<Verbatim>,
+    pub path: Option<KeptText>,
 }
 
 /// One recognisable piece of a text.

@@ -123,7 +123,7 @@ fn a_verdict_claims_nothing_of_what_is_not_there() {
     for words in [
         "is cheaper than your own agent over 6 sessions of both,",
         "it fails no more of them.",
-        "Sessions are drawn for the interval: the logs name 2 projects, and it takes 5 to draw projects.",
+        "The interval draws sessions: the logs name 2 projects, and it takes 5 to draw projects.",
     ] {
         assert!(text.contains(words), "{words}: {screen}");
     }

@@ -6,9 +6,9 @@ use std::ops::Deref;
 /// Words that were kept. Most texts keep none: to have room for them takes one address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Verbatim(Box<Box<str>>);
+pub struct KeptText(Box<Box<str>>);
 
-impl Deref for Verbatim {
+impl Deref for KeptText {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -16,8 +16,8 @@ impl Deref for Verbatim {
     }
 }
 
-impl<T: Into<Box<str>>> From<T> for Verbatim {
-    fn from(words: T) -> Verbatim {
-        Verbatim(Box::new(words.into()))
+impl<T: Into<Box<str>>> From<T> for KeptText {
+    fn from(words: T) -> KeptText {
+        KeptText(Box::new(words.into()))
     }
 }
