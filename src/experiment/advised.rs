@@ -76,7 +76,7 @@ pub fn advised<'a>(
         }
         let enough = sample.holding(compared.iter().copied()) >= FEWEST;
         let compared = compared.into_iter().filter(|compared| *compared).count() as u64;
-        let difference = enough.then(|| resamples.ratio(&sample.sums(parts), &sample.sums(wholes))).flatten();
+        let difference = enough.then(|| resamples.change(&sample.sums(parts), &sample.sums(wholes))).flatten();
         let share = |(kept, all): (u64, u64)| (all > 0).then(|| kept as f64 / all as f64);
         let (finding, kept) = (finding(difference.as_ref(), bars), share(kept[0]).zip(share(kept[1])));
         Advised { place, difference, finding, compared, fails_more, kept }

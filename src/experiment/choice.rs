@@ -74,8 +74,8 @@ pub fn choose(replays: &[Replay], sample: &Sample) -> Option<Choice> {
     }
     let first = resamples.draws().filter(|times| best(&sums(times)) == Some(place)).count();
     let millionths = |of: fn(&Worth) -> i64| sample.sums(of_best.iter().map(of));
-    let (parts, wholes) = (millionths(|worth| signed(worth.recorded) - signed(worth.compared)), millionths(|worth| signed(worth.recorded)));
-    let saved = resamples.ratio(&parts, &wholes).map(|saved| ((saved.low * 1e6).round() as i64, (saved.high * 1e6).round() as i64));
+    let (more, wholes) = (millionths(|worth| signed(worth.compared) - signed(worth.recorded)), millionths(|worth| signed(worth.recorded)));
+    let saved = resamples.change(&more, &wholes).map(|more| [-more.high, -more.low].map(|share| (share * 1e6).round() as i64).into());
     Some(Choice { place, first: saved.map(|_| (first, resamples.count())), saved })
 }
 

@@ -1,9 +1,8 @@
-//! Which sessions belong together: those of one project, those that a session started, and forks, which begin with copies of the same messages.
+//! Which sessions belong together: those of one project, those that a session started, and forks, which begin with copies of the same calls.
 
 use crate::list::List;
 use crate::statistics::{Origin, Sample};
-use crate::trace::Trace;
-use crate::transcript::Role;
+use crate::trace::{CallRow, Trace};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +22,7 @@ pub(super) struct Lineage {
     id: u64,
     parent: Option<u64>,
     project: Option<u64>,
-    /// What the first message is known by, the first copied one in a copy; `None` without an id.
+    /// What the first call is known by, the first copied one in a copy; `None` without an id.
     begin: Option<u64>,
     is_copy: bool,
 }
@@ -31,10 +30,10 @@ pub(super) struct Lineage {
 impl Lineage {
     pub fn of(trace: &Trace) -> Lineage {
         let hash = |id: &str| xxh3_64(id.as_bytes());
-        // Each session may have instructions of its own.
-        let known = || trace.messages.iter().filter(|message| message.key.is_some() && message.role != Role::System);
-        let copied = known().find(|message| message.copy);
-        let begin = copied.or_else(|| known().next()).and_then(|message| message.key).map(|key| key.get() as u64);
+        let is_copy = |call: &&CallRow| trace.messages.get(call.message as usize).is_some_and(|message| message.copy);
+        let known = || trace.calls.iter().filter(|call| call.key.is_some());
+        let copied = known().find(is_copy);
+        let begin = copied.or_else(|| known().next()).and_then(|call| call.key).map(|key| key.get() as u64);
         Lineage { id: hash(&trace.id), parent: trace.parent.as_deref().map(hash), project: trace.project, begin, is_copy: copied.is_some() }
     }
 }
@@ -78,14 +77,14 @@ fn origins_of(all: &[Lineage]) -> Vec<Origin> {
     all.iter().enumerate().map(family).collect()
 }
 
-/// For each session the id of the one that it goes back to; its own where nothing started it.
+/// For each session the id of the first one of its family.
 pub(super) fn roots(traces: &List<Trace>) -> Vec<String> {
-    let ids: Vec<(String, Option<String>)> = traces.each().map(|trace| (trace.id.clone(), trace.parent.clone())).collect();
-    let parents: BTreeMap<&str, &str> = ids.iter().filter_map(|(id, parent)| Some((id.as_str(), parent.as_deref()?))).collect();
-    ids.iter().map(|(id, parent)| root_of(id.as_str(), parent.as_deref(), &parents).to_owned()).collect()
+    let ids: Vec<String> = traces.each().map(|trace| trace.id.clone()).collect();
+    let families = origins(traces.each().map(|trace| Lineage::of(&trace)));
+    families.iter().map(|origin| ids.get(origin.family as usize).cloned().unwrap_or_default()).collect()
 }
 
-fn root_of<I: Copy + Ord>(id: I, parent: Option<I>, parents: &BTreeMap<I, I>) -> I {
+fn root_of(id: u64, parent: Option<u64>, parents: &BTreeMap<u64, u64>) -> u64 {
     let mut root = parent.unwrap_or(id);
     for _ in 0..DEEPEST {
         let Some(parent) = parents.get(&root) else { break };

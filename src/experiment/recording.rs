@@ -139,6 +139,8 @@ pub fn recording(corpus: &Corpus, tariff: &Tariff<'_>) -> Recording {
 pub struct Beside {
     /// Number of sessions that are compared.
     pub sessions: u64,
+    /// Those of them with a recorded list price.
+    pub priced: u64,
     /// Compactions as recorded, manual ones left out.
     pub recorded_compactions: u64,
     /// Compactions of the policy, resets included.
@@ -182,6 +184,7 @@ impl Recording {
                 let bill = bills.with(cache);
                 let (recorded, simulated) = (session.beside_nano_usd(cache), bill.nano_usd() - bill.summariser.nano_usd);
                 unlike |= recorded.is_none();
+                sum.priced += u64::from(recorded.unwrap_or(0) > 0);
                 sum.recorded_nano_usd += recorded.unwrap_or(0);
                 sum.nano_usd += simulated;
                 sum.off_nano_usd += recorded.unwrap_or(0).abs_diff(simulated);

@@ -160,13 +160,17 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
         modelled.then_some("has a modelled cache on both sides where logs count none or another model is billed"),
     ];
     let all = corpus.traces.len() as u64;
-    let compared = replays.iter().filter(|replay| replay.compares()).map(|replay| replay.totals.compared_sessions);
+    let costs = compares_costs(replays, baselines, asked.cache);
+    let compared = replays.iter().filter(|replay| replay.compares()).map(|replay| match costs {
+        true => recording.beside_all(replay, asked.cache).priced,
+        false => replay.totals.compared_sessions,
+    });
     let compared = compared.filter(|compared| *compared > 0);
     let (least, most) = compared.fold((all, 0), |(least, most), compared| (least.min(compared), most.max(compared)));
     let range = if least == most { grouped(least) } else { format!("{} to {}", grouped(least), grouped(most)) };
     let over = (most > 0 && least < all).then(|| format!("is over {range} of {}", counted(all, "session")));
     let how: Vec<&str> = how.into_iter().flatten().chain(over.as_deref()).collect();
-    let column = if compares_costs(replays, baselines, asked.cache) { "cost vs recorded" } else { "vs recorded" };
+    let column = if costs { "cost vs recorded" } else { "vs recorded" };
     let beside = (!how.is_empty()).then(|| format!("`{column}` {}", how.join(" and ")));
     let covered = baselines.own.filter(|own| !own.left_out.is_empty());
     let covered = covered.map(|own| format!("own agents cover {} of {}", grouped(own.sessions()), counted(all, "session")));

@@ -17,8 +17,12 @@ pub const LEVEL: u64 = 90;
 /// What lies below the upper bound.
 const TAIL: f64 = (100 + LEVEL) as f64 / 200.0;
 
-/// With fewer clusters than this an interval also holds Student's by the jackknife (Tukey): what a large session does that a sample lacks is in none of its draws.
-const ENOUGH: usize = 20;
+/// With so few clusters the interval of a change also holds Student's by the jackknife (Tukey): what a large session does that a sample lacks is in none of
+/// its draws. With more, up to [`ENOUGH`], it holds less and less of that.
+const FEW: usize = 15;
+
+/// Clusters from which on the draws alone give the interval of a change.
+const ENOUGH: usize = 40;
 
 /// How often clusters are drawn where nothing else is asked for.
 pub const RESAMPLES: usize = 1_000;
@@ -141,13 +145,8 @@ impl Resamples {
         let mut estimates = self.estimates(&figure)?;
         let without = self.without(&figure);
         for (place, (estimate, offset)) in estimates.iter_mut().zip(offsets).enumerate() {
-            let influence = Influence::of(&at(&without, place).map(|left| (left + offset).ln()).collect::<Vec<f64>>());
-            let reach = influence.reach(self.clusters);
-            let quotient = estimate.value + offset;
-            // A figure of nothing has no logarithm.
-            if reach.is_finite() && quotient > 0.0 {
-                estimate.low = estimate.low.min(quotient * (-reach).exp() - offset);
-                estimate.high = estimate.high.max(quotient * reach.exp() - offset);
+            if let Some([low, high]) = student(estimate.value, offset, at(&without, place), self.clusters) {
+                (estimate.low, estimate.high) = (estimate.low.min(low), estimate.high.max(high));
             }
         }
         Some(estimates)
@@ -185,10 +184,22 @@ impl Resamples {
     pub fn ratio(&self, parts: &[i64], wholes: &[i64]) -> Option<Estimate> {
         ratio(&self.drawn(parts.to_vec()), &self.drawn(wholes.to_vec()))
     }
+
+    /// The same of what is more or less, beside what it was: as [`change`] has it. A cluster without a whole is none that is compared.
+    pub fn change(&self, more: &[i64], wholes: &[i64]) -> Option<Estimate> {
+        let compared = wholes.iter().filter(|whole| **whole != 0).count();
+        quotient_of(&self.drawn(more.to_vec()), &self.drawn(wholes.to_vec()), |value, drawn, without| {
+            change(value, drawn, without, compared)
+        })
+    }
 }
 
 /// As [`Resamples::ratio`], of sums that are drawn already.
 pub fn ratio(parts: &Drawn, wholes: &Drawn) -> Option<Estimate> {
+    quotient_of(parts, wholes, bounds)
+}
+
+fn quotient_of(parts: &Drawn, wholes: &Drawn, bounds: impl Fn(f64, Vec<f64>, &[f64]) -> Estimate) -> Option<Estimate> {
     if parts.sums.is_empty() || wholes.values.iter().all(|whole| *whole == 0) {
         return None;
     }
@@ -225,8 +236,7 @@ pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
     let end = if few { 0.0 } else { value };
     let without: Vec<f64> = without.iter().map(|left| if left.is_finite() { *left } else { value }).collect();
     let count = without.len() as f64;
-    let influence = Influence::of(&without);
-    let Influence { squares, cubes, degrees } = influence;
+    let Influence { squares, cubes, degrees } = Influence::of(&without);
     drawn.sort_by(f64::total_cmp);
     let at = |thousandths: u64| {
         let rank = usize::try_from(rank(drawn.len() as u64, thousandths)).unwrap_or(1);
@@ -248,16 +258,31 @@ pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
         let slope = (1.0 - acceleration * moved).max(0.05);
         at((normal::below(bias + moved / slope) * 1_000.0).round() as u64)
     };
-    let (low, high) = (end_at(-reach).min(value).min(end), end_at(reach).max(value).max(end));
-    if without.len() >= ENOUGH {
-        return Estimate { value, low, high };
+    Estimate { value, low: end_at(-reach).min(value).min(end), high: end_at(reach).max(value).max(end) }
+}
+
+/// How much more one sum is than another, as a share of that (-1: nothing is left), with its interval: that of [`bounds`], and with few compared clusters
+/// Student's of the logarithm, so that the other way around gives the same verdict. Where that would turn a sign that no draw turns, the draws decide.
+pub fn change(value: f64, drawn: Vec<f64>, without: &[f64], compared: usize) -> Estimate {
+    let turns = [drawn.iter().all(|change| *change >= 0.0), drawn.iter().all(|change| *change <= 0.0)];
+    let found = bounds(value, drawn, without);
+    let held = ENOUGH.saturating_sub(compared) as f64 / (ENOUGH - FEW) as f64;
+    let known = without.iter().map(|left| if left.is_finite() { *left } else { value });
+    let Some([low, high]) = student(value, 1.0, known, compared).filter(|_| held > 0.0) else { return found };
+    let toward = |from: f64, to: f64| from + (to - from) * held.min(1.0);
+    Estimate {
+        value,
+        low: if turns[0] && low < 0.0 { found.low } else { toward(found.low, low.min(found.low)) },
+        high: if turns[1] && high > 0.0 { found.high } else { toward(found.high, high.max(found.high)) },
     }
-    let far = influence.reach(without.len());
-    // Nothing, all and less by all are ends of many figures: Student's does not pass one that no draw passes.
-    let (least, most) = (at(0), at(1_000));
-    let floor = [0.0, -1.0].into_iter().find(|limit| *limit <= least).unwrap_or(f64::NEG_INFINITY);
-    let ceiling = [0.0, 1.0].into_iter().find(|limit| *limit >= most).unwrap_or(f64::INFINITY);
-    Estimate { value, low: low.min((value - far).max(floor)), high: high.max((value + far).min(ceiling)) }
+}
+
+/// Student's interval of the logarithm of a quotient, which is the figure and its offset, by what the figure is without each cluster. `None` for a figure of
+/// nothing, which has no logarithm, and where no cluster moves it.
+fn student(figure: f64, offset: f64, without: impl Iterator<Item = f64>, clusters: usize) -> Option<[f64; 2]> {
+    let reach = Influence::of(&without.map(|left| (left + offset).ln()).collect::<Vec<f64>>()).reach(clusters);
+    let quotient = figure + offset;
+    (reach.is_finite() && quotient > 0.0).then(|| [-reach, reach].map(|reach| quotient * reach.exp() - offset))
 }
 
 /// The values of one figure, from lists of several.

@@ -16,7 +16,7 @@ mod wilson;
 pub use chance::Chance;
 pub use front::front;
 pub use halving::first;
-pub use interval::{Drawn, Estimate, Interval, LEVEL, RESAMPLES, Resamples, SEED, bounds, intervals, quotient, ratio, share};
+pub use interval::{Drawn, Estimate, Interval, LEVEL, RESAMPLES, Resamples, SEED, bounds, change, intervals, quotient, ratio, share};
 pub use quantile::{median, quantile, rank};
 pub use ranks::rank_correlation;
 pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Sample, effective};

@@ -188,7 +188,7 @@ impl Idle {
         }
         let sample = sample(sessions.keys().filter_map(|place| corpus.traces.at(*place)));
         let sums = |of: fn(&(i64, i64)) -> i64| sample.sums(sessions.values().map(of));
-        Resamples::of(&sample).ratio(&sums(|(more, _)| *more), &sums(|(_, whole)| *whole))
+        Resamples::of(&sample).change(&sums(|(more, _)| *more), &sums(|(_, whole)| *whole))
     }
 
     /// The lifetimes of the pauses that matter, in ascending order.

@@ -115,9 +115,8 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
         _ => match found(of_best.as_ref().and_then(|best| row.difference_from(best, sampling)).as_ref(), objective.direction, &by.bars) {
             Finding::Worse => Standing::Worse,
             Finding::NoDifference(within) => Standing::NoDifference(within),
-            // It fails more sessions, by no more than the uncertainty: else it were the best.
-            Finding::Better => Standing::NoDifference(Within::Sampling),
-            Finding::CannotJudge => Standing::CannotJudge,
+            // It comes to less and fails more sessions, by no more than the uncertainty: which weighs more cannot be judged.
+            Finding::Better | Finding::CannotJudge => Standing::CannotJudge,
         },
     };
     let against = |row: &Row| {
@@ -126,9 +125,12 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
         let own = row_of(own)?;
         let finding = match row.failed_sessions().cmp(&own.failed_sessions()) {
             Ordering::Less if difference.is_some() && fails_fewer(row, own) => Finding::Better,
+            Ordering::Greater if difference.is_some() && fails_fewer(own, row) => Finding::Worse,
             // What fails more sessions is not called better, however few more.
-            Ordering::Greater if difference.is_some() && !by.bars.is_estimated() => Finding::Worse,
-            _ => found(difference.as_ref(), objective.direction, &by.bars),
+            order => match found(difference.as_ref(), objective.direction, &by.bars) {
+                Finding::Better if order == Ordering::Greater => Finding::CannotJudge,
+                found => found,
+            },
         };
         Some(Against { finding, difference })
     };

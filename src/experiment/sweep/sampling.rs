@@ -6,7 +6,7 @@ use super::sums::{Sums, beside};
 use crate::experiment::origin::sample;
 use crate::list::List;
 use crate::statistics::{
-    Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, effective, finding, keeping, quotient, ratio, share,
+    Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, change, effective, finding, keeping, quotient, ratio, share,
 };
 use crate::trace::Trace;
 use std::collections::BTreeSet;
@@ -199,7 +199,8 @@ impl Sampling {
         let scale = if is_quotient { PARTS as f64 } else { 1.0 };
         let estimate = |(value, drawn, without): (f64, Vec<f64>, Vec<f64>)| (!drawn.is_empty()).then(|| bounds(value, drawn, &without));
         let (share, whole) = if base != 0.0 {
-            let share = estimate(one.figures(other, |one, other| share(one - other, other.abs())))?;
+            let (value, drawn, without) = one.figures(other, |one, other| share(one - other, other.abs()));
+            let share = (!drawn.is_empty()).then(|| change(value, drawn, &without, clusters))?;
             (share, Some(base.abs() * scale))
         } else if is_quotient {
             (estimate(one.figures(other, |one, other| (one - other) * scale))?, None)

@@ -23,7 +23,7 @@ pub struct Split {
 
 /// Splits a corpus. Sessions are gone through agent by agent, those that have what is marked by themselves (they come near the policy's limits,
 /// [`near`](crate::experiment::near); they have a price, [`priced`](crate::experiment::priced)), in the order of a hash of their ids, and so many of a hundred are
-/// held out at even distances: every agent has its share of all in both parts, and the order of files decides nothing. A session stays with those that it started.
+/// held out at even distances: every agent has its share of all in both parts, and the order of files decides nothing. A session stays with its forks and those that it started.
 pub fn split(corpus: Corpus, marked: [&[bool]; 2], percent: u8, seed: u64) -> Split {
     let roots: Vec<String> = roots(&corpus.traces);
     // A family has what any of its sessions has.

@@ -1,7 +1,7 @@
 //! The tree that records make by naming the one before them, turned into rewinds and second showings. Places in it are numbers, in the
 //! order in which the records came.
 
-use super::Lose;
+use super::source::Lose;
 use crate::transcript::Message;
 use std::collections::HashMap;
 

@@ -7,8 +7,9 @@ use crate::report::answer;
 use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::Cell;
+use crate::report::finding;
 use crate::report::words::{counted, dollars, grouped, percent};
-use crate::statistics::{FEWEST, LEVEL};
+use crate::statistics::{Bars, FEWEST, LEVEL};
 use crate::trace::Evidence;
 
 /// What came out: by the one rule of verdicts where the user's own agents are known, then what they or the policy to change to come to.
@@ -24,8 +25,9 @@ pub fn verdict(told: &Told<'_>) -> Vec<String> {
         let compared = if replays.len() > 1 { ", and none of the policies compared does better" } else { "" };
         return vec![format!("{}{compared}.", overflows(replays, best, unchanged))];
     }
-    let mut sentence = format!("{}, and {}", overflows(replays, best, unchanged), saving(best, choice));
-    if let Some((first, resamples)) = choice.first.filter(|_| replays.len() > 1) {
+    let estimated = finding::estimated(&Bars { anchored: told.corpus.facts.anchored(), ..Bars::default() });
+    let mut sentence = format!("{}, and {}", overflows(replays, best, unchanged), saving(best, choice, estimated.as_deref()));
+    if let Some((first, resamples)) = choice.first.filter(|_| replays.len() > 1 && estimated.is_none()) {
         sentence += &format!("; it comes out first in {} of {} resamples", grouped(first as u64), grouped(resamples as u64));
     }
     vec![sentence + ".", price(best, unchanged, cache)]
@@ -45,7 +47,7 @@ fn overflows(replays: &[Replay], best: &Replay, unchanged: &Replay) -> String {
     }
 }
 
-fn saving(best: &Replay, choice: &Choice) -> String {
+fn saving(best: &Replay, choice: &Choice, estimated: Option<&str>) -> String {
     let totals = &best.totals;
     if !totals.is_comparable() {
         return "it brings too few sessions to their end to be compared with the recording".to_owned();
@@ -63,6 +65,9 @@ fn saving(best: &Replay, choice: &Choice) -> String {
         saved if saved > 0 => format!("it sends {share} fewer prompt tokens than were recorded{over}{own}"),
         _ => format!("it sends {share} more prompt tokens than were recorded{over}{own}"),
     };
+    if let Some(words) = estimated {
+        return format!("{what} (which cannot be judged: {words})");
+    }
     match choice.saved {
         None => format!("{what} (it takes {FEWEST} sessions at the least to judge others by)"),
         Some((low, high)) if low == high => what,
