@@ -86,7 +86,7 @@ pub struct Entry {
     pub first: u32,
     /// Number of the message's items.
     pub count: u32,
-    /// Sum of the items' guesses.
+    /// Sum of the items' estimates.
     pub guess: Guess,
     /// Estimate of the message in tokens.
     pub estimated: u64,

@@ -223,12 +223,12 @@ impl Guess {
         Guess { tokens, ..Guess::default() }
     }
 
-    /// The sum of two guesses, field by field.
+    /// The sum of two estimates, field by field.
     pub fn plus(self, other: Guess) -> Guess {
         Guess { units: self.units + other.units, tokens: self.tokens + other.tokens, parts: self.parts + other.parts }
     }
 
-    /// The difference of two guesses, field by field.
+    /// The difference of two estimates, field by field.
     pub fn less(self, other: Guess) -> Guess {
         Guess { units: self.units - other.units, tokens: self.tokens - other.tokens, parts: self.parts - other.parts }
     }

@@ -171,7 +171,8 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     if predicted.is_none() && case.row.is_some_and(|row| !case.was_looked_at(row)) {
         return (Verdict::Untested, Reason::NoCallFollows);
     }
-    if case.row.is_some_and(|row| row.incompatible == Some(true)) {
+    let is_below = recorded.tokens.zip(limit(case.plan)).is_none_or(|(tokens, limit)| tokens < limit);
+    if is_below && case.row.is_some_and(|row| row.incompatible == Some(true)) {
         return (Verdict::Untested, Reason::Incompatible);
     }
     let Some(row) = case.row.filter(|_| case.kind == CompactionKind::Compact) else {

@@ -138,7 +138,7 @@ pub enum AfterRewrite {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterOverflow {
-    /// The refusal changes nothing that the policy believes.
+    /// The refusal does not change the policy's estimate.
     #[default]
     Nothing,
     /// The context is taken to be exactly full.

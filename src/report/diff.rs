@@ -150,7 +150,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
             format!("Which of them sends fewer on other sessions cannot be judged: {why}.")
         }
     });
-    lines.extend(finding::drawn_alone(&sample(corpus.traces.each())).filter(|_| judged != Finding::CannotJudge));
+    lines.extend(finding::drawn_alone(&sample(corpus.traces.each())).filter(|_| matches!(judged, Finding::Better | Finding::Worse)));
     for (which, name) in [(Which::One, &one.policy), (Which::Other, &other.policy)] {
         let (mut overflows, mut overflowing) = (0, 0);
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// The name of the recording's row.
 pub const RECORDED: &str = "recorded";
 
-/// What a row tells of: the recording, or a policy.
+/// What a row describes: the recording, or a policy.
 pub enum Row<'a> {
     Recorded(&'a Recording),
     Of(&'a Replay),

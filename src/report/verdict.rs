@@ -60,7 +60,8 @@ pub fn why(reason: Reason) -> String {
             )
         }
         Reason::Incompatible => {
-            "the model changed to one that can share no history with the last, and the agent compacts then whatever the size".to_owned()
+            "the mark of models that can share a history (`comp_hash`) changed there, and the agent compacts then whatever the size"
+                .to_owned()
         }
         Reason::ModelChanged { limit, tokens } => {
             format!(

@@ -150,7 +150,8 @@ fn settings_that_fail_sessions_rank_last() {
     let found = judgements(&rows, &by);
     assert_eq!(
         found.iter().map(|one| one.standing).collect::<Vec<_>>(),
-        [Standing::Worse, Standing::Worse, Standing::Best, Standing::Worse]
+        // Of ten sessions it fails one more and comes to less: more sessions would tell.
+        [Standing::Worse, Standing::Worse, Standing::Best, Standing::CannotJudge]
     );
     assert_eq!(found.iter().map(|one| one.on_front).collect::<Vec<_>>(), [false, false, true, false]);
     // Where all fail, those that fail least.

@@ -144,7 +144,9 @@ fn made(folder: &Path, priced: usize, used: usize) -> [String; 2] {
                 {"call": {"id": format!("c{call}"), "name": "bash", "arguments": {"cmd": format!("{session} {call}")}}},
             ]});
             if session < used {
-                reply["usage"] = json!({"prompt": 3_000 + call * 1_000, "output": 20});
+                let read = if call == 0 { 0 } else { 2_000 + call * 1_000 };
+                reply["usage"] =
+                    json!({"prompt": 3_000 + call * 1_000, "output": 20, "cache_read": read, "cache_write": 3_000 + call * 1_000 - read});
             }
             let text = format!("{session} {call} ") + &"word ".repeat(900 + 20 * session);
             lines.push(reply);

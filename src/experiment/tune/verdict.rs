@@ -171,7 +171,7 @@ impl Tuned {
     }
 }
 
-/// So many sessions of a part tell of what is sought: those with a call and, where that is money, a price.
+/// The sessions of a part that have a value of what is sought: those with a call and, where that is money, a price.
 pub fn telling(row: &Row, sessions: usize) -> usize {
     sessions - row.sums_of(0).map_or(0, |sums| sums.empty.len())
 }

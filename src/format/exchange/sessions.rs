@@ -37,8 +37,10 @@ struct Session {
     names: HashMap<String, String>,
     /// Something unseen happened after the last call.
     interrupted: bool,
-    /// Replies that stand in a request alone: the index of each, and what identifies its parts.
-    repeated: Vec<(usize, Vec<Print>)>,
+    /// What identifies the message before, while a request is taken in.
+    before: u64,
+    /// Replies that stand in a request alone: the index of each, what identifies its parts, and the message before it.
+    repeated: Vec<(usize, Vec<Print>, u64)>,
 }
 
 impl<'s> Sessions<'s> {
@@ -58,7 +60,8 @@ impl<'s> Sessions<'s> {
             None => (self.begun(&exchange), 0),
         };
         let replied = exchange.reply.iter().flat_map(|reply| &reply.messages).filter(|message| message.call.is_some());
-        replied.for_each(|message| self.replies.note(message));
+        let before = request.last().map_or(0, |print| print.words);
+        replied.for_each(|message| self.replies.note(message, before));
         session.take(exchange, request, known, self.scale);
         self.open.push(session);
         let mut ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0))?;
@@ -131,8 +134,8 @@ impl Session {
     /// A reply that a call of the log has made is none of another call where a request repeats it.
     fn settle(&mut self, replies: &Replies) {
         let messages = &mut self.transcript.messages;
-        self.repeated.retain(|(at, prints)| {
-            let held = replies.hold(prints);
+        self.repeated.retain(|(at, prints, before)| {
+            let held = replies.hold(prints, *before);
             let mut behind = messages.iter_mut().skip(*at).filter(|_| held);
             // What broke the chain before it broke it before the next call.
             if behind.next().and_then(|message| message.call.take()).is_some_and(|call| call.unchained)
@@ -151,6 +154,7 @@ impl Session {
         self.setting = setting;
         self.transcript.window = exchange.window.or(self.transcript.window);
         let mut repeats = known > 0;
+        self.before = 0;
         for entry in exchange.entries {
             self.entry(entry, &mut known, &mut repeats, scale);
         }
@@ -173,7 +177,10 @@ impl Session {
     fn entry(&mut self, entry: Entry, known: &mut usize, repeats: &mut bool, scale: &dyn Scale) {
         let mut compactions = entry.compactions;
         for mut message in entry.messages {
-            let count = prints(&message).len();
+            let own = prints(&message);
+            let count = own.len();
+            let before = self.before;
+            self.before = own.last().map_or(before, |print| print.words);
             if *repeats && count <= *known {
                 // What cannot be recognised is taken for known as long as all before it was.
                 *known -= count;
@@ -197,7 +204,7 @@ impl Session {
             }
             self.interrupted |= message.role == Role::Assistant && message.call.is_none();
             if message.call.as_deref() == Some(&Call::default()) {
-                self.repeated.push((self.transcript.messages.len(), prints(&message)));
+                self.repeated.push((self.transcript.messages.len(), prints(&message), before));
             }
             self.push(message, scale);
         }

@@ -118,7 +118,7 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
     sentences.iter().map(|sentence| beside(found, sentence)).collect()
 }
 
-/// That so few sessions tell of what is sought.
+/// That so few sessions have a value of what is sought.
 fn too_few(found: &Found<'_>, more: u64) -> String {
     let Split { training, held_out, .. } = found.split;
     let default = &found.tuned.default;

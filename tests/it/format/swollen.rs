@@ -63,8 +63,10 @@ fn what_a_sample_refers_to_is_not_repeated_without_end() {
 
     let pool: Vec<Value> = (0..100).map(|at| json!({"role": "user", "content": format!("q{at}")})).collect();
     let ranges: Vec<[usize; 2]> = vec![[0, 100]; 50];
-    let (transcripts, _) = read_text("pooled.json", &inspect(json!({}), json!(pool), json!({"input_refs": ranges})));
-    assert_eq!(transcripts[0].messages.len(), 101);
+    let (transcripts, lost) = read_text("pooled.json", &inspect(json!({}), json!(pool), json!({"input_refs": ranges})));
+    // The pool sixteen times, and the reply.
+    assert_eq!(transcripts[0].messages.len(), 1_601);
+    assert_eq!(lost, [("messages that a request names too often".to_owned(), 34)]);
 }
 
 #[test]

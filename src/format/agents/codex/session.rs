@@ -29,6 +29,8 @@ pub struct Session<'s> {
     model: String,
     /// The last turn's mark of the models that can share a history.
     comp_hash: Option<String>,
+    /// How many messages marks have looked through, and whether the model has said one of those behind the last compaction.
+    looked_through: (usize, bool),
     /// The message that holds the user's instructions, and its text, until it is known whether another message shows them again.
     instructions: Option<(usize, String)>,
     open: Option<Response>,
@@ -70,6 +72,7 @@ impl<'s> Session<'s> {
             first: true,
             model: String::new(),
             comp_hash: None,
+            looked_through: (0, false),
             instructions: None,
             open: None,
             pending: None,
@@ -292,14 +295,17 @@ impl<'s> Session<'s> {
         // Usage without a response before this point is that of the summariser.
         let call = self.pending.take();
         self.made.compact(Compaction { summary, call, time, ..Compaction::default() });
+        self.looked_through = (self.made.transcript.messages.len(), false);
         self.turn.compacts(self.made.transcript.compactions.len() - 1, &mut self.made.transcript);
     }
 
     /// A turn has this mark. The program compacts at the start of a turn whose mark is another one than the last turn's, and writes the mark behind it.
     fn mark(&mut self, comp_hash: Option<String>) {
         let made = &mut self.made.transcript;
-        let unanswered = |before: usize| made.messages.iter().skip(before).all(|message| message.role != Role::Assistant);
-        if let Some(compaction) = made.compactions.last_mut().filter(|compaction| unanswered(compaction.before)) {
+        let (looked, answered) = self.looked_through;
+        let answered = answered || made.messages.iter().skip(looked).any(|message| message.role == Role::Assistant);
+        self.looked_through = (made.messages.len(), answered);
+        if let Some(compaction) = made.compactions.last_mut().filter(|_| !answered) {
             let both = self.comp_hash.as_ref().zip(comp_hash.as_ref());
             compaction.incompatible = compaction.incompatible.or(both.map(|(last, this)| last != this));
         }

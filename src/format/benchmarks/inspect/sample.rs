@@ -2,7 +2,7 @@
 
 use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written, usage};
 use crate::format::exchange::{Replies, Verbatim, prints, weigh};
-use crate::format::ground::{Source, Words, compact, fault, image, millis, sound, text_or_json};
+use crate::format::ground::{Lose, Source, Words, compact, fault, image, millis, sound, text_or_json};
 use crate::format::recorder::{NO_MESSAGES, Tools, thinking};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust};
@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// How a string begins that stands for an attachment.
 const ATTACHMENT: &str = "attachment://";
-/// How often a text may hold the bytes of all attachments of its sample: one that names a large one again and again would grow in the square of the
-/// file.
+/// How often a text may hold the bytes of all attachments of its sample, and a request all messages: one that names a large one again and again would
+/// grow in the square of the file.
 const MOST_SWOLLEN: usize = 16;
 
 /// The conversations of a sample, the one that began first in front.
@@ -143,7 +143,7 @@ impl Reading<'_> {
             }
             return;
         }
-        let input = input(self.pool, event);
+        let input = input(self.pool, event, &mut |reason| source.lose(self.number, reason));
         let (keys, replied) = self.keys(&input, answer);
         let index = self.session(&input, &keys, event, source);
         self.latest = index;
@@ -265,15 +265,16 @@ impl Reading<'_> {
         let message = serde_json::from_str::<Written>(raw.get()).map(|written| self.message(&written, &mut names));
         let Some(session) = self.sessions.get_mut(index) else { return };
         session.names = names;
+        let before = session.keys.last().map_or(0, |(key, _)| *key);
         session.keys.push((key, session.transcript.messages.len()));
         match message {
             Ok(Some(mut message)) => {
                 match made.filter(|_| message.role == Role::Assistant) {
                     Some((call, time)) => {
-                        self.replies.note(&message);
+                        self.replies.note(&message, before);
                         (message.call, message.time) = (Some(Box::new(call)), time);
                     }
-                    None if self.replies.hold(&prints(&message)) => message.call = None,
+                    None if self.replies.hold(&prints(&message), before) => message.call = None,
                     None => {}
                 }
                 weigh(&mut message, self.scale);
@@ -363,11 +364,18 @@ impl Reading<'_> {
 }
 
 /// The input of a call: as it is written, or as it refers to the pool of messages.
-fn input<'e>(pool: &'e [&'e RawValue], event: &'e ModelEvent) -> Vec<&'e RawValue> {
-    let written = event.input.iter().flatten().copied();
-    let referred = event.input_refs.iter().flatten().filter_map(|(start, end)| pool.get(*start..*end)).flatten().copied();
-    // A request names each message of the pool once at most: ranges that overlap would make it far longer than the file.
-    written.chain(referred.take(pool.len())).collect()
+fn input<'e>(pool: &'e [&'e RawValue], event: &'e ModelEvent, lose: Lose<'_>) -> Vec<&'e RawValue> {
+    let mut input: Vec<&RawValue> = event.input.iter().flatten().copied().collect();
+    // Ranges that overlap again and again would make a request far longer than the file.
+    let most = input.len() + pool.len() * MOST_SWOLLEN;
+    for messages in event.input_refs.iter().flatten().filter_map(|(start, end)| pool.get(*start..*end)) {
+        if input.len() + messages.len() > most {
+            lose("messages that a request names too often");
+        } else {
+            input.extend(messages);
+        }
+    }
+    input
 }
 
 /// The id of a message, and what it says, which is its id in old logs.
