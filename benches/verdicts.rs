@@ -98,7 +98,7 @@ fn halves() {
             let sample = sample(half.iter().map(|place| &corpus.traces[*place]));
             let parts = sample.sums(half.iter().map(|place| tokens[1][*place] - tokens[0][*place]));
             let wholes = sample.sums(half.iter().map(|place| tokens[0][*place]));
-            match Resamples::new(sample.clusters(), RESAMPLES, SEED).ratio(&parts, &wholes) {
+            match Resamples::new(sample.clusters(), RESAMPLES, SEED).change(&parts, &wholes) {
                 Some(here) => (held + usize::from(here.low <= there && there <= here.high), judged + 1),
                 None => (held, judged),
             }

@@ -95,7 +95,7 @@ pub fn estimate(corpus: &[Session], seed: u64) -> (Estimate, f64) {
     let parts = sample.sums(corpus.iter().map(|session| session.other - session.cost));
     let wholes = sample.sums(corpus.iter().map(|session| session.cost));
     let resamples = Resamples::new(sample.clusters(), 1_000, seed);
-    (resamples.ratio(&parts, &wholes).expect("enough clusters"), effective(&wholes))
+    (resamples.change(&parts, &wholes).expect("enough clusters"), effective(&wholes))
 }
 
 /// What is found of many corpora.

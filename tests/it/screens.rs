@@ -262,12 +262,13 @@ fn the_root_takes_logs() {
 /// The verdict of the first screen, from the rows by session alone: what each session cost under a policy and under the own agents.
 #[test]
 fn the_verdict_is_what_the_sessions_come_to() {
-    let csv = shown(&["replay", "transcripts/", "-p", "picoclaw", "-p", "pi", "--by", "session", "--csv", "--quiet"], 80);
+    let typed = ["replay", "transcripts/", "-p", "codex", "-p", "pi", "--window", "128k,200k", "--quiet"];
+    let csv = shown(&[typed.as_slice(), &["--by", "session", "--csv"]].concat(), 80);
     let rows = rows(&csv);
     let number = |row: &BTreeMap<String, String>, key: &str| row[key].parse::<f64>().unwrap_or(0.0);
     let ends = |row: &BTreeMap<String, String>| number(row, "calls") > 0.0 && number(row, "failed_sessions") == 0.0;
     let (mut cost, mut kept, mut all, mut compared) = ([0.0; 2], [0.0; 2], [0.0; 2], 0);
-    for row in rows.iter().filter(|row| row["policy"] == "picoclaw") {
+    for row in rows.iter().filter(|row| row["policy"].starts_with("codex") && row["policy"].ends_with("at 128k")) {
         let same = |other: &&BTreeMap<String, String>| ["session", "source"].iter().all(|key| row[*key] == other[*key]);
         let own = rows.iter().find(|other| other["policy"].starts_with("own agents") && same(other));
         let Some(own) = own.filter(|own| ends(row) && ends(own)) else { continue };
@@ -278,7 +279,7 @@ fn the_verdict_is_what_the_sessions_come_to() {
             kept[place] += number(row, "line_references") - number(row, "lost_lines");
         }
     }
-    let screen = shown(&["transcripts/", "-p", "picoclaw", "-p", "pi", "--quiet"], 200);
+    let screen = shown(&typed, 200);
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     let difference = format!("cheaper than yours over {compared} sessions, {:+.1} %", (cost[0] / cost[1] - 1.0) * 100.0);
     let trade = format!("keeps {:.1} % of their reused text, not {:.1} %", kept[0] / all[0] * 100.0, kept[1] / all[1] * 100.0);

@@ -56,9 +56,9 @@ fn the_same_sessions_give_the_same_interval() {
 /// Where saving grows with the size of sessions, and a sample lacks the large ones.
 #[test]
 fn few_sessions_of_skewed_effects_are_held_as_often_as_documented() {
-    for sessions in [5, 10] {
+    for (sessions, documented) in [(5, 0.677), (10, 0.745)] {
         let found = judge(&Population::skewed(-0.3), CORPORA, sessions, None);
-        assert!((0.66..=0.84).contains(&found.coverage), "{sessions}: {}", found.coverage);
+        assert!((found.coverage - documented).abs() < 0.08, "{sessions}: {}", found.coverage);
         assert!(judge(&Population::apart(-0.05), CORPORA, sessions, None).coverage >= 0.9);
     }
 }
