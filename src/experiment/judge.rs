@@ -149,6 +149,7 @@ pub(super) struct Case<'a> {
 /// | a person asked for it | manual |
 /// | a prediction lies within the tolerance | hit |
 /// | the policy has no rule of that kind, or looks at no call behind the event and predicts none | untested |
+/// | below the limit, the models at work there can share no history | untested |
 /// | a pruning | missed: another selection |
 /// | another model's call stands before it, or such a call is what was predicted | untested |
 /// | the policy has no limit, or the log no size at the event | untested |

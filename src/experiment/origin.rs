@@ -1,8 +1,9 @@
-//! Which sessions belong together: those of one project, those that a session started, and forks, which begin with copies of the same calls.
+//! Which sessions belong together: those of one project, those that a session started, and forks, which begin with copies of the same replies.
 
 use crate::list::List;
 use crate::statistics::{Origin, Sample};
-use crate::trace::{CallRow, Trace};
+use crate::trace::Trace;
+use crate::transcript::Role;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +23,7 @@ pub(super) struct Lineage {
     id: u64,
     parent: Option<u64>,
     project: Option<u64>,
-    /// What the first call is known by, the first copied one in a copy; `None` without an id.
+    /// What the first reply is known by, the first copied one in a copy; `None` without an id.
     begin: Option<u64>,
     is_copy: bool,
 }
@@ -30,10 +31,9 @@ pub(super) struct Lineage {
 impl Lineage {
     pub fn of(trace: &Trace) -> Lineage {
         let hash = |id: &str| xxh3_64(id.as_bytes());
-        let is_copy = |call: &&CallRow| trace.messages.get(call.message as usize).is_some_and(|message| message.copy);
-        let known = || trace.calls.iter().filter(|call| call.key.is_some());
-        let copied = known().find(is_copy);
-        let begin = copied.or_else(|| known().next()).and_then(|call| call.key).map(|key| key.get() as u64);
+        let known = || trace.messages.iter().filter(|message| message.key.is_some() && message.role == Role::Assistant);
+        let copied = known().find(|message| message.copy);
+        let begin = copied.or_else(|| known().next()).and_then(|message| message.key).map(|key| key.get() as u64);
         Lineage { id: hash(&trace.id), parent: trace.parent.as_deref().map(hash), project: trace.project, begin, is_copy: copied.is_some() }
     }
 }

@@ -258,7 +258,7 @@ pub(super) fn verdict<'a>(
             let than = if own_error { "the model's own error" } else { "the uncertainty" };
             format!("Keep what you have: no policy is cheaper by more than {than} and fails no more sessions.")
         } else {
-            "Cannot judge: too few sessions can be compared with your own agent's.".to_owned()
+            "Cannot judge: too few sessions can be compared with your own agent's (forks of one count once).".to_owned()
         };
         return Some((sentence + &left_out, None));
     };

@@ -145,7 +145,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
             format!("By prompt tokens there is no difference {}{told}.", finding::within(within, WORTH))
         }
         Finding::CannotJudge => {
-            let why = finding::estimated(&bars).map(|words| words + &told);
+            let why = finding::estimated(&bars).map(|words| format!("{words}; the difference is{}", told.trim_start_matches(',')));
             let why = why.unwrap_or_else(|| format!("it takes {FEWEST} sessions at the least"));
             format!("Which of them sends fewer on other sessions cannot be judged: {why}.")
         }

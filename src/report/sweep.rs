@@ -295,8 +295,8 @@ fn ended_early(best: &Row) -> Option<String> {
 fn base<'j>(swept: &Swept<'_>, judged: impl Iterator<Item = &'j Judged<'j>>) -> Option<String> {
     let differences: Vec<Difference> = judged.filter_map(|judged| judged.verdict.own?.difference).collect();
     let fewest = differences.iter().filter(|difference| difference.left_out > 0).min_by_key(|difference| difference.compared)?;
-    let least = if differences.iter().any(|other| other.compared != fewest.compared) { " at the least" } else { "" };
-    Some(format!("`{}` is over {}{least}.", beside(swept).replace('\u{ad}', ""), finding::over(fewest)?))
+    let least = if differences.iter().any(|other| other.compared != fewest.compared) { " at least" } else { "" };
+    Some(format!("`{}` is over{least} {}.", beside(swept).replace('\u{ad}', ""), finding::over(fewest)?))
 }
 
 /// What the differences from the own setting are called.

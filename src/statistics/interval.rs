@@ -22,7 +22,7 @@ const TAIL: f64 = (100 + LEVEL) as f64 / 200.0;
 const FEW: usize = 15;
 
 /// Clusters from which on the draws alone give the interval of a change.
-const ENOUGH: usize = 40;
+const ENOUGH: usize = 30;
 
 /// How often clusters are drawn where nothing else is asked for.
 pub const RESAMPLES: usize = 1_000;

@@ -184,7 +184,7 @@ fn a_setting_is_judged_by_all_that_is_known() {
         let found = judged(&[fails(row(0, 0, cheap), failed), fails(row(1, 0, dear), 0)], &[], &[], &[Some(0); 2]);
         (found[0].standing, found[1].standing, found[1].own.unwrap().finding)
     };
-    assert_eq!(against(1), (Standing::NoDifference(Within::Sampling), Standing::Best, Finding::Worse));
+    assert_eq!(against(1), (Standing::CannotJudge, Standing::Best, Finding::Worse));
     assert_eq!(against(6), (Standing::Worse, Standing::Best, Finding::Better));
     let rows = [row(0, 0, cheap), row(1, 0, dear)];
     let standing = |bars: Bars, clusters: usize| {
