@@ -14,7 +14,7 @@ pub enum State {
     Truncated,
     /// Replaced by a placeholder.
     Masked,
-    /// Gone from the context for good.
+    /// The item has left the context and does not come back.
     Removed,
 }
 
