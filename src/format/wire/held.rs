@@ -3,35 +3,35 @@
 use crate::format::ground::Words;
 use serde::Deserialize;
 
-/// One with an address: of a picture.
+/// An object with an address, as pictures have.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Url<'a> {
     pub url: Words<'a>,
 }
 
-/// One that says something.
+/// An object with a text.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Said<'a> {
     pub text: Words<'a>,
 }
 
-/// One with a message: an error.
+/// An object with a message, as errors are.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Message<'a> {
     pub message: Words<'a>,
 }
 
-/// One that is named by its id.
+/// An object that is known by its id.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Id<'a> {
     pub id: Words<'a>,
 }
 
-/// One of some kind: who speaks, who put a message in.
+/// An object with a kind: who speaks, or who put a message in.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Kind<'a> {
