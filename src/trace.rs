@@ -175,6 +175,8 @@ pub struct CallRow {
     pub output: u64,
     /// Is the chain of recorded usage unbroken between the call before and this one?
     pub chained: bool,
+    /// Does the recorded prompt hold all that the log shows of it? Asked of partial usage alone; what a compaction took out is none of it.
+    pub covers: bool,
     /// What the visible messages since the call before weigh by calibrated tokenizer counts, the reply by its recorded output:
     /// the prediction that anchoring is judged by. `None` where the chain is broken.
     pub predicted_growth: Option<u64>,

@@ -52,7 +52,7 @@ it up to the repository's root:
   window = \"200k\"
 
   [sweep]                          for one command alone
-  vary = [\"opencode:prune_protect=10k..80k:10k\"]
+  vary = [\"opencode:preserve_recent_tokens=2k..16k:2k\"]
 
 It says what is read and how that is judged. Where and what is written, and what
 content is shown, is typed each time. A file of another owner is ignored.

@@ -20,7 +20,7 @@ Examples:
                                    held against the logs
   ctxsim cost logs/ --policy opencode --bill
                                    with the breakdown by tier
-  ctxsim cost logs/ --policy opencode --break-even prune_minimum
+  ctxsim cost logs/ -p anthropic@context-editing --break-even clear_at_least
   ctxsim cost logs/ --model claude-opus-4-6 --prices prices.json
 
 docs/cost.md says how the figures are made.";

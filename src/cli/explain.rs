@@ -9,6 +9,7 @@ use super::refetch::Refetch;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Replay;
+use ctxsim::experiment::gate::session_name;
 use ctxsim::list::List;
 use ctxsim::measure::Recall;
 use ctxsim::policy::suggestion;
@@ -148,8 +149,10 @@ pub fn find(traces: &List<Trace>, wanted: &str) -> Result<usize, Failure> {
         trace.source == wanted || [path.file_name(), path.file_stem()].into_iter().flatten().any(|name| name.to_string_lossy() == wanted)
     };
     let shortened = |trace: &Trace| {
-        let ends = wanted.split_once('…').or_else(|| wanted.split_once("..."));
-        ends.is_some_and(|(head, tail)| trace.id.starts_with(head) && trace.id.ends_with(tail) && trace.id.len() >= head.len() + tail.len())
+        let Some((head, tail)) = wanted.split_once('…').or_else(|| wanted.split_once("...")) else { return false };
+        let is = |name: &str| name.starts_with(head) && name.ends_with(tail) && name.len() >= head.len() + tail.len();
+        // A baseline has the file's name before the id.
+        is(&trace.id) || is(&session_name(trace))
     };
     let rules: [&dyn Fn(&Trace) -> bool; 5] =
         [&|trace| trace.id == wanted, &shortened, &|trace| trace.id.starts_with(wanted), &named_so, &|trace| {

@@ -68,7 +68,7 @@ Examples:
   ctxsim inspect logs/             what is in there?
   ctxsim replay transcripts/ --policy codex
                                    one policy over a folder of logs
-  ctxsim replay logs/ -p none -p opencode --set opencode:prune_protect=20k
+  ctxsim replay logs/ -p opencode --set prune=1 --set prune_protect=20k
   ctxsim report transcripts/ -o reports/
                                    all of it as one page for a browser, with
                                    tables and charts beside it

@@ -4,12 +4,13 @@ use super::failure::{Failure, tell};
 use super::logs::{Logs, tokens};
 use super::program::{Errors, Programs};
 use clap::{ArgAction, Args};
+use ctxsim::advice::WithoutEffect;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, Verdict, backtest, check_model, diff, recorders, replay};
 use ctxsim::measure::{Kinds, Recall, Wanted};
-use ctxsim::policy::{Policy, is_called, preset, suggestion};
+use ctxsim::policy::{Facts, Policy, is_called, preset, suggestion};
 use ctxsim::report::{Oracle, calibration, counted};
 use ctxsim::transcript::CompactionKind;
 use std::collections::BTreeSet;
@@ -26,7 +27,7 @@ pub struct Policies {
     /// A preset or a policy file; may be given several times [default: the main presets]
     #[arg(long = "policy", short = 'p', value_name = "NAME|FILE")]
     pub policies: Vec<String>,
-    /// Turn a parameter of all policies that have it, or of one: `--set opencode:prune_protect=20k`
+    /// Turn a parameter of all policies that have it, or of one: `--set opencode:prune=1`
     #[arg(long, value_name = "[POLICY:]PARAM=VALUE")]
     pub set: Vec<String>,
     /// Take this window for every session instead of its model's: 200000, 200k, 1m; `replay` takes several, as in 128k,200k: a row for each policy and window
@@ -110,13 +111,29 @@ impl Policies {
         for setting in &self.set {
             set(&mut policies, setting)?;
         }
-        tell_doubts(&policies.iter().flat_map(doubts).collect(), logs);
+        let idle = policies.iter().flat_map(|policy| self.without_effect(policy, varied));
+        tell_doubts(&policies.iter().flat_map(doubts).chain(idle).collect(), logs);
         let with_recorded = |policy: Policy| {
             let settings = set_in(&self.set, &policy).chain(set_in(varied, &policy));
             let names: BTreeSet<String> = settings.filter_map(|setting| Some(parameter(setting)?.to_owned())).collect();
             policy.with_recorded_summaries(&|name| names.contains(name))
         };
         Ok(policies.into_iter().map(with_recorded).collect())
+    }
+
+    /// What is set in a policy and has no effect there, as sentences; what a varied parameter takes away, its other values may give back.
+    fn without_effect(&self, policy: &Policy, varied: &[String]) -> Vec<String> {
+        let names = |settings| set_in(settings, policy).filter_map(|setting| parameter(setting)).collect::<BTreeSet<&str>>();
+        let (set, varied) = (names(&self.set), names(varied));
+        if set.is_empty() {
+            return Vec::new();
+        }
+        let facts = Facts { window: self.window().or(policy.default_window()), ..Facts::default() };
+        let is_told = |idle: &WithoutEffect| {
+            set.contains(&*idle.name) && !idle.because.as_ref().is_some_and(|(other, _)| varied.contains(other.as_str()))
+        };
+        let idle = policy.without_effect(&facts).into_iter().filter(is_told);
+        idle.map(|idle| format!("policy {}: {}", policy.name, idle.words())).collect()
     }
 
     /// As [`Policies::load_varied`], but a policy that is named twice is taken once, and a warning says so.

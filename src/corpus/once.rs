@@ -24,7 +24,7 @@ pub(super) fn count_once(corpus: &mut Corpus) {
     let mut order = Vec::new();
     for (index, trace) in corpus.traces.each().enumerate() {
         let paid = trace.calls.iter().filter(|call| call.usage.is_some());
-        seen.paid.extend(paid.filter_map(|call| known(&trace.messages, call)));
+        seen.paid.extend(paid.flat_map(|call| [call.key, reply(&trace.messages, call)]).flatten());
         order.push((Reverse((trace.calls.len(), trace.messages.len())), index));
     }
     order.sort_unstable();
@@ -80,7 +80,7 @@ struct Seen {
     calls: FxHashSet<Key>,
     /// The replies of the calls that were counted.
     replies: FxHashSet<Key>,
-    /// What each call with usage is known by, of all sessions.
+    /// What each call with usage and its reply are known by, of all sessions.
     paid: FxHashSet<Key>,
     messages: FxHashSet<Key>,
     /// Recorded compactions and prunings, by the call that they followed.

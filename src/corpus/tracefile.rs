@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 /// First bytes of the file; the digit is the version of what follows.
-const MAGIC: &[u8] = b"ctxtrace/13\n";
+const MAGIC: &[u8] = b"ctxtrace/14\n";
 
 /// A file holds no more bytes than this once it is unpacked: 4 GiB, some millions of calls. What claims to hold more would fill the memory.
 pub const LARGEST_TRACE_FILE: u64 = 4 << 30;
@@ -22,7 +22,7 @@ pub enum TraceFileError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The file is no trace file, or one of another version.
-    #[error("not a trace file of this version (ctxtrace/13); build it again from the logs")]
+    #[error("not a trace file of this version (ctxtrace/14); build it again from the logs")]
     Foreign,
     /// The file unpacks to more than the limit.
     #[error("unpacks to more than {0} bytes, which is the most that a trace file may hold; build several of them from parts of the logs")]

@@ -180,18 +180,24 @@ fn blocks(corpus: &Corpus) -> Vec<Timestamp> {
     starts
 }
 
-/// Names of projects: a number in the order of their first sessions, and the folder that its logs lie in where that is one.
+/// Names of projects: that of the folder that the log names, as `--project` takes it; of a `.ctxtrace`, which holds none, that of the folder that its logs lay
+/// in. Before a name that several projects have, and in place of several names, stands a number in the order of first sessions.
 fn projects(corpus: &Corpus) -> BTreeMap<u64, String> {
-    let mut folders: BTreeMap<u64, (usize, BTreeSet<String>)> = BTreeMap::new();
+    let mut known: BTreeMap<u64, (usize, BTreeSet<String>)> = BTreeMap::new();
     for trace in corpus.traces.each() {
         let Some(project) = trace.project else { continue };
-        let next = folders.len() + 1;
-        let folder = trace.source.rsplit('/').nth(1).unwrap_or_default();
-        folders.entry(project).or_insert((next, BTreeSet::new())).1.insert(folder.to_owned());
+        let next = known.len() + 1;
+        let own = trace.folder.as_deref().and_then(|folder| folder.rsplit(['/', '\\']).next());
+        let name = own.or(trace.source.rsplit('/').nth(1)).unwrap_or_default();
+        known.entry(project).or_insert((next, BTreeSet::new())).1.insert(name.to_owned());
     }
-    let name = |(number, folders): (usize, BTreeSet<String>)| match folders.iter().collect::<Vec<_>>().as_slice() {
-        [folder] if !folder.is_empty() => format!("{number} {folder}"),
-        _ => format!("{number}"),
+    let single = |names: &BTreeSet<String>| names.first().filter(|name| names.len() == 1 && !name.is_empty()).cloned();
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    known.values().filter_map(|(_, names)| single(names)).for_each(|name| *taken.entry(name).or_default() += 1);
+    let name = |(number, names): &(usize, BTreeSet<String>)| match single(names) {
+        Some(name) if taken.get(&name) == Some(&1) => name,
+        Some(name) => format!("{number} {name}"),
+        None => number.to_string(),
     };
-    folders.into_iter().map(|(project, named)| (project, name(named))).collect()
+    known.iter().map(|(project, named)| (*project, name(named))).collect()
 }

@@ -105,7 +105,7 @@ impl RecordedSession {
 
     /// The list price that bills with a cache are compared with: with that cache where the log does not say what its own did.
     /// Absent where the two caches differ: bills of another cache than the provider's, or of none, lie apart from recorded ones by what that cache would do.
-    fn beside_nano_usd(&self, cache: CacheKind) -> Option<u64> {
+    pub fn beside_nano_usd(&self, cache: CacheKind) -> Option<u64> {
         match cache {
             CacheKind::Recorded | CacheKind::Modelled => Some(self.modelled_nano_usd.unwrap_or_else(|| self.nano_usd())),
             // The list price of a log that counts no cache has none.
@@ -200,6 +200,11 @@ impl Recording {
     /// The same over the whole corpus.
     pub fn beside_all(&self, replay: &Replay, cache: CacheKind) -> Beside {
         self.beside(replay, cache, 0..self.sessions.len())
+    }
+
+    /// The list price of all calls that bills with a cache are compared with; `None` where a session has none.
+    pub fn beside_nano_usd(&self, cache: CacheKind) -> Option<u64> {
+        self.sessions.each().map(|session| session.beside_nano_usd(cache)).sum()
     }
 
     /// What a difference between bills must exceed: what those of the unchanged recordings are off, and, where that is more, those of the own

@@ -171,6 +171,7 @@ impl Builder {
             missing: 0,
             output: call.output.unwrap_or(0),
             chained: same_model && !call.unchained,
+            covers: false,
             predicted_growth: None,
             key: key(agent, &call.id, self.trace.messages.last().and_then(|message| message.time)),
         }

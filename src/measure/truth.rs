@@ -307,11 +307,16 @@ fn first_prompt(trace: &Trace) -> Option<u64> {
 /// all, those that the agent estimated or rounded size the calls: nothing is anchored on them.
 pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
+    let is_partial = |call: &CallRow| call.usage.is_some_and(|usage| usage.trust == Trust::Partial);
     if trace.calls.iter().any(is_partial) {
         walk.answered = trace.parts.iter().filter_map(|part| part.answers).collect();
     }
     let events: Vec<usize> = trace.compactions.iter().map(|compaction| compaction.before as usize).collect();
     let mut compactions = events.into_iter().peekable();
+    let compacts = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact);
+    let mut replaced = compacts.map(|event| event.before as usize).collect::<Vec<usize>>().into_iter().peekable();
+    // What was visible when the last summary took its place.
+    let mut gone = 0;
     let mut next = 0;
     let mut calls = std::mem::take(&mut trace.calls);
     let mut seen_prompt = false;
@@ -322,6 +327,9 @@ pub(super) fn contexts(trace: &mut Trace) {
     for call in &mut calls {
         let reply = call.message as usize;
         for index in next..=reply {
+            if std::iter::from_fn(|| replaced.next_if(|before| *before <= index)).count() > 0 {
+                gone = walk.visible;
+            }
             walk.enter(trace, index);
         }
         next = reply + 1;
@@ -345,9 +353,12 @@ pub(super) fn contexts(trace: &mut Trace) {
         }
         call.hidden = walk.hidden;
         call.missing = walk.missing.min(call.visible);
+        call.covers = call.usage.is_some_and(|usage| usage.prompt >= call.visible.saturating_sub(gone));
         if let Some(usage) = call.reported().filter(|_| is_partial(call)) {
             // What its prompt holds beside the log is its own: the next one may be without.
-            call.hidden = (usage.prompt + call.missing).saturating_sub(call.visible);
+            if usage.prompt >= call.visible {
+                call.hidden = (usage.prompt + call.missing).saturating_sub(call.visible);
+            }
             walk.serve(trace, reply);
         }
         call.output = output(trace, call);
@@ -358,10 +369,6 @@ pub(super) fn contexts(trace: &mut Trace) {
         calls[..first].iter_mut().for_each(|call| call.hidden = hidden);
     }
     trace.calls = calls;
-}
-
-fn is_partial(call: &CallRow) -> bool {
-    call.reported().is_some_and(|usage| usage.trust == Trust::Partial)
 }
 
 fn output(trace: &Trace, call: &CallRow) -> u64 {

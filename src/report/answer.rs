@@ -13,6 +13,7 @@ use super::finding;
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::refetch;
 use super::scenario;
+use super::span::day;
 use super::words::{counted, counted_as, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
@@ -21,7 +22,6 @@ use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, 
 use crate::list::Arrange;
 use crate::statistics::{Bars, Estimate, Finding, Sample, WORTH, Within};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recorded messages; a real agent might have acted differently";
 
@@ -40,7 +40,8 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let mut lines: Vec<String> = unlike(corpus, replays, baselines, asked).into_iter().collect();
     lines.extend(verdict);
     lines.extend(refetch::in_brief(replays, asked.cache));
-    lines.extend((!corpus.traces.is_empty()).then(|| calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted)));
+    let check = || calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted);
+    lines.extend((!corpus.traces.is_empty()).then(|| check() + &yours_unchecked(baselines, asked).unwrap_or_default()));
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
     lines.push(format!("{OPEN_LOOP}{longer}."));
     // What holds for all rows stands with the answer: the table and the steps leave room for it.
@@ -49,6 +50,17 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     sections.push(Section::lines(lines));
     sections.extend(warned(WARNED.saturating_sub(cautions.len()), baselines.with_own(replays)));
     Screen { title: heading(corpus), sections, next: asked.next.clone(), held, ..Screen::default() }
+}
+
+/// That compactions are predicted by the agents' defaults, where the user's own settings give others; `None` where they give as many.
+fn yours_unchecked(baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
+    let own = baselines.own.filter(|own| own.agents.values().any(|agent| agent.configured_sessions > 0))?;
+    let beside = baselines.recording?.beside_all(&own.replay, asked.cache);
+    let (told, all) = (asked.predicted?.1, beside.recorded_compactions);
+    (told > 0 && beside.compactions != all).then(|| {
+        let times = counted(beside.compactions, "time");
+        format!(" Compactions are predicted by the agents' defaults; {} compacts {times}, the logs {}.", own.replay.policy, grouped(all))
+    })
 }
 
 /// What stands in logs without a call, and that nothing can be said of it; `None` where there is one.
@@ -71,10 +83,11 @@ pub(super) fn heading(corpus: &Corpus) -> String {
     format!("{agents}{}, {}{days}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"))
 }
 
-/// The days of the recordings: `2026-01-08 to 2026-02-15`; absent where no log has a time.
+/// The days of the first and the last call: `2026-01-08 to 2026-02-15`; absent where no log has a time.
 pub(super) fn days(corpus: &Corpus) -> Option<String> {
-    let mut days: BTreeSet<String> = corpus.traces.each().filter_map(|trace| trace.day()).collect();
-    let (first, last) = (days.first()?.clone(), days.pop_last()?);
+    let spans: Vec<(i64, i64)> = corpus.traces.each().filter_map(|trace| Some((trace.first_call()?, trace.last_call()?))).collect();
+    let (first, last) = (spans.iter().map(|span| span.0).min()?, spans.iter().map(|span| span.1).max()?);
+    let [first, last] = [first, last].map(day);
     Some(if first == last { first } else { format!("{first} to {last}") })
 }
 
@@ -242,7 +255,9 @@ pub(super) fn verdict<'a>(
         (unpriced.count(), "session without a price is", "sessions without a price are"),
     ];
     let left_out = left_out.into_iter().filter(|(count, ..)| *count > 0);
-    let left_out = left_out.map(|(count, one, many)| format!(" {} left out.", counted_as(count as u64, one, many))).collect::<String>();
+    let left_out = left_out
+        .map(|(count, one, many)| format!(" {} left out here, not in the rows.", counted_as(count as u64, one, many)))
+        .collect::<String>();
     let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let own_error = bars.own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();

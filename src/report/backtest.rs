@@ -36,13 +36,15 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     notes.extend(cautions::of_versions(corpus));
     let rows = flat(corpus, result);
     let mut sections = vec![Section::lines(summary(result))];
-    let screen = Some(screen(corpus, result));
     if !rows.rows.is_empty() {
         sections.push(fields(corpus).table(3, all(result)).titled("Events"));
     }
     let by = if asked.by.is_empty() { &[Grouping::Policy][..] } else { &asked.by };
     let groups = tested_rows(corpus, result, by);
-    sections.extend(grouped_table(groups.clone(), by));
+    let grouped = grouped_table(groups.clone(), by);
+    // What is asked for stands before the single events.
+    let screen = Some(screen(corpus, result, grouped.clone().filter(|_| !asked.by.is_empty())));
+    sections.extend(grouped);
     sections.extend(reasons(corpus, result));
     let again = experiment::read_again(corpus);
     let of_again = read_again::sections(&again);
@@ -54,7 +56,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
 }
 
 /// The answer, and the events: those that are no hits first.
-fn screen(corpus: &Corpus, result: &Backtest) -> Screen {
+fn screen(corpus: &Corpus, result: &Backtest, grouped: Option<Section>) -> Screen {
     let events: Vec<&Tested> = result.events().collect();
     let error = result.median_of_hits(Tested::token_error_millionths);
     let nothing = || match result.sessions.len() as u64 {
@@ -74,7 +76,7 @@ fn screen(corpus: &Corpus, result: &Backtest) -> Screen {
     let mut rows: Vec<Row<'_>> = all(result).collect();
     rows.arrange_by_key(|(_, event)| event.verdict == Verdict::Hit);
     let events = fields(corpus).table(3, rows).told("Events, simulated beside recorded; those that were not predicted first");
-    Screen { sections: [Section::lines(lines.collect())].into_iter().chain(events).collect(), ..Screen::default() }
+    Screen { sections: [Section::lines(lines.collect())].into_iter().chain(grouped).chain(events).collect(), ..Screen::default() }
 }
 
 /// Events that count neither for nor against.

@@ -136,7 +136,7 @@ pub fn cause_name(cause: Cause) -> &'static str {
 
 /// The day of a break; empty where the log has no times.
 pub fn day(one: &CacheBreak) -> String {
-    one.time.map(moment).and_then(|moment| moment.get(..10).map(str::to_owned)).unwrap_or_default()
+    one.time.map(super::span::day).unwrap_or_default()
 }
 
 /// Sums by what they have in common: the dearest first, days in their order.

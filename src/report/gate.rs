@@ -263,10 +263,11 @@ fn table(measures: &[Moved]) -> Table {
         .table(1, rows)
 }
 
-/// The sessions that moved what has a limit.
+/// The sessions that moved what has a limit, those of exceeded limits first.
 fn movers(measures: &[Moved]) -> Table {
     let mut rows: Vec<Row<'_>> = Vec::new();
-    for moved in measures.iter().filter(|moved| !moved.allowed.is_empty()) {
+    let (exceeded, others): (Vec<&Moved>, Vec<&Moved>) = measures.iter().partition(|moved| !moved.exceeded.is_empty());
+    for moved in exceeded.into_iter().chain(others).filter(|moved| !moved.allowed.is_empty()) {
         let row = |session: &MovedSession| (moved, Cell::text(&session.session), Some((session.baseline, session.now)));
         rows.extend(moved.sessions.iter().take(SHOWN).map(row));
         let rest = moved.sessions.len().saturating_sub(SHOWN);

@@ -8,6 +8,7 @@ use super::field::Fields;
 use super::notes;
 use super::record::any::Record;
 use super::record::inspect::InspectRecord;
+use super::span::day;
 use super::words::{counted, grouped, percent, three_digits};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
@@ -348,9 +349,4 @@ fn session_fields<'a>() -> Fields<'a, Session<'a>> {
         .with(PRUNINGS, |(_, contents)| Cell::Count(contents.prunings))
         .with(Column::name("parent", "parent"), move |(trace, _)| trace.parent.as_deref().map_or(Cell::Empty, text))
         .with(Column::name("source", "file"), move |(trace, _)| text(&trace.source))
-}
-
-/// The day of a moment, in UTC.
-fn day(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis).map(|time| time.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
 }

@@ -26,6 +26,11 @@ pub fn lifetime(millis: i64) -> String {
     }
 }
 
+/// The day of a moment, in UTC; empty where it is none that a calendar has.
+pub fn day(millis: i64) -> String {
+    moment(millis).split('T').next().unwrap_or_default().to_owned()
+}
+
 /// A moment as `2026-03-15T09:30:00Z`; empty where it is none that a calendar has.
 pub fn moment(millis: i64) -> String {
     jiff::Timestamp::from_millisecond(millis).map(|time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default()

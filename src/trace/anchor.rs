@@ -12,7 +12,7 @@ impl CallRow {
     /// What the provider reported of a prompt, also of one that is not all in the log: of an attached file, of what its own tools found. Such usage
     /// anchors no text. `None` where it holds less than the log shows: then it is of a part of the prompt.
     pub fn reported(&self) -> Option<Usage> {
-        let partial = || self.usage.filter(|usage| usage.trust == Trust::Partial && usage.prompt > 0 && usage.prompt >= self.visible);
+        let partial = || self.usage.filter(|usage| usage.trust == Trust::Partial && usage.prompt > 0 && self.covers);
         self.anchor().or_else(partial)
     }
 

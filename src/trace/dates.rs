@@ -21,6 +21,12 @@ impl Trace {
         self.messages.get(call.message as usize)?.time
     }
 
+    /// The time of the first call, in milliseconds since 1970; of the first message with a date where no call has one, `None` without any date.
+    pub fn first_call(&self) -> Option<i64> {
+        let first = self.calls.iter().find_map(|call| self.time_of(call));
+        first.or_else(|| self.messages.iter().find_map(|message| message.time))
+    }
+
     /// The time of the last call, in milliseconds since 1970; of the last message with a date where no call has one, `None` without any date.
     pub fn last_call(&self) -> Option<i64> {
         let last = self.calls.iter().rev().find_map(|call| self.time_of(call));

@@ -33,6 +33,7 @@ pub fn call(message: u32) -> CallRow {
         missing: 0,
         output: 0,
         chained: true,
+        covers: false,
         predicted_growth: None,
         key: None,
     }

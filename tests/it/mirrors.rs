@@ -145,6 +145,32 @@ fn a_call_without_an_id_is_copied_with_its_session() {
     }
 }
 
+/// A fork repeats the reply that started it without its usage. Where items have no ids, its tool call tells that it is the same one.
+#[test]
+fn a_copied_reply_without_usage_is_known_by_its_tool_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let item = |payload: &str| format!("{{\"type\":\"response_item\",\"payload\":{payload}}}\n");
+    let head = |id: &str| format!("{{\"type\":\"session_meta\",\"payload\":{{\"id\":\"{id}\"}}}}\n");
+    let usage = |total: u64, input: u64| {
+        let sums =
+            format!(r#""total_token_usage":{{"input_tokens":{total}}},"last_token_usage":{{"input_tokens":{input},"output_tokens":1}}"#);
+        format!("{{\"type\":\"event_msg\",\"payload\":{{\"type\":\"token_count\",\"info\":{{{sums}}}}}}}\n")
+    };
+    let said = |role: &str| item(&format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"output_text","text":"{role}"}}]}}"#));
+    let reasoning = item(r#"{"type":"reasoning","summary":[],"encrypted_content":"abcd"}"#);
+    let spawn = item(r#"{"type":"function_call","call_id":"call_eZzi5JF98tFi9v9t","name":"spawn_agent","arguments":"{}"}"#);
+    let result = item(r#"{"type":"function_call_output","call_id":"call_eZzi5JF98tFi9v9t","output":"ok"}"#);
+    let begin = [said("user"), reasoning, spawn].concat();
+    let origin = [head("s0"), begin.clone(), usage(900, 900), result.clone()].concat();
+    // The copy is the longer one, too.
+    let more: String = (1..4).map(|turn| said("assistant") + &usage(800 * turn, 800) + &said("user")).collect();
+    let fork = [head("s1"), begin, result, more].concat();
+    std::fs::write(folder.path().join("origin.jsonl"), origin).unwrap();
+    std::fs::write(folder.path().join("fork.jsonl"), fork).unwrap();
+    let corpus = inspected(&[&folder.path().to_string_lossy()])["corpus"].clone();
+    assert_eq!([&corpus["calls"], &corpus["recorded_prompt_tokens"]], [&json!(4), &json!(3_300)]);
+}
+
 /// A measured corpus says the same as its logs, and sub-agents that are left out are left out of mirrors too.
 #[test]
 fn traces_and_selections_know_of_mirrors() {

@@ -316,6 +316,38 @@ fn what_follows_a_compaction_without_usage_is_priced_as_sent() {
     assert!(cost > 0.0 && cost < tokens as f64 * 1.25e-6 + 0.001, "{cost}");
 }
 
+/// What a compaction took out is not asked of a partial prompt behind it: its usage is recorded.
+#[test]
+fn a_partial_prompt_behind_a_compaction_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let item = |payload: Value| json_of!({"type": "response_item", "payload": payload});
+    let said = |role: &str, words: usize| {
+        item(json_of!({"type": "message", "role": role, "content": [{"type": "text", "text": "word ".repeat(words)}]}))
+    };
+    let usage = |total: u64, input: u64| {
+        let sums =
+            json_of!({"total_token_usage": {"input_tokens": total}, "last_token_usage": {"input_tokens": input, "output_tokens": 9}});
+        json_of!({"type": "event_msg", "payload": {"type": "token_count", "info": sums}})
+    };
+    let search = item(json_of!({"type": "web_search_call", "id": "ws_1", "action": {"type": "search"}}));
+    let compacted = json_of!({"type": "compacted", "payload": {"message": "short", "replacement_history": [{"type": "message", "role": "user", "content": []}]}});
+    let begin =
+        [json_of!({"type": "session_meta", "payload": {"id": "s"}}), said("user", 9_000), said("assistant", 9), usage(12_000, 12_000)];
+    let estimated = |prompt: u64| {
+        let lines = begin.iter().chain([&compacted]).cloned().chain([
+            said("user", 900),
+            search.clone(),
+            said("assistant", 9),
+            usage(12_000 + prompt, prompt),
+        ]);
+        let path = folder.path().join("rollout.jsonl");
+        fs::write(&path, lines.map(|line| line.to_string() + "\n").collect::<String>()).unwrap();
+        json(&["replay", &path.to_string_lossy(), "-p", "none"])["recorded"]["estimated_calls"].clone()
+    };
+    // One that holds less than what came since is of a part of the prompt alone.
+    assert_eq!([estimated(3_000), estimated(300)], [json_of!(0), json_of!(1)]);
+}
+
 /// Replies of Claude Code whose log holds a placeholder are estimated: each report on the recorded price says how much of it that is.
 #[test]
 fn estimated_replies_are_told_beside_the_recorded_price() {

@@ -77,7 +77,7 @@ impl Baseline {
             .zip(figures.each())
             .zip(origins(corpus.traces.each().map(|trace| Lineage::of(&trace))))
             .map(|((trace, figures), origin)| BaselineSession {
-                session: name(&trace),
+                session: session_name(&trace),
                 digest: digest(&trace),
                 values: values(&figures),
                 origin,
@@ -165,7 +165,8 @@ fn over_sessions(metric: &Metric, sessions: &[BaselineSession], place: usize) ->
     metric.over_sessions.of(values)
 }
 
-fn name(trace: &Trace) -> String {
+/// A session's name in a baseline: that of its file, without the folder, and its id.
+pub fn session_name(trace: &Trace) -> String {
     let file = Path::new(&trace.source).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     format!("{file} {}", trace.id)
 }

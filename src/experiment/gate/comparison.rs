@@ -122,8 +122,9 @@ fn comparable(baseline: &Baseline, now: &Baseline) -> Result<(), Mismatch> {
     // A session is known by what was measured: its file may have another name by now.
     let same = pairs(baseline, now);
     let (was, is) = (by_digest(baseline), by_digest(now));
+    let names: BTreeMap<&str, &BaselineSession> = baseline.sessions.iter().rev().map(|session| (&*session.session, session)).collect();
     let measured_otherwise = |session: &&BaselineSession| {
-        let of_name = baseline.sessions.iter().find(|other| other.session == session.session);
+        let of_name = names.get(&*session.session);
         !was.contains_key(session.digest.as_str()) && of_name.is_some_and(|other| !is.contains_key(other.digest.as_str()))
     };
     let changed = now.sessions.iter().filter(measured_otherwise).count();

@@ -5,5 +5,5 @@ mod baseline;
 mod comparison;
 
 pub use allowance::Allowance;
-pub use baseline::{Baseline, BaselineSession, SCHEMA};
+pub use baseline::{Baseline, BaselineSession, SCHEMA, session_name};
 pub use comparison::{Comparison, Mismatch, Moved, MovedSession, compare};

@@ -381,12 +381,24 @@ impl Session<'_> {
         for request in data.tool_requests.iter().flatten() {
             parts.push(self.made.tool_call(&request.tool_call_id, &request.name, request.arguments));
         }
+        let output = sound(data.output_tokens.known(), lose);
+        // A reply with long reasoning is written in pieces, an event each; the last one has its output.
+        if let Some((own, call)) = data.api_call_id.some_id().and_then(|id| self.last_call(id)) {
+            own.extend(parts);
+            call.output = output.or(call.output);
+            return;
+        }
         let id = data.api_call_id.some_id().or(data.message_id.some_id()).unwrap_or_default();
         self.model_from(Some(self.made.next()), &data.model);
         // Which model it was may be known only later: the calls are linked by their models in the end.
-        let output = sound(data.output_tokens.known(), lose);
         let call = Call { model: data.model.to_string(), output, ..self.made.call(id, "", None) };
         self.list(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) }, event, time);
+    }
+
+    /// The parts and the call of the last message, where that is of this request.
+    fn last_call(&mut self, id: &str) -> Option<(&mut Vec<Part>, &mut Call)> {
+        let message = self.made.transcript.messages.last_mut()?;
+        Some((&mut message.parts, message.call.as_deref_mut().filter(|call| call.id == id)?))
     }
 
     /// Programs that drive the agent record what each request cost; the agent itself does not.

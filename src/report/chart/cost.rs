@@ -5,33 +5,38 @@ use super::document::{Axis, Drawing, Drawn, Form, Hue, Named, NothingToDraw, Plo
 use super::few::{LINES, few};
 use super::kind::{Kind, Material, Need};
 use crate::cost::CacheKind;
-use crate::experiment::{Beside, RecordedSession, Replay};
+use crate::experiment::{Beside, Replay};
 use crate::list::Arrange;
 use crate::report::answer::verdict;
 use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::field::Fields;
-use crate::report::recording::{self, RECORDED};
+use crate::report::recording::RECORDED;
 use crate::report::words::{counted_as, dollars, grouped};
 use crate::statistics::front;
+use crate::units::signed;
 
-/// A policy: its cost in thousand-millionths of a dollar, and the tokens that it saves.
+/// A policy or the recording: its cost in thousand-millionths of a dollar, and the tokens that it saves.
 struct Point<'a> {
-    replay: &'a Replay,
+    name: &'a str,
     cost: u64,
     saved: i64,
     /// Recorded tokens that the saving is a share of.
     whole: u64,
+    /// Sessions that it fails.
+    failed: u64,
 }
 
 impl Point<'_> {
-    fn place(&self) -> (f64, f64) {
-        (self.cost as f64, self.saved as f64 / self.whole.max(1) as f64)
+    fn of(replay: &Replay, cache: CacheKind) -> Point<'_> {
+        let Replay { policy, bill, totals, .. } = replay;
+        let (cost, saved, whole) = (bill.with(cache).nano_usd(), totals.tokens_saved(), totals.recorded_tokens);
+        Point { name: policy, cost, saved, whole, failed: totals.failed_sessions }
     }
 
-    fn failed(&self) -> u64 {
-        self.replay.totals.failed_sessions
+    fn place(&self) -> (f64, f64) {
+        (self.cost as f64, self.saved as f64 / self.whole.max(1) as f64)
     }
 }
 
@@ -48,57 +53,59 @@ pub const COST: Kind = Kind {
 /// The chart of policies whose bills have been made, with the cache that was asked for.
 fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, replays, baselines, checks, cache, .. } = *material;
-    let point = |replay| Point {
-        replay,
-        cost: replay.bill.with(cache).nano_usd(),
-        saved: replay.totals.tokens_saved(),
-        whole: replay.totals.recorded_tokens,
-    };
     let told = |replay: &&Replay| replay.bill.is_priced() && replay.totals.is_comparable();
-    let points: Vec<Point<'_>> = replays.iter().filter(told).map(point).collect();
+    let policies: Vec<Point<'_>> = replays.iter().filter(told).map(|replay| Point::of(replay, cache)).collect();
+    let cheapest = policies.iter().min_by_key(|point| (point.failed, point.cost, point.saved));
+    let cheapest = cheapest.ok_or(NothingToDraw::Nothing("no call of these sessions has a known price".to_owned()))?;
     let own = baselines.own.map(|own| &own.replay).filter(told).map(|own| {
-        let point = point(own);
-        let beyond = left_to_the_recording(material, own);
+        let (point, beyond) = (Point::of(own, cache), left_to_the_recording(material, own));
         Point { cost: point.cost + beyond.nano_usd, whole: point.whole + beyond.recorded_tokens, ..point }
     });
-    let recorded = baselines.recording.map(|recording| &recording.sum).filter(|sum| sum.is_priced() && !points.is_empty());
-    let failed: Vec<u64> = points.iter().map(Point::failed).collect();
+    let fewest = policies.iter().chain(&own).map(|point| point.failed).min().unwrap_or(0);
+    let recording = baselines.recording.filter(|recording| recording.sum.is_priced());
+    let recorded = recording.and_then(|recording| {
+        let (cost, whole) = (recording.beside_nano_usd(cache)?, recording.sum.totals.prompt_tokens);
+        Some(Point { name: RECORDED, cost, saved: 0, whole, failed: fewest })
+    });
+    let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).map(|(sentence, _)| sentence);
+    let title = title.unwrap_or_else(|| {
+        let price = |point: &Point<'_>| dollars(signed(point.cost));
+        let beside = recorded.as_ref().map_or_else(String::new, |recorded| format!("; {RECORDED}: {}", price(recorded)));
+        format!("The lowest price is {} under {}{beside}", price(cheapest), cheapest.name)
+    });
+    // What follows the first sentence of a verdict stands on the first screen.
+    let title = title.split(". ").next().and_then(|first| first.split("; it").next()).unwrap_or_default().trim_end_matches('.').to_owned();
+    let named = policies.len();
+    let (own_place, recorded_place) = (own.as_ref().map(|_| named), recorded.as_ref().map(|_| named + usize::from(own.is_some())));
+    let points: Vec<Point<'_>> = policies.into_iter().chain(own).chain(recorded).collect();
+    let failed: Vec<u64> = points.iter().map(|point| point.failed).collect();
     let on_front = front(&failed, |one, other| {
         let (Some(one), Some(other)) = (points.get(one), points.get(other)) else { return Vec::new() };
         vec![one.cost.cmp(&other.cost), other.saved.cmp(&one.saved)]
     });
     let mut front: Vec<&Point<'_>> = points.iter().zip(&on_front).filter(|(_, on)| **on).map(|(point, _)| point).collect();
     front.arrange_by_key(|point| (point.cost, point.saved));
-    let cheapest = front.first().ok_or(NothingToDraw::Nothing("no call of these sessions has a known price".to_owned()))?;
-    let most = front.iter().max_by_key(|point| point.saved);
-    let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).map(|(sentence, _)| sentence);
-    let title = title.unwrap_or_else(|| {
-        let price = |nano_usd: u64| dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX));
-        let beside = recorded.map_or_else(String::new, |sum| format!("; recorded: {}", price(sum.nano_usd())));
-        format!("The lowest price is {} under {}{beside}", price(cheapest.cost), cheapest.replay.policy)
-    });
-    // What follows the first sentence of a verdict stands on the first screen.
-    let title = title.split(". ").next().and_then(|first| first.split("; it").next()).unwrap_or_default().trim_end_matches('.').to_owned();
-    let line = "the front: no policy is both cheaper and saves more";
+    let line = "the front: none is both cheaper and saves more";
     let line = Series::of(line, Hue::Limit, Form::Steps, Provenance::Simulated, edge(&points, &front));
     let line = line.named(if points.len() > 1 { Named::Key } else { Named::Nowhere });
     // The ends of the front come first, then the others on it.
     let rank = |place: usize| {
         let point = points.get(place)?;
-        let told = [front.first(), most].into_iter().flatten().any(|told| std::ptr::eq(*told, point));
+        let told = [front.first(), front.last()].into_iter().flatten().any(|told| std::ptr::eq(*told, point));
         Some((!told, !on_front.get(place)?, point.cost))
     };
-    let shown = few(points.len(), LINES, rank);
-    let others = (0..points.len()).filter(|place| !shown.places.contains(place)).filter_map(|place| points.get(place)).map(Point::place);
+    let shown = few(named, LINES, rank);
+    let others = (0..named).filter(|place| !shown.places.contains(place)).filter_map(|place| points.get(place)).map(Point::place);
     let name = counted_as(shown.rest() as u64, "more policy", "more policies");
     let others = Series::of(name, Hue::Limit, Form::Dots, Provenance::Simulated, others.collect());
     let others = others.named(if shown.rest() > 0 { Named::Key } else { Named::Nowhere });
-    let dot = |point: &Point<'_>, hue: Hue| Series::of(&point.replay.policy, hue, Form::Dots, Provenance::Simulated, vec![point.place()]);
-    let dots = shown.places.iter().filter_map(|place| points.get(*place)).enumerate();
-    let dots = dots.map(|(number, point)| dot(point, Hue::Other(number)));
-    let place = |sum: &RecordedSession| vec![(sum.nano_usd() as f64, 0.0)];
-    let recorded = recorded.map(|sum| Series::of("recorded", Hue::Recorded, Form::Dots, Provenance::Recorded, place(sum)));
-    let own_dot = own.as_ref().map(|own| dot(own, Hue::Own));
+    let hues = shown.places.iter().enumerate().map(|(number, place)| (Hue::Other(number), Provenance::Simulated, *place));
+    let own_hue = own_place.map(|place| (Hue::Own, Provenance::Simulated, place));
+    let recorded_hue = recorded_place.map(|place| (Hue::Recorded, Provenance::Recorded, place));
+    let dots = hues.chain(own_hue).chain(recorded_hue).filter_map(|(hue, provenance, place)| {
+        let point = points.get(place)?;
+        Some(Series::of(point.name, hue, Form::Dots, provenance, vec![point.place()]))
+    });
     let with = match cache {
         CacheKind::Recorded => "with the prompt cache as recorded",
         CacheKind::None => "without a prompt cache",
@@ -106,31 +113,34 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         CacheKind::Perfect => "with a perfect prompt cache",
     };
     let few = shown.note("cost, the front first,", "have a name");
-    let fewest = points.iter().map(Point::failed).min().unwrap_or(0);
-    let failing = points.iter().filter(|point| point.failed() > fewest);
-    let failing: Vec<String> = failing.map(|point| format!("{} ({})", point.replay.policy, grouped(point.failed()))).collect();
+    let failing = points.iter().filter(|point| point.failed > fewest);
+    let failing: Vec<String> = failing.map(|point| format!("{} ({})", point.name, grouped(point.failed))).collect();
     let off = format!("Not on the front, for they fail more sessions than the others: {}.", failing.join(", "));
     let few = few.into_iter().chain((!failing.is_empty()).then_some(off));
     let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
     notes.extend(material.coverage().map(|covers| format!("{covers}; the others are added as recorded.")));
-    let mut data = data(points.iter().zip(on_front.iter().copied()).chain(own.iter().map(|own| (own, false))));
-    let beside = baselines
-        .recording
-        .filter(|recording| recording.sum.is_priced())
-        .map(|recording| vec![Cell::name(RECORDED), recording::cost(&recording.sum), Cell::SignedTokens(0), Cell::Empty, Cell::Empty]);
-    data.rows.append(beside.into_iter().collect());
+    notes.extend(recording.and_then(|recording| {
+        let price = dollars(signed(recording.sum.nano_usd()));
+        match recorded_place.and_then(|place| points.get(place)) {
+            None => Some(format!("The recording has no dot: its {price} are with another cache.")),
+            Some(point) if point.cost != recording.sum.nano_usd() => Some(format!(
+                "The recording's dot has the modelled cache that the policies have where logs count none; as recorded {price}."
+            )),
+            Some(_) => None,
+        }
+    }));
     Ok(Drawn {
         title,
         subtitle: format!("List price of all calls {with} against prompt tokens saved; policies are simulated"),
+        data: data(points.iter().zip(on_front.iter().copied())),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("cost", Quantity::Money) },
             y: Axis { from: None, ..Axis::of("prompt tokens saved", Quantity::Share) },
-            series: [line, others].into_iter().chain(dots).chain(own_dot).chain(recorded).collect(),
+            series: [line, others].into_iter().chain(dots).collect(),
             limits: Vec::new(),
             marks: Vec::new(),
         }),
         notes,
-        data,
     })
 }
 
@@ -139,7 +149,7 @@ fn left_to_the_recording(material: &Material<'_>, own: &Replay) -> Beside {
     let sessions = material.baselines.recording.into_iter().flat_map(|recording| recording.sessions.each());
     let uncovered = sessions.zip(own.outcomes.each()).filter(|(_, outcome)| outcome.calls.is_empty()).map(|(session, _)| session);
     uncovered.fold(Beside::default(), |sum, session| Beside {
-        nano_usd: sum.nano_usd + session.nano_usd(),
+        nano_usd: sum.nano_usd + session.beside_nano_usd(material.cache).unwrap_or_else(|| session.nano_usd()),
         recorded_tokens: sum.recorded_tokens + session.totals.prompt_tokens,
         ..sum
     })
@@ -157,7 +167,7 @@ fn edge(points: &[Point<'_>], front: &[&Point<'_>]) -> Vec<(f64, f64)> {
 /// A row for each policy, and whether it stands on the front.
 fn data<'a>(points: impl Iterator<Item = (&'a Point<'a>, bool)>) -> Table {
     Fields::<(&Point<'_>, bool)>::new()
-        .with(Column::name("policy", "policy"), |(point, _)| Cell::name(&point.replay.policy))
+        .with(Column::name("policy", "policy"), |(point, _)| Cell::name(point.name))
         .with(Column::simulated("cost", "cost", Unit::Money), |(point, _)| Cell::money(point.cost))
         .with(Column::simulated("tokens_saved", "tokens saved", Unit::Tokens), |(point, _)| Cell::SignedTokens(point.saved))
         .with(Column::simulated("tokens_saved_share", "saved", Unit::Share), |(point, _)| Cell::Share {

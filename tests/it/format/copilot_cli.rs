@@ -60,6 +60,23 @@ fn a_call_has_the_model_that_is_named_around_it() {
     assert_eq!(log(&[reply]), [call("", false)]);
 }
 
+/// A reply with long reasoning is written in pieces: events of one request, the last of them with its output.
+#[test]
+fn events_of_one_request_are_one_call() {
+    let piece = |request: &str, data: &str| {
+        format!(
+            r#"{{"type":"assistant.message","id":"e","timestamp":"2026-07-19T23:14:51.328Z","parentId":null,"data":{{"apiCallId":"{request}",{data}}}}}"#
+        )
+    };
+    let sealed = r#""content":"","reasoningOpaque":"abcd""#;
+    let end = r#""content":"Well","toolRequests":[{"toolCallId":"t","name":"view","arguments":{}}],"outputTokens":"#;
+    let lines = [piece("r1", sealed), piece("r1", sealed), piece("r1", &format!("{end}1851")), piece("r2", &format!("{end}7"))];
+    let (transcripts, _) = read_text("events.jsonl", &lines.join("\n"));
+    assert_eq!(in_short(&transcripts[0]), ["a: ~4 | ~4 | Well | view(t)", "a: Well | view(t)"]);
+    let calls = transcripts[0].messages.iter().filter_map(|message| message.call.as_ref());
+    assert_eq!(calls.map(|call| (call.id.as_str(), call.output)).collect::<Vec<_>>(), [("r1", Some(1851)), ("r2", Some(7))]);
+}
+
 #[test]
 fn what_the_agent_counts_beside_the_conversation_is_the_overhead() {
     let folder = tempfile::tempdir().unwrap();

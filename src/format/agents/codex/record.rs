@@ -171,6 +171,11 @@ pub struct Item<'a> {
 }
 
 impl Item<'_> {
+    /// What a reply is known by in another file: the item's id, or that of its tool call where items have none.
+    pub fn reply_id(&self) -> &str {
+        self.id.some_id().or(self.call_id.some_id()).unwrap_or_default()
+    }
+
     /// Bytes that the metadata of an item takes in it, with its key, a comma and a colon. The program counts items with it.
     pub fn metadata_bytes(&self) -> u32 {
         const KEY: usize = ",\"internal_chat_message_metadata_passthrough\":".len();

@@ -373,6 +373,9 @@ impl<'s> Session<'s> {
             && let Some(message) = self.made.transcript.messages.get_mut(open.message)
         {
             message.parts.extend(parts);
+            if message.id.is_empty() {
+                item.reply_id().clone_into(&mut message.id);
+            }
             return;
         }
         self.close();
@@ -380,7 +383,7 @@ impl<'s> Session<'s> {
         let pending = self.pending.take();
         let usage_first = pending.is_some();
         let call = pending.unwrap_or_else(|| self.new_call(String::new(), None));
-        self.push(Message { id: item.id.id().to_owned(), call: Some(Box::new(call)), time, ..Message::new(Role::Assistant, parts) });
+        self.push(Message { id: item.reply_id().to_owned(), call: Some(Box::new(call)), time, ..Message::new(Role::Assistant, parts) });
         self.open = Some(Response { message: self.made.next() - 1, usage_first, answered: false, aborted: false, served: false });
     }
 
