@@ -38,7 +38,8 @@ const ROWS: Choices<By> = &[
     ("file", By::File, "Files that sessions read, those read most often first (--with-paths names them)"),
     ("day", By::Group(GroupBy::Day), "Days of calls, in UTC, the newest first"),
     ("project", By::Group(GroupBy::Project), "Projects, as the logs name them"),
-    ("agent", By::Group(GroupBy::Agent), "Agents"),
+    ("agent", By::Group(GroupBy::Agent), "Agents, with what their calls cost"),
+    ("model", By::Group(GroupBy::Model), "Models, with what their calls cost"),
     ("block", By::Group(GroupBy::Block), "Blocks of five hours, as subscriptions count them"),
 ];
 

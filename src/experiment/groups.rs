@@ -1,4 +1,4 @@
-//! Sessions and calls by day, project, agent, or block of five hours: what the logs say of each group, and what policies would have sent there.
+//! Sessions and calls by day, project, agent, model, or block of five hours: what the logs say of each group, and what policies would have sent there.
 
 use super::recording::Recording;
 use super::replay::Replay;
@@ -22,6 +22,8 @@ pub enum GroupBy {
     Project,
     /// The agent that made the calls.
     Agent,
+    /// The model that answered them.
+    Model,
     /// The block of five hours in which they were made.
     Block,
 }
@@ -29,7 +31,7 @@ pub enum GroupBy {
 /// What the logs say of a group. Figures of a session that lies in several groups are cut by call; replays never are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// What it is called: a day, a project, an agent, the beginning of a block. Empty where the logs do not say it.
+    /// What it is called: a day, a project, an agent, a model, the beginning of a block. Empty where the logs do not say it.
     pub label: String,
     /// Sessions with a call in it.
     pub sessions: u64,
@@ -62,7 +64,7 @@ pub struct Grouped {
     pub by: GroupBy,
     /// The policies, in the order of the figures of a group.
     pub policies: Vec<String>,
-    /// Days and blocks in their order, projects and agents by their names.
+    /// Days and blocks in their order, projects, agents and models by their names.
     pub groups: Vec<Group>,
 }
 
@@ -90,12 +92,13 @@ impl Grouped {
     }
 }
 
-/// The groups: days and blocks in their order, projects and agents by their names; what no log names comes first.
+/// The groups: days and blocks in their order, projects, agents and models by their names; what no log names comes first.
 fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
     let starts = if by == GroupBy::Block { blocks(corpus) } else { Vec::new() };
     let projects = if by == GroupBy::Project { projects(corpus) } else { BTreeMap::new() };
     let label = |trace: &Trace, call: usize| match by {
         GroupBy::Agent => trace.agent.clone(),
+        GroupBy::Model => trace.calls.get(call).and_then(|call| trace.model_of(call)).unwrap_or_default().to_owned(),
         GroupBy::Project => trace.project.and_then(|project| projects.get(&project).cloned()).unwrap_or_default(),
         GroupBy::Day => time_of(trace, call).map(|time| time.strftime("%Y-%m-%d").to_string()).unwrap_or_default(),
         GroupBy::Block => {

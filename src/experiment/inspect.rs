@@ -174,8 +174,8 @@ pub fn by_model(corpus: &Corpus, catalog: &Catalog) -> BTreeMap<String, ModelSha
     for trace in corpus.traces.each() {
         let mut met: BTreeSet<Option<u32>> = BTreeSet::new();
         for call in &trace.calls {
-            let name = call.model.and_then(|model| trace.models.get(model as usize)).cloned().unwrap_or_default();
-            let share = models.entry(name).or_default();
+            let name = trace.model_of(call).unwrap_or_default();
+            let share = models.entry(name.to_owned()).or_default();
             share.sessions += u64::from(met.insert(call.model));
             share.calls += 1;
             if let Some(usage) = &call.usage {

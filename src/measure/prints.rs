@@ -36,7 +36,7 @@ pub fn of(trace: &Trace, tool_calls: &FxHashMap<u64, u32>) -> Vec<u64> {
             id(call.key).into_iter().for_each(&mut add);
             let usage = call.usage.unwrap_or_default();
             [usage.prompt, usage.cache_read, usage.output].into_iter().for_each(&mut add);
-            let model = call.model.and_then(|model| trace.models.get(model as usize)).map_or("", String::as_str);
+            let model = trace.model_of(call).unwrap_or_default();
             hash_of_name(model).into_iter().for_each(&mut add);
         }
         hash.digest()

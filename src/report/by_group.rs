@@ -1,4 +1,4 @@
-//! Days, projects, agents, blocks of five hours: what was recorded in each, and which policy would have sent the fewest tokens.
+//! Days, projects, agents, models, blocks of five hours: what was recorded in each, and which policy would have sent the fewest tokens.
 
 use super::document::{Body, Cell, Column, Screen, Section, Table, Unit};
 use super::field::Fields;
@@ -20,6 +20,7 @@ fn header(by: GroupBy) -> &'static str {
         GroupBy::Day => "day",
         GroupBy::Project => "project",
         GroupBy::Agent => "agent",
+        GroupBy::Model => "model",
         GroupBy::Block => "five hours from",
     }
 }
@@ -36,7 +37,7 @@ fn usage(group: &CallGroup, tokens: u64) -> Cell {
 /// A row for each group: days and blocks the newest first, others by their tokens.
 pub fn section(grouped: &Grouped) -> Section {
     let mut all: Vec<&CallGroup> = grouped.groups.iter().rev().collect();
-    if matches!(grouped.by, GroupBy::Project | GroupBy::Agent) {
+    if matches!(grouped.by, GroupBy::Project | GroupBy::Agent | GroupBy::Model) {
         all.arrange_by_key(|group| std::cmp::Reverse(group.prompt_tokens));
     }
     let minutes = |group: &&CallGroup| match group.compacting_ms {
@@ -76,6 +77,7 @@ pub fn screen(title: String, grouped: &Grouped) -> Screen {
             GroupBy::Day => format!("The day with most prompt tokens is {}", or(&group.label, UNDATED)),
             GroupBy::Block => format!("The five hours with most prompt tokens begin at {}", or(&group.label, UNDATED)),
             GroupBy::Project => format!("The project with most prompt tokens is {}", or(&group.label, UNNAMED)),
+            GroupBy::Model => format!("The model with most prompt tokens is {}", or(&group.label, UNNAMED)),
             GroupBy::Agent => format!("The agent with most prompt tokens is {}", or(&group.label, UNNAMED)),
         };
         let share = percent(i64::try_from(group.prompt_tokens).unwrap_or(i64::MAX), whole);

@@ -15,7 +15,7 @@ use crate::experiment::metric::in_spreadsheets;
 use crate::experiment::{Recording, Replay};
 use crate::list::Arrange;
 use crate::list::List;
-use crate::sim::{Outcome, Totals};
+use crate::sim::{EventKind, Outcome, Totals};
 use crate::trace::Trace;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -60,6 +60,10 @@ struct Met<'a> {
     failed: u64,
     /// Overflows under all policies together.
     overflows: u64,
+    /// The first call that overflows under one of them, from 0.
+    first_overflow: Option<u32>,
+    /// Prompt tokens as recorded; `None` where the corpus is not summed up.
+    recorded: Option<u64>,
     /// Policies that bring it to its end.
     ended: usize,
     /// The policy with the fewest prompt tokens, and that with the most, of those that bring it to its end.
@@ -97,9 +101,10 @@ fn named(replays: &[Replay]) -> Vec<&Replay> {
 
 /// What the policies come to in each session, the most telling first.
 fn met<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
-    let mut met: Vec<Met<'_>> = (0..corpus.traces.len()).map(|place| Met::of(place, named)).collect();
+    let sessions = corpus.traces.each().enumerate();
+    let mut met: Vec<Met<'_>> = sessions.map(|(place, trace)| Met::of(place, trace.sent.map(|sent| sent.prompt_tokens), named)).collect();
     // The sort is stable: equals stay in the order of the corpus.
-    met.arrange_by_key(|met| Reverse((met.failed, met.overflows, met.spread(), met.beside_recorded())));
+    met.arrange_by_key(|met| Reverse((met.failed, met.overflows, met.spread(), met.beside_recorded(), met.recorded)));
     met
 }
 
@@ -118,19 +123,23 @@ fn most_telling(corpus: &Corpus, met: Vec<Met<'_>>, of: usize) -> Section {
     };
     let ((least, least_share), (most, most_share)) = (end(0), end(1));
     let mut fields = Fields::<Met<'_>>::new()
-        .with(Column::name("session", "session"), |met| corpus.traces.at(met.place).map_or(Cell::Empty, |trace| Cell::text(&trace.id)))
-        .with(Column::name("least", "fewest tokens"), least)
-        .with(simulated("least_share", "vs re\u{ad}corded", Unit::Share, 1), least_share);
+        .with(Column::name("session", "session"), |met| corpus.traces.at(met.place).map_or(Cell::Empty, |trace| Cell::text(&trace.id)));
+    if of > 1 {
+        fields = fields.with(Column::name("least", "fewest tokens"), least);
+    }
+    fields = fields.with(simulated("least_share", "vs re\u{ad}corded", Unit::Share, 1), least_share);
     if of > 1 {
         fields = fields
             .with(Column { priority: 1, ..Column::name("most", "most tokens") }, most)
             .with(simulated("most_share", "vs re\u{ad}corded", Unit::Share, 1), most_share);
     }
+    fields = fields.with(recorded, |met| met.recorded.map_or(Cell::Empty, Cell::Tokens));
+    if met.iter().any(|met| met.first_overflow.is_some()) {
+        let first = simulated("first_overflow", "first over\u{ad}flow", Unit::Count, 1)
+            .says("the first call, from 1, that overflows under any of them");
+        fields = fields.with(first, |met| met.first_overflow.map_or(Cell::Empty, |call| Cell::Name(format!("call {}", call + 1))));
+    }
     fields
-        .with(recorded, |met| {
-            let sent = corpus.traces.at(met.place).and_then(|trace| trace.sent);
-            sent.map_or(Cell::Empty, |sent| Cell::Tokens(sent.prompt_tokens))
-        })
         .with(simulated("failed", "fails under", Unit::Count, 1), move |met| Cell::Name(format!("{} of {of}", met.failed)))
         .table(2, met)
         .titled("Sessions, the most telling first; recorded, and simulated under the policies")
@@ -142,7 +151,7 @@ fn vs_recorded((tokens, recorded): Sent) -> Cell {
 }
 
 impl<'a> Met<'a> {
-    fn of(place: usize, replays: &[&'a Replay]) -> Met<'a> {
+    fn of(place: usize, recorded: Option<u64>, replays: &[&'a Replay]) -> Met<'a> {
         let outcomes: Vec<(&Replay, Cow<'a, Outcome>)> =
             replays.iter().filter_map(|replay| Some((*replay, replay.outcomes.at(place)?))).collect();
         let sum = |of: fn(&Totals) -> u64| outcomes.iter().map(|(_, outcome)| of(&outcome.totals)).sum();
@@ -152,7 +161,10 @@ impl<'a> Met<'a> {
         let tokens = |(_, (tokens, _)): &(&Replay, Sent)| *tokens;
         // Of equals the first one is named in both columns.
         let ends = ended().min_by_key(tokens).zip(ended().rev().max_by_key(tokens)).map(|(least, most)| [least, most]);
-        Met { place, ended: ended().count(), failed: sum(|totals| totals.failed_sessions), overflows: sum(|totals| totals.overflows), ends }
+        let overflow = |outcome: &Outcome| outcome.events.iter().find(|event| event.kind == EventKind::Overflow).map(|event| event.call);
+        let first_overflow = outcomes.iter().filter_map(|(_, outcome)| overflow(outcome)).min();
+        let (failed, overflows) = (sum(|totals| totals.failed_sessions), sum(|totals| totals.overflows));
+        Met { place, ended: ended().count(), failed, overflows, first_overflow, recorded, ends }
     }
 
     fn end(&self, which: usize) -> Option<(&'a Replay, Sent)> {

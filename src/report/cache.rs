@@ -250,7 +250,7 @@ fn flat(corpus: &Corpus, found: &CacheReads) -> Table {
     type Row<'a> = (Rc<Cow<'a, Trace>>, &'a CacheBreak);
     let seconds = |millis: Option<i64>| millis.map_or(Cell::Empty, |millis| Cell::Count((millis.max(0) / 1_000).unsigned_abs()));
     let model = |(trace, one): &Row<'_>| {
-        let name = trace.calls.get(one.place).and_then(|call| trace.models.get(call.model? as usize)).map(String::as_str);
+        let name = trace.calls.get(one.place).and_then(|call| trace.model_of(call));
         name.or_else(|| trace.main_model()).map_or(Cell::Empty, Cell::text)
     };
     Fields::<Row<'_>>::new()

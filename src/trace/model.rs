@@ -1,9 +1,14 @@
-//! The model of a session.
+//! The models of a session.
 
-use super::Trace;
+use super::{CallRow, Trace};
 use std::cmp::Reverse;
 
 impl Trace {
+    /// The name of a call's model; `None` where the log names none.
+    pub fn model_of(&self, call: &CallRow) -> Option<&str> {
+        self.models.get(call.model? as usize).map(String::as_str)
+    }
+
     /// The model that made most of the session's calls; the earlier one at a tie. Without any call the first model that is named at all.
     pub fn main_model(&self) -> Option<&str> {
         // By model: its calls, and the first of them.

@@ -448,7 +448,7 @@ impl<'a> Walk<'a> {
     }
 
     fn model_of(&self, call: &CallRow) -> Option<&'a Model> {
-        let name = call.model.and_then(|model| self.trace.models.get(model as usize));
-        self.model.or_else(|| self.catalog.find(name.map_or_else(|| self.trace.main_model().unwrap_or(""), String::as_str)))
+        let name = self.trace.model_of(call).or_else(|| self.trace.main_model());
+        self.model.or_else(|| self.catalog.find(name.unwrap_or_default()))
     }
 }

@@ -186,13 +186,13 @@ fn suffix(quantity: Quantity, unit: f64) -> &'static str {
     }
 }
 
-/// How many decimals a number needs, three at most.
+/// How many decimals a number needs, six at most: money is counted in millionths of a dollar.
 fn decimals(value: f64) -> usize {
     let whole_with = |decimals: &usize| {
         let shifted = value * 10_f64.powi(*decimals as i32);
         (shifted - shifted.round()).abs() < 1e-6
     };
-    (0..3).find(whole_with).unwrap_or(3)
+    (0..6).find(whole_with).unwrap_or(6)
 }
 
 fn words(value: f64, decimals: usize) -> String {

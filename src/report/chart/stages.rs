@@ -40,7 +40,10 @@ fn stages(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
     let freed: Vec<(&Replay, BTreeMap<Stage, Freed>)> =
         baselines.with_own(replays).map(|replay| (replay, of_replay(corpus, replay))).collect();
-    let seen = |kind: usize| freed.iter().any(|(_, stages)| stages.keys().any(|(known, ..)| *known == kind));
+    let recorded = of_recording(corpus);
+    let seen = |kind: usize| {
+        freed.iter().map(|(_, stages)| stages).chain([&recorded]).any(|stages| stages.keys().any(|(known, ..)| *known == kind))
+    };
     let key: Vec<(Hue, String)> = KINDS
         .iter()
         .enumerate()
@@ -50,7 +53,6 @@ fn stages(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     if key.is_empty() {
         return Err(NothingToDraw::Nothing("no stage of these policies freed anything".to_owned()));
     }
-    let recorded = of_recording(corpus);
     let piece =
         |((kind, rule, _), freed): (&Stage, &Freed)| Piece { name: rule.clone(), hue: Hue::Other(*kind), length: freed.tokens as f64 };
     let row = |(replay, stages): &(&Replay, BTreeMap<Stage, Freed>)| {
@@ -64,8 +66,12 @@ fn stages(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         BarRow { name: replay.policy.clone(), bar: Bar::Stack(stages.iter().map(piece).collect()), value }
     };
     let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| std::cmp::Reverse(replay.totals.tokens_saved())));
-    let most = freed.iter().max_by_key(|(_, stages)| stages.values().map(|freed| freed.tokens).sum::<u64>());
-    let title = most.map_or(String::new(), |(replay, _)| format!("{} takes the most out of its contexts", replay.policy));
+    let sum = |stages: &BTreeMap<Stage, Freed>| stages.values().map(|freed| freed.tokens).sum::<u64>();
+    let most = freed.iter().max_by_key(|(_, stages)| sum(stages));
+    let title = most.map_or(String::new(), |(replay, stages)| {
+        let of = if sum(&recorded) > sum(stages) { "Of the policies " } else { "" };
+        format!("{of}{} takes the most out of its contexts", replay.policy)
+    });
     let how = "A token counts once, however many calls go without it; at the end of a row stands how many prompt tokens fewer or more than recorded the policy sends.";
     let passing = freed.iter().any(|(_, stages)| stages.keys().any(|(.., lasts)| *lasts != Lasts::Session));
     let again = passing.then(|| {

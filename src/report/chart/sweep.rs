@@ -147,12 +147,14 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         hue: Hue::Recorded,
         place: Place::Height(recorded),
     });
+    let marks = marked(swept, points);
+    notes.extend(without_star(&marks));
     let plot = Plot {
         x: Axis { from: None, ..Axis::of(param, Quantity::Number) },
         y: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
         series: gone.into_iter().chain(series).collect(),
         limits: recorded.into_iter().collect(),
-        marks: marked(swept, points),
+        marks,
     };
     Ok(Drawn {
         title: best_title(swept, &swung),
@@ -205,7 +207,7 @@ fn sweep_map(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     if swept.bases.len() > 1 {
         notes.push("The map is of the first policy alone; the data beside it holds all of them.".to_owned());
     }
-    notes.extend(ties(swept));
+    notes.extend(ties(swept).into_iter().chain(without_star(&marks)));
     Ok(Drawn {
         title: best_title(swept, &swung),
         subtitle: format!("{} over two parameters, simulated{beside}{}", capital(&measure.words()), given_up(swept)),
@@ -301,11 +303,18 @@ pub(super) fn marked(swept: &Swept<'_>, places: impl Fn(&[&Row]) -> Vec<(f64, f6
     marks.into_iter().filter(|marks| !marks.points.is_empty()).collect()
 }
 
+/// That the own settings are not drawn, where none of them has a place.
+fn without_star(marks: &[Marks]) -> Option<String> {
+    let is_drawn = marks.iter().any(|marks| marks.symbol == Symbol::Star);
+    (!is_drawn).then(|| "The policy's own setting has no place among the values that are drawn, and no star.".to_owned())
+}
+
 /// What the recording comes to; absent where the logs do not know it.
 fn recorded(material: &Material<'_>, measure: &Measure) -> Option<f64> {
-    let recorded = &material.baselines.recording?.sum;
+    let recording = material.baselines.recording?;
+    let recorded = &recording.sum;
     if measure.whole.is_none() && measure.part.unit == Unit::Money {
-        return recorded.is_priced().then(|| recorded.nano_usd() as f64);
+        return recording.beside_nano_usd(material.cache).filter(|_| recorded.is_priced()).map(|nano_usd| nano_usd as f64);
     }
     let value = measure.of(&recorded.totals, &Charges::default());
     measure.parts().all(|part| part.in_logs).then(|| value.part as f64 / value.whole.max(1) as f64)
