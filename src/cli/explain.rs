@@ -8,8 +8,8 @@ use super::policies::Policies;
 use super::refetch::Refetch;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::Replay;
 use ctxsim::experiment::gate::session_name;
+use ctxsim::experiment::{Replay, recorded_under, recorders};
 use ctxsim::list::List;
 use ctxsim::measure::Recall;
 use ctxsim::policy::suggestion;
@@ -19,12 +19,13 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// What `--policy` means here.
-const POLICIES: &str = "The policy that the session lives under: a preset or a policy file; one, and it must be named";
+const POLICIES: &str = "The policy that the session lives under: a preset or a policy file, one [default: the preset of the agent that recorded it, else `none`]";
 
 const EXAMPLES: &str = "\
 Examples:
+  ctxsim explain 4f2a logs/        the session whose id begins with 4f2a, under
+                                   the preset of its own agent
   ctxsim explain 4f2a --policy opencode logs/
-                                   the session whose id begins with 4f2a
   ctxsim explain session.jsonl --policy codex logs/
                                    the session in this file
   ctxsim replay logs/ --by session
@@ -62,8 +63,8 @@ pub struct Explain {
 impl Explain {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "explain")?;
-        if self.policies.policies.len() != 1 {
-            return Err(Failure::Usage("explain describes one policy: name it with --policy".to_owned()));
+        if self.policies.policies.len() > 1 {
+            return Err(Failure::Usage("explain describes one policy, and several are named".to_owned()));
         }
         if self.logs.logs.is_empty() && std::path::Path::new(&self.session).is_dir() {
             return Err(Failure::Usage(format!(
@@ -71,12 +72,19 @@ impl Explain {
                 self.session
             )));
         }
-        let policies = self.policies.load(&self.logs)?;
+        let own = self.policies.policies.is_empty();
+        let mut policies = if own { recorders()? } else { self.policies.load(&self.logs)? };
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
         let mut corpus = self.logs_or_session().read_for(&catalog, Policies::wanted(&policies, recall))?;
         let place = find(&corpus.traces, &self.session)?;
+        if own {
+            let trace = corpus.traces.at(place).unwrap_or_default();
+            let preset = recorded_under(&trace, &policies, &self.policies.settings(&catalog, &self.logs));
+            let name = preset.map_or("none", |(preset, _)| &preset.name).to_owned();
+            policies = Policies { policies: vec![name], ..self.policies.clone() }.load(&self.logs)?;
+        }
         let complaints = self.logs.complaints(&corpus);
         // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.
         let phase = self.logs.phase("simulating");

@@ -2,6 +2,7 @@
 
 mod behind;
 mod build;
+mod calibration;
 mod evidence;
 mod json_strings;
 mod kind;

@@ -6,18 +6,13 @@
 #![expect(clippy::indexing_slicing, reason = "calls, messages and parts name each other by their places in one trace")]
 
 use super::behind::behind_compactions;
+use super::calibration::Calibration;
 use super::share::largest_remainder;
 use super::thinking::Reply;
 use crate::catalog::Thinking;
 use crate::trace::{CallRow, PartKind, Trace};
 use crate::transcript::{CompactionKind, Role, Trust, Usage};
 use rustc_hash::FxHashSet;
-
-/// The calibration begins at the family's prior, as if so many tokens had confirmed it.
-const PRIOR_TOKENS: u64 = 2_000;
-
-/// One stretch counts for the calibration between these bounds only: hidden reminders and the like must not carry it away.
-const CALIBRATION_BOUNDS: (u64, u64) = (500, 2_500);
 
 /// Gives every part its truth and every call its hidden overhead.
 pub(super) fn assign(trace: &mut Trace, weights: &[u64], fate: Thinking, overhead: Option<u64>) {
@@ -30,37 +25,6 @@ pub(super) fn assign(trace: &mut Trace, weights: &[u64], fate: Thinking, overhea
         let system = trace.messages.iter().filter(|row| row.role == Role::System);
         let shown: u64 = system.flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
         trace.calls.iter_mut().for_each(|call| call.hidden = overhead.saturating_sub(shown));
-    }
-}
-
-/// Truth over weight in this session so far, as a ratio of sums.
-struct Calibration {
-    truth: u64,
-    weight: u64,
-}
-
-impl Default for Calibration {
-    fn default() -> Calibration {
-        Calibration { truth: PRIOR_TOKENS, weight: PRIOR_TOKENS }
-    }
-}
-
-impl Calibration {
-    /// Calibrated tokens of a weight in thousandths.
-    fn tokens(&self, weight: u64) -> u64 {
-        let product = u128::from(weight) * u128::from(self.truth);
-        ((product + u128::from(self.weight) * 500) / (u128::from(self.weight) * 1000)) as u64
-    }
-
-    fn learn(&mut self, truth: u64, weight: u64) {
-        let tokens = weight / 1000;
-        let (low, high) = CALIBRATION_BOUNDS;
-        self.truth += truth.clamp(tokens * low / 1000, tokens * high / 1000);
-        self.weight += tokens;
-    }
-
-    fn thousandths(&self) -> u64 {
-        self.truth * 1000 / self.weight.max(1)
     }
 }
 
@@ -311,10 +275,8 @@ pub(super) fn contexts(trace: &mut Trace) {
     if trace.calls.iter().any(is_partial) {
         walk.answered = trace.parts.iter().filter_map(|part| part.answers).collect();
     }
-    let events: Vec<usize> = trace.compactions.iter().map(|compaction| compaction.before as usize).collect();
-    let mut compactions = events.into_iter().peekable();
-    let compacts = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact);
-    let mut replaced = compacts.map(|event| event.before as usize).collect::<Vec<usize>>().into_iter().peekable();
+    let events = trace.compactions.iter().map(|event| (event.before as usize, event.kind == CompactionKind::Compact));
+    let mut events = events.collect::<Vec<_>>().into_iter().peekable();
     // What was visible when the last summary took its place.
     let mut gone = 0;
     let mut next = 0;
@@ -326,14 +288,14 @@ pub(super) fn contexts(trace: &mut Trace) {
     let behind = behind_compactions(trace, &calls);
     for call in &mut calls {
         let reply = call.message as usize;
+        let mut undone = false;
         for index in next..=reply {
-            if std::iter::from_fn(|| replaced.next_if(|before| *before <= index)).count() > 0 {
-                gone = walk.visible;
+            while let Some((_, summarised)) = events.next_if(|(before, _)| *before <= index) {
+                (undone, gone) = (true, if summarised { walk.visible } else { gone });
             }
             walk.enter(trace, index);
         }
         next = reply + 1;
-        let undone = std::iter::from_fn(|| compactions.next_if(|before| *before <= reply)).count() > 0;
         call.visible = walk.visible - walk.truth_of(trace, reply);
         if let Some(usage) = prompt_of(call) {
             if !seen_prompt {

@@ -25,20 +25,8 @@ pub(super) fn ties(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         (!tied.is_empty()).then(|| format!("{} {}", policy.name, named(&tied, &all)).trim_end().to_owned())
     };
     let named: Vec<String> = swept.bases.iter().enumerate().filter_map(of_base).collect();
-    let is_own = best.setting.distance(swept.bases) == 0.0;
-    let rule = if is_own {
-        "which is what the policy has by itself".to_owned()
-    } else {
-        "the nearest of them to what the policy has by itself".to_owned()
-    };
-    let shown = format!("{} {}", best.policy, best.setting.words());
-    Some(format!(
-        "{} are equally good, with the same {}: {}. Shown as best is {}, {rule}.",
-        counted(count as u64, "setting"),
-        swept.objective.measure.words(),
-        named.join("; "),
-        shown.trim_end()
-    ))
+    let shown = if best.setting.distance(swept.bases) == 0.0 { "the policy's own" } else { "the nearest of them to the policy's own" };
+    Some(format!("{} are equally good: {}. Shown as best is {shown}.", counted(count as u64, "setting"), named.join("; ")))
 }
 
 /// Some settings of one policy: by the values of each parameter where they are all combinations of them, else one by one.

@@ -15,6 +15,16 @@ fn told(rules: &str, form: &str) -> String {
     ctxsim(&["explain", "by-hand", "-p", &policy, "--window", "1000", SESSION, form]).columns(200).stdout()
 }
 
+/// Without a policy the session lives under the preset of its own agent; a baseline's name of a session is one, too.
+#[test]
+fn a_session_is_told_under_its_own_preset() {
+    let shown = ctxsim(&["explain", "32252a7f", "transcripts/claude-code"]).stdout();
+    assert!(shown.contains("under claude-code@"), "{shown}");
+    let unknown = ctxsim(&["explain", "session.json…y-hand", SESSION]).stdout();
+    assert!(unknown.contains("under none"), "{unknown}");
+    assert!(ctxsim(&["explain", "by-hand", "-p", "pi", "-p", "codex", SESSION]).code(2).stderr().contains("several are named"));
+}
+
 #[test]
 fn a_rule_that_fired_by_a_count_names_the_count() {
     let rule = "[[rule]]\nid = 'many'\nat = 'pre_call'\nselect = { kind = ['tool_result'], tail = [{ n = 1, unit = 'items' }] }\n\

@@ -90,6 +90,29 @@ fn days_and_blocks_are_those_of_the_raw_lines() {
     assert!(durations.len() >= 5 && took == durations.iter().sum::<u64>(), "{took}, {durations:?}");
 }
 
+/// Calls by model are those of `inspect`; projects have the names that `--project` takes, with a number where two have the same.
+#[test]
+fn models_and_projects_have_their_names() {
+    let here = Path::new(".");
+    let sums = |rows: &Value, name: &str| -> BTreeMap<String, (u64, u64)> {
+        let number = |row: &Value, key: &str| row[key].as_u64().unwrap();
+        let row = |row: &Value| (row[name].as_str().unwrap().to_owned(), (number(row, "calls"), number(row, "prompt_tokens")));
+        rows.as_array().unwrap().iter().map(row).collect()
+    };
+    let by = |by: &str, logs: &str| json(here, &["replay", logs, "-p", "none", "--by", by])["groups"].clone();
+    let models = by("model", "transcripts/pi");
+    assert_eq!(sums(&models, "group"), sums(&json(here, &["inspect", "transcripts/pi"])["models"], "model"));
+    assert!(models.as_array().unwrap().iter().all(|model| model["cost_usd"].is_string()), "{models}");
+    let folder = tempfile::tempdir().unwrap();
+    for (place, project) in ["/home/x/cli", "/home/y/cli", "/home/x/shop/"].iter().enumerate() {
+        let head = format!(r#"{{"ctxsim": "native/1", "session": "s{place}", "agent": "made", "model": "gpt-5", "project": "{project}"}}"#);
+        let reply = r#"{"role": "assistant", "text": "yes", "usage": {"prompt": 900, "output": 10}}"#;
+        std::fs::write(folder.path().join(format!("{place}.jsonl")), format!("{head}\n{reply}\n")).unwrap();
+    }
+    let names = sums(&by("project", &folder.path().to_string_lossy()), "group");
+    assert_eq!(names.into_keys().collect::<Vec<_>>(), ["1 cli", "2 cli", "shop"]);
+}
+
 /// The own agent's row is another one than that of the same preset as it was typed, and has room on a narrow screen.
 #[test]
 fn a_row_of_the_own_agent_is_told_from_its_preset() {

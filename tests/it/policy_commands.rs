@@ -381,6 +381,8 @@ fn parameters_without_effect_are_named() {
     policy.set("prune", "1").unwrap();
     assert!(!told(&policy).iter().any(|words| words.starts_with("prune_")), "{:?}", told(&policy));
     assert!(ctxsim(&["policy", "check", "opencode"]).stdout().contains("  note: prune_protect has no effect while prune = 0\n"));
+    let set = ctxsim(&["replay", "tests/data/cli/session.jsonl", "-p", "opencode", "--set", "prune_protect=20k"]).run();
+    assert!(set.stderr().contains("policy opencode@1.18: prune_protect has no effect while prune = 0"), "{}", set.stderr());
     let swept = ["sweep", "tests/data/cli/session.jsonl", "-p", "opencode", "--vary", "prune_protect=10k..40k:10k", "--quiet"];
     let shown = ctxsim(&swept).columns(200).stdout();
     assert!(shown.contains("opencode@1.18: prune_protect has no effect while prune = 0."), "{shown}");

@@ -288,6 +288,9 @@ fn a_cache_that_no_log_counts_is_on_both_sides() {
         assert_eq!((&beside["cost_vs_recorded"], &beside["cost"]), (&0.0.into(), &beside["recorded_cost"]), "{cache}");
         // 127,800 tokens at $1.25 and 1,200 at $10 a million.
         assert_eq!(value["recorded"]["cost"], "0.17175");
+        let drawn = run(&["chart", "cost", &path, "-p", "none", "--cache", cache, "--format", "csv", "-o", "-"], None);
+        let costs: Vec<&str> = drawn.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
+        assert!(costs.len() == 2 && costs[0] == costs[1], "{cache}: {drawn}");
     }
     // Where the log counts its cache, a bill without one, or with a perfect one, is of another world.
     let counted = |number: u64| json_of!({"prompt": 20_000 + number * 520, "cache_read": 18_000, "output": 200});

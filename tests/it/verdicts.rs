@@ -191,7 +191,8 @@ fn money_is_judged_by_sessions_with_a_price() {
     let three = made(three.path(), 3, 10);
     let replayed = said("replay", &three, &[]);
     assert!(
-        replayed.contains("Cannot judge: too few sessions") && replayed.contains("7 sessions without a price are left out."),
+        replayed.contains("Cannot judge: too few sessions")
+            && replayed.contains("7 sessions without a price are left out here, not in the rows."),
         "{replayed}"
     );
     let swept = said("sweep", &three, &["--vary", "cap=50"]);
