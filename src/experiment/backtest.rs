@@ -115,6 +115,17 @@ impl Backtest {
     pub fn median_of_hits(&self, measure: impl Fn(&Tested) -> Option<u64>) -> Option<u64> {
         median(self.events().filter(|event| event.verdict == Verdict::Hit).filter_map(measure).collect())
     }
+
+    /// The system whose hits have the largest median, and that median; `None` where all hits are of one system.
+    pub fn largest_median_of_hits(&self, measure: impl Fn(&Tested) -> Option<u64>) -> Option<(&str, u64)> {
+        let mut systems: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        for session in &self.sessions {
+            let hits = session.events.iter().filter(|event| event.verdict == Verdict::Hit);
+            systems.entry(session.policy.split('@').next().unwrap_or_default()).or_default().extend(hits.filter_map(&measure));
+        }
+        let medians: Vec<(&str, u64)> = systems.into_iter().filter_map(|(system, found)| Some((system, median(found)?))).collect();
+        medians.iter().max_by_key(|(_, median)| *median).copied().filter(|_| medians.len() > 1)
+    }
 }
 
 /// The presets that know whose logs were recorded under them.

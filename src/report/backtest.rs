@@ -58,7 +58,6 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
 /// The answer, and the events: those that are no hits first.
 fn screen(corpus: &Corpus, result: &Backtest, grouped: Option<Section>) -> Screen {
     let events: Vec<&Tested> = result.events().collect();
-    let error = result.median_of_hits(Tested::token_error_millionths);
     let nothing = || match result.sessions.len() as u64 {
         0 => {
             let presets: BTreeSet<&str> = corpus.agents().iter().flat_map(|agent| untied(agent)).collect();
@@ -72,7 +71,7 @@ fn screen(corpus: &Corpus, result: &Backtest, grouped: Option<Section>) -> Scree
             )
         }
     };
-    let lines = [in_short(&events, scores(&events), error).unwrap_or_else(nothing)].into_iter().chain(aside(result));
+    let lines = [in_short(result, &events, scores(&events)).unwrap_or_else(nothing)].into_iter().chain(aside(result));
     let mut rows: Vec<Row<'_>> = all(result).collect();
     rows.arrange_by_key(|(_, event)| event.verdict == Verdict::Hit);
     let events = fields(corpus).table(3, rows).told("Events, simulated beside recorded; those that were not predicted first");
@@ -101,7 +100,7 @@ fn summary(result: &Backtest) -> Vec<String> {
     let (hits, demanded, predictions) = scores(&all);
     let share = |whole: u64| percent(i64::try_from(hits).unwrap_or(i64::MAX), whole);
     let error = result.median_of_hits(Tested::token_error_millionths);
-    let mut lines: Vec<String> = in_short(&all, (hits, demanded, predictions), error).into_iter().collect();
+    let mut lines: Vec<String> = in_short(result, &all, (hits, demanded, predictions)).into_iter().collect();
     lines.push(format!(
         "recall {} ({} of {} that the agents made by themselves, within {}), precision {} ({} of {}, late ones not among them)",
         share(demanded),
@@ -120,16 +119,19 @@ fn summary(result: &Backtest) -> Vec<String> {
     lines
 }
 
-/// The answer in one sentence: how many of the events that agents made by themselves were predicted, false alarms, the error of the trigger. Absent where there
+/// The answer in one sentence: how many of the events that agents made by themselves were predicted, false alarms, the error of the trigger, over all and of the system whose error is the largest. Absent where there
 /// is neither.
-fn in_short(all: &[&Tested], (hits, demanded, predictions): (u64, u64, u64), error: Option<u64>) -> Option<String> {
+fn in_short(result: &Backtest, all: &[&Tested], (hits, demanded, predictions): (u64, u64, u64)) -> Option<String> {
     let prunes = all.iter().any(|event| event.recorded.is_some() && event.kind == CompactionKind::Prune);
     let noun = if prunes { "automatic compaction or pruning" } else { "automatic compaction" };
     let alarms = match predictions - hits {
         0 => "no false alarm".to_owned(),
         alarms => counted(alarms, "false alarm"),
     };
-    let error = error.map(|error| format!("; median error of the trigger {}", hundredths(error))).unwrap_or_default();
+    let error = result.median_of_hits(Tested::token_error_millionths);
+    let largest = result.largest_median_of_hits(Tested::token_error_millionths).filter(|(_, largest)| Some(*largest) > error);
+    let largest = largest.map_or_else(String::new, |(system, largest)| format!(" ({system}: {})", hundredths(largest)));
+    let error = error.map(|error| format!("; median error of the trigger {}{largest}", hundredths(error))).unwrap_or_default();
     let many = if prunes { "automatic compactions and prunings" } else { "automatic compactions" };
     let events = if demanded == 1 { noun } else { many };
     (demanded + predictions > 0).then(|| {

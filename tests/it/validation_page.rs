@@ -116,7 +116,16 @@ fn backtest(logs: &[&str], claims: &mut Claims, page: &mut String) {
         format!("{alarms} false alarms"),
         if alarms == 0 { "yes" } else { "mostly" },
     );
-    let error = format!("{:.2} % of the trigger's tokens, the median of the hits", number(&report["median_token_error"]) * 100.0);
+    let mut of_codex: Vec<f64> = report["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["verdict"] == "hit" && event["policy"].as_str().unwrap().starts_with("codex"))
+        .map(|event| number(&event["distance_tokens"]).abs() / number(&event["recorded_tokens"]))
+        .collect();
+    of_codex.sort_by(f64::total_cmp);
+    let codex = of_codex.get((of_codex.len().max(1) - 1) / 2).map_or(String::new(), |error| format!(" (codex {:.1} %)", error * 100.0));
+    let error = format!("{:.2} % of the trigger's tokens, the median of the hits{codex}", number(&report["median_token_error"]) * 100.0);
     claim(claims, "sizes are anchored on recorded usage", error, "yes");
 }
 
