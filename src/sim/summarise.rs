@@ -53,7 +53,7 @@ pub(super) fn summarise_these(
     if rule.no_inflate == Switch::On && size + summarise.wrapper_tokens > replaced {
         return Done::Failed;
     }
-    let Some(input) = summariser_input(state, summarise, &selection) else { return Done::Failed };
+    let Some(read) = summariser_input(state, summarise, &selection) else { return Done::Failed };
     let State { inputs, window, ledger, belief, .. } = state;
     if rule.delay == 0 {
         window.before_edit(rule);
@@ -63,13 +63,13 @@ pub(super) fn summarise_these(
     let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
     let calls = u64::from(if few { summarise.calls.min(1) } else { summarise.calls });
     let pairs = items_of(context, &selection.gone).filter(|item| item.region == Region::ToolResult).count() as u64;
-    let work = Work::of(summarise, input, calls, pairs, size);
+    let work = Work::of(summarise, read.input, calls, pairs, size);
     let outcome = &mut ledger.outcome;
     outcome.totals.summariser_calls += work.calls;
     outcome.totals.summariser_tokens += work.input + work.output.max(size);
     if work.calls > 0 {
         let reads_context = matches!(summarise.input, Input::Context | Input::Head);
-        let prefix = if reads_context { ledger.requests.prefix(inputs.plan, window).min(work.input) } else { 0 };
+        let prefix = if reads_context { ledger.requests.prefix(inputs.plan, window).min(read.head) } else { 0 };
         let Work { calls, input: prompt, output, .. } = work;
         let waited_seconds = rule.after.map_or(0, |seconds| seconds as u32);
         let (call, at_end) = (ledger.index as u32, belief.ended);
@@ -105,6 +105,14 @@ fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: P
     insert(state, &text, summarise.role, summarise.place);
     state.rewritten();
     Done::Changed(reported_as(rule, EventKind::Compact), leaving.len() as u32)
+}
+
+/// What a summariser is asked with.
+struct Read {
+    /// Tokens of its request.
+    input: u64,
+    /// Tokens in front of all that the context does not hold there: the instruction, or what follows the first message left out.
+    head: u64,
 }
 
 /// What the summariser does for one compaction.
@@ -168,8 +176,8 @@ fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) 
     accepted(state, summarise, &Selection::default(), text).is_none()
 }
 
-/// Tokens that the summariser reads; `None` where its request is refused.
-fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Selection) -> Option<u64> {
+/// What the summariser reads; `None` where its request is refused.
+fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Selection) -> Option<Read> {
     let State { inputs, window, .. } = state;
     let text = match summarise.input {
         Input::Context => window.actual(),
@@ -187,8 +195,8 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
     accepted(state, summarise, selection, text)
 }
 
-/// The summariser is asked with a text of so many tokens: what its request comes to, or `None` where it is refused.
-fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection, text: u64) -> Option<u64> {
+/// The summariser is asked with a text of so many tokens; `None` where its request is refused.
+fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection, text: u64) -> Option<Read> {
     let State { inputs, window, belief, ledger, .. } = state;
     let limit = inputs.conditions.prompt_limit;
     let input = text + summarise.prompt_tokens;
@@ -199,7 +207,7 @@ fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection,
         Per::Pair => 0,
     };
     if largest <= limit {
-        return Some(input);
+        return Some(Read { input, head: text });
     }
     let left = with_less(inputs, window, summarise, selection, input);
     let (fits, refused) = left.map_or((None, 1), |(fits, refused)| (Some(fits), refused));
@@ -211,7 +219,7 @@ fn accepted(state: &mut State<'_>, summarise: &Summarise, selection: &Selection,
 
 /// The request of a summariser that leaves out more after each refusal, and the number of refused tries. `None` where nothing
 /// that may be left out makes it fit.
-fn with_less(inputs: &Inputs<'_>, window: &Window<'_>, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
+fn with_less(inputs: &Inputs<'_>, window: &Window<'_>, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(Read, u32)> {
     let context = &window.context;
     let gone: BTreeSet<u32> = selection.gone.iter().copied().collect();
     let of_input = |message: &Seen| match summarise.input {
@@ -219,19 +227,33 @@ fn with_less(inputs: &Inputs<'_>, window: &Window<'_>, summarise: &Summarise, se
         Input::Head | Input::Selection | Input::Prose | Input::Previews(_) => gone.contains(&message.id),
     };
     let read: Vec<Seen> = context.view().messages().filter(of_input).collect();
+    let limit = inputs.conditions.prompt_limit;
+    let without = |from: usize, input: u64| {
+        let first = read.get(from)?.id;
+        let behind = context.live().map(|(id, _)| id).skip_while(|id| *id != first).map(|id| context.actual_of(id)).sum();
+        let head = window.actual().saturating_sub(window.in_request(behind));
+        Some(Read { input, head: head.min(input.saturating_sub(summarise.prompt_tokens)) })
+    };
     if summarise.on_overflow == SummariserOverflow::DropOldest {
         let units = units_of(inputs, context, summarise, &read);
         let left = units.iter().take(units.len().saturating_sub(1)).scan(input, |left, unit| {
             *left = left.saturating_sub(window.in_request(*unit));
             Some(*left)
         });
-        return left.zip(1..).find(|(left, _)| *left <= inputs.conditions.prompt_limit);
+        let (left, refused) = left.zip(1..).find(|(left, _)| *left <= limit)?;
+        return Some((without(0, left)?, refused));
     }
     let size = |message: &Seen| window.in_request(read_by_summariser(inputs, context, summarise, &[message.id]));
     if let SummariserOverflow::WithoutResults(shares) = &summarise.on_overflow {
-        let results: Vec<u64> = read.iter().filter(|message| message.role == Role::Tool).map(size).collect();
-        let left = |share: &f64| input.saturating_sub(around_middle(&results, *share).iter().sum());
-        return shares.iter().map(left).zip(1..).find(|(left, _)| *left <= inputs.conditions.prompt_limit);
+        let results: Vec<usize> =
+            (0..read.len()).filter(|place| read.get(*place).is_some_and(|message| message.role == Role::Tool)).collect();
+        let left = |share: &f64| {
+            let gone = around_middle(&results, *share);
+            let tokens: u64 = gone.iter().filter_map(|place| read.get(*place)).map(size).sum();
+            (input.saturating_sub(tokens), gone.into_iter().min())
+        };
+        let ((left, from), refused) = shares.iter().map(left).zip(1..).find(|((left, _), _)| *left <= limit)?;
+        return Some((without(from?, left)?, refused));
     }
     let (mut left, mut rest) = (input, read.as_slice());
     for refused in 1.. {
@@ -239,8 +261,8 @@ fn with_less(inputs: &Inputs<'_>, window: &Window<'_>, summarise: &Summarise, se
         let (gone, stays) = rest.split_at_checked(goes)?;
         left = left.saturating_sub(gone.iter().map(size).sum());
         rest = stays;
-        if left <= inputs.conditions.prompt_limit {
-            return (!rest.is_empty()).then_some((left, refused));
+        if left <= limit {
+            return if rest.is_empty() { None } else { Some((without(0, left)?, refused)) };
         }
     }
     None

@@ -361,6 +361,32 @@ fn no_summariser_reads_what_the_prompt_lacks() {
     }
 }
 
+/// What stands behind the first message left out, and the instruction, stand nowhere in the request before.
+#[test]
+fn a_shortened_request_shares_what_stands_before_the_first_message_left_out() {
+    let system = vec![Part::Text(text(400, 100))];
+    let session = Session::default().push(Role::System, system, None).user(400).step(400, None, "t", text(4_000, 1_000));
+    let trace = session.reply(400, None).user(40).reply(4, None).trace();
+    let asked = |how: &str, window: u64| {
+        let rule = format!(
+            "[summary]\ntokens = 10\n[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.count = {{ of = \"messages\", gt = 4 }}\n\
+             select = {{ tail = [{{ n = 4, unit = \"messages\" }}] }}\nsummarise = {{ prompt_tokens = 5, {how} }}\n"
+        );
+        let summary = run(&policy(&rule), &trace, window).summaries[0];
+        (summary.prompt, summary.prefix)
+    };
+    let call = asked("input = \"context\"", WINDOW).0 - 1_415;
+    for (how, window, wanted) in [
+        ("input = \"context\"", WINDOW, (1_415 + call, 1_300 + call)),
+        ("input = \"head\"", WINDOW, (205, 200)),
+        ("input = \"context\", on_overflow = \"drop_oldest\"", 1_400, (1_315 + call, 100)),
+        ("input = \"context\", on_overflow = { keep = [0.5] }", 1_400, (215, 100)),
+        ("input = \"context\", on_overflow = { without_results = [1] }", 1_400, (415 + call, 300 + call)),
+    ] {
+        assert_eq!(asked(how, window), wanted, "{how}");
+    }
+}
+
 #[test]
 fn several_calls_for_one_summary_read_the_text_again_or_share_it() {
     let asked = |how: &str| {
