@@ -98,9 +98,6 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
         model: name.to_owned(),
         catalogue,
     };
-    if let Some(window) = settings.window {
-        return known(window, 0, WindowFrom::Flag);
-    }
     let main = MainModel::of(trace, settings.catalog);
     // A prompt and its reply that were recorded did fit.
     let [(largest, filled), (largest_of_others, filled_by_others)] = [true, false].map(|own| {
@@ -118,6 +115,11 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
         }
     };
     let of_flag = model.filter(|_| settings.model.is_some());
+    if let Some(window) = settings.window {
+        // The model's own limit on prompts stays, unless recorded ones show that there is none.
+        let stays = max_input < window && (of_flag.is_some() || largest.max(largest_of_others) <= max_input);
+        return known(window, if stays { max_input } else { 0 }, WindowFrom::Flag);
+    }
     let day = trace.day();
     // What the log or the host says holds for the model that was recorded.
     let named = (of_flag.is_none()).then(|| {

@@ -78,6 +78,10 @@ const CODEX: &str = r#""agent":"codex","version":"0.142.0","model":"gpt-5.5","wi
 fn a_window_comes_from_the_flag_then_the_model_of_the_flag_then_the_log_then_the_catalogue() {
     let named = session(CODEX, 200_000, 1_000);
     assert_eq!(window(&named, Some(100_000), Some("gpt-5")), (100_000, 100_000, WindowFrom::Flag));
+    // The model takes no larger prompt, unless the log shows one.
+    assert_eq!(window(&named, Some(400_000), Some("gpt-5")), (400_000, 272_000, WindowFrom::Flag));
+    let [short, long] = [272_000, 300_000].map(|prompt| session(r#""agent":"a","model":"gpt-5""#, prompt, 10));
+    assert_eq!([&short, &long].map(|session| window(session, Some(400_000), None).1), [272_000, 400_000]);
     assert_eq!(window(&named, None, Some("gpt-5")), (400_000, 272_000, WindowFrom::Catalogue));
     // Codex names 95 % of the window that it reckons with.
     assert_eq!(window(&named, None, None), (272_000, 272_000, WindowFrom::Log));
