@@ -16,7 +16,7 @@ import cache
 FLOORS = (0, 50_000, 100_000, 200_000)
 
 
-def pauses(files, prices):
+def pauses(files, prices, rest):
     everything = [(side, calls) for path in files for side, calls in cache.conversations(path).items()]
     followed, owner = set(), {}
     for place, (_, calls) in sorted(enumerate(everything), key=lambda one: (-len(one[1][1]), one[0])):
@@ -43,19 +43,23 @@ def pauses(files, prices):
             tokens = call.expected_next()
             rates = prices.rates(call.model, call.time, tokens)
             if tokens and rates:
-                yield rule[kept or "lifetime"] * 1000, kept == "long_lifetime", length, tokens, rates
+                # The call that ends the pause, over the whole context and behind a compaction.
+                ends = [prices.rates(call.model, after.time, prompt) for prompt in (after.prompt, min(rest[0], tokens))] if after else None
+                yield rule[kept or "lifetime"] * 1000, kept == "long_lifetime", length, tokens, rates, ends
 
 
-def spent(lifetime, long, length, tokens, rates, remedy, rest):
+def spent(lifetime, long, length, tokens, rates, ends, remedy, rest):
     interval = lifetime * 90 // 100
-    write = rates["cache_write_1h" if long else "cache_write"]
+    write = "cache_write_1h" if long else "cache_write"
     read = rates["cache_read"] * tokens
-    cold = max(0.0, write * tokens - read)
+    resumed, compacted = ends or (rates, rates)
+    warm = resumed["cache_read"] * tokens
+    cold = max(0.0, resumed[write] * tokens - warm)
     if remedy == "nothing":
         return cold if length is not None and length > lifetime else 0.0
     if remedy == "compact":
         summarised = read + rates["output"] * rest[1]
-        return summarised if length is None else summarised + write * min(rest[0], tokens) - read
+        return summarised if length is None else max(0.0, summarised + compacted[write] * min(rest[0], tokens) - warm)
     if length is None:
         return remedy * read
     sent = min(remedy, (length - 1) // interval)
@@ -69,7 +73,7 @@ def main():
     print("rest", *rest, sep="\t")
     remedies = ["nothing", *range(1, most + 1), "compact"]
     sums = {}
-    for lifetime, long, length, tokens, rates in pauses(sys.argv[2:], prices):
+    for lifetime, long, length, tokens, rates, ends in pauses(sys.argv[2:], prices, rest):
         if length is not None and length <= lifetime * 90 // 100:
             continue
         for floor in (floor for floor in FLOORS if tokens >= floor):
@@ -79,7 +83,7 @@ def main():
             row["cold"] += length is not None and length > lifetime
             for remedy in remedies:
                 cost = row["spent"].setdefault(remedy, [0.0, 0.0])
-                cost[length is None] += spent(lifetime, long, length, tokens, rates, remedy, rest)
+                cost[length is None] += spent(lifetime, long, length, tokens, rates, ends, remedy, rest)
     for (lifetime, floor), row in sorted(sums.items()):
         for remedy in remedies:
             name = remedy if isinstance(remedy, str) else f"pings {remedy}"

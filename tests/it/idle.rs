@@ -50,6 +50,20 @@ fn remedies_by_hand() {
     assert_eq!(found.recorded_cold(), (1, 575_000_000));
 }
 
+/// The call that ends a pause has a price of its own: here that of prompts above 200,000 tokens.
+#[test]
+fn the_call_that_ends_a_pause_pays_its_own_price() {
+    let mut log = Log::new("claude-sonnet-4-5");
+    log.user(0).says(0, 199_000).user(12 * 60).says(0, 210_000);
+    let found = found(&[log]);
+    let class = found.classes.iter().find(|class| class.floor == 0).unwrap();
+    let resumed = |remedy: Remedy| class.spent[&remedy].resumed;
+    assert_eq!((resumed(Remedy::Nothing), found.recorded_cold()), (199_000 * 6_900, (1, 199_000 * 6_900)));
+    // Pings and the summary are requests within the pause, and what a compaction leaves is below the tier.
+    assert_eq!(resumed(Remedy::Pings(1)), 199_000 * (300 + 6_900));
+    assert_eq!(resumed(Remedy::Compact), 199_000 * (300 + 3_750 - 600) + 3_000 * 15_000);
+}
+
 /// What is cheapest depends on sessions that were never resumed.
 #[test]
 fn sessions_that_were_never_resumed_turn_the_answer_round() {

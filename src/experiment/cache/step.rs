@@ -98,9 +98,14 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The calls that first calls of other logs go on from, each as it is before that one; without the names of models.
-    pub fn taken_up_again(&self) -> impl Iterator<Item = &Before<'static>> {
-        self.taken_up.values().map(|Taken(before, _)| before)
+    /// Hands over first calls of logs that go on from a call of another log, each with that one as it is before it.
+    pub fn taken_up_again(&self, mut take: impl FnMut(&Step<'_>, &Before<'_>)) {
+        for (session, Taken(before, _)) in &self.taken_up {
+            let Some(trace) = self.corpus.traces.at(*session) else { continue };
+            if let Some(first) = within(*session, &trace, self.tariff).first() {
+                take(first, before);
+            }
+        }
     }
 
     /// First calls of logs that go on from a call of another log: a log that takes up a session repeats its messages, and the last of them that has an id is

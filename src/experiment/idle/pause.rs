@@ -2,7 +2,8 @@
 
 use crate::catalog::{Hits, Rates};
 use crate::corpus::Corpus;
-use crate::experiment::cache::{Step, Steps};
+use crate::cost::{Models, Tariff};
+use crate::experiment::cache::{Before, Step, Steps};
 use crate::policy::Policy;
 use crate::statistics::median;
 use crate::trace::Trace;
@@ -24,6 +25,10 @@ pub struct Pause {
     pub tokens: u64,
     /// The prices of a prompt of this size.
     pub rates: Rates,
+    /// Those of the call that ends the pause, on its day and for its prompt; the same where none did.
+    pub resumed: Rates,
+    /// Those of that call, were its prompt what a compaction leaves.
+    pub compacted: Rates,
     /// Is the longer lifetime the one that writes are paid for?
     pub long: bool,
     /// What a compaction of that context would leave.
@@ -43,22 +48,23 @@ pub struct Rest {
 
 /// Hands over the pauses behind calls whose cache promises a lifetime (implicit caches promise none) and has a price, each with its call, in the order of
 /// sessions and calls. A sub-agent that has ended waits for nothing: its last call has no pause.
-pub fn pauses(corpus: &Corpus, steps: &Steps<'_>, mut take: impl FnMut(&Pause, &Step<'_>)) {
+pub fn pauses(corpus: &Corpus, tariff: &Tariff<'_>, steps: &Steps<'_>, mut take: impl FnMut(&Pause, &Step<'_>)) {
     let rests = Rests::of(corpus);
     // Of several logs that go on from a call, that with the next call ends the pause.
-    let mut elsewhere: BTreeMap<(usize, usize), Option<i64>> = BTreeMap::new();
-    let sooner = |gap: &mut Option<i64>, other: Option<i64>| *gap = (*gap).min(other);
-    for before in steps.taken_up_again() {
-        sooner(elsewhere.entry((before.session, before.place)).or_insert(before.gap), before.gap);
-    }
+    let mut elsewhere: BTreeMap<(usize, usize), Next> = BTreeMap::new();
+    steps.taken_up_again(|step, before| {
+        let next = Next::of(step, before);
+        let kept = elsewhere.entry((before.session, before.place)).or_insert(next);
+        *kept = next.min(*kept);
+    });
     steps.each(|session, trace, steps| {
+        let models = tariff.models(trace);
         let start = steps.first().map_or(0, |first| first.usage.prompt);
         for (at, step) in steps.iter().enumerate() {
-            let mut followed = elsewhere.get(&(session, step.place)).copied();
-            if let Some(before) = steps.get(at + 1).and_then(|next| next.before) {
-                sooner(followed.get_or_insert(before.gap), before.gap);
-            }
-            let pause = pause(step, trace, followed, || rests.rest(trace, start));
+            let elsewhere = elsewhere.get(&(session, step.place)).copied();
+            let here = steps.get(at + 1).and_then(|next| Some(Next::of(next, &next.before?)));
+            let followed = elsewhere.into_iter().chain(here).min();
+            let pause = pause(step, trace, &models, followed, || rests.rest(trace, start));
             if let Some(pause) = pause.filter(|pause| pause.tokens > 0) {
                 take(&pause, step);
             }
@@ -66,25 +72,45 @@ pub fn pauses(corpus: &Corpus, steps: &Steps<'_>, mut take: impl FnMut(&Pause, &
     });
 }
 
-/// The pause behind a call; `followed` is the time up to the next one, `None` where no call followed, `Some(None)` where one did and a time is missing.
-fn pause(step: &Step<'_>, trace: &Trace, followed: Option<Option<i64>>, rest: impl Fn() -> Rest) -> Option<Pause> {
+/// The call that ends a pause. Of several the first is that without a time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Next {
+    /// Milliseconds up to it; `None` where a time is missing.
+    gap: Option<i64>,
+    time: Option<i64>,
+    prompt: u64,
+}
+
+impl Next {
+    fn of(step: &Step<'_>, before: &Before<'_>) -> Next {
+        Next { gap: before.gap, time: step.time, prompt: step.usage.prompt }
+    }
+}
+
+/// The pause behind a call, up to the one that followed.
+fn pause(step: &Step<'_>, trace: &Trace, models: &Models<'_>, followed: Option<Next>, rest: impl Fn() -> Rest) -> Option<Pause> {
     let rule = step.known.cache.filter(|rule| rule.hits == Hits::Blocks)?;
     let tokens = step.leaves();
     let length = match followed {
-        Some(gap) => Some(gap?),
+        Some(next) => Some(next.gap?),
         None if trace.parent.is_some() => return None,
         None => None,
     };
     let lifetime = step.lifetime_millis()?;
+    let (price, rest) = (step.known.price?, rest());
+    // The cache is that of the call's own model, whatever model ends the pause.
+    let later = followed.and_then(|next| models.of(trace.calls.get(step.place)?, next.time).price).unwrap_or(price);
     Some(Pause {
         session: step.session,
         place: step.place,
         length,
         lifetime,
         tokens,
-        rates: *step.known.price?.rates(tokens),
+        rates: *price.rates(tokens),
+        resumed: *later.rates(followed.map_or(tokens, |next| next.prompt)),
+        compacted: *later.rates(rest.prompt.min(tokens)),
         long: lifetime != rule.lifetime_millis(),
-        rest: rest(),
+        rest,
     })
 }
 

@@ -1,6 +1,7 @@
 //! What can be done against a cache that goes cold, and what it costs.
 
 use super::pause::Pause;
+use crate::catalog::Rates;
 
 /// A ping, or a compaction, goes out when so many hundredths of the lifetime are over: Claude Code compacts after 54 of 60 minutes (its change log of
 /// 2.1.299; recorded ones of 2026-10 after 54.7 to 55.7).
@@ -33,19 +34,19 @@ impl Pause {
         self.length.is_some_and(|length| length > self.lifetime)
     }
 
-    /// What reading the prompt once costs, in thousand-millionths of a dollar.
+    /// What reading the prompt once costs within the pause, in thousand-millionths of a dollar.
     pub fn read(&self) -> u64 {
         self.rates.cache_read.of(self.tokens)
     }
 
     /// What writing so many tokens anew costs.
-    fn write(&self, tokens: u64) -> u64 {
-        if self.long { self.rates.cache_write_1h.of(tokens) } else { self.rates.cache_write.of(tokens) }
+    fn write(&self, rates: &Rates, tokens: u64) -> u64 {
+        if self.long { rates.cache_write_1h.of(tokens) } else { rates.cache_write.of(tokens) }
     }
 
-    /// What writing the prompt anew costs above reading it.
+    /// What it costs the call that ends the pause to write the prompt anew, above reading it.
     pub fn cold(&self) -> u64 {
-        self.write(self.tokens).saturating_sub(self.read())
+        self.write(&self.resumed, self.tokens).saturating_sub(self.resumed.cache_read.of(self.tokens))
     }
 
     /// What a remedy costs, in thousand-millionths of a dollar, above a next call that reads the whole prompt; above nothing where none came. What
@@ -72,8 +73,8 @@ impl Pause {
             }
             (Remedy::Compact, length) => {
                 let summarised = self.read() + self.rates.output.of(self.rest.summary);
-                let next = || self.write(self.rest.prompt.min(self.tokens));
-                length.map_or(summarised, |_| (summarised + next()).saturating_sub(self.read()))
+                let next = || self.write(&self.compacted, self.rest.prompt.min(self.tokens));
+                length.map_or(summarised, |_| (summarised + next()).saturating_sub(self.resumed.cache_read.of(self.tokens)))
             }
         }
     }

@@ -204,7 +204,7 @@ pub fn idle(corpus: &Corpus, tariff: &Tariff<'_>) -> Idle {
     let steps = Steps::new(corpus, tariff);
     let mut found = Idle { reads: reads_of(&steps, corpus, tariff), ..Idle::default() };
     let mut break_evens = BreakEvens::default();
-    pauses(corpus, &steps, |pause, step| {
+    pauses(corpus, tariff, &steps, |pause, step| {
         found.count += 1;
         found.pauses.extend(pause.matters().then_some(*pause));
         break_evens.add(pause, step);
