@@ -108,7 +108,7 @@ pub(super) fn made(state: &mut State<'_>, tried: Attempt, call: &CallRow, output
     let row = CallOutcome {
         attempted,
         actual,
-        anchored: (window.context.anchored() + call.anchored_hidden()).min(actual),
+        anchored: call.anchored_in(window.context.anchored(), window.context.size().actual.0, actual),
         belief: look.map(|look| look.belief),
         rewritten: look.is_some_and(|look| look.left.is_some_and(|left| left != look.whole)),
         estimated: window.context.view().request(),

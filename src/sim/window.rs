@@ -114,11 +114,9 @@ impl<'a> Window<'a> {
         self.call.map_or(visible, |call| call.prompt(visible, self.context.recorded()))
     }
 
-    /// What so many tokens of the context come to in a request: like the call's prompt, they lack what the log does not tell, in proportion.
+    /// What so many tokens of the context come to in a request.
     pub fn in_request(&self, tokens: u64) -> u64 {
-        let visible = self.context.size().actual.0;
-        let sent = self.actual().saturating_sub(self.call.map_or(0, |call| call.hidden));
-        if sent < visible { (u128::from(tokens) * u128::from(sent) / u128::from(visible)) as u64 } else { tokens }
+        self.call.map_or(tokens, |call| call.in_prompt(tokens, self.context.size().actual.0, self.actual()))
     }
 
     /// Puts a message at the end of the context, as the ingestion limits have left it.

@@ -16,8 +16,15 @@ impl CallRow {
         self.anchor().or_else(partial)
     }
 
-    /// The part of the hidden overhead that rests on such usage.
-    pub fn anchored_hidden(&self) -> u64 {
-        self.anchor().map_or(0, |_| self.hidden)
+    /// What so many of the visible tokens come to in a prompt of this size: they lack what the log does not tell, in proportion.
+    pub fn in_prompt(&self, tokens: u64, visible: u64, prompt: u64) -> u64 {
+        let sent = prompt.saturating_sub(self.hidden);
+        if sent < visible { (u128::from(tokens) * u128::from(sent) / u128::from(visible)) as u64 } else { tokens }
+    }
+
+    /// The part of a prompt that rests on such usage, as `anchored` of the visible tokens do.
+    pub fn anchored_in(&self, anchored: u64, visible: u64, prompt: u64) -> u64 {
+        let hidden = self.anchor().map_or(0, |_| self.hidden);
+        (hidden + self.in_prompt(anchored, visible, prompt)).min(prompt)
     }
 }

@@ -1,3 +1,4 @@
+use crate::policies::{Session, run};
 use crate::support::{PlainScale, shared, skip};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, ReadSettings, impose, read};
@@ -347,6 +348,15 @@ fn predictions(trace: &Trace) -> Vec<(u64, u64)> {
         before = Some(usage.prompt);
     }
     pairs
+}
+
+/// 1,000 of 2,110 visible tokens are anchored; the last prompt holds 1,000, and lacks of both in proportion.
+#[test]
+fn what_a_prompt_lacks_is_anchored_as_the_rest_is() {
+    let begun = Session::default().user(4_000).reply(400, Some((1_000, 100))).user(3_600).reply(400, Some((2_000, 100)));
+    let outcome = run(&Policy::load("none").unwrap(), &begun.user(40).reply(4, Some((1_000, 1))).trace(), 10_000);
+    let found: Vec<(u64, u64)> = outcome.calls.iter().map(|call| (call.actual, call.anchored)).collect();
+    assert_eq!(found, [(1_000, 0), (2_000, 1_000), (1_000, 1_000 * 1_000 / 2_110)]);
 }
 
 #[test]

@@ -272,9 +272,9 @@ impl<'c> Sways<'c> {
             let actual = prompt(state, sway.actual);
             let by = actual as i64 - row.actual as i64;
             sway.note_prompt(index, by);
-            let anchored = context.anchored().saturating_add_signed(sway.anchored) + call.anchored_hidden();
-            sway.sums.anchored += anchored.min(actual) as i64 - row.anchored as i64;
-            sway.sums.missing += missing(visible.saturating_add_signed(sway.actual), actual) - missing(visible, row.actual);
+            let (anchored, swayed) = (context.anchored().saturating_add_signed(sway.anchored), visible.saturating_add_signed(sway.actual));
+            sway.sums.anchored += call.anchored_in(anchored, swayed, actual) as i64 - row.anchored as i64;
+            sway.sums.missing += missing(swayed, actual) - missing(visible, row.actual);
             if row.recorded.is_some() {
                 sway.sums.estimates[0] += view.request_with(sway.estimated) as i64 - row.estimated as i64;
                 sway.sums.estimates[1] += by;
