@@ -384,3 +384,21 @@ fn a_window_of_the_catalogue_gives_way_to_a_larger_recorded_prompt() {
     assert_eq!(replays[0].totals.overflows, 0);
     assert_eq!(replays[0].outgrown.len(), 1);
 }
+
+/// Usage that anchors no text sizes its own call, before the first that anchors some as well as behind it.
+#[test]
+fn no_policy_changes_no_prompt_with_partial_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let call = |prompt: u64, trust: &str| {
+        let usage = format!("{{\"prompt\":{prompt},\"output\":5,\"trust\":\"{trust}\"}}");
+        format!("{{\"role\":\"user\",\"text\":\"hello there\"}}\n{{\"role\":\"assistant\",\"text\":\"hi\",\"usage\":{usage}}}\n")
+    };
+    let calls = [call(900, "partial"), call(200, "provider"), call(950, "partial")].concat();
+    std::fs::write(&path, format!("{{\"ctxsim\":\"native/1\",\"session\":\"s\",\"agent\":\"a\",\"model\":\"gpt-5\"}}\n{calls}")).unwrap();
+    let catalog = Catalog::builtin().unwrap();
+    let none = Policy::load("none").unwrap();
+    let found = replay(&corpus(&catalog, &[&path]), &[none], &ReplaySettings::new(&catalog)).unwrap().remove(0);
+    assert_eq!(found.outcomes[0].calls.iter().map(|call| call.actual).collect::<Vec<_>>(), [900, 200, 950]);
+    assert_eq!((found.totals.recorded_tokens, found.totals.compared_tokens), (2_050, 2_050));
+}
