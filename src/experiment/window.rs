@@ -142,9 +142,10 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
         let by_hand = from == WindowFrom::Log && max_input < window && window != catalogue;
         let max_input = if max_input == 0 || by_hand { 0 } else { prompt_limit };
         let facts = Facts { window: Some(window), max_input, max_output, family, item_bytes };
-        // What was recorded did fit, whatever the log or the catalogue names.
-        let known = known(window, max_input, from);
-        return holding_others(Window { facts, window: window.max(filled), prompt_limit: prompt_limit.max(largest), ..known });
+        // What was recorded did fit, whatever the log or the catalogue names. A prompt beyond the limit shows no other one.
+        let filled = window.max(filled);
+        let (prompt_limit, from) = if largest > prompt_limit { (filled, WindowFrom::Outgrown) } else { (prompt_limit, from) };
+        return holding_others(Window { facts, window: filled, prompt_limit, ..known(window, max_input, from) });
     }
     if let Some(model) = model {
         let of_catalogue = known(model.context.0, max_input, WindowFrom::Catalogue);

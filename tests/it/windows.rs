@@ -109,7 +109,7 @@ fn what_was_recorded_did_fit_whatever_the_log_names() {
     let beyond = session(r#""agent":"codex","version":"0.57.0","model":"gpt-5-codex","window":258400"#, 271_000, 5_000);
     assert_eq!(window(&beyond, None, None), (276_000, 272_000, WindowFrom::Log));
     let larger = session(r#""agent":"a","model":"claude-opus-4-5","window":100000"#, 150_000, 1_000);
-    assert_eq!(window(&larger, None, None), (151_000, 150_000, WindowFrom::Log));
+    assert_eq!(window(&larger, None, None), (151_000, 151_000, WindowFrom::Outgrown));
     assert_eq!(replayed(&larger, "none", None, None).totals.overflows, 0);
 }
 
