@@ -120,7 +120,7 @@ pub(super) fn made(state: &mut State<'_>, tried: Attempt, call: &CallRow, output
         refused,
         refused_tokens,
         unrecovered,
-        reply_cut: actual + output > conditions.window,
+        reply_cut: !unrecovered && actual + output > conditions.window,
         over_budget: actual > conditions.budget(inputs.plan.window.reserve),
     };
     ledger.add_up(&row, call, look, &mut window.context);

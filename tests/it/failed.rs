@@ -36,6 +36,8 @@ fn the_session_worked_by_hand_ends_at_its_third_call() {
     let series = none["sessions"][0]["series"].as_array().unwrap();
     let sizes: Vec<u64> = series.iter().map(|call| call["attempted"].as_u64().unwrap()).collect();
     assert_eq!(sizes, [300, 640, 950]);
+    // A call that nothing answers has no reply that could be cut.
+    assert!(series.iter().all(|call| call["reply_cut"] == false), "{series:?}");
     // gpt-5: $1.25 and $10 a million tokens. The refused call is on neither bill.
     let cost = &none["cost"];
     assert_eq!((&cost["calls"], &cost["uncached"]["cost"]), (&2.into(), &"0.001875".into()));

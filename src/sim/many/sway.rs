@@ -133,7 +133,7 @@ impl Sway {
                 by = *next;
             }
             let [attempted, actual] = [row.attempted, row.actual].map(|size| size.saturating_add_signed(by));
-            CallOutcome { attempted, actual, reply_cut: actual + row.output > window, ..*row }
+            CallOutcome { attempted, actual, reply_cut: !row.unrecovered && actual + row.output > window, ..*row }
         })
     }
 
