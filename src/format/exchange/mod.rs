@@ -13,7 +13,7 @@ mod stream;
 mod verbatim;
 
 pub use entry::{Entry, Exchange, call};
-pub use prints::{Replies, prints};
+pub use prints::{Place, Replies, prints};
 pub use sessions::Sessions;
 pub use verbatim::{Verbatim, weigh};
 

@@ -2,7 +2,7 @@
 //! earlier exchange goes on with its session. A request may also name what it follows, and send only what is new.
 
 use super::entry::{Entry, Exchange};
-use super::prints::{Print, Replies, begins, digest, print, prints};
+use super::prints::{Place, Print, Repeated, Replies, begins, digest, print, prints};
 use super::verbatim::weigh;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust};
 use std::collections::HashMap;
@@ -21,6 +21,7 @@ pub struct Sessions<'s> {
     waiting: Vec<Session>,
     replies: Replies,
     begun: u64,
+    exchanges: u64,
 }
 
 #[derive(Default)]
@@ -37,16 +38,18 @@ struct Session {
     names: HashMap<String, String>,
     /// Something unseen happened after the last call.
     interrupted: bool,
-    /// What identifies the message before, while a request is taken in.
-    before: u64,
-    /// Replies that stand in a request alone: the index of each, what identifies its parts, and the message before it.
-    repeated: Vec<(usize, Vec<Print>, u64)>,
+    /// Where the next message of a request stands while it is taken in, and then its reply.
+    place: Place,
+    /// How many parts of the request stand before that.
+    past: usize,
+    /// Replies that stand in a request alone.
+    repeated: Vec<Repeated>,
 }
 
 impl<'s> Sessions<'s> {
     /// No session yet, of a log with this name.
     pub fn new(agent: &'static str, name: String, scale: &'s dyn Scale) -> Sessions<'s> {
-        Sessions { agent, name, scale, open: Vec::new(), waiting: Vec::new(), replies: Replies::default(), begun: 0 }
+        Sessions { agent, name, scale, open: Vec::new(), waiting: Vec::new(), replies: Replies::default(), begun: 0, exchanges: 0 }
     }
 
     /// Takes in the next exchange of the log. Gives back a session that is taken for ended.
@@ -55,17 +58,23 @@ impl<'s> Sessions<'s> {
     pub fn add(&mut self, exchange: Exchange) -> Option<Transcript> {
         let request: Vec<Print> = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(prints).collect();
         let (mut session, known) = match self.continued(&exchange, &request).or_else(|| self.reshaped(&request)) {
-            Some((session, known)) => (session, known),
+            Some((session, known)) => {
+                let reply = session.prints.get(session.asked..).unwrap_or_default();
+                self.replies.go_on(reply, session.place, request.get(known..).unwrap_or_default());
+                (session, known)
+            }
             None if exchange.failed => return None,
             None => (self.begun(&exchange), 0),
         };
         let replied = exchange.reply.iter().flat_map(|reply| &reply.messages).filter(|message| message.call.is_some());
-        let before = request.last().map_or(0, |print| print.words);
-        replied.for_each(|message| self.replies.note(message, before));
-        session.take(exchange, request, known, self.scale);
+        self.exchanges += 1;
+        session.place = Place::behind(self.exchanges);
+        let place = session.place.past(&request);
+        replied.for_each(|message| self.replies.note(message, place));
+        session.take(exchange, request, known, self.scale, &mut self.replies);
         self.open.push(session);
         let mut ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0))?;
-        ended.settle(&self.replies);
+        ended.settle(&mut self.replies);
         if ended.repeated.is_empty() {
             return Some(ended.transcript);
         }
@@ -74,12 +83,16 @@ impl<'s> Sessions<'s> {
     }
 
     /// What is left.
-    pub fn finish(self) -> impl Iterator<Item = Transcript> {
+    pub fn finish(mut self) -> impl Iterator<Item = Transcript> {
+        let mut sessions: Vec<Session> = self.waiting.into_iter().chain(self.open).collect();
+        // What is found of one tells of others.
+        sessions.iter_mut().for_each(|session| session.settle(&mut self.replies));
         let settled = move |mut session: Session| {
-            session.settle(&self.replies);
+            session.settle(&mut self.replies);
+            session.repeated.iter().for_each(|reply| self.replies.count(reply));
             session.transcript
         };
-        self.waiting.into_iter().chain(self.open).map(settled).filter(|transcript| !transcript.messages.is_empty())
+        sessions.into_iter().map(settled).filter(|transcript| !transcript.messages.is_empty())
     }
 
     /// The session that an exchange goes on with, taken out of the open ones, and how many of the request's parts it holds already. A session of a question and
@@ -132,11 +145,11 @@ impl<'s> Sessions<'s> {
 
 impl Session {
     /// A reply that a call of the log has made is none of another call where a request repeats it.
-    fn settle(&mut self, replies: &Replies) {
+    fn settle(&mut self, replies: &mut Replies) {
         let messages = &mut self.transcript.messages;
-        self.repeated.retain(|(at, prints, before)| {
-            let held = replies.hold(prints, *before);
-            let mut behind = messages.iter_mut().skip(*at).filter(|_| held);
+        self.repeated.retain(|reply| {
+            let held = replies.hold(reply);
+            let mut behind = messages.iter_mut().skip(reply.at).filter(|_| held);
             // What broke the chain before it broke it before the next call.
             if behind.next().and_then(|message| message.call.take()).is_some_and(|call| call.unchained)
                 && let Some(next) = behind.find_map(|message| message.call.as_mut())
@@ -147,19 +160,18 @@ impl Session {
         });
     }
 
-    fn take(&mut self, exchange: Exchange, request: Vec<Print>, mut known: usize, scale: &dyn Scale) {
+    fn take(&mut self, exchange: Exchange, request: Vec<Print>, mut known: usize, scale: &dyn Scale, replies: &mut Replies) {
         let setting = digest(&exchange.setting);
         // Changed instructions cannot be put where the old ones stand; the next call begins a new chain.
         self.interrupted |= setting != self.setting || exchange.hidden;
         self.setting = setting;
         self.transcript.window = exchange.window.or(self.transcript.window);
         let mut repeats = known > 0;
-        self.before = 0;
-        for entry in exchange.entries {
-            self.entry(entry, &mut known, &mut repeats, scale);
-        }
         self.asked = request.len();
-        self.prints = request;
+        (self.prints, self.past) = (request, 0);
+        for entry in exchange.entries {
+            self.entry(entry, &mut known, &mut repeats, scale, replies);
+        }
         self.interrupted |= exchange.failed;
         if let Some(mut reply) = exchange.reply {
             // What a compaction by request kept is known already, unless the conversation itself is not in the log.
@@ -174,13 +186,13 @@ impl Session {
     }
 
     /// Adds what an entry holds beyond the parts that are known. `repeats`: nothing new has come so far.
-    fn entry(&mut self, entry: Entry, known: &mut usize, repeats: &mut bool, scale: &dyn Scale) {
+    fn entry(&mut self, entry: Entry, known: &mut usize, repeats: &mut bool, scale: &dyn Scale, replies: &mut Replies) {
         let mut compactions = entry.compactions;
         for mut message in entry.messages {
             let own = prints(&message);
             let count = own.len();
-            let before = self.before;
-            self.before = own.last().map_or(before, |print| print.words);
+            let place = self.place;
+            (self.place, self.past) = (place.past(&own), self.past + count);
             if *repeats && count <= *known {
                 // What cannot be recognised is taken for known as long as all before it was.
                 *known -= count;
@@ -204,7 +216,8 @@ impl Session {
             }
             self.interrupted |= message.role == Role::Assistant && message.call.is_none();
             if message.call.as_deref() == Some(&Call::default()) {
-                self.repeated.push((self.transcript.messages.len(), prints(&message), before));
+                let behind = self.prints.get(self.past..).unwrap_or_default();
+                self.repeated.push(replies.repeated(self.transcript.messages.len(), prints(&message), place, behind));
             }
             self.push(message, scale);
         }

@@ -1,7 +1,7 @@
 //! One sample: its events turned into conversations.
 
 use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written, usage};
-use crate::format::exchange::{Replies, Verbatim, prints, weigh};
+use crate::format::exchange::{Place, Replies, Verbatim, prints, weigh};
 use crate::format::ground::{Lose, Source, Words, compact, fault, image, millis, sound, text_or_json};
 use crate::format::recorder::{NO_MESSAGES, Tools, thinking};
 use crate::format::wire::blocks::{Block, Blocks};
@@ -265,16 +265,23 @@ impl Reading<'_> {
         let message = serde_json::from_str::<Written>(raw.get()).map(|written| self.message(&written, &mut names));
         let Some(session) = self.sessions.get_mut(index) else { return };
         session.names = names;
-        let before = session.keys.last().map_or(0, |(key, _)| *key);
+        let place = Place::after(session.keys.last().map_or(0, |(key, _)| *key));
         session.keys.push((key, session.transcript.messages.len()));
         match message {
             Ok(Some(mut message)) => {
                 match made.filter(|_| message.role == Role::Assistant) {
                     Some((call, time)) => {
-                        self.replies.note(&message, before);
+                        self.replies.note(&message, place);
                         (message.call, message.time) = (Some(Box::new(call)), time);
                     }
-                    None if self.replies.hold(&prints(&message), before) => message.call = None,
+                    None if message.call.is_some() => {
+                        let reply = self.replies.repeated(0, prints(&message), place, &[]);
+                        if self.replies.hold(&reply) {
+                            message.call = None;
+                        } else {
+                            self.replies.count(&reply);
+                        }
+                    }
                     None => {}
                 }
                 weigh(&mut message, self.scale);
