@@ -9,8 +9,8 @@ use super::cache::Split;
 use super::recorded::walk;
 use super::tariff::Tariff;
 use crate::sim::Outcome;
-use crate::trace::Trace;
-use crate::transcript::Usage;
+use crate::trace::{CallRow, Trace};
+use crate::transcript::{Trust, Usage};
 use crate::units::adds;
 
 /// What the cache made of some recorded prompts: of one, or of many together.
@@ -81,8 +81,11 @@ impl Calibration {
             return Calibration::default();
         }
         let mut calibration = Calibration { calls: vec![None; trace.calls.len()], session: Some(Measured::default()) };
+        // Where the provider reported no prompt at all, what the agent wrote of its cache is what is known.
+        let reported = trace.calls.iter().any(|call| call.reported().is_some());
+        let estimate = |call: &CallRow| call.usage.filter(|usage| !reported && usage.trust == Trust::Estimated);
         for step in walk(trace, unchanged, tariff) {
-            let Some(usage) = step.usage else { continue };
+            let Some(usage) = step.usage.or_else(|| estimate(step.call)) else { continue };
             let measured = Measured::new(&usage, step.answer.ageless.read);
             if let (Some(call), Some(session)) = (calibration.calls.get_mut(step.place), calibration.session.as_mut()) {
                 *call = Some(measured);

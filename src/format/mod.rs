@@ -23,9 +23,9 @@ pub use reader::{Claim, Read, Reader};
 pub use traffic::openai_chat::LeftOut;
 
 /// Does this agent write with each call what its provider reports as read from the cache, so that a zero is a count? Gemini CLI does, and speaks to Google
-/// alone. Agents that speak to many write a zero for those that report nothing, too.
+/// alone. aider has words for what is read and written, and bills all else as uncached. Agents that speak to many write a zero for those that report nothing, too.
 pub fn counts_cache(agent: &str) -> bool {
-    agent == agents::gemini_cli::READER.name
+    [agents::gemini_cli::READER.name, agents::aider::READER.name].contains(&agent)
 }
 
 /// All readers, the more specific ones first. The order decides among those that say [`Claim::Maybe`] alone: a test holds that no two say [`Claim::Yes`]

@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts, read_text};
+use crate::support::{ctxsim, fixture, in_short, prompts, read_text};
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{ReplaySettings, replay};
@@ -106,6 +106,19 @@ fn what_the_program_says_was_sent_sizes_a_call_and_anchors_nothing() {
     assert_eq!((replays[0].totals.prompt_tokens, replays[0].totals.anchored_tokens), (26_800, 0));
     let sent = corpus.traces.iter().next().unwrap().sent.unwrap();
     assert_eq!((sent.prompt_tokens, sent.estimated_tokens, sent.estimated_calls), (26_800, 26_800, 3));
+}
+
+#[test]
+fn what_no_word_says_was_read_from_a_cache_is_billed_as_uncached() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chat.md");
+    let turn = |sent: &str| format!("#### Ask  \n\nDone.\n\n> Tokens: {sent} sent, 1k received. Cost: $0.04 message, $0.09 session.  \n\n");
+    let head = "# aider chat started at 2025-05-04 17:02:36\n\n> Main model: claude-3-5-sonnet-20240620 with diff edit format  \n\n";
+    std::fs::write(&path, format!("{head}{}{}", turn("9k"), turn("10k"))).unwrap();
+    let bill = ctxsim(&["cost", "--quiet", "--json"]).args([&path]).json();
+    for row in ["/recorded/cost", "/policies/0/calibrated/cost"] {
+        assert_eq!(bill.pointer(row).unwrap(), "0.087", "{row}");
+    }
 }
 
 #[test]
