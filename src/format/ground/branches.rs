@@ -5,27 +5,26 @@ use super::source::Lose;
 use crate::transcript::Message;
 use std::collections::HashMap;
 
-/// Copies that may be listed for each message of the file, beside [`FREE`] ones: branches that take turns would list the whole history with each
+/// Records that may be taken up again for each record of the file, beside [`FREE`] ones: branches that take turns would list the whole history with each
 /// record, in the square of the file.
 const MOST_REPEATED: usize = 16;
-/// Copies that any file may have.
+/// Records that may be taken up again in any file.
 const FREE: usize = 1_000;
 
-/// Counts the messages that are listed a second time, because the conversation goes on from a branch that it had left.
+/// The reason for the loss of a record's place in the tree.
+pub const TAKEN_UP: &str = "message of a branch that is taken up too often";
+
+/// Counts what is looked at to list messages a second time, because the conversation goes on from a branch that it had left.
 #[derive(Default)]
 pub struct Repeats {
-    copies: usize,
+    seen: usize,
 }
 
 impl Repeats {
-    /// May one more copy stand behind so many messages, copies included? What may not is lost with its reason.
-    pub fn allow(&mut self, listed: usize, lose: Lose<'_>) -> bool {
-        let allowed = self.copies < (listed - self.copies.min(listed)) * MOST_REPEATED + FREE;
-        if allowed {
-            self.copies += 1;
-        } else {
-            lose("message of a branch that is taken up too often");
-        }
+    /// May so many more be looked at, of so many records that have come?
+    pub fn allow(&mut self, more: usize, records: usize) -> bool {
+        let allowed = self.seen.saturating_add(more) <= records * MOST_REPEATED + FREE;
+        self.seen += if allowed { more } else { 0 };
         allowed
     }
 }
@@ -73,9 +72,17 @@ impl Branches {
     }
 
     /// Puts a record behind the one of this place, or at the root; its id may be empty. What is not on the way to it leaves the conversation;
-    /// what was left and is on the way again is listed a second time. True where messages left.
-    pub fn enter(&mut self, id: &str, parent: Option<usize>, messages: &mut Vec<Message>, lose: Lose<'_>) -> bool {
-        let goes_back = parent != self.leaf() && self.switch_to(parent, messages, lose);
+    /// what was left and is on the way again is listed a second time, unless that has been done too often: then the record follows the one before it.
+    /// True where messages left.
+    pub fn enter(&mut self, id: &str, mut parent: Option<usize>, messages: &mut Vec<Message>, lose: Lose<'_>) -> bool {
+        let mut goes_back = false;
+        match self.way_to(parent) {
+            Some((kept, back)) => goes_back = self.switch_to(kept, back, messages),
+            None => {
+                lose(TAKEN_UP);
+                parent = self.leaf();
+            }
+        }
         let node = self.nodes.len();
         self.nodes.push(Node { parent, step: Some(self.live.len()), messages: Vec::new() });
         self.live.push(Step { node, first: None });
@@ -92,17 +99,24 @@ impl Branches {
         Some(self.live.iter().skip(from).find_map(|step| step.first))
     }
 
-    fn switch_to(&mut self, leaf: Option<usize>, messages: &mut Vec<Message>, lose: Lose<'_>) -> bool {
+    /// How many steps of the way to where the conversation stands are those to this place, and what else is on the way there, backwards.
+    fn way_to(&mut self, leaf: Option<usize>) -> Option<(usize, Vec<usize>)> {
         let mut back = Vec::new();
         let mut meeting = leaf;
-        let kept = loop {
-            let Some((place, node)) = meeting.and_then(|place| Some((place, self.nodes.get(place)?))) else { break 0 };
+        while let Some((place, node)) = meeting.and_then(|place| Some((place, self.nodes.get(place)?))) {
             if let Some(step) = node.step {
-                break step + 1;
+                return Some((step + 1, back));
+            }
+            if !self.repeats.allow(node.messages.len().max(1), self.nodes.len()) {
+                return None;
             }
             back.push(place);
             meeting = node.parent;
-        };
+        }
+        Some((0, back))
+    }
+
+    fn switch_to(&mut self, kept: usize, back: Vec<usize>, messages: &mut Vec<Message>) -> bool {
         let left = self.live.split_off(kept);
         for step in &left {
             if let Some(node) = self.nodes.get_mut(step.node) {
@@ -117,9 +131,7 @@ impl Branches {
             let originals = entered.messages.clone();
             self.live.push(Step { node, first: (!originals.is_empty()).then_some(messages.len()) });
             for original in originals {
-                if self.repeats.allow(messages.len(), lose)
-                    && let Some(copy) = messages.get(original).cloned()
-                {
+                if let Some(copy) = messages.get(original).cloned() {
                     messages.push(Message { call: None, copy_of: Some(original), rewind: self.withdrawn_from.take(), ..copy });
                 }
             }

@@ -25,7 +25,7 @@ mod words;
 pub mod yaml;
 mod zstd;
 
-pub use branches::{Branches, Repeats};
+pub use branches::{Branches, Repeats, TAKEN_UP};
 pub use count::{ABSURD, ATTACHED, Absurd, Count, Dollars, Figures, MOST, sound};
 pub use json::{CUT_OFF, ODD, close, compact, decoded, fault, said, says, string, text_or_json, values, without};
 pub use lines::{HALF_CHARACTER, Lines, NOT_UTF8, whole_characters};

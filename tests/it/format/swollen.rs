@@ -40,7 +40,7 @@ fn branches_that_take_turns_are_not_copied_without_end() {
         let (own, all) = (3 * TURNS + 1, transcripts[0].messages.len());
         assert!(all > own + 1_000 && all <= own * 17 + 1_000, "{name}: {all}");
         let left_out = lost.iter().find(|(reason, _)| reason == "message of a branch that is taken up too often");
-        assert!(left_out.is_some_and(|(_, count)| *count > 1_000), "{name}: {lost:?}");
+        assert!(left_out.is_some_and(|(_, count)| *count > 50), "{name}: {lost:?}");
     }
 }
 

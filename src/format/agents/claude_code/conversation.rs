@@ -5,7 +5,7 @@ use super::queue::Queue;
 use super::record::{CompactMetadata, Kind, Record, SYNTHETIC, Wire};
 use super::tree::Tree;
 use super::window::Chosen;
-use crate::format::ground::{Lose, Repeats, Words, millis};
+use crate::format::ground::{Lose, TAKEN_UP, Words, millis};
 use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, visible_text};
 use crate::format::wire::blocks::{Block, Blocks};
@@ -36,7 +36,6 @@ pub(super) struct Conversation<'s> {
     unsummarised: Option<usize>,
     /// Where the next message goes back to.
     rewind: Option<usize>,
-    repeats: Repeats,
 }
 
 /// What the lines of one reply have told so far. It is kept small: a long log has a reply for every second line.
@@ -62,7 +61,6 @@ impl<'s> Conversation<'s> {
             replies: FxHashMap::default(),
             unsummarised: None,
             rewind: None,
-            repeats: Repeats::default(),
         }
     }
 
@@ -255,13 +253,10 @@ impl<'s> Conversation<'s> {
     }
 
     fn go_back(&mut self, node: usize, lose: Lose<'_>) {
-        let departure = self.tree.depart(node);
+        let Some(departure) = self.tree.depart(node) else { return lose(TAKEN_UP) };
         let mut rewind = departure.rewind;
         for original in departure.again {
             let index = self.made.next();
-            if !self.repeats.allow(index, lose) {
-                continue;
-            }
             let Some(message) = self.made.transcript.messages.get(original).cloned() else { continue };
             self.made.push(Message { call: None, rewind: rewind.take(), copy_of: Some(original), ..message });
             self.tree.stand_again(original, index);

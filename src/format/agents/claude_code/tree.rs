@@ -19,7 +19,9 @@
 
 #![expect(clippy::indexing_slicing, reason = "nodes and places are those of this tree, which never shrinks")]
 
+use crate::format::ground::Repeats;
 use crate::transcript::Role;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// What the log says of a record's parent.
@@ -68,7 +70,10 @@ pub(super) struct Tree {
     /// The messages in the context, ascending.
     live: Vec<u32>,
     newest_reply: Option<u32>,
+    /// The results of each reply.
+    results: FxHashMap<u32, Vec<u32>>,
     chained: bool,
+    repeats: Repeats,
 }
 
 impl Tree {
@@ -108,6 +113,9 @@ impl Tree {
         let index = index as u32;
         self.places.push(Place { role, original: index, shown_as: index, reply: node.reply });
         self.live.push(index);
+        if let Some(reply) = node.reply.filter(|_| role == Role::Tool) {
+            self.results.entry(reply).or_default().push(index);
+        }
         if node.messages.is_empty() {
             node.messages = index..index + 1;
         } else if node.messages.end == index {
@@ -141,12 +149,12 @@ impl Tree {
         }
     }
 
-    /// What happens to the context before the record of this node arrives.
-    pub fn depart(&mut self, node: usize) -> Departure {
+    /// What happens to the context before the record of this node arrives; `None` where too much would come back: then it follows the one before it.
+    pub fn depart(&mut self, node: usize) -> Option<Departure> {
         if self.nodes.get(node).is_none_or(|node| node.reply == self.newest_reply) {
-            return Departure::default();
+            return Some(Departure::default());
         }
-        let (kept_reply, path) = self.path(node);
+        let (kept_reply, path) = self.path(node)?;
         let begin = kept_reply.map_or(0, |reply| self.live.partition_point(|index| *index <= self.place(reply).shown_as));
         let abandoned = self.live[begin..].iter().position(|index| self.place(*index).role == Role::Assistant);
         let rewind = abandoned.and_then(|first| {
@@ -161,7 +169,7 @@ impl Tree {
         let again = path.into_iter().filter(|original| !self.is_live(*original)).map(|original| original as usize).collect();
         self.newest_reply =
             self.live.iter().rev().map(|index| self.place(*index)).find(|place| place.role == Role::Assistant).map(|p| p.original);
-        Departure { rewind, again }
+        Some(Departure { rewind, again })
     }
 
     fn place(&self, index: u32) -> &Place {
@@ -173,30 +181,29 @@ impl Tree {
     }
 
     /// The nearest ancestor reply that is in the context, and the messages between it and the record, in order.
-    fn path(&self, node: usize) -> (Option<u32>, Vec<u32>) {
+    fn path(&mut self, node: usize) -> Option<(Option<u32>, Vec<u32>)> {
+        let records = self.nodes.len();
         let mut path = Vec::new();
         let mut kept_reply = None;
         let mut at = self.nodes[node].parent;
-        while let Some(ancestor) = at.map(|at| &self.nodes[at as usize]) {
+        while let Some(Node { parent, messages, .. }) = at.map(|at| &self.nodes[at as usize]) {
             let replies = |index: &u32| self.place(*index).role == Role::Assistant && self.is_live(*index);
-            kept_reply = ancestor.messages.clone().rev().find(replies);
+            kept_reply = messages.clone().rev().find(replies);
             if kept_reply.is_some() {
                 break;
             }
-            path.extend(ancestor.messages.clone());
-            at = ancestor.parent;
+            if !self.repeats.allow(messages.len().max(1), records) {
+                return None;
+            }
+            path.extend(messages.clone());
+            at = *parent;
         }
-        path.sort_unstable();
-        path.dedup();
         // Each reply comes back with all its results, on the path or beside it.
-        let end = self.places.len() as u32;
-        let results: Vec<u32> = (path.first().copied().unwrap_or(end)..end)
-            .filter(|index| self.place(*index).original == *index && self.place(*index).role == Role::Tool)
-            .filter(|index| self.place(*index).reply.is_some_and(|reply| path.binary_search(&reply).is_ok()))
-            .collect();
+        let results: Vec<u32> = path.iter().filter_map(|index| self.results.get(index)).flatten().copied().collect();
+        let allowed = self.repeats.allow(results.len(), records);
         path.extend(results);
         path.sort_unstable();
         path.dedup();
-        (kept_reply, path)
+        allowed.then_some((kept_reply, path))
     }
 }
