@@ -13,6 +13,7 @@ use crate::format::wire::blocks::Block;
 use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage, project};
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// The agent's name in transcripts and reports.
 pub const AGENT: &str = "codex";
@@ -22,8 +23,11 @@ const UNEXPECTED: &str = "record of an unexpected shape";
 /// The session as far as it has been read.
 pub struct Session<'s> {
     made: Recorder<'s>,
-    /// The ids of the session and of those that it was forked from. Copies of a call in a fork share the last one.
-    heads: Vec<String>,
+    /// The ids of the session and of those that it was forked from, and the last of them, which copies of a call in a fork share.
+    heads: HashSet<String>,
+    head: String,
+    /// The model has said something.
+    replied: bool,
     /// No record has come yet.
     first: bool,
     model: String,
@@ -68,7 +72,9 @@ impl<'s> Session<'s> {
     pub fn new(scale: &'s dyn Scale, name: String) -> Session<'s> {
         Session {
             made: Recorder::new(AGENT, name, scale),
-            heads: Vec::new(),
+            heads: HashSet::new(),
+            head: String::new(),
+            replied: false,
             first: true,
             model: String::new(),
             comp_hash: None,
@@ -147,15 +153,14 @@ impl<'s> Session<'s> {
             ("", None) => decode(line),
             _ => return false,
         };
-        let is_other = meta.is_ok_and(|meta| meta.id.some_id().is_some_and(|id| !self.heads.iter().any(|head| head == id)));
-        is_other && self.made.transcript.messages.iter().any(|message| message.role == Role::Assistant)
+        self.replied && meta.is_ok_and(|meta| meta.id.some_id().is_some_and(|id| !self.heads.contains(id)))
     }
 
     fn meta(&mut self, meta: &Meta, time: Option<i64>) {
         let first = self.heads.is_empty();
         for id in [&meta.id, &meta.forked_from_id].into_iter().filter_map(|id| id.some_id()) {
-            if !self.heads.iter().any(|head| head == id) {
-                self.heads.push(id.to_owned());
+            if self.heads.insert(id.to_owned()) {
+                id.clone_into(&mut self.head);
             }
         }
         // A fork repeats the heads of the sessions that it came from after its own.
@@ -237,7 +242,7 @@ impl<'s> Session<'s> {
         if repeated {
             return Ok(());
         }
-        let id = format!("{}/{}", self.heads.last().map_or("", String::as_str), fingerprint(&info.total_token_usage, last));
+        let id = format!("{}/{}", self.head, fingerprint(&info.total_token_usage, last));
         let shrunk = self.totals.is_some_and(|before| input(&info.total_token_usage) < input(&before));
         self.totals = Some(info.total_token_usage);
         // Totals that start anew are those of a resumed session: what stands around its messages may be new too.
@@ -451,6 +456,7 @@ impl<'s> Session<'s> {
 
     fn push(&mut self, mut message: Message) {
         message.rewind = self.rewind.take();
+        self.replied |= message.role == Role::Assistant;
         self.made.push(message);
     }
 
