@@ -13,6 +13,7 @@ use crate::format::wire::google::{Content, Piece, piece, text_of};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 
 /// Gemini CLI chat recordings.
 pub const READER: Reader =
@@ -145,8 +146,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 struct Held {
     message: Message,
     results: Vec<Message>,
-    /// Taken back: it stays in the list, but is found by its id no more.
-    withdrawn: bool,
     /// The place of the message that this one shows again.
     copy_of: Option<usize>,
 }
@@ -157,13 +156,24 @@ struct Session<'s> {
     /// The name of the folder that the file lies in.
     folder: Option<String>,
     held: Vec<Held>,
+    /// The places of those that are not withdrawn, ascending.
+    live: Vec<usize>,
+    /// The same by id.
+    by_id: HashMap<String, Vec<usize>>,
     rewind: Option<usize>,
 }
 
 impl<'s> Session<'s> {
     fn new(scale: &'s dyn Scale, source: &Source) -> Session<'s> {
         let folder = source.path.parent().and_then(|folder| folder.file_name()).map(|name| name.to_string_lossy().into_owned());
-        Session { made: Recorder::new(READER.name, source.name(), scale), folder, held: Vec::new(), rewind: None }
+        Session {
+            made: Recorder::new(READER.name, source.name(), scale),
+            folder,
+            held: Vec::new(),
+            live: Vec::new(),
+            by_id: HashMap::new(),
+            rewind: None,
+        }
     }
 
     fn take(&mut self, record: &Record, depth: Depth, lose: Lose<'_>) {
@@ -187,11 +197,9 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// The place of the newest message of this id that is not withdrawn.
     fn live(&self, id: &str) -> Option<usize> {
-        if id.is_empty() {
-            return None;
-        }
-        self.held.iter().rposition(|held| !held.withdrawn && held.message.id == id)
+        self.by_id.get(id)?.last().copied()
     }
 
     /// Takes back this message and all after it; with an unknown id, all.
@@ -201,14 +209,26 @@ impl<'s> Session<'s> {
     }
 
     fn withdraw(&mut self, from: usize) {
-        let mut any = false;
-        for held in self.held.iter_mut().skip(from).filter(|held| !held.withdrawn) {
-            held.withdrawn = true;
-            any = true;
+        let gone = self.live.split_off(self.live.partition_point(|place| *place < from));
+        if gone.is_empty() {
+            return;
         }
-        if any {
-            self.rewind = Some(self.rewind.map_or(from, |earlier| earlier.min(from)));
+        self.rewind = Some(self.rewind.map_or(from, |earlier| earlier.min(from)));
+        for place in gone.into_iter().rev() {
+            // What stands before it under the same id is found again.
+            if let Some(places) = self.held.get(place).and_then(|held| self.by_id.get_mut(&held.message.id)) {
+                places.pop();
+            }
         }
+    }
+
+    fn hold(&mut self, held: Held) {
+        let place = self.held.len();
+        self.live.push(place);
+        if !held.message.id.is_empty() {
+            self.by_id.entry(held.message.id.clone()).or_default().push(place);
+        }
+        self.held.push(held);
     }
 
     fn upsert(&mut self, entry: &Entry, lose: Lose<'_>) {
@@ -229,7 +249,7 @@ impl<'s> Session<'s> {
             }
             None => {
                 new.message.rewind = self.rewind.take();
-                self.held.push(new);
+                self.hold(new);
             }
         }
     }
@@ -239,21 +259,19 @@ impl<'s> Session<'s> {
         let Some(held) = self.held.get(index) else { return };
         let message = Message { call: None, rewind: self.rewind.take(), ..held.message.clone() };
         let (results, copy_of) = (held.results.clone(), held.copy_of.or(Some(index)));
-        self.held.push(Held { message, results, withdrawn: false, copy_of });
+        self.hold(Held { message, results, copy_of });
     }
 
     /// Puts a new list in the place of the live one, and tells by it what happened.
     fn replace(&mut self, messages: &[Entry], lose: Lose<'_>) {
         let spoken = |entry: &&Entry| matches!(&*entry.role, "user" | "gemini");
         let new: Vec<&Entry> = messages.iter().filter(spoken).collect();
-        let old: Vec<usize> = (0..self.held.len()).filter(|index| self.held.get(*index).is_some_and(|held| !held.withdrawn)).collect();
         let same = |(entry, index): &(&&Entry, &usize)| self.live(&entry.id) == Some(**index);
-        let common = new.iter().zip(&old).take_while(same).count();
-        if common == old.len() || common == new.len() {
+        let common = new.iter().zip(&self.live).take_while(same).count();
+        let parting = self.live.get(common).copied();
+        if parting.is_none() || common == new.len() {
             // The list goes on, or it was cut: an aborted turn taken back.
-            if let (true, Some(first)) = (common < old.len(), old.get(common)) {
-                self.withdraw(*first);
-            }
+            parting.into_iter().for_each(|first| self.withdraw(first));
             for entry in messages {
                 self.upsert(entry, lose);
             }
@@ -262,7 +280,7 @@ impl<'s> Session<'s> {
         let known: Option<Vec<usize>> = new.iter().map(|entry| self.live(&entry.id)).collect();
         if let Some(known) = known {
             // Nothing is new, so that nothing was summarised: the conversation went back to what is left.
-            old.get(common).into_iter().for_each(|first| self.withdraw(*first));
+            parting.into_iter().for_each(|first| self.withdraw(first));
             known.into_iter().skip(common).for_each(|index| self.show_again(index));
             return;
         }
@@ -319,7 +337,7 @@ impl<'s> Session<'s> {
             let (id, model) = (entry.id.to_string(), entry.model.to_string());
             message.call = called.then(|| Box::new(Call { id, model, usage: usage.ok().flatten(), unchained: false, ..Call::default() }));
         }
-        Some(Held { message, results, withdrawn: false, copy_of: None })
+        Some(Held { message, results, copy_of: None })
     }
 
     /// The message with one call's answer. Pictures and texts beside the answer belong to it.
