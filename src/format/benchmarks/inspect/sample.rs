@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// How a string begins that stands for an attachment.
 const ATTACHMENT: &str = "attachment://";
@@ -35,6 +35,7 @@ pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, so
         pool,
         scale,
         sessions: Vec::new(),
+        standing: HashMap::new(),
         ids: HashMap::new(),
         texts: HashMap::new(),
         latest: 0,
@@ -71,6 +72,8 @@ struct Reading<'r> {
     pool: &'r [&'r RawValue],
     scale: &'r dyn Scale,
     sessions: Vec<Session>,
+    /// Sessions by all that is in their contexts, the one that went on last at the end.
+    standing: HashMap<u64, Vec<usize>>,
     /// What a message is known by, by its own id.
     ids: HashMap<u64, u64>,
     /// The same by what it says, and how often a request has said that so far.
@@ -90,6 +93,8 @@ struct Session {
     transcript: Transcript,
     /// One for each message in the context, the last reply included, with the message's index.
     keys: Vec<(u64, usize)>,
+    /// What identifies them all together.
+    context: u64,
     tools: u64,
     names: Tools,
 }
@@ -157,6 +162,8 @@ impl Reading<'_> {
         self.add(index, answer, replied, Some((call, millis(&event.timestamp))), source);
         if let Some(session) = self.sessions.get_mut(index) {
             session.tools = tools;
+            session.context = session.keys.iter().fold(0, |all, (key, _)| with(all, *key));
+            self.standing.entry(session.context).or_default().push(index);
         }
     }
 
@@ -182,10 +189,18 @@ impl Reading<'_> {
 
     /// The session that goes on with this input.
     fn session(&mut self, input: &[&RawValue], keys: &[u64], event: &ModelEvent, source: &mut Source) -> usize {
-        let goes_on =
-            |session: &Session| session.keys.len() <= keys.len() && session.keys.iter().zip(keys).all(|((known, _), key)| known == key);
-        let continued = self.sessions.iter().enumerate().filter(|(_, session)| goes_on(session));
-        if let Some((index, _)) = continued.max_by_key(|(_, session)| session.keys.len()) {
+        let mut all = 0;
+        let following = |key: &u64| {
+            all = with(all, *key);
+            all
+        };
+        let contexts: Vec<u64> = keys.iter().map(following).collect();
+        let standing = |context: &u64| {
+            let index = self.standing.get_mut(context)?.pop()?;
+            // It may have been rewritten.
+            self.sessions.get(index).is_some_and(|session| session.context == *context).then_some(index)
+        };
+        if let Some(index) = contexts.iter().rev().find_map(standing) {
             return index;
         }
         if let Some((index, compaction)) = self.rewritten.take() {
@@ -203,7 +218,7 @@ impl Reading<'_> {
                 .push(Message::new(Role::System, vec![Part::Tools(self.scale.weigh(&self.resolved(&compact(tools.get()))))]));
         }
         let tools = event.tools.map_or(0, |tools| xxh3_64(tools.get().as_bytes()));
-        self.sessions.push(Session { transcript, keys: Vec::new(), tools, names: Tools::default() });
+        self.sessions.push(Session { transcript, keys: Vec::new(), context: 0, tools, names: Tools::default() });
         count
     }
 
@@ -244,7 +259,7 @@ impl Reading<'_> {
     /// Old logs without events: the conversation as it stood at the end, its calls without usage.
     fn final_messages<'w>(&mut self, messages: impl Iterator<Item = &'w Written<'w>>, source: &mut Source) {
         let transcript = Transcript { id: self.id.to_owned(), agent: super::READER.name.to_owned(), ..Transcript::default() };
-        let mut session = Session { transcript, keys: Vec::new(), tools: 0, names: Tools::default() };
+        let mut session = Session { transcript, keys: Vec::new(), context: 0, tools: 0, names: Tools::default() };
         for written in messages {
             match self.message(written, &mut session.names) {
                 Some(mut message) => {
@@ -383,6 +398,11 @@ fn input<'e>(pool: &'e [&'e RawValue], event: &'e ModelEvent, lose: Lose<'_>) ->
         }
     }
     input
+}
+
+/// One number for messages in their order, with one more behind them.
+fn with(all: u64, key: u64) -> u64 {
+    xxh3_64_with_seed(&key.to_le_bytes(), all)
 }
 
 /// The id of a message, and what it says, which is its id in old logs.
