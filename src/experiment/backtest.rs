@@ -224,11 +224,11 @@ impl<'a> Session<'a> {
             let closed_by = compactions.get(place).copied();
             let closed_before = closed_by.map_or(end, |event| event.before);
             // Of two events at one place the stretch goes on behind both, so that the call which follows them can be predicted.
-            let next = compactions.iter().skip(place + 1).find(|event| event.before > closed_before);
+            let next = compactions.get(compactions.partition_point(|event| event.before <= closed_before));
             let bounds = Bounds { opened_by, closed_before, end: next.map_or(end, |event| event.before) };
             let from = opened_by.map_or(0, |event| event.before);
-            let noted = self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune);
-            let noted: Vec<&CompactionRow> = noted.filter(|event| (from..closed_before).contains(&event.before)).collect();
+            let noted = self.trace.compactions_before(from as usize..closed_before as usize).iter();
+            let noted: Vec<&CompactionRow> = noted.filter(|event| event.kind == CompactionKind::Prune).collect();
             let imposed: &[&CompactionRow] = if self.imposes_prunings { &noted } else { &[] };
             let segment = segment(self.trace, bounds, imposed);
             let outcome = simulate(&segment.trace, &self.plan, &self.conditions);

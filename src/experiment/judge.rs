@@ -316,8 +316,8 @@ impl Case<'_> {
     /// Was nothing left to do for the agent: does the last reply before the event call no tool, and does a user message come next?
     fn turn_was_over(&self, row: &CompactionRow) -> bool {
         let trace = self.trace;
-        let last =
-            trace.calls.iter().rev().find(|call| call.message < row.before).and_then(|call| trace.messages.get(call.message as usize));
+        let last = trace.calls.partition_point(|call| call.message < row.before).checked_sub(1).and_then(|last| trace.calls.get(last));
+        let last = last.and_then(|call| trace.messages.get(call.message as usize));
         let calls_tool = last.is_some_and(|reply| trace.parts_of(reply).iter().any(|part| part.kind == PartKind::ToolCall));
         let opens = trace.messages.get(row.before as usize).is_none_or(|next| next.opens_turn());
         !calls_tool && opens
@@ -353,14 +353,16 @@ fn measure(plan: &Plan) -> Option<Measure> {
 /// What the policy's trigger saw at a recorded event, by recorded usage: the last call before it and, for a trigger that counts them, the
 /// messages that had come since. `None` without such a call: usage from before another compaction says nothing of what that one left.
 pub(super) fn recorded_size(trace: &Trace, row: &CompactionRow, plan: &Plan) -> Option<u64> {
-    let earlier = trace.compactions.iter().take_while(|other| !std::ptr::eq(*other, row));
-    let from = earlier.filter(|other| other.kind == CompactionKind::Compact).map(|other| other.before).max();
+    let place = trace.compactions.partition_point(|other| std::ptr::from_ref(other) < std::ptr::from_ref(row));
+    let earlier = trace.compactions.iter().take(place).rev();
+    let from = earlier.filter(|other| other.kind == CompactionKind::Compact).map(|other| other.before).next();
     size_before(trace, row.before, from.unwrap_or(0), plan)
 }
 
 /// The same before a message, of calls from another on.
 fn size_before(trace: &Trace, before: u32, from: u32, plan: &Plan) -> Option<u64> {
-    let calls = trace.calls.iter().rev().filter(|call| (from..before).contains(&call.message));
+    let place = |message| trace.calls.partition_point(|call| call.message < message);
+    let calls = trace.calls.get(place(from)..place(before))?.iter().rev();
     let (call, prompt) = calls.filter_map(|call| Some((call, prompt_of(call)?))).next()?;
     let since = trace.messages.iter().take(before as usize).skip(call.message as usize + 1);
     let arrived: u64 = since.flat_map(|message| trace.parts_of(message)).map(|part| part.truth).sum();
