@@ -4,6 +4,7 @@ mod anchor;
 mod dates;
 mod model;
 mod pack;
+mod whole;
 
 use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
 use crate::units::adds;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::num::NonZeroU128;
+pub use whole::WholePrompt;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// 128-bit hash of an id. Without a zero, one that may be absent takes no more room.
@@ -337,6 +339,9 @@ pub struct Trace {
     /// compaction. Known and written down as `sent` is.
     #[serde(skip)]
     pub sent_sizes: BTreeMap<u32, u64>,
+    /// The prompt of each call under no policy. Known and written down as `sent` is.
+    #[serde(skip)]
+    pub whole: Vec<WholePrompt>,
     /// The messages, in order, that stand for what a recorded compaction left where it was imposed on the session: all that stood in the
     /// context before, the policy's own texts included, leaves as they arrive, but messages before their `rewind`. Empty in a session as it was
     /// read, and never written down.

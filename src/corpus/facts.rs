@@ -52,6 +52,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
             Cow::Owned(imposed) => Some(simulate(&imposed, &Plan::default(), &Conditions::endless())),
         };
         trace.sent = Some(sent(trace, imposed.as_ref().unwrap_or(&outcome)));
+        trace.whole = outcome.whole_prompts().collect();
         let sizes = imposed.iter().flat_map(|imposed| (0..).zip(trace.calls.iter().zip(&imposed.calls)));
         let unreported = sizes.filter(|(_, (call, _))| call.reported().is_none());
         trace.sent_sizes = unreported.map(|(place, (_, row))| (place, row.actual)).collect();

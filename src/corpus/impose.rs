@@ -22,7 +22,7 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
     }
     let mut cuts: Vec<Cut> =
         events.iter().filter(|(_, event)| event.kind == CompactionKind::Compact).map(|(index, _)| Cut::at(*index)).collect();
-    let mut imposed = Trace { messages: Vec::new(), parts: Vec::new(), ..trace.clone() };
+    let mut imposed = Trace { messages: Vec::new(), parts: Vec::new(), whole: Vec::new(), ..trace.clone() };
     rebuild(trace, &mut cuts, &mut imposed);
     let moved = Moved { trace, cuts: &cuts };
     imposed.imposed = cuts.iter().map(|cut| cut.message).collect();

@@ -8,8 +8,7 @@
 use super::cache::Split;
 use super::recorded::walk;
 use super::tariff::Tariff;
-use crate::sim::Outcome;
-use crate::trace::{CallRow, Trace};
+use crate::trace::{CallRow, Trace, WholePrompt};
 use crate::transcript::{Trust, Usage};
 use crate::units::adds;
 
@@ -75,8 +74,8 @@ pub struct Calibration {
 
 impl Calibration {
     /// The factors of a session. None where its log has no counts of the cache, or where another model is to be billed than the one that
-    /// was recorded. `unchanged` is its outcome under no policy.
-    pub fn of(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Calibration {
+    /// was recorded. `whole` are its prompts under no policy.
+    pub fn of(trace: &Trace, whole: &[WholePrompt], tariff: &Tariff<'_>) -> Calibration {
         if tariff.model.is_some() || !trace.tells_of_cache() {
             return Calibration::default();
         }
@@ -84,7 +83,7 @@ impl Calibration {
         // Where the provider reported no prompt at all, what the agent wrote of its cache is what is known.
         let reported = trace.calls.iter().any(|call| call.reported().is_some());
         let estimate = |call: &CallRow| call.usage.filter(|usage| !reported && usage.trust == Trust::Estimated);
-        for step in walk(trace, unchanged, tariff) {
+        for step in walk(trace, whole, tariff) {
             let Some(usage) = step.usage.or_else(|| estimate(step.call)) else { continue };
             let measured = Measured::new(&usage, step.answer.ageless.read);
             if let (Some(call), Some(session)) = (calibration.calls.get_mut(step.place), calibration.session.as_mut()) {

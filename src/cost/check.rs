@@ -6,8 +6,7 @@ use super::calibration::Calibration;
 use super::recorded::{Step, walk};
 use super::session::Session;
 use super::tariff::Tariff;
-use crate::sim::Outcome;
-use crate::trace::{CallRow, Trace};
+use crate::trace::{CallRow, Trace, WholePrompt};
 use crate::transcript::Usage;
 use crate::units::{add_fields, signed};
 use std::collections::BTreeSet;
@@ -142,21 +141,21 @@ impl OwnError {
     }
 }
 
-/// Holds the model against a session. `unchanged` is its outcome under no policy.
-pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
-    let calibration = Calibration::of(trace, unchanged, tariff);
+/// Holds the model against a session. `whole` are its prompts under no policy.
+pub fn check(trace: &Trace, whole: &[WholePrompt], tariff: &Tariff<'_>) -> Check {
+    let calibration = Calibration::of(trace, whole, tariff);
     let [even, odd] =
         calibration.halves().map(|half| calibration.session().map_or_else(Calibration::default, |_| Calibration::from_others(half)));
-    check_by(trace, unchanged, tariff, [&odd, &even])
+    check_by(trace, whole, tariff, [&odd, &even])
 }
 
 /// The same with other factors for the bill of what is held out: of calls at even places, and at odd ones.
-pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_out: [&Calibration; 2]) -> Check {
+pub fn check_by(trace: &Trace, whole: &[WholePrompt], tariff: &Tariff<'_>, held_out: [&Calibration; 2]) -> Check {
     let mut sum = Check::default();
-    let calibration = Calibration::of(trace, unchanged, tariff);
+    let calibration = Calibration::of(trace, whole, tariff);
     let [of_even, of_odd] = held_out;
     let tells = trace.tells_of_cache();
-    for Step { place, call, usage, known, answer } in walk(trace, unchanged, tariff) {
+    for Step { place, call, usage, known, answer } in walk(trace, whole, tariff) {
         let (ageless, split) = (answer.ageless, known.expected(answer.found));
         let Some(usage) = usage else {
             sum.unrecorded_calls += 1;

@@ -5,8 +5,8 @@ use crate::corpus::Corpus;
 use crate::cost::{Bills, Calibration, Check, Split, Tariff, bills, check, splits};
 use crate::list::List;
 use crate::policy::Plan;
-use crate::sim::{Conditions, Outcome, simulate};
-use crate::trace::Trace;
+use crate::sim::{Conditions, simulate};
+use crate::trace::{Trace, WholePrompt};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -42,12 +42,15 @@ impl Replay {
 
 /// What a session's recording says of its cache.
 pub fn calibrate(trace: &Trace, tariff: &Tariff<'_>) -> Calibration {
-    Calibration::of(trace, &unchanged(trace), tariff)
+    Calibration::of(trace, &whole(trace), tariff)
 }
 
-/// A session without any compaction.
-fn unchanged(trace: &Trace) -> Outcome {
-    simulate(trace, &Plan::default(), &Conditions::endless())
+/// The prompts of a session without any compaction: as its corpus knows them, or else replayed.
+fn whole(trace: &Trace) -> Cow<'_, [WholePrompt]> {
+    if trace.whole.len() == trace.calls.len() {
+        return Cow::Borrowed(&trace.whole);
+    }
+    simulate(trace, &Plan::default(), &Conditions::endless()).whole_prompts().collect()
 }
 
 /// What the modelled cache makes of the first calls of all sessions together, of the second ones, and so on, under each of these policies.
@@ -81,5 +84,5 @@ pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Che
 
 /// The model of the cache held against one session.
 pub(super) fn check_of(trace: &Trace, tariff: &Tariff<'_>) -> Check {
-    check(trace, &unchanged(trace), tariff)
+    check(trace, &whole(trace), tariff)
 }

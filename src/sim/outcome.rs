@@ -4,6 +4,7 @@ use super::event::Event;
 use super::retention::{Broken, Category};
 use super::totals::Totals;
 use crate::list::Pack;
+use crate::trace::WholePrompt;
 use serde::{Deserialize, Serialize};
 
 /// What happened at one call.
@@ -126,6 +127,11 @@ impl Outcome {
     /// All requests: the recorded calls, a failed one included, then those that read something again.
     pub fn requests(&self) -> impl Iterator<Item = &CallOutcome> {
         self.calls.iter().chain(self.refetches.iter().map(|refetch| &refetch.request))
+    }
+
+    /// The prompts of the calls, where the policy is none.
+    pub fn whole_prompts(&self) -> impl Iterator<Item = WholePrompt> {
+        self.calls.iter().map(|row| WholePrompt { tokens: row.actual, prefix: row.prefix, blocks: row.blocks })
     }
 
     /// The call at which the policy fails the session, from 0: it has the last row of `calls`. `None` where the session reaches its end.

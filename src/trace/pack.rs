@@ -1,11 +1,11 @@
 //! Sessions as bytes, while a corpus of many is held.
 
-use super::{SentPrompts, Trace};
+use super::{SentPrompts, Trace, WholePrompt};
 use crate::list::{Pack, packed, unpacked};
 use std::collections::BTreeMap;
 
 /// What of a session is never written down, and is held with it all the same.
-type Beside = (Option<String>, bool, Option<SentPrompts>, BTreeMap<u32, u64>, Vec<u32>, BTreeMap<u32, String>);
+type Beside = (Option<String>, bool, Option<SentPrompts>, BTreeMap<u32, u64>, Vec<WholePrompt>, Vec<u32>, BTreeMap<u32, String>);
 
 impl Trace {
     /// Bytes that its rows take in memory, without what hangs on them.
@@ -16,11 +16,11 @@ impl Trace {
 
 impl Pack for Trace {
     fn pack(&self) -> Box<[u8]> {
-        packed(&(self, (&self.folder, self.reports_cache, self.sent, &self.sent_sizes, &self.imposed, &self.paths)))
+        packed(&(self, (&self.folder, self.reports_cache, self.sent, &self.sent_sizes, &self.whole, &self.imposed, &self.paths)))
     }
 
     fn unpack(bytes: &[u8]) -> Trace {
-        let (trace, (folder, reports_cache, sent, sent_sizes, imposed, paths)): (Trace, Beside) = unpacked(bytes);
-        Trace { folder, reports_cache, sent, sent_sizes, imposed, paths, ..trace }
+        let (trace, (folder, reports_cache, sent, sent_sizes, whole, imposed, paths)): (Trace, Beside) = unpacked(bytes);
+        Trace { folder, reports_cache, sent, sent_sizes, whole, imposed, paths, ..trace }
     }
 }

@@ -3,14 +3,16 @@
 use crate::made::{self, Tables};
 use crate::support::{ctxsim, shared, skip};
 use ctxsim::catalog::{Prices, Rate};
-use ctxsim::corpus::{ReadSettings, read};
+use ctxsim::corpus::{ReadSettings, impose, read};
 use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
 use ctxsim::experiment::{ReplaySettings, calibrate, check_model, own_agents, own_error, price, recorders, recording};
+use ctxsim::list::List;
 use ctxsim::policy::Plan;
 use ctxsim::sim::{Conditions, Outcome, SummaryCall, simulate};
-use ctxsim::trace::{CompactionRow, Trace};
+use ctxsim::trace::{CompactionRow, Trace, WholePrompt};
 use ctxsim::transcript::{Trust, Usage};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A recorded call, a minute after the one before: prompt, tokens read and written, and the prefix that stood before.
@@ -35,10 +37,14 @@ fn session(calls: &[Given]) -> (Trace, Outcome) {
     (trace, outcome)
 }
 
+fn whole_prompts(unchanged: &Outcome) -> Vec<WholePrompt> {
+    unchanged.whole_prompts().collect()
+}
+
 fn billed(trace: &Trace, unchanged: &Outcome, outcome: &Outcome) -> Bills {
     let tables = Tables::builtin();
     let tariff = tables.tariff();
-    bills(trace, outcome, &tariff, &Calibration::of(trace, unchanged, &tariff))
+    bills(trace, outcome, &tariff, &Calibration::of(trace, &whole_prompts(unchanged), &tariff))
 }
 
 /// Reads, writes, fresh tokens.
@@ -54,11 +60,12 @@ fn the_recording_itself_costs_what_it_was_recorded_to() {
     assert_eq!(parts(&bill.modelled), (9000, 5000, 0));
     assert_eq!(parts(&bill.calibrated), (6750, 7000, 250));
     let tables = Tables::builtin();
-    let check = check(&trace, &outcome, &tables.tariff());
+    let check = check(&trace, &whole_prompts(&outcome), &tables.tariff());
     assert_eq!(check.recorded, check.calibrated);
     assert_eq!(bill.with(CacheKind::Recorded), &bill.calibrated);
     // Factors from every second call: (0 + 750) of 3,000 for the even ones, 6,000 of 6,000 for the odd.
-    let half: Vec<_> = Calibration::of(&trace, &outcome, &tables.tariff()).halves().map(|half| (half.read, half.modelled)).into();
+    let half: Vec<_> =
+        Calibration::of(&trace, &whole_prompts(&outcome), &tables.tariff()).halves().map(|half| (half.read, half.modelled)).into();
     assert_eq!(half, [(750, 3000), (6000, 6000)]);
     assert_eq!(check.held_out.cache_read.tokens, 500 + 3000 + 1000);
 }
@@ -112,7 +119,7 @@ fn calls_that_say_nothing_have_the_sums_of_their_session() {
     // Another model than the recorded one has its own cache.
     let tables = Tables::builtin();
     let other = Tariff { model: Some("gpt-5".to_owned()), ..tables.tariff() };
-    assert_eq!(Calibration::of(&trace, &outcome, &other), Calibration::default());
+    assert_eq!(Calibration::of(&trace, &whole_prompts(&outcome), &other), Calibration::default());
 }
 
 #[test]
@@ -122,7 +129,7 @@ fn placeholders_are_billed_by_estimate() {
     (usage.output, usage.output_is_final) = (3, false);
     trace.calls[1].output = 400;
     let tables = Tables::builtin();
-    let check = check(&trace, &outcome, &tables.tariff());
+    let check = check(&trace, &whole_prompts(&outcome), &tables.tariff());
     assert_eq!((check.recorded.output.tokens, check.modelled.output.tokens), (500, 500));
     assert_eq!((check.estimated_output.tokens, check.estimated_output.nano_usd), (400, 400 * 15_000));
     let outputs = trace.outputs();
@@ -260,7 +267,7 @@ fn factors_from_elsewhere_give_the_list_price() {
         let mut agents: BTreeMap<String, (usize, Check, Check)> = BTreeMap::new();
         for (place, trace) in corpus.traces.iter().enumerate() {
             let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
-            let unchanged = simulate(trace, &Plan::default(), &unlimited);
+            let unchanged = whole_prompts(&simulate(trace, &Plan::default(), &unlimited));
             let mut others = Measured::default();
             let of_others = known.iter().enumerate().filter(|(other, (agent, _))| *other != place && *agent == agent_of(trace));
             of_others.filter_map(|(_, (_, measured))| *measured).for_each(|measured| others += measured);
@@ -294,5 +301,19 @@ fn factors_from_elsewhere_give_the_list_price() {
             }
         }
         assert!(compared > 0, "{folder} has no agent to compare");
+    }
+}
+
+/// What bills of recordings rest on is worked out once for a corpus, also for sessions that are held as bytes; a session that compactions are imposed on
+/// has other prompts.
+#[test]
+fn a_corpus_knows_what_prompts_come_to_under_no_policy() {
+    let tables = Tables::builtin();
+    let corpus = read(&["transcripts/claude-code".to_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
+    for (trace, packed) in corpus.traces.each().zip(List::packed(corpus.traces.to_vec()).each()) {
+        assert_eq!(trace.whole, whole_prompts(&simulate(&trace, &Plan::default(), &Conditions::endless())));
+        assert_eq!(trace, packed);
+        let imposed = impose(&trace, &|_| true);
+        assert!(imposed.whole.is_empty() || matches!(imposed, Cow::Borrowed(_)));
     }
 }

@@ -400,8 +400,9 @@ fn an_unchanged_session_costs_what_was_recorded() {
         let is_whole = |trace: &Trace| trace.usages().all(|usage| usage.trust != Trust::Partial);
         for trace in corpus.traces.each().filter(|trace| trace.compactions.is_empty() && trace.tells_of_cache() && is_whole(trace)) {
             let unchanged = simulate(&trace, &Plan::default(), &WIDE);
-            let (recorded, tariff) = (check(&trace, &unchanged, &tables.tariff()), tables.tariff());
-            let bills = bills(&trace, &unchanged, &tariff, &Calibration::of(&trace, &unchanged, &tariff));
+            let (whole, tariff) = (unchanged.whole_prompts().collect::<Vec<_>>(), tables.tariff());
+            let recorded = check(&trace, &whole, &tariff);
+            let bills = bills(&trace, &unchanged, &tariff, &Calibration::of(&trace, &whole, &tariff));
             let (bill, mut list) = (bills.with(CacheKind::Recorded), recorded.recorded);
             list += recorded.unrecorded;
             let of = |bill: &Bill| [bill.fresh, bill.cache_read, bill.cache_write, bill.cache_write_1h];
@@ -421,7 +422,7 @@ fn the_check_speaks_of_recorded_prompts() {
         let usage = call.usage.as_mut().unwrap();
         (usage.cache_read, usage.cache_write, usage.cost_nano_usd) = (read, write, Some(1));
     }
-    let check = check(&trace, &outcome, &tables.tariff());
+    let check = check(&trace, &outcome.whole_prompts().collect::<Vec<_>>(), &tables.tariff());
     assert_eq!((check.calls, check.recorded.cache_read.tokens, check.modelled.cache_read.tokens), (2, 2500, 2500));
     assert_eq!(check.recorded, check.modelled);
     assert_eq!((check.logged_calls, check.logged_nano_usd, check.logged_list_nano_usd), (2, 2, check.recorded.nano_usd()));
