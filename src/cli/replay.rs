@@ -144,8 +144,16 @@ impl Replay {
         let oracle = *oracle;
         let tables = self.pricing.tables()?;
         let phase = self.logs.phase("simulating");
-        let mut replays = Vec::new();
         let by_window = self.policies.by_window();
+        // Beside several windows the own agents keep that of each session.
+        let usual = if by_window.len() > 1 { Policies { windows: Vec::new(), ..self.policies.clone() } } else { self.policies.clone() };
+        // Before there are outcomes: of a long session they take as much memory as what predicts.
+        let predicted = if self.by.is_none() && self.columns.is_empty() && self.output.is_read() {
+            Some(usual.predicted(corpus, catalog, &self.logs)?)
+        } else {
+            None
+        };
+        let mut replays = Vec::new();
         for choice in &by_window {
             let replayed = self.refetch.replay(choice, policies, corpus, catalog, &self.logs)?;
             let named = |replay: experiment::Replay| match choice.window().filter(|_| by_window.len() > 1) {
@@ -154,8 +162,6 @@ impl Replay {
             };
             replays.extend(replayed.into_iter().map(named));
         }
-        // Beside several windows the own agents keep that of each session.
-        let usual = if by_window.len() > 1 { Policies { windows: Vec::new(), ..self.policies.clone() } } else { self.policies.clone() };
         let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
         experiment::price(corpus, &mut replays, &tariff);
         let recording = experiment::recording(corpus, &tariff);
@@ -167,11 +173,6 @@ impl Replay {
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
         let by = self.by.unwrap_or_default();
         let screen = self.by.is_none() && self.columns.is_empty() && self.output.has_screen();
-        let predicted = if self.by.is_none() && self.columns.is_empty() && self.output.is_read() {
-            Some(usual.predicted(corpus, catalog, &self.logs)?)
-        } else {
-            None
-        };
         let next = if screen { self.next(corpus, policies, own.as_ref()) } else { Vec::new() };
         let (columns, next) = (&self.columns, &next);
         let scenarios = Scenario::builtin()?;
