@@ -27,7 +27,10 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, Cou
     // A file that is named alone is wanted as it is, though it belongs to another one.
     let companions = if found.files.len() == 1 { Companions::Read } else { Companions::PassOver };
     let counters = Counters::new(settings)?;
-    Ok(settled(gather(found, settings, &counters, companions), settings))
+    let corpus = gather(found, settings, &counters, companions);
+    // What is not read again need not be remembered while it is simulated.
+    rayon::broadcast(|_| measure::forget_texts());
+    Ok(settled(corpus, settings))
 }
 
 /// Reads parts of one corpus, one after the other, with counters that are loaded once.

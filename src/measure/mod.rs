@@ -23,7 +23,7 @@ pub use build::{Measure, impossible_times, own_vocabulary, trace};
 pub use evidence::Definition;
 pub use prints::Runs;
 pub use readings::searches;
-pub use scale::{Content, PublicCounters, TextScale};
+pub use scale::{Content, PublicCounters, TextScale, forget_texts};
 pub use share::largest_remainder;
 pub use skim::{BYTES_PER_TOKEN, SkimScale};
 pub use unseen::{overhead, unseen_above};

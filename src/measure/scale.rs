@@ -36,6 +36,11 @@ thread_local! {
     static KNOWN: RefCell<Known> = RefCell::new(Known::default());
 }
 
+/// Forgets what this thread has learned of texts.
+pub fn forget_texts() {
+    KNOWN.take();
+}
+
 /// Is the shape of a text taken?
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taking {
