@@ -30,8 +30,8 @@ pub(super) struct Conversation<'s> {
     pub queue: Queue,
     /// The models that the person chose.
     chosen: Chosen,
-    /// By the hash of what they are known by.
-    replies: FxHashMap<u64, Reply>,
+    /// By the hash of what they are known by. Each has a place of its own: a table has up to twice as many places as elements, and beside the old one while it grows.
+    replies: FxHashMap<u64, Box<Reply>>,
     /// The compaction whose summary has not come yet.
     unsummarised: Option<usize>,
     /// Where the next message goes back to.
@@ -165,7 +165,7 @@ impl<'s> Conversation<'s> {
         {
             message.id = wire.id.to_string();
         }
-        self.replies.insert(key, reply);
+        self.replies.insert(key, Box::new(reply));
     }
 
     /// The lines of a reply agree on its prompt. Its output is counted while it streams: the largest count is the latest.

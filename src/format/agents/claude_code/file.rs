@@ -249,7 +249,9 @@ impl File<'_> {
                 conversation.made.transcript.id = format!("{session}/{own}");
             }
             // Room that nothing is written into costs nothing; a list that grows stands in memory twice while it is copied.
-            conversation.made.transcript.messages.reserve_exact(std::mem::take(&mut self.room));
+            let room = std::mem::take(&mut self.room);
+            conversation.made.transcript.messages.reserve_exact(room);
+            conversation.tree.reserve(room);
             self.conversations.push(conversation);
             self.conversations.len() - 1
         });

@@ -87,6 +87,13 @@ impl Tree {
         self.nodes.is_empty()
     }
 
+    /// Makes room for so many records and as many messages.
+    pub fn reserve(&mut self, room: usize) {
+        self.nodes.reserve_exact(room);
+        self.places.reserve_exact(room);
+        self.live.reserve_exact(room);
+    }
+
     /// Adds a record, and hands back the number of its node.
     pub fn grow(&mut self, parent: Parent) -> usize {
         let (parent, reply) = match parent {
