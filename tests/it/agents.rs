@@ -1,5 +1,6 @@
 //! What presets mirror: their ages, the page that lists them, the note on logs that are newer.
 
+use crate::made::Native;
 use crate::support::ctxsim;
 use ctxsim::policy::{Check, Policy, presets};
 use serde_json::{Value, json};
@@ -84,10 +85,8 @@ fn the_page_of_agents_lists_every_preset() {
 
 /// A session of an agent in the native shape.
 fn session(folder: &Path, id: &str, agent: &str, version: &str) {
-    let head = json!({"ctxsim": "native/1", "session": id, "agent": agent, "version": version, "model": "gpt-5"});
-    let user = json!({"role": "user", "text": format!("Begin {id}.")});
-    let reply = json!({"role": "assistant", "text": format!("Done {id}."), "usage": {"prompt": 1000, "output": 9}});
-    std::fs::write(folder.join(format!("{id}.jsonl")), format!("{head}\n{user}\n{reply}\n")).unwrap();
+    let log = Native::new(json!({"session": id, "agent": agent, "version": version}));
+    log.asked(&format!("Begin {id}."), &format!("Done {id}."), 1000, 9).write(folder, &format!("{id}.jsonl"));
 }
 
 #[test]

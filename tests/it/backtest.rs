@@ -1,5 +1,6 @@
 //! Recorded compactions beside predicted ones: a made session, the samples, real files.
 
+use crate::made::Native;
 use crate::support::{ctxsim, files, shared};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -22,51 +23,41 @@ fn verdicts(report: &Value) -> Vec<(String, String, Option<u64>, Option<u64>)> {
 }
 
 /// A session of Claude Code in the native shape: each call's prompt in thousands of tokens, and compactions between them.
-pub struct Made {
-    lines: Vec<Value>,
-}
+pub struct Made(Native);
 
 impl Made {
     pub fn new(session: &str, version: &str) -> Made {
-        let head =
-            json!({"ctxsim": "native/1", "session": session, "agent": "claude-code", "version": version, "model": "claude-opus-4-5"});
-        Made { lines: vec![head, json!({"role": "user", "text": "Begin."})] }
+        let head = json!({"session": session, "agent": "claude-code", "version": version, "model": "claude-opus-4-5"});
+        Made(Native::new(head)).line(json!({"role": "user", "text": "Begin."}))
     }
 
     pub fn calls(mut self, thousands: &[u64]) -> Made {
         for prompt in thousands {
-            let id = self.lines.len();
+            let id = self.0.0.len();
             let call = json!([{"call": {"id": format!("c{id}"), "name": "Read", "arguments": {"path": "a"}}}]);
-            self.lines.push(json!({"role": "assistant", "parts": call, "usage": {"prompt": prompt * 1000, "output": 100}}));
-            self.lines.push(json!({"role": "tool", "parts": [{"result": {"id": format!("c{id}"), "text": "a line of text"}}]}));
+            self = self.line(json!({"role": "assistant", "parts": call, "usage": {"prompt": prompt * 1000, "output": 100}}));
+            self = self.line(json!({"role": "tool", "parts": [{"result": {"id": format!("c{id}"), "text": "a line of text"}}]}));
         }
         self
     }
 
-    pub fn compaction(mut self, automatic: Option<bool>) -> Made {
-        self.lines.push(json!({"compaction": {"kind": "compact", "automatic": automatic, "summary": "What was done so far."}}));
-        self
+    pub fn compaction(self, automatic: Option<bool>) -> Made {
+        self.line(json!({"compaction": {"kind": "compact", "automatic": automatic, "summary": "What was done so far."}}))
     }
 
     /// The same of another agent and model.
     fn of_agent(mut self, agent: &str, model: &str) -> Made {
-        if let Some(head) = self.lines.first_mut() {
-            (head["agent"], head["model"]) = (json!(agent), json!(model));
-        }
+        (self.0.0[0]["agent"], self.0.0[0]["model"]) = (json!(agent), json!(model));
         self
     }
 
     /// One more line of the file.
-    fn line(mut self, line: Value) -> Made {
-        self.lines.push(line);
-        self
+    fn line(self, line: Value) -> Made {
+        Made(self.0.line(line))
     }
 
     pub fn write(self, folder: &Path, name: &str) -> String {
-        let path = folder.join(name);
-        let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
-        std::fs::write(&path, lines.join("\n")).expect("written");
-        path.to_string_lossy().into_owned()
+        self.0.write(folder, name)
     }
 }
 
@@ -167,7 +158,7 @@ fn a_turn_that_was_over_is_no_proof_of_a_persons_wish() {
 fn a_log_that_begins_in_the_middle_tells_no_limit() {
     let folder = tempfile::tempdir().expect("folder");
     let mut made = Made::new("cut", "2.1.45").calls(&[140, 150, 160]).compaction(Some(true)).calls(&[30]);
-    made.lines[0]["begins_in_middle"] = json!(true);
+    made.0.0[0]["begins_in_middle"] = json!(true);
     let reason = backtest(&[&made.write(folder.path(), "cut.jsonl")])["events"][0]["reason"].to_string();
     assert!(reason.contains("below the limit of 167,000; the log begins in the middle"), "{reason}");
 }
@@ -392,13 +383,13 @@ fn what_a_compaction_puts_in_anew_is_not_pending_before_it() {
 fn a_copied_compaction_counts_in_one_file_alone() {
     let folder = tempfile::tempdir().expect("folder");
     let with_ids = |made: Made| {
-        let lines = made.lines.into_iter().enumerate().map(|(place, mut line)| {
+        let lines = made.0.0.into_iter().enumerate().map(|(place, mut line)| {
             if line["role"].is_string() {
                 line["id"] = json!(format!("message-number-{place}"));
             }
             line
         });
-        Made { lines: lines.collect() }
+        Made(Native(lines.collect()))
     };
     let begun = |session: &str| with_ids(Made::new(session, "2.1.45").calls(&[20, 90, 168]).compaction(Some(true)).calls(&[30, 60]));
     let origin = begun("origin").calls(&[70, 80, 90, 100]).write(folder.path(), "origin.jsonl");

@@ -1,10 +1,11 @@
 //! Breaks of the recorded prompt cache: each cause with a session made for it, prices by hand, implicit caches, and an independent script over real files.
 
-use crate::made::Tables;
+use crate::made::{Native, Tables};
 use crate::support::{ctxsim, files, python, shared};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::cache::{CacheReads, Cause, cache_reads};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -255,15 +256,14 @@ fn a_session_taken_up_in_another_log_has_a_call_before() {
 fn implicit_caches_read_in_steps_and_miss_at_random() {
     let session = |model: &str, reads: [u64; 3]| {
         let folder = tempfile::tempdir().unwrap();
-        let mut lines = format!("{{\"ctxsim\":\"native/1\",\"session\":\"n\",\"agent\":\"mine\",\"model\":\"{model}\"}}\n");
+        let mut log = Native::new(json!({"model": model}));
         for (place, (prompt, read)) in [10_000, 20_100, 30_000].into_iter().zip(reads).enumerate() {
-            writeln!(lines, "{{\"role\":\"user\",\"text\":\"go on\",\"time\":{}}}", 1_770_000_000_000_u64 + 60_000 * place as u64).unwrap();
-            let time = 1_770_000_001_000_u64 + 60_000 * place as u64;
-            writeln!(lines, "{{\"role\":\"assistant\",\"text\":\"done\",\"time\":{time},\"usage\":{{\"prompt\":{prompt},\"cache_read\":{read},\"output\":9}}}}").unwrap();
+            let time = 1_770_000_000_000_u64 + 60_000 * place as u64;
+            let usage = json!({"prompt": prompt, "cache_read": read, "output": 9});
+            log = log.line(json!({"role": "user", "text": "go on", "time": time}));
+            log = log.line(json!({"role": "assistant", "text": "done", "time": time + 1_000, "usage": usage}));
         }
-        let path = folder.path().join("n.jsonl");
-        std::fs::write(&path, lines).unwrap();
-        with(&[path], cache_reads)
+        with(&[log.write(folder.path(), "n.jsonl").into()], cache_reads)
     };
     let found = session("gpt-5", [0, 9_984, 15_000]);
     assert_eq!((found.sum.expected, found.sum.near), (2, 1));

@@ -1,6 +1,6 @@
 //! Of many policies a chart shows those that tell most, and says how many there are; a few are all shown.
 
-use crate::made::Tables;
+use crate::made::{Native, Tables};
 use crate::support::rows;
 use crate::truth::corpus;
 use ctxsim::corpus::Corpus;
@@ -10,6 +10,7 @@ use ctxsim::policy::{Policy, presets};
 use ctxsim::render::chart::{Look, svg};
 use ctxsim::report::Cell;
 use ctxsim::report::chart::{Chart, Drawing, Form, Hue, Material, Series, by_name};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -125,9 +126,8 @@ fn titles_keys_and_sizes_say_what_is_there() {
 #[test]
 fn letters_that_the_font_lacks_stay_in_the_svg() {
     let folder = tempfile::tempdir().unwrap();
-    let log = "{\"ctxsim\":\"native/1\",\"session\":\"会话一\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}\n\
-               {\"role\":\"user\",\"text\":\"a question\"}\n{\"role\":\"assistant\",\"text\":\"an answer\",\"usage\":{\"prompt\":300,\"output\":4}}\n";
-    std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
+    let log = Native::new(json!({"session": "会话一", "agent": "pi", "window": 8000}));
+    log.asked("a question", "an answer", 300, 4).write(folder.path(), "log.jsonl");
     let tables = Tables::builtin();
     let corpus = corpus(&tables.catalog, &[folder.path()]);
     let policies = [Policy::load("none").unwrap()];

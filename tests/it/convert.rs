@@ -1,3 +1,4 @@
+use crate::made::Native;
 use crate::support::{ctxsim, shared};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -204,21 +205,18 @@ fn uncertainty_is_the_same_in_another_file() {
 #[test]
 fn chat_messages_cost_what_the_session_did() {
     let folder = tempfile::tempdir().expect("folder");
-    let call = |place: u64| {
-        format!(
-            "{{\"role\":\"user\",\"text\":\"go on\",\"id\":\"message-{place}\",\"time\":\"2026-01-05T10:{place}0:00Z\"}}\n\
-             {{\"role\":\"assistant\",\"text\":\"broken off\",\"aborted\":true}}\n\
-             {{\"role\":\"assistant\",\"text\":\"done\",\"call_id\":\"message-{place}-call\",\"model\":\"{model}\",\"time\":\"2026-01-05T10:{place}1:00Z\",\
-             \"usage\":{{\"prompt\":{prompt},\"cache_read\":500,\"cache_write\":400,\"cache_write_1h\":100,\"output\":9}}}}\n",
-            prompt = 1_000 * place,
-            model = if place < 3 { "claude-opus-4-6" } else { "claude-haiku-4-5" }
-        )
-    };
     fs::create_dir(folder.path().join("logs")).expect("folder");
     for (id, calls) in [("first", 2), ("second", 3)] {
-        let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{id}\",\"agent\":\"pi\",\"model\":\"claude-opus-4-6\"}}\n");
-        let lines: String = (1..=calls).map(call).collect();
-        fs::write(folder.path().join(format!("logs/{id}.jsonl")), head + &lines).expect("written");
+        let begun = Native::new(json!({"session": id, "agent": "pi", "model": "claude-opus-4-6"}));
+        let log = (1..=calls).fold(begun, |log, place| {
+            let (id, model) = (format!("message-{place}"), if place < 3 { "claude-opus-4-6" } else { "claude-haiku-4-5" });
+            let [asked, said] = [0, 1].map(|minute| format!("2026-01-05T10:{place}{minute}:00Z"));
+            let usage = json!({"prompt": 1_000 * place, "cache_read": 500, "cache_write": 400, "cache_write_1h": 100, "output": 9});
+            log.line(json!({"role": "user", "text": "go on", "id": id, "time": asked}))
+                .line(json!({"role": "assistant", "text": "broken off", "aborted": true}))
+                .line(json!({"role": "assistant", "text": "done", "call_id": id + "-call", "model": model, "time": said, "usage": usage}))
+        });
+        log.write(folder.path(), &format!("logs/{id}.jsonl"));
     }
     let run = |words: &str| ctxsim(&words.split(' ').collect::<Vec<_>>()).within(folder.path());
     run("convert logs/ -q --to openai-chat -o chat.jsonl").code(0);

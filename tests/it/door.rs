@@ -1,8 +1,10 @@
 //! The one door for writing: every option of every command that writes, found from `--help`, against whatever must not be written over.
 
 use crate::help::helps;
+use crate::made::Native;
 use crate::support::{ctxsim, skip};
 use ctxsim::corpus::homes;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
@@ -115,16 +117,11 @@ fn baseline() -> &'static Path {
 /// A session in the program's own shape, which is no agent's.
 pub fn log() -> String {
     // Prompts grow about as the texts do, so that an estimator can be fitted to them.
-    let talk = |call: u64| {
+    let log = (1..9).fold(Native::new(json!({"session": "4f2a77", "agent": "pi", "window": 8000})), |log, call| {
         let words = ["alpha", "beta", "gamma", "delta"].map(|word| format!(" {word}{call}")).concat().repeat(20);
-        let prompt = 2_000 + 300 * call;
-        format!(
-            "{{\"role\":\"user\",\"text\":\"question {call} of line {call}:{words}\"}}\n\
-             {{\"role\":\"assistant\",\"text\":\"answer {call}\",\"usage\":{{\"prompt\":{prompt},\"output\":40}}}}\n"
-        )
-    };
-    let head = "{\"ctxsim\":\"native/1\",\"session\":\"4f2a77\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}\n";
-    head.to_owned() + &(1..9).map(talk).collect::<String>()
+        log.asked(&format!("question {call} of line {call}:{words}"), &format!("answer {call}"), 2_000 + 300 * call, 40)
+    });
+    log.text()
 }
 
 fn program(folder: &Path) -> Command {

@@ -1,10 +1,12 @@
 //! `ctxsim gate`: limits in words, baselines, what moved, and every form and exit code.
 
+use crate::made::Native;
 use crate::population::{Population, Session};
 use crate::support::{Ran, ctxsim};
 use ctxsim::experiment::Value;
 use ctxsim::experiment::gate::{Allowance, Baseline, BaselineSession, SCHEMA, compare};
 use ctxsim::statistics::Chance;
+use serde_json::json;
 use std::path::Path;
 
 fn gate(words: &[&str]) -> Ran {
@@ -251,21 +253,15 @@ fn a_policy_that_begins_to_overflow_fails() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     // Replies fill the window of 8,000; a recorded summary makes room at 7,500, and the talk goes on.
-    let call = |id: &str, place: u64| {
-        let (text, prompt) = (format!("{id}{place} word ").repeat(160), 500 * place);
-        let prompt = if place > 15 { prompt - 7_000 } else { prompt };
-        format!(
-            "{{\"role\":\"user\",\"text\":\"go on {id} {place}\"}}\n\
-             {{\"role\":\"assistant\",\"text\":\"{text}\",\"usage\":{{\"prompt\":{prompt},\"output\":480}}}}\n"
-        )
-    };
-    let compaction = "{\"compaction\":{\"kind\":\"compact\",\"automatic\":true,\"tokens_before\":7980,\"summary\":\"so far\"}}\n";
+    let compaction = json!({"compaction": {"kind": "compact", "automatic": true, "tokens_before": 7980, "summary": "so far"}});
     std::fs::create_dir(at("logs")).unwrap();
     for id in ["one", "two"] {
-        let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{id}\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}}\n");
-        let calls: String =
-            (1..=20).map(|place| if place == 16 { compaction.to_owned() + &call(id, place) } else { call(id, place) }).collect();
-        std::fs::write(at(&format!("logs/{id}.jsonl")), head + &calls).unwrap();
+        let log = (1..=20).fold(Native::new(json!({"session": id, "agent": "pi", "window": 8000})), |log, place| {
+            let log = if place == 16 { log.line(compaction.clone()) } else { log };
+            let prompt = 500 * place - if place > 15 { 7_000 } else { 0 };
+            log.asked(&format!("go on {id} {place}"), &format!("{id}{place} word ").repeat(160), prompt, 480)
+        });
+        log.write(folder.path(), &format!("logs/{id}.jsonl"));
     }
     // The one compacts in time; the other keeps everything until the provider refuses.
     std::fs::write(at("mine.toml"), "extends = \"codex\"\n").unwrap();

@@ -1,6 +1,8 @@
 //! `--help` of every command: its lines fit a terminal of 80 columns, and its examples run.
 
+use crate::made::Native;
 use crate::support::{ctxsim, shell};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -58,21 +60,14 @@ fn examples(help: &str) -> Vec<String> {
 
 /// What the examples speak of.
 pub fn prepared(folder: &Path) {
-    let log = "{\"ctxsim\":\"native/1\",\"session\":\"4f2a77\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}\n".to_owned()
-        + &(1..9)
-            .map(|call| {
-                format!(
-                    "{{\"role\":\"user\",\"text\":\"question {call} of line {call}\"}}\n\
-                     {{\"role\":\"assistant\",\"text\":\"answer {call}\",\"usage\":{{\"prompt\":{},\"output\":40}}}}\n",
-                    900 * call
-                )
-            })
-            .collect::<String>();
+    let log = (1..9).fold(Native::new(json!({"session": "4f2a77", "agent": "pi", "window": 8000})), |log, call| {
+        log.asked(&format!("question {call} of line {call}"), &format!("answer {call}"), 900 * call, 40)
+    });
     for name in ["logs", "transcripts", "before", "after", "small", "large"] {
         fs::create_dir(folder.join(name)).unwrap();
-        fs::write(folder.join(name).join("session.jsonl"), &log).unwrap();
+        log.write(&folder.join(name), "session.jsonl");
     }
-    fs::write(folder.join("session.jsonl"), &log).unwrap();
+    log.write(folder, "session.jsonl");
     for name in ["files.rows", "measured.rows", "corpus.rows", "sessions.rows"] {
         fs::write(folder.join(name), "").unwrap();
     }

@@ -1,5 +1,6 @@
+use crate::made::Native;
 use crate::support::{self, Program};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 /// The program, printing to a page of 120 columns.
@@ -172,17 +173,13 @@ fn damage_is_told_and_words_are_not() {
 
 /// One session of the native shape: two calls of the conversation, one beside it, and a message whose time says nothing.
 fn with_a_call_beside(folder: &std::path::Path) -> String {
-    let lines = [
-        r#"{"ctxsim":"native/1","session":"one","agent":"made","model":"gpt-5"}"#,
-        r#"{"role":"user","text":"Do it.","time":"1961-04-12T06:07:00Z"}"#,
-        r#"{"role":"assistant","id":"a1","text":"One.","usage":{"prompt":1000,"output":10}}"#,
-        r#"{"role":"user","text":"And more."}"#,
-        r#"{"role":"assistant","id":"a2","text":"Two.","usage":{"prompt":1100,"output":10,"trust":"estimated"}}"#,
-        r#"{"side_call":{"id":"title-of-the-session","usage":{"prompt":50,"output":5}}}"#,
-    ];
-    let path = folder.join("one.jsonl");
-    fs::write(&path, lines.join("\n")).unwrap();
-    path.to_string_lossy().into_owned()
+    let log = Native::new(json!({"session": "one"}))
+        .line(json!({"role": "user", "text": "Do it.", "time": "1961-04-12T06:07:00Z"}))
+        .line(json!({"role": "assistant", "id": "a1", "text": "One.", "usage": {"prompt": 1000, "output": 10}}))
+        .line(json!({"role": "user", "text": "And more."}))
+        .line(json!({"role": "assistant", "id": "a2", "text": "Two.", "usage": {"prompt": 1100, "output": 10, "trust": "estimated"}}))
+        .line(json!({"side_call": {"id": "title-of-the-session", "usage": {"prompt": 50, "output": 5}}}));
+    log.write(folder, "one.jsonl")
 }
 
 #[test]

@@ -1,10 +1,49 @@
-//! Rows of traces as they are where a test says nothing else of them, and the tables that bills are made by.
+//! Sessions in the native shape, rows of traces as they are where a test says nothing else of them, and the tables that bills are made by.
 
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::cost::Tariff;
 use ctxsim::sim::{CallOutcome, Outcome};
 use ctxsim::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
 use ctxsim::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A session in the native shape, line by line.
+pub struct Native(pub Vec<Value>);
+
+impl Native {
+    /// One whose head says this beside what all say.
+    pub fn new(mut head: Value) -> Native {
+        for (key, value) in [("ctxsim", "native/1"), ("session", "s"), ("agent", "made"), ("model", "gpt-5")] {
+            head.as_object_mut().unwrap().entry(key).or_insert_with(|| value.into());
+        }
+        Native(vec![head])
+    }
+
+    /// One more line.
+    pub fn line(mut self, line: Value) -> Native {
+        self.0.push(line);
+        self
+    }
+
+    /// A user's words and the reply, its prompt of this size.
+    pub fn asked(self, words: &str, reply: &str, prompt: u64, output: u64) -> Native {
+        let reply = json!({"role": "assistant", "text": reply, "usage": {"prompt": prompt, "output": output}});
+        self.line(json!({"role": "user", "text": words})).line(reply)
+    }
+
+    /// The lines of a file.
+    pub fn text(&self) -> String {
+        self.0.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Writes them there; the path.
+    pub fn write(&self, folder: &Path, name: &str) -> String {
+        let path = folder.join(name);
+        std::fs::write(&path, self.text()).unwrap();
+        path.to_string_lossy().into_owned()
+    }
+}
 
 /// A message of the first turn without parts.
 pub fn message(role: Role) -> MessageRow {

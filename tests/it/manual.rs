@@ -1,5 +1,7 @@
 use crate::help::prepared;
+use crate::made::Native;
 use crate::support::{ctxsim, shell};
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -67,16 +69,10 @@ fn the_gate_of_the_readme_fails_on_new_overflows() {
     let folder = folder.path();
     fs::create_dir(folder.join("logs")).unwrap();
     for session in ["a", "b"] {
-        let head =
-            format!("{{\"ctxsim\":\"native/1\",\"session\":\"{session}\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":200000}}\n");
-        let calls = (1..30).map(|call| {
-            let (user, reply) = (format!("question {call} of {session}"), format!("answer {call} to {session}"));
-            format!(
-                "{{\"role\":\"user\",\"text\":\"{user}\"}}\n{{\"role\":\"assistant\",\"text\":\"{reply}\",\"usage\":{{\"prompt\":{},\"output\":40}}}}\n",
-                5_000 * call
-            )
+        let log = (1..30).fold(Native::new(json!({"session": session, "agent": "pi", "window": 200_000})), |log, call| {
+            log.asked(&format!("question {call} of {session}"), &format!("answer {call} to {session}"), 5_000 * call, 40)
         });
-        fs::write(folder.join("logs").join(format!("{session}.jsonl")), head + &calls.collect::<String>()).unwrap();
+        log.write(&folder.join("logs"), &format!("{session}.jsonl"));
     }
     let policy = |text: &str| fs::write(folder.join("mine.toml"), text).unwrap();
     // In half of the recorded window, so that a policy that does nothing meets its end.

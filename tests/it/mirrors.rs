@@ -1,3 +1,4 @@
+use crate::made::Native;
 use crate::support::{ctxsim, files, python, shared};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -127,15 +128,13 @@ fn calls_of_tools_tell_runs_apart() {
 #[test]
 fn a_call_without_an_id_is_copied_with_its_session() {
     let folder = tempfile::tempdir().unwrap();
-    let log = concat!(
-        "{\"ctxsim\": \"native/1\", \"session\": \"s\", \"agent\": \"made\", \"model\": \"gpt-5\"}\n",
-        "{\"role\": \"user\", \"id\": \"a-long-id-of-the-first\", \"text\": \"go\"}\n",
-        "{\"role\": \"assistant\", \"text\": \"cut off\", \"usage\": {\"prompt\": 900, \"output\": 10}}\n",
-        "{\"role\": \"assistant\", \"id\": \"a-long-id-of-the-last\", \"text\": \"done\", \"usage\": {\"prompt\": 1000, \"output\": 10}}\n",
-    );
+    let log = Native::new(json!({}))
+        .line(json!({"role": "user", "id": "a-long-id-of-the-first", "text": "go"}))
+        .line(json!({"role": "assistant", "text": "cut off", "usage": {"prompt": 900, "output": 10}}))
+        .line(json!({"role": "assistant", "id": "a-long-id-of-the-last", "text": "done", "usage": {"prompt": 1000, "output": 10}}));
     let logs = folder.path().to_string_lossy().into_owned();
     for name in ["one.jsonl", "two.jsonl"] {
-        std::fs::write(folder.path().join(name), log).unwrap();
+        log.write(folder.path(), name);
         let corpus = inspected(&[&logs])["corpus"].clone();
         assert_eq!(
             [&corpus["sessions"], &corpus["calls"], &corpus["recorded_prompt_tokens"]],

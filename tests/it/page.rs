@@ -1,10 +1,10 @@
 //! `ctxsim report`: what is written, what a browser makes of it, and that nothing in a transcript is ever more than text.
 
 use crate::browser::Browser;
+use crate::made::Native;
 use crate::support::{ctxsim, names_below};
 use base64::Engine as _;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -234,20 +234,24 @@ const EVIL: [&str; 6] = [
 
 /// A log in which every name is an attack.
 fn hostile(folder: &Path) -> PathBuf {
+    let lines: String = EVIL
+        .iter()
+        .enumerate()
+        .map(|(place, evil)| {
+            let log = Native::new(json!({"session": evil, "agent": evil, "version": evil, "model": evil, "window": 4000}));
+            let log = (0..4).fold(log, |log, call| {
+                let id = format!("c{place}-{call}");
+                let tool = json!({"call": {"id": id, "name": evil, "arguments": {"path": evil}}});
+                let usage = json!({"prompt": 1000 * (call + 1), "output": 20});
+                let result = json!({"result": {"id": id, "name": evil, "text": evil.repeat(30), "error": false}});
+                log.line(json!({"role": "user", "id": format!("{place}-u{call}"), "text": evil}))
+                    .line(json!({"role": "assistant", "id": format!("{place}-a{call}"), "parts": [tool], "usage": usage}))
+                    .line(json!({"role": "tool", "id": format!("{place}-t{call}"), "parts": [result]}))
+            });
+            log.text()
+        })
+        .collect();
     let path = folder.join("hostile.jsonl");
-    let mut lines = String::new();
-    for (place, evil) in EVIL.iter().enumerate() {
-        let head = json!({"ctxsim": "native/1", "session": evil, "agent": evil, "version": evil, "model": evil, "window": 4000});
-        let _ = writeln!(lines, "{head}");
-        for call in 0..4 {
-            let _ = writeln!(lines, "{}", json!({"role": "user", "id": format!("{place}-u{call}"), "text": evil}));
-            let tool = json!({"call": {"id": format!("c{place}-{call}"), "name": evil, "arguments": {"path": evil}}});
-            let usage = json!({"prompt": 1000 * (call + 1), "output": 20});
-            let _ = writeln!(lines, "{}", json!({"role": "assistant", "id": format!("{place}-a{call}"), "parts": [tool], "usage": usage}));
-            let result = json!({"result": {"id": format!("c{place}-{call}"), "name": evil, "text": evil.repeat(30), "error": false}});
-            let _ = writeln!(lines, "{}", json!({"role": "tool", "id": format!("{place}-t{call}"), "parts": [result]}));
-        }
-    }
     fs::write(&path, lines).unwrap();
     path
 }
@@ -298,14 +302,8 @@ fn csv_rows(text: &str) -> impl Iterator<Item = String> {
 fn no_word_of_a_transcript_is_in_a_report_unless_it_is_asked_for() {
     let word = "xylophonic";
     let logs = tempfile::tempdir().unwrap();
-    let path = logs.path().join("session.jsonl");
-    let lines = [
-        json!({"ctxsim": "native/1", "session": "s", "agent": "a", "model": "gpt-5"}),
-        json!({"role": "user", "text": format!("Play the {word} piece.")}),
-        json!({"role": "assistant", "text": "Playing.", "usage": {"prompt": 900, "output": 4}}),
-    ];
-    fs::write(&path, lines.map(|line| line.to_string() + "\n").concat()).unwrap();
-    let path = path.to_string_lossy().into_owned();
+    let log = Native::new(json!({})).asked(&format!("Play the {word} piece."), "Playing.", 900, 4);
+    let path = log.write(logs.path(), "session.jsonl");
     let holds = |folder: &Path| {
         names_below(folder).iter().any(|name| {
             let text = read(folder, name);
@@ -344,32 +342,25 @@ fn a_large_corpus_makes_a_page_that_answers_at_once() {
     let logs = tempfile::tempdir().unwrap();
     let mut calls = 0;
     for session in 0..sessions {
-        let mut lines = format!(
-            "{}\n",
-            json!({"ctxsim": "native/1", "session": format!("session-{session:04}"), "agent": "synthetic", "model": "claude-sonnet-4-6"})
-        );
+        let head = json!({"session": format!("session-{session:04}"), "agent": "synthetic", "model": "claude-sonnet-4-6"});
+        let mut log = Native::new(head);
         let mut prompt = 12_000_u64;
         let length = 30 + session * 37 % 141;
         for call in 0..length {
             if call % 12 == 0 {
-                let _ = writeln!(
-                    lines,
-                    "{}",
-                    json!({"role": "user", "id": format!("u{session}-{call}"), "text": format!("task {call} of {session}")})
-                );
+                log = log.line(json!({"role": "user", "id": format!("u{session}-{call}"), "text": format!("task {call} of {session}")}));
             }
-            let tool =
-                json!({"call": {"id": format!("c{session}-{call}"), "name": "read", "arguments": {"path": format!("file{call}.rs")}}});
+            let id = format!("c{session}-{call}");
+            let tool = json!({"call": {"id": id, "name": "read", "arguments": {"path": format!("file{call}.rs")}}});
             let usage = json!({"prompt": prompt, "cache_read": prompt - 2_000, "output": 60});
-            let _ =
-                writeln!(lines, "{}", json!({"role": "assistant", "id": format!("a{session}-{call}"), "parts": [tool], "usage": usage}));
             let text = format!("line {call} of file {session} ").repeat(12);
-            let result = json!({"result": {"id": format!("c{session}-{call}"), "name": "read", "text": text}});
-            let _ = writeln!(lines, "{}", json!({"role": "tool", "id": format!("t{session}-{call}"), "parts": [result]}));
+            let result = json!({"result": {"id": id, "name": "read", "text": text}});
+            log = log.line(json!({"role": "assistant", "id": format!("a{session}-{call}"), "parts": [tool], "usage": usage}));
+            log = log.line(json!({"role": "tool", "id": format!("t{session}-{call}"), "parts": [result]}));
             prompt += [300, 900, 1_500, 4_000, 400][(session + call * 7) % 5];
         }
         calls += length;
-        fs::write(logs.path().join(format!("{session}.jsonl")), lines).unwrap();
+        log.write(logs.path(), &format!("{session}.jsonl"));
     }
     let start = std::time::Instant::now();
     let folder = report(&logs.path().to_string_lossy(), &[]);

@@ -1,7 +1,8 @@
 //! Policies whose decisions a program takes: the examples beside their presets, the protocol, what a hostile program can do, and the page for agent makers.
 
+use crate::made::Native;
 use crate::support::{self, Program, files, fits, interpreter, shared, skip};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
@@ -153,18 +154,13 @@ const SECRET: &str = "sesame-4711";
 
 /// One session of twelve calls, in which a secret stands.
 fn log(folder: &Path) -> String {
-    let mut lines = vec![format!(r#"{{"ctxsim":"native/1","session":"s","agent":"made","model":"gpt-5","window":50000}}"#)];
-    lines.push(format!(r#"{{"role":"user","text":"Look for {SECRET}."}}"#));
-    for step in 0..12 {
-        let call = format!(r#"{{"call":{{"id":"c{step}","name":"read","arguments":{{"path":"{SECRET}{step}"}}}}}}"#);
-        lines.push(format!(r#"{{"role":"assistant","parts":[{call}]}}"#));
-        let text = format!("{SECRET} {}", "line of a file\\n".repeat(100));
-        lines.push(format!(r#"{{"role":"tool","parts":[{{"result":{{"id":"c{step}","text":"{text}"}}}}]}}"#));
-    }
-    lines.push(r#"{"role":"assistant","text":"done"}"#.to_owned());
-    let file = folder.join("log.jsonl");
-    fs::write(&file, lines.join("\n")).unwrap();
-    file.to_string_lossy().into_owned()
+    let begun = Native::new(json!({"window": 50_000})).line(json!({"role": "user", "text": format!("Look for {SECRET}.")}));
+    let log = (0..12).fold(begun, |log, step| {
+        let call = json!({"call": {"id": format!("c{step}"), "name": "read", "arguments": {"path": format!("{SECRET}{step}")}}});
+        let result = json!({"result": {"id": format!("c{step}"), "text": format!("{SECRET} {}", "line of a file\n".repeat(100))}});
+        log.line(json!({"role": "assistant", "parts": [call]})).line(json!({"role": "tool", "parts": [result]}))
+    });
+    log.line(json!({"role": "assistant", "text": "done"})).write(folder, "log.jsonl")
 }
 
 /// How a script begins that answers as it should until it is asked the third time: `n` is the number of the question, `line` what was said.

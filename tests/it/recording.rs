@@ -1,6 +1,7 @@
 //! The recording and the user's own agents beside policies, on sessions made for it.
 
 use crate::backtest::Made;
+use crate::made::Native;
 use crate::support::{ctxsim, read_all, rows};
 use crate::truth::{corpus, differences};
 use ctxsim::catalog::Catalog;
@@ -95,12 +96,8 @@ fn the_own_agent_is_a_row() {
     let beside = &agent["beside_recorded"];
     assert_eq!((&beside["compactions"], &beside["recorded_compactions"], &beside["compared_sessions"]), (&1.into(), &1.into(), &1.into()));
     // A session of an agent without a preset is left out, and told.
-    let other = r#"{"ctxsim": "native/1", "session": "x", "agent": "nobody", "model": "m"}
-{"role": "user", "text": "hi"}
-{"role": "assistant", "text": "ho", "usage": {"prompt": 100, "output": 10}}"#;
-    let second = folder.path().join("other.jsonl");
-    fs::write(&second, other).expect("written");
-    let second = second.to_string_lossy().into_owned();
+    let other = Native::new(json_of!({"session": "x", "agent": "nobody", "model": "m"})).asked("hi", "ho", 100, 10);
+    let second = other.write(folder.path(), "other.jsonl");
     let value = json(&["replay", &path, &second, "-p", "none"]);
     assert_eq!((&value["own"]["covered_sessions"], &value["own"]["left_out"]["nobody"]), (&1.into(), &1.into()));
     assert_eq!(value["own"]["sessions"].as_array().map(Vec::len), Some(1));
@@ -260,12 +257,8 @@ fn imposed_sessions_keep_calls_and_recorded_prompts() {
 
 /// A session in the native shape: a user's word, then these lines.
 fn native(folder: &Path, lines: impl IntoIterator<Item = Value>) -> String {
-    let head = json_of!({"ctxsim": "native/1", "session": "made", "agent": "made", "model": "gpt-5"});
-    let begin = [head, json_of!({"role": "user", "id": "u", "text": "do it"})];
-    let lines: Vec<String> = begin.into_iter().chain(lines).map(|line| line.to_string()).collect();
-    let path = folder.join("made.jsonl");
-    fs::write(&path, lines.join("\n") + "\n").unwrap();
-    path.to_string_lossy().into_owned()
+    let begun = Native::new(json_of!({})).line(json_of!({"role": "user", "id": "u", "text": "do it"}));
+    lines.into_iter().fold(begun, Native::line).write(folder, "made.jsonl")
 }
 
 fn reply(number: u64, usage: Value) -> Value {

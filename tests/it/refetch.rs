@@ -1,11 +1,13 @@
 //! The closed loop: the session that `docs/references.md` works by hand, and what holds for all.
 
+use crate::made::Native;
 use crate::references::{WIDE, masking, read, worked};
 use crate::support::{ctxsim, files, shared};
 use ctxsim::measure::Definition;
 use ctxsim::policy::{Facts, Plan, Policy};
 use ctxsim::sim::{Conditions, EventKind, MOST_IN_A_CALL, Outcome, Refetching, simulate};
 use ctxsim::trace::{Evidence, Trace};
+use serde_json::json;
 
 fn closed(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
     simulate(trace, plan, &Conditions { refetch: Refetching::Lost, ..conditions.clone() })
@@ -58,16 +60,14 @@ fn what_a_limit_cuts_is_read_again_in_the_piece_that_is_needed() {
     let path = std::env::temp_dir().join(format!("ctxsim-refetch-{}.jsonl", std::process::id()));
     let line = "    let rounded = half_to_even(price * 100.0);";
     let long: String = (0..2_000).map(|number| if number == 1_000 { format!("{line}\n") } else { format!("row {number}\n") }).collect();
-    let rows = [
-        serde_json::json!({"ctxsim": "native/1", "session": "cut", "agent": "a", "model": "gpt-5", "window": 100_000}),
-        serde_json::json!({"role": "user", "text": "mend it"}),
-        serde_json::json!({"role": "assistant", "parts": [{"call": {"id": "1", "name": "read", "arguments": {"path": "a.rs"}}}], "usage": {"prompt": 300, "output": 40}}),
-        serde_json::json!({"role": "tool", "parts": [{"result": {"id": "1", "text": long}}]}),
-        serde_json::json!({"role": "assistant", "text": format!("It is:\n{line}\n"), "usage": {"prompt": 9_000, "output": 30}}),
-        serde_json::json!({"role": "user", "text": "again"}),
-        serde_json::json!({"role": "assistant", "text": format!("Still:\n{line}\n"), "usage": {"prompt": 9_100, "output": 30}}),
-    ];
-    std::fs::write(&path, rows.map(|row| row.to_string()).join("\n")).unwrap();
+    let call = json!({"call": {"id": "1", "name": "read", "arguments": {"path": "a.rs"}}});
+    let log = Native::new(json!({"window": 100_000}))
+        .line(json!({"role": "user", "text": "mend it"}))
+        .line(json!({"role": "assistant", "parts": [call], "usage": {"prompt": 300, "output": 40}}))
+        .line(json!({"role": "tool", "parts": [{"result": {"id": "1", "text": long}}]}))
+        .line(json!({"role": "assistant", "text": format!("It is:\n{line}\n"), "usage": {"prompt": 9_000, "output": 30}}))
+        .asked("again", &format!("Still:\n{line}\n"), 9_100, 30);
+    std::fs::write(&path, log.text()).unwrap();
     let trace = read(&path, Definition::Refined).remove(0);
     std::fs::remove_file(&path).unwrap();
     let limit = "name = \"limit\"\n[[rule]]\nid = \"cap\"\nat = \"ingest\"\ntruncate = { max = 2000, unit = \"utf16\", head = 0.5 }\n";

@@ -1,8 +1,9 @@
 //! `--since`, `--until`, `--project`: sessions by the time of their last call and by their project, in every command over logs.
 
 use crate::help::helps;
+use crate::made::Native;
 use crate::support::{self, Program};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
@@ -12,15 +13,12 @@ fn ctxsim(folder: &Path, words: &[&str]) -> Program {
 
 /// A session with a call at each of these times.
 fn session(id: &str, project: &str, times: &[&str]) -> String {
-    let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{id}\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"project\":\"{project}\"}}\n");
-    let call = |time: &&str| {
-        let time = if time.is_empty() { String::new() } else { format!(",\"time\":\"{time}\"") };
-        format!(
-            "{{\"role\":\"user\",\"text\":\"go on\"{time}}}\n\
-             {{\"role\":\"assistant\",\"text\":\"done\",\"usage\":{{\"prompt\":1000,\"output\":40}}{time}}}\n"
-        )
-    };
-    head + &times.iter().map(call).collect::<String>()
+    let begun = Native::new(json!({"session": id, "agent": "pi", "project": project}));
+    let log = times.iter().map(|time| Some(*time).filter(|time| !time.is_empty())).fold(begun, |log, time| {
+        let reply = json!({"role": "assistant", "text": "done", "usage": {"prompt": 1000, "output": 40}, "time": time});
+        log.line(json!({"role": "user", "text": "go on", "time": time})).line(reply)
+    });
+    log.text()
 }
 
 fn logs() -> tempfile::TempDir {

@@ -1,3 +1,4 @@
+use crate::made::Native;
 use crate::support::fixture;
 use crate::truth::{corpus, differences};
 use ctxsim::catalog::Catalog;
@@ -6,23 +7,21 @@ use ctxsim::experiment::{ReplaySettings, replay};
 use ctxsim::policy::Policy;
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::{BaseFrom, Trace};
+use serde_json::json;
 use std::fs;
 
 /// A session in the native shape: its head, then a call for each prompt, with a compaction before the call of this number.
 fn session(id: &str, version: &str, cut: bool, prompts: &[u64], compacted: Option<usize>) -> String {
-    let mut lines = vec![format!(
-        r#"{{"ctxsim":"native/1","session":"{id}","agent":"a","version":"{version}","model":"claude-opus-4-5","begins_in_middle":{cut}}}"#
-    )];
-    for (call, prompt) in prompts.iter().enumerate() {
-        if compacted == Some(call) {
-            lines.push(r#"{"compaction":{"kind":"compact","automatic":true,"summary":"What was done so far."}}"#.to_owned());
-        }
-        lines.push(format!(r#"{{"role":"user","id":"{id}-u{call}","text":"go on with step {call} of the plan"}}"#));
-        lines.push(format!(
-            r#"{{"role":"assistant","id":"{id}-a{call}","text":"step {call} is done","usage":{{"prompt":{prompt},"output":20}}}}"#
-        ));
-    }
-    lines.join("\n") + "\n"
+    let head = json!({"session": id, "agent": "a", "version": version, "model": "claude-opus-4-5", "begins_in_middle": cut});
+    let log = prompts.iter().enumerate().fold(Native::new(head), |log, (call, prompt)| {
+        let compaction = json!({"compaction": {"kind": "compact", "automatic": true, "summary": "What was done so far."}});
+        let log = if compacted == Some(call) { log.line(compaction) } else { log };
+        let (asked, said) = (format!("go on with step {call} of the plan"), format!("step {call} is done"));
+        let usage = json!({"prompt": prompt, "output": 20});
+        log.line(json!({"role": "user", "id": format!("{id}-u{call}"), "text": asked}))
+            .line(json!({"role": "assistant", "id": format!("{id}-a{call}"), "text": said, "usage": usage}))
+    });
+    log.text()
 }
 
 /// The sessions of these files, read as the program reads them.

@@ -1,23 +1,23 @@
 //! `ctxsim validate`: predictions beside runs that were made for it.
 
+use crate::made::Native;
 use crate::support::{self, shared};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
 /// A run: each call's prompt is `base` and `growth` for each call before it. What a call adds is its reply, 10 tokens, and a result.
 fn run(id: &str, base: u64, growth: u64, calls: u64) -> String {
-    let mut log = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{id}\",\"agent\":\"made\",\"model\":\"gpt-5\",\"window\":100000}}\n");
-    writeln!(log, "{{\"role\":\"user\",\"text\":\"do it: {id}\"}}").unwrap();
-    for call in 0..calls {
-        let prompt = base + growth * call;
-        let parts = format!("{{\"call\":{{\"id\":\"c{call}\",\"name\":\"read\",\"arguments\":{{\"path\":\"a\"}}}}}}");
-        writeln!(log, "{{\"role\":\"assistant\",\"parts\":[{parts}],\"usage\":{{\"prompt\":{prompt},\"output\":10}}}}").unwrap();
-        writeln!(log, "{{\"role\":\"tool\",\"parts\":[{{\"result\":{{\"id\":\"c{call}\",\"text\":\"{id} {}\"}}}}]}}", "word ".repeat(40))
-            .unwrap();
-    }
-    log
+    let begun = Native::new(json!({"session": id, "window": 100_000})).line(json!({"role": "user", "text": format!("do it: {id}")}));
+    let log = (0..calls).fold(begun, |log, call| {
+        let usage = json!({"prompt": base + growth * call, "output": 10});
+        let asks = json!({"call": {"id": format!("c{call}"), "name": "read", "arguments": {"path": "a"}}});
+        let result = json!({"result": {"id": format!("c{call}"), "text": format!("{id} {}", "word ".repeat(40))}});
+        let reply = json!({"role": "assistant", "parts": [asks], "usage": usage});
+        log.line(reply).line(json!({"role": "tool", "parts": [result]}))
+    });
+    log.text()
 }
 
 fn ctxsim(folder: &Path, words: &[&str]) -> String {

@@ -1,4 +1,4 @@
-use crate::made;
+use crate::made::{self, Native};
 use crate::support::ctxsim;
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
@@ -6,6 +6,7 @@ use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{Replay, ReplaySettings, WindowFrom, replay};
 use ctxsim::policy::Policy;
 use ctxsim::trace::CompactionRow;
+use serde_json::json;
 use std::fs;
 
 /// A session of one call with this head and this prompt, read as the program reads it.
@@ -28,10 +29,8 @@ fn session(head: &str, prompt: u64, output: u64) -> Corpus {
 fn the_first_screen_counts_sessions_whose_window_is_not_known() {
     let folder = tempfile::tempdir().unwrap();
     for (name, model, prompt) in [("a", "zork-1", 242_000), ("b", "zork-1", 1_000), ("c", "gpt-4o", 337_000), ("d", "gpt-4o", 1_000)] {
-        let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{name}\",\"agent\":\"mine\",\"model\":\"{model}\"}}");
-        let user = format!(r#"{{"role":"user","text":"hello {name}"}}"#);
-        let reply = format!(r#"{{"role":"assistant","text":"hi","usage":{{"prompt":{prompt},"output":0}}}}"#);
-        fs::write(folder.path().join(format!("{name}.jsonl")), format!("{head}\n{user}\n{reply}\n")).unwrap();
+        let log = Native::new(json!({"session": name, "agent": "mine", "model": model}));
+        log.asked(&format!("hello {name}"), "hi", prompt, 0).write(folder.path(), &format!("{name}.jsonl"));
     }
     let logs = folder.path().to_string_lossy().into_owned();
     let screen =
@@ -46,11 +45,11 @@ fn the_first_screen_counts_sessions_whose_window_is_not_known() {
 #[test]
 fn screens_count_sessions_whose_overhead_nothing_tells() {
     let folder = tempfile::tempdir().unwrap();
-    let usage = r#","usage":{"prompt":1000,"output":9}"#;
-    for (name, first, usage) in [("a", "user", ""), ("b", "system", ""), ("c", "user", usage)] {
-        let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{name}\",\"agent\":\"mine\",\"model\":\"claude-opus-4-5\"}}");
-        let said = format!("{{\"role\":\"{first}\",\"text\":\"hello {name}\"}}\n{{\"role\":\"assistant\",\"text\":\"hi\"{usage}}}");
-        fs::write(folder.path().join(format!("{name}.jsonl")), format!("{head}\n{said}\n")).unwrap();
+    let usage = json!({"prompt": 1000, "output": 9});
+    for (name, first, usage) in [("a", "user", None), ("b", "system", None), ("c", "user", Some(usage))] {
+        let log = Native::new(json!({"session": name, "agent": "mine", "model": "claude-opus-4-5"}));
+        let log = log.line(json!({"role": first, "text": format!("hello {name}")}));
+        log.line(json!({"role": "assistant", "text": "hi", "usage": usage})).write(folder.path(), &format!("{name}.jsonl"));
     }
     let logs = folder.path().to_string_lossy().into_owned();
     for words in [&["inspect", &logs][..], &["replay", &logs, "-p", "none"], &["cost", &logs, "-p", "none"]] {
