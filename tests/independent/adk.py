@@ -2,6 +2,8 @@
 import json
 import sys
 
+from lines import records, report
+
 
 def number(usage, camel, snake):
     return usage.get(camel, usage.get(snake)) or 0
@@ -13,12 +15,7 @@ for path in sys.argv[1:]:
         document = json.loads(text)
         events = document if isinstance(document, list) else document.get("events", [])
     except ValueError:
-        events = []
-        for line in text.splitlines():
-            try:
-                events.append(json.loads(line))
-            except ValueError:
-                pass
+        events = list(records(path))
     calls = []
     for event in events:
         usage = event.get("usageMetadata") or event.get("usage_metadata")
@@ -28,4 +25,4 @@ for path in sys.argv[1:]:
         thoughts = number(usage, "thoughtsTokenCount", "thoughts_token_count")
         if isinstance(prompt, int) and prompt > 0:
             calls.append((prompt, number(usage, "candidatesTokenCount", "candidates_token_count") + thoughts))
-    print(path, len(calls), sum(p for p, _ in calls), sum(o for _, o in calls), max((p for p, _ in calls), default=0), sep="\t")
+    report(path, calls)

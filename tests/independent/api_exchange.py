@@ -4,9 +4,9 @@ Prints one tab-separated line for each file: name, calls with usage, sum of prom
 A response of several passes has the context of its last message pass; a compaction within it is a call of its own.
 """
 
-import json
-import os
 import sys
+
+from lines import records, report
 
 
 def anthropic_prompt(usage):
@@ -45,23 +45,9 @@ def calls_of(response):
     return found
 
 
-def report(path, calls):
-    prompts = [prompt for prompt, _ in calls]
-    outputs = sum(output for _, output in calls)
-    print(os.path.basename(path), len(calls), sum(prompts), outputs, max(prompts, default=0), sep="\t")
-
-
 def main():
     for path in sys.argv[1:]:
-        calls = []
-        with open(path, encoding="utf-8") as lines:
-            for line in lines:
-                try:
-                    exchange = json.loads(line)
-                except ValueError:
-                    continue
-                calls += calls_of(exchange.get("response"))
-        report(path, calls)
+        report(path, [call for exchange in records(path) for call in calls_of(exchange.get("response"))])
 
 
 if __name__ == "__main__":

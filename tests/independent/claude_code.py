@@ -4,30 +4,15 @@ Prints one tab-separated line for each file: name, calls with usage, sum of prom
 A reply is logged on several lines with the same message id; its output count may grow from line to line.
 """
 
-import json
-import os
 import sys
 
-
-def objects(path):
-    decoder = json.JSONDecoder()
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            rest = line.strip()
-            while rest:
-                try:
-                    value, end = decoder.raw_decode(rest)
-                except ValueError:
-                    break
-                if isinstance(value, dict):
-                    yield value
-                rest = rest[end:].lstrip()
+from lines import records, report
 
 
 def main():
     for path in sys.argv[1:]:
         calls = {}
-        for number, record in enumerate(objects(path)):
+        for number, record in enumerate(records(path)):
             message = record.get("message")
             if record.get("type") != "assistant" or not isinstance(message, dict):
                 continue
@@ -43,9 +28,7 @@ def main():
             key = message.get("id") or record.get("requestId") or record.get("uuid") or number
             seen = calls.setdefault(key, [prompt, 0])
             seen[1] = max(seen[1], usage.get("output_tokens") or 0)
-        prompts = [prompt for prompt, _ in calls.values()]
-        outputs = [output for _, output in calls.values()]
-        print(os.path.basename(path), len(calls), sum(prompts), sum(outputs), max(prompts, default=0), sep="\t")
+        report(path, calls.values())
 
 
 main()

@@ -4,23 +4,9 @@ Prints two tab-separated lines: calls with usage, sum of prompt tokens, sum of o
 their own, then of that together with the replies that progress records alone mirror. A reply is known by the id of its message.
 """
 
-import json
 import sys
 
-
-def objects(path):
-    decoder = json.JSONDecoder()
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            rest = line.strip()
-            while rest:
-                try:
-                    value, end = decoder.raw_decode(rest)
-                except ValueError:
-                    break
-                if isinstance(value, dict):
-                    yield value
-                rest = rest[end:].lstrip()
+from lines import records
 
 
 def note(replies, record, fallback):
@@ -45,7 +31,7 @@ def show(replies):
 def main():
     own, mirrored = {}, {}
     for path in sys.argv[1:]:
-        for number, record in enumerate(objects(path)):
+        for number, record in enumerate(records(path)):
             note(own, record, (path, number))
             data = record.get("data")
             if record.get("type") == "progress" and isinstance(data, dict) and isinstance(data.get("message"), dict):

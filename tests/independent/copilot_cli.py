@@ -3,16 +3,13 @@
 Prompts are recorded in three places alone: reports by programs that drive the agent, compactions, and the exit's totals, which are a
 call's where the session made one.
 """
-import json
 import sys
+
+from lines import records, report
 
 for path in sys.argv[1:]:
     calls, replies, totals = [], 0, []
-    for line in open(path, encoding="utf-8", errors="replace"):
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
+    for event in records(path):
         data = event.get("data") or {}
         if event["type"] == "assistant.message":
             replies += 1
@@ -25,4 +22,4 @@ for path in sys.argv[1:]:
             totals += list(data.get("modelMetrics", {}).values())
     if replies == 1 and len(totals) == 1 and totals[0]["requests"]["count"] == 1 and not calls:
         calls.append((totals[0]["usage"]["inputTokens"], totals[0]["usage"]["outputTokens"]))
-    print(path, len(calls), sum(p for p, _ in calls), sum(o for _, o in calls), max((p for p, _ in calls), default=0), sep="\t")
+    report(path, calls)

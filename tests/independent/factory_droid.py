@@ -3,13 +3,11 @@ import json
 import os
 import sys
 
+from lines import records
+
 for path in sys.argv[1:]:
     replies = 0
-    for line in open(path, encoding="utf-8", errors="replace"):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
+    for record in records(path):
         message = record.get("message") or {}
         replies += record.get("type") == "message" and message.get("role") == "assistant" and message.get("visibility") != "user_only"
     beside = path[: -len(".jsonl")] + ".settings.json"

@@ -1,6 +1,7 @@
 """Independent count of runs that Gemini CLI printed: file, calls with usage, sum of prompts, sum of outputs, largest prompt (TSV)."""
-import json
 import sys
+
+from lines import records, report
 
 
 def spent(replies, own, stats):
@@ -17,11 +18,7 @@ def spent(replies, own, stats):
 
 for path in sys.argv[1:]:
     calls, replies, speaking, own = [], 0, False, ""
-    for line in open(path, encoding="utf-8", errors="replace"):
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
+    for event in records(path):
         kind = event.get("type")
         if kind == "init":
             replies, speaking, own = 0, False, event.get("model", "")
@@ -32,4 +29,4 @@ for path in sys.argv[1:]:
             speaking = False
         elif kind == "result":
             calls += spent(replies, own, event.get("stats") or {})
-    print(path, len(calls), sum(p for p, _ in calls), sum(o for _, o in calls), max((p for p, _ in calls), default=0), sep="\t")
+    report(path, calls)

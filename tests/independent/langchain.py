@@ -2,6 +2,8 @@
 import json
 import sys
 
+from lines import records, report
+
 
 def usage_of(message):
     """Prompt and output of a reply, by LangChain's own words or the provider's; nothing for any other message."""
@@ -21,11 +23,6 @@ for path in sys.argv[1:]:
         document = json.loads(text)
         messages = document if isinstance(document, list) else document.get("messages") or document["values"]["messages"]
     except ValueError:
-        messages = []
-        for line in text.splitlines():
-            try:
-                messages.append(json.loads(line))
-            except ValueError:
-                pass
+        messages = list(records(path))
     calls = [usage for usage in map(usage_of, messages) if usage and usage[0] > 0]
-    print(path, len(calls), sum(p for p, _ in calls), sum(o for _, o in calls), max((p for p, _ in calls), default=0), sep="\t")
+    report(path, calls)

@@ -8,7 +8,7 @@ beside each other; where it is input and output alone, within them.
 import json
 import sys
 
-from api_exchange import report
+from lines import report
 
 
 def call(details):

@@ -4,10 +4,9 @@ Prints one tab-separated line for each file: name, calls with usage, sum of prom
 Spans of agents and tools repeat what they hold; spans of models alone count.
 """
 
-import json
 import sys
 
-from api_exchange import report
+from lines import records, report
 
 
 def spans(export):
@@ -19,21 +18,16 @@ def spans(export):
 def main():
     for path in sys.argv[1:]:
         calls = []
-        with open(path, encoding="utf-8") as lines:
-            for line in lines:
-                try:
-                    export = json.loads(line)
-                except ValueError:
+        for export in records(path):
+            for span in spans(export):
+                held = {item["key"]: list(item["value"].values())[0] for item in span.get("attributes", [])}
+                if held.get("gen_ai.operation.name", "chat") != "chat":
                     continue
-                for span in spans(export):
-                    held = {item["key"]: list(item["value"].values())[0] for item in span.get("attributes", [])}
-                    if held.get("gen_ai.operation.name", "chat") != "chat":
-                        continue
-                    names = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
-                    prompt = next((int(held[name]) for name in names if name in held), 0)
-                    names = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
-                    if prompt:
-                        calls.append((prompt, next((int(held[name]) for name in names if name in held), 0)))
+                names = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
+                prompt = next((int(held[name]) for name in names if name in held), 0)
+                names = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+                if prompt:
+                    calls.append((prompt, next((int(held[name]) for name in names if name in held), 0)))
         report(path, calls)
 
 

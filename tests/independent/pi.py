@@ -3,22 +3,9 @@
 
 Prints for each file: name, calls with usage, prompt tokens, output tokens, largest prompt.
 """
-import json
 import sys
 
-
-def records(path):
-    decoder = json.JSONDecoder()
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            line = line.strip()
-            while line:
-                try:
-                    value, end = decoder.raw_decode(line)
-                except ValueError:
-                    break
-                yield value
-                line = line[end:].lstrip()
+from lines import records, report
 
 
 def whole(number):
@@ -28,7 +15,7 @@ def whole(number):
 for path in sys.argv[1:]:
     seen, calls = set(), []
     for record in records(path):
-        if not isinstance(record, dict) or record.get("id") in seen:
+        if record.get("id") in seen:
             continue
         if record.get("id"):
             seen.add(record["id"])
@@ -40,5 +27,4 @@ for path in sys.argv[1:]:
             numbers = [usage.get(key, 0) for key in ("input", "cacheRead", "cacheWrite", "output")]
             if all(map(whole, numbers)) and sum(numbers[:3]) > 0:
                 calls.append((int(sum(numbers[:3])), int(numbers[3])))
-    prompts = [prompt for prompt, _ in calls]
-    print(path, len(calls), sum(prompts), sum(output for _, output in calls), max(prompts, default=0), sep="\t")
+    report(path, calls)

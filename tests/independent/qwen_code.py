@@ -1,19 +1,7 @@
 """Independent count of Qwen Code chats: file, calls with usage, sum of prompts, sum of outputs, largest prompt (TSV)."""
-import json
 import sys
 
-
-def records(path):
-    decoder = json.JSONDecoder()
-    for line in open(path, encoding="utf-8", errors="replace"):
-        line = line.strip()
-        while line:
-            try:
-                value, end = decoder.raw_decode(line)
-            except ValueError:
-                break
-            yield value
-            line = line[end:].lstrip()
+from lines import records, report
 
 
 def numbers(prompt, candidates, thoughts, total):
@@ -49,4 +37,4 @@ for path in sys.argv[1:]:
             if reply in told:
                 told.remove(reply)
         calls += told
-    print(path, len(calls), sum(p for p, _ in calls), sum(o for _, o in calls), max((p for p, _ in calls), default=0), sep="\t")
+    report(path, calls)

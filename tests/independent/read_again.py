@@ -14,20 +14,11 @@ import json
 import re
 import sys
 
+from lines import records
+
 LOOKING = {"read", "readfile", "view", "cat", "open", "grep", "search", "glob", "find", "list", "ls", "fetch", "webfetch"}
 CHANGING = {"edit", "write", "patch", "replace", "insert", "create"}
 PROGRAMS = {"cat", "head", "tail", "less", "more", "nl", "bat", "ls", "tree", "find", "fd", "grep", "rg", "ag"}
-
-
-def records(path):
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(record, dict):
-                yield record
 
 
 def only_looks(command):

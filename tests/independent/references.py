@@ -9,24 +9,14 @@ The summary of a recorded compaction is no message: the compaction is undone. Wi
 
 Prints for each file and kind: name, kind, references, and how many of them 10k, 20k, 40k, 80k tokens keep.
 """
-import json
 import re
 import sys
+
+from lines import records
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9_./\-]{10,}")
 SUMMARIES = "--summaries" in sys.argv
 NUMBER = re.compile(r"^\s*\d+(?:→|\t|\||:)")
-
-
-def records(path):
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(record, dict):
-                yield record
 
 
 def strings(value):

@@ -8,7 +8,8 @@ import json
 import struct
 import sys
 
-from api_exchange import calls_of, report
+from api_exchange import calls_of
+from lines import report
 
 
 def body(response):
