@@ -21,7 +21,7 @@ const POLICIES: &str = "The policy that is held against all logs: a preset or a 
 const ROWS: Choices<Grouping> = &[
     ("policy", Grouping::Policy, "The policy that was held against them"),
     ("agent", Grouping::Agent, "The agent that recorded them"),
-    ("version", Grouping::Version, "Its version"),
+    ("version", Grouping::Version, "The version of that agent"),
     ("date", Grouping::Date, "The day on which they began"),
 ];
 

@@ -15,7 +15,7 @@ use ctxsim::report::{self, AskedCache, BreaksBy};
 /// What breaks can have in common.
 const ROWS: Choices<BreaksBy> = &[
     ("cause", BreaksBy::Cause, "Why the cache broke"),
-    ("session", BreaksBy::Session, "The session"),
+    ("session", BreaksBy::Session, "The session that breaks are in"),
     ("agent", BreaksBy::Agent, "The agent that recorded it"),
     ("day", BreaksBy::Day, "The day of the call"),
 ];

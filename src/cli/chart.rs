@@ -29,7 +29,7 @@ const POLICIES: &str = "A preset or a policy file; may be given several times, b
 const PICTURE: Writes = Writes { files: &[Ending::Svg, Ending::Png, Ending::Csv], folder: true };
 
 /// What charts are drawn for.
-const THEMES: Choices<Theme> = &[("light", Theme::Light, "For paper"), ("dark", Theme::Dark, "For screens")];
+const THEMES: Choices<Theme> = &[("light", Theme::Light, "On white paper"), ("dark", Theme::Dark, "On a dark screen")];
 
 const EXAMPLES: &str = "\
 Examples:

@@ -47,7 +47,7 @@ complete -c ctxsim -f -a '(__ctxsim)'
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Completions {
-    /// The shell
+    /// The shell that the script is for
     shell: Shell,
 }
 

@@ -26,7 +26,7 @@ Examples:
 pub struct Convert {
     #[command(flatten)]
     logs: Logs,
-    /// What to write
+    /// The shape that sessions are written in
     #[arg(long, value_name = "SHAPE", default_value = "native", help_heading = WRITES)]
     to: Shape,
     /// Replace every text by its measures: lengths and token counts stay, and a replay gives the same numbers. Ids, names of tools and models stay

@@ -26,10 +26,10 @@ pub struct Output {
     /// Print JSON; docs/json.md describes it
     #[arg(long, group = "form")]
     pub json: bool,
-    /// Print CSV
+    /// Print the rows as CSV, with all columns and exact figures
     #[arg(long, group = "form")]
     pub csv: bool,
-    /// Print Markdown
+    /// Print Markdown, for pages and pull requests
     #[arg(long, group = "form")]
     pub markdown: bool,
     /// Print a page for a browser, which needs no network; `ctxsim report` makes a fuller one
@@ -41,7 +41,7 @@ pub struct Output {
     /// Show everything: all tables and columns, exact figures, what they mean, all notes
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "html"])]
     pub details: bool,
-    /// Show all rows
+    /// Show all rows of each table, not the most telling alone
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "html", "details"])]
     pub all: bool,
     /// Write into this file instead, in the form that its name ends in: .txt, .md, .csv, .json, .html. Into a folder (`reports/`) go all
@@ -65,17 +65,17 @@ pub enum Printed {
 /// A form by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Tables for people to read
     Table,
-    /// For programs; docs/json.md describes it
+    /// All figures for programs; docs/json.md describes it
     Json,
-    /// For spreadsheets
+    /// Rows for spreadsheets
     Csv,
-    /// For pages and pull requests
+    /// Tables for pages and pull requests
     Markdown,
-    /// For browsers
+    /// A page for browsers
     Html,
-    /// For build servers
+    /// JUnit XML for build servers
     Junit,
     /// Commands of a GitHub workflow
     Github,

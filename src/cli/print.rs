@@ -17,9 +17,9 @@ pub enum Color {
     /// In a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM=dumb have it
     #[default]
     Auto,
-    /// Everywhere
+    /// In files and pipes too
     Always,
-    /// Nowhere
+    /// Not even in a terminal
     Never,
 }
 

@@ -62,10 +62,10 @@ pub struct Sweep {
     /// Look at so many settings drawn by chance instead of all combinations
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
-    /// How they are drawn
+    /// How the settings of --sample are drawn
     #[arg(long, value_name = "DESIGN", default_value = "latin", requires = "sample")]
     design: Drawn,
-    /// The seed of all chance
+    /// What all random choices start from: the same seed gives the same answer
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// What is to be as small as can be [default: net_cost where anything is priced, else tokens]
@@ -110,7 +110,7 @@ enum With {
 enum Drawn {
     /// Each parameter takes its values evenly (a Latin hypercube)
     Latin,
-    /// Each setting by itself
+    /// Each setting drawn by itself
     Random,
 }
 

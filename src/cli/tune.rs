@@ -68,7 +68,7 @@ pub struct Tune {
     /// How often sessions are resampled for the uncertainty
     #[arg(long, value_name = "N", default_value_t = RESAMPLES as u16, value_parser = clap::value_parser!(u16).range(20..=10_000))]
     resamples: u16,
-    /// The seed of all chance
+    /// What all random choices start from: the same seed gives the same answer
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Say which sessions decided it

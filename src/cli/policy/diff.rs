@@ -19,7 +19,7 @@ Examples:
 pub struct Diff {
     /// A preset or a policy file
     one: String,
-    /// Another one
+    /// The preset or policy file that it is compared with
     other: String,
     #[command(flatten)]
     model: ForModel,
