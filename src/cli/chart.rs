@@ -10,7 +10,7 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print, print_content};
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
-use clap::{ArgMatches, Args, Command};
+use clap::{Arg, ArgMatches, Args, Command};
 use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
@@ -45,7 +45,7 @@ docs/charts.md shows what each of them says.";
 
 /// Draw one chart as SVG or PNG, with its data beside it as CSV
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("minimise", of_sweeps), mut_arg("maximise", of_sweeps), mut_arg("subject_to", of_sweeps))]
 pub struct Chart {
     /// What to draw; `list` lists the kinds
     #[arg(value_name = "KIND")]
@@ -78,6 +78,12 @@ pub struct Chart {
     /// The colours: on white paper, or on a dark screen
     #[arg(long, value_name = "THEME", default_value = "light", value_parser = one_of(THEMES))]
     theme: Theme,
+}
+
+/// An option that charts of sweeps alone use, and says so.
+fn of_sweeps(option: Arg) -> Arg {
+    let help = option.get_help().map(|help| format!("sweep, sweep-map, sweep-trade: {}", help.to_string().replacen("What", "what", 1)));
+    option.help(help.unwrap_or_default())
 }
 
 impl Chart {

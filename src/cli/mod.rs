@@ -20,6 +20,7 @@ mod explain;
 mod failure;
 mod formats;
 mod gate;
+mod goal;
 mod heading;
 mod idle;
 mod inspect;

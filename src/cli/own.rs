@@ -72,6 +72,19 @@ impl OwnAgents {
         Ok((policy, (!words.is_empty()).then(|| words.join("; "))))
     }
 
+    /// The same of several policies; no words where nothing is set.
+    pub fn configured_each(
+        &self,
+        policies: Vec<Policy>,
+        corpus: &Corpus,
+        options: &Policies,
+        logs: &Logs,
+    ) -> Result<(Vec<Policy>, Vec<String>), Failure> {
+        let configured =
+            policies.into_iter().map(|policy| self.configured(policy, corpus, options, logs)).collect::<Result<Vec<_>, _>>()?;
+        Ok(configured.into_iter().map(|(policy, words)| (policy, words.unwrap_or_default())).unzip())
+    }
+
     fn read_into(&self, policy: Policy, corpus: &Corpus, policies: &Policies, logs: &Logs) -> Result<(Policy, Option<String>), Failure> {
         let agents: BTreeSet<&str> = policy.recorded_by.iter().map(|entry| entry.agent.as_str()).collect();
         let mut settings = if self.agent_config.is_empty() || agents.is_empty() { Vec::new() } else { self.named(&agents)? };

@@ -201,7 +201,7 @@ impl Policies {
     pub fn predicted(&self, corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<(u64, u64), Failure> {
         // Agents compacted in their own windows, whichever one the policies are asked about.
         let settings = ReplaySettings { window: None, ..self.settings(catalog, logs) };
-        let recorders: Vec<Policy> = recorders()?.into_iter().map(|policy| policy.with_recorded_summaries(&|_| false)).collect();
+        let recorders = Policies::default().turned(recorders()?, &[], logs)?;
         let tested = backtest(corpus, &recorders, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
         let ended =
             |verdict| tested.events().filter(|event| event.kind == CompactionKind::Compact && event.verdict == verdict).count() as u64;

@@ -2,8 +2,8 @@
 
 use super::door::{Door, Lines, NONE_IS_OWN, Rows, WRITES, is_stdout};
 use super::failure::{Failure, tell};
+use super::goal::Goal;
 use super::logs::{Logs, share as worth};
-use super::mistyped::tell_renamed;
 use super::output::{Output, Printed};
 use super::own::OwnAgents;
 use super::policies::{Policies, doubts, tell_doubts};
@@ -12,8 +12,8 @@ use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Sampling, Store, Sweep as Run, SweepError, Unit,
-    own_error, settings, summed, thresholds, with_own,
+    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Sampling, Store, Sweep as Run, Unit, own_error,
+    settings, summed, thresholds, with_own,
 };
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
@@ -68,15 +68,8 @@ pub struct Sweep {
     /// What all random choices start from: the same seed gives the same answer
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// What is to be as small as can be [default: net_cost where anything is priced, else tokens]
-    #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
-    minimise: Option<String>,
-    /// What is to be as large as can be
-    #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
-    maximise: Option<String>,
-    /// What a setting must keep, as in 'overflows = 0'; may be given several times
-    #[arg(long, value_name = "CONSTRAINT")]
-    subject_to: Vec<String>,
+    #[command(flatten)]
+    goal: Goal,
     /// The smallest difference that is worth a change
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = worth)]
     worth: f64,
@@ -126,26 +119,20 @@ impl Sweep {
         let bases = self.policies.load_varied(&self.logs, &self.vary)?;
         let dimensions = self.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, _>>()?;
         let mut settings = settings(&bases, &dimensions, self.design())?;
-        let objective = self.objective()?;
-        let constraints = self.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let objective = self.goal.objective()?;
+        let constraints = self.goal.limits(Constraint::parse)?;
         // A value that a policy refuses is found before any log is read.
         let mut doubtful = BTreeSet::new();
         for setting in &settings {
             doubtful.extend(doubts(&setting.policy(&bases)?));
         }
         tell_doubts(&doubtful, &self.logs);
-        tell_renamed(self.minimise.iter().chain(&self.maximise).chain(&self.subject_to), &self.logs);
+        self.goal.tell_renamed(&self.logs);
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&bases, Recall::References))?;
         let replay = self.policies.settings(&catalog, &self.logs);
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        let (mut turned, mut yours) = (Vec::new(), Vec::new());
-        for base in bases {
-            let (base, words) = self.own.configured(base, &corpus, &self.policies, &self.logs)?;
-            turned.push(base);
-            yours.push(words.unwrap_or_default());
-        }
-        let bases = turned;
+        let (bases, yours) = self.own.configured_each(bases, &corpus, &self.policies, &self.logs)?;
         let own = with_own(&mut settings, &bases);
         let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
         let measures = summed(&objective, constraints.iter().map(|constraint| constraint.measure))?;
@@ -242,10 +229,6 @@ impl Sweep {
         }
     }
 
-    fn objective(&self) -> Result<Option<Objective>, SweepError> {
-        Objective::asked(self.minimise.as_deref(), self.maximise.as_deref())
-    }
-
     /// The command as it would be typed again. What does not change the report is left out.
     fn command(&self) -> String {
         self.logs.command(&["sweep"], &self.words())
@@ -255,7 +238,7 @@ impl Sweep {
     fn next(&self, dimensions: &[Dimension], bases: &[Policy]) -> Vec<(String, String)> {
         let policies = self.policies.words();
         let vary: Vec<String> = self.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]).collect();
-        let sought = self.sought();
+        let sought = self.goal.words();
         let both = [policies.clone(), vary, sought.clone()].concat();
         let mut next = Vec::new();
         // A parameter without a range of its own cannot be searched by its name alone.
@@ -273,13 +256,6 @@ impl Sweep {
         next
     }
 
-    /// What settings are judged by, as far as it was typed.
-    fn sought(&self) -> Vec<String> {
-        let asked =
-            [("--minimise", self.minimise.as_slice()), ("--maximise", self.maximise.as_slice()), ("--subject-to", &self.subject_to)];
-        asked.into_iter().flat_map(|(flag, values)| values.iter().flat_map(move |value| [flag.to_owned(), value.clone()])).collect()
-    }
-
     /// What follows the logs.
     fn words(&self) -> Vec<String> {
         let mut words = self.policies.words();
@@ -290,7 +266,7 @@ impl Sweep {
             add("--design", if self.design == Drawn::Latin { "latin" } else { "random" });
         }
         add("--seed", &self.seed.to_string());
-        words.extend(self.sought());
+        words.extend(self.goal.words());
         let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
         add("--resamples", &self.resamples.to_string());
         if !self.with.is_empty() {

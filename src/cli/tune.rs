@@ -2,8 +2,8 @@
 
 use super::door::Door;
 use super::failure::Failure;
+use super::goal::Goal;
 use super::logs::{Logs, share as worth};
-use super::mistyped::tell_renamed;
 use super::output::Output;
 use super::own::OwnAgents;
 use super::policies::Policies;
@@ -21,6 +21,10 @@ use ctxsim::statistics::{RESAMPLES, WORTH};
 /// What `--policy` means here.
 const POLICIES: &str = "The policy that is tuned: a preset or a policy file; one, and it must be named";
 
+/// What `--subject-to` means here.
+const SUBJECT_TO: &str = "What a setting must keep beside the usual guards 'overflows = 0', 'lost_lines <= default' and, for net cost, \
+     'net_failed_sessions = 0'; what is asked for of the measure of a guard takes its place";
+
 const EXAMPLES: &str = "\
 Examples:
   ctxsim tune logs/ -p pi          the cheapest setting of pi's own parameters
@@ -37,7 +41,7 @@ step.";
 
 /// Search a policy's parameters for the cheapest setting, and judge it on sessions that it was not sought on
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("subject_to", |option| option.help(SUBJECT_TO)))]
 pub struct Tune {
     #[command(flatten)]
     logs: Logs,
@@ -46,16 +50,8 @@ pub struct Tune {
     /// Tune these alone, with the ranges that the policy declares or with others; several with commas [default: all that declare a range]
     #[arg(long, value_name = "PARAM[=FROM..TO]", value_delimiter = ',')]
     params: Vec<String>,
-    /// What is to be as small as can be [default: net_cost where anything is priced, else tokens]
-    #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
-    minimise: Option<String>,
-    /// What is to be as large as can be
-    #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
-    maximise: Option<String>,
-    /// What a setting must keep beside the usual guards 'overflows = 0', 'lost_lines <= default' and, for net cost, 'net_failed_sessions = 0'; what is
-    /// asked for of the measure of a guard takes its place
-    #[arg(long, value_name = "CONSTRAINT")]
-    subject_to: Vec<String>,
+    #[command(flatten)]
+    goal: Goal,
     /// The smallest difference that is worth a change: what is smaller is not recommended
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = worth)]
     worth: f64,
@@ -94,11 +90,11 @@ impl Tune {
         }
         let policy = self.policies.only("tune", &self.logs, &varied)?;
         self.axes(&policy)?;
-        let objective = self.objective()?;
-        let bounds: Vec<Bound> = self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?;
+        let objective = self.goal.objective()?;
+        let bounds = self.goal.limits(Bound::parse)?;
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        tell_renamed(self.minimise.iter().chain(&self.maximise).chain(&self.subject_to), &self.logs);
+        self.goal.tell_renamed(&self.logs);
         let corpus = self.logs.read(&catalog)?;
         let complaints = self.logs.complaints(&corpus);
         let (policy, yours) = self.own.configured(policy, &corpus, &self.policies, &self.logs)?;
@@ -168,10 +164,6 @@ impl Tune {
         Ok(axes)
     }
 
-    fn objective(&self) -> Result<Option<Objective>, SweepError> {
-        Objective::asked(self.minimise.as_deref(), self.maximise.as_deref())
-    }
-
     /// The command as it would be typed again. What does not change the report is left out.
     fn command(&self) -> String {
         self.logs.command(&["tune"], &self.words())
@@ -195,13 +187,10 @@ impl Tune {
     /// What follows the logs.
     fn words(&self) -> Vec<String> {
         let mut words = self.policies.words();
-        let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
         if !self.params.is_empty() {
-            add("--params", &self.params.join(","));
+            words.extend(["--params".to_owned(), self.params.join(",")]);
         }
-        self.minimise.iter().for_each(|measure| add("--minimise", measure));
-        self.maximise.iter().for_each(|measure| add("--maximise", measure));
-        self.subject_to.iter().for_each(|bound| add("--subject-to", bound));
+        words.extend(self.goal.words());
         for (flag, value, usual) in [
             ("--held-out", u64::from(self.held_out), u64::from(HELD_OUT_PERCENT)),
             ("--settings", u64::from(self.settings), 200),
@@ -209,7 +198,7 @@ impl Tune {
             ("--seed", self.seed, 1),
         ] {
             if value != usual {
-                add(flag, &value.to_string());
+                words.extend([flag.to_owned(), value.to_string()]);
             }
         }
         if self.worth != WORTH {

@@ -3,8 +3,8 @@
 use crate::cli::arms::{self, Arms};
 use crate::cli::explain::find;
 use crate::cli::failure::Failure;
+use crate::cli::goal::Goal;
 use crate::cli::logs::Logs;
-use crate::cli::mistyped::tell_renamed;
 use crate::cli::own::OwnAgents;
 use crate::cli::policies::Policies;
 use crate::cli::pricing::Pricing;
@@ -76,15 +76,8 @@ pub struct Question {
     /// sweep, sweep-map, sweep-trade: vary a parameter, as `ctxsim sweep` takes it; the first one lies across
     #[arg(long, value_name = "[POLICY:]PARAM=VALUES")]
     vary: Vec<String>,
-    /// sweep, sweep-map, sweep-trade: what is to be as small as can be [default: net_cost where anything is priced, else tokens]
-    #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
-    minimise: Option<String>,
-    /// sweep, sweep-map, sweep-trade: what is to be as large as can be
-    #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
-    maximise: Option<String>,
-    /// sweep, sweep-map, sweep-trade: what the best setting must keep, as in 'overflows = 0'; may be given several times
-    #[arg(long, value_name = "CONSTRAINT")]
-    subject_to: Vec<String>,
+    #[command(flatten)]
+    goal: Goal,
     /// drift, buffer: estimators to draw, by the names that `ctxsim drift` gives them; may be given several times
     #[arg(long, value_name = "NAME")]
     estimator: Vec<String>,
@@ -236,10 +229,9 @@ impl ChartQuestion<'_> {
             return Err(Failure::Usage("name what is varied, as in --vary prune_protect=10k..80k:10k".to_owned()));
         }
         let dimensions = self.question.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
-        let asked = &self.question;
-        tell_renamed(asked.minimise.iter().chain(&asked.maximise).chain(&asked.subject_to), self.logs);
-        let objective = Objective::asked(self.question.minimise.as_deref(), self.question.maximise.as_deref())?;
-        let constraints = self.question.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
+        let goal = &self.question.goal;
+        goal.tell_renamed(self.logs);
+        let (objective, constraints) = (goal.objective()?, goal.limits(Constraint::parse)?);
         let settings = settings(bases, &dimensions, Design::Grid)?;
         settings.iter().try_for_each(|setting| setting.policy(bases).map(drop))?;
         Ok(Search { settings, objective, constraints })
@@ -256,26 +248,21 @@ impl ChartQuestion<'_> {
     ) -> Result<Chart, Failure> {
         let corpus = material.corpus;
         let Search { mut settings, objective, constraints } = search;
-        let (mut turned, mut yours) = (Vec::new(), Vec::new());
-        for base in bases {
-            let (base, words) = self.own.configured(base, corpus, self.policies, self.logs)?;
-            turned.push(base);
-            yours.push(words.unwrap_or_default());
-        }
-        let own = with_own(&mut settings, &turned);
+        let (bases, yours) = self.own.configured_each(bases, corpus, self.policies, self.logs)?;
+        let (bases, own) = (&bases, with_own(&mut settings, &bases));
         let replay = &self.policies.settings(self.catalog, self.logs);
         let (resamples, seed) = CHANCE;
         let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, tariff), Ok)?;
         let measures = summed(&objective, constraints.iter().map(|constraint| constraint.measure))?;
         let billing = self.pricing.billing(tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
-        let run = Sweep { corpus, bases: &turned, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch };
+        let run = Sweep { corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch };
         let rows = run.all()?;
         let sampling = Sampling::new(&corpus.traces, resamples, seed);
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(corpus, tariff, self.pricing.cache, replay)? } else { None };
         let swept = Swept {
             corpus,
-            bases: &turned,
+            bases,
             settings: &settings,
             rows: &rows,
             objective,
