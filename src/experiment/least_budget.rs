@@ -4,6 +4,7 @@ use crate::corpus::Corpus;
 use crate::sim::hindsight::{Lookahead, costs};
 use crate::statistics::first;
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// Budgets are tried in steps of so many tokens.
 const STEP: u64 = 1_000;
@@ -17,15 +18,17 @@ pub const PERCENT: u64 = 99;
 /// What it takes to keep [`PERCENT`] of a corpus's reused lines.
 ///
 /// A budget is the visible content of each call's context, in tokens; what has just arrived and what the system says stands in it even where that alone is more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LeastBudget {
     /// References to lines in all.
     pub references: u64,
     /// So many of them are to be kept.
     pub needed: u64,
     /// With no more than this no policy keeps so many; by the bound. `None` where even an empty budget is enough.
+    #[serde(rename = "impossible_tokens")]
     pub impossible: Option<u64>,
     /// With this the oracle keeps so many.
+    #[serde(rename = "attained_tokens")]
     pub attained: u64,
 }
 

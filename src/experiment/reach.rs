@@ -6,6 +6,7 @@ use crate::policy::{Policy, PolicyError};
 use crate::sim::{EventKind, Refetching, SharedSession, Totals};
 use crate::trace::Trace;
 use rayon::prelude::*;
+use serde::Serialize;
 use std::borrow::Cow;
 
 /// A session comes near a limit where its largest context reaches so many percent of it.
@@ -39,11 +40,12 @@ pub fn thresholds(corpus: &Corpus, policy: &Policy, settings: &ReplaySettings<'_
 }
 
 /// A policy whose rules no session reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NeverReached {
     /// The lowest size at which one of its rules looks at the context, over all sessions.
     pub threshold: u64,
     /// The largest context under the policy, in tokens.
+    #[serde(rename = "largest_context")]
     pub largest: u64,
 }
 

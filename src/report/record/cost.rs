@@ -1,7 +1,7 @@
 //! Costs for programs: money as decimal dollars in strings, exact to the thousand-millionth.
 
 use super::number::{share, share_of, usd};
-use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
+use super::recording::{BesideRecord, OwnPolicyRecord, OwnRecord, RecordingRecord};
 use crate::cost::{Bill, Bills, CacheKind, Check};
 use crate::experiment::{BreakEven, Replay};
 use crate::report::asked::Priced;
@@ -14,7 +14,7 @@ pub struct CostRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<RecordingRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    own: Option<OwnPolicyRecord>,
+    own: Option<OwnPolicyRecord<PolicyRecord>>,
     policies: Vec<PolicyRecord>,
     agents: Vec<CheckRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,15 +68,6 @@ struct PolicyRecord {
     bills: BillsRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_loop: Option<Box<PolicyRecord>>,
-}
-
-/// The user's own agents: the figures of a policy, and what is said of them alone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct OwnPolicyRecord {
-    #[serde(flatten)]
-    policy: PolicyRecord,
-    #[serde(flatten)]
-    own: OwnRecord,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -72,6 +72,15 @@ pub struct BesideRecord {
     cost_vs_recorded: Option<f64>,
 }
 
+/// The user's own agents: the figures of a policy, and what is said of them alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OwnPolicyRecord<P> {
+    #[serde(flatten)]
+    pub policy: P,
+    #[serde(flatten)]
+    pub own: OwnRecord,
+}
+
 /// What is said of the user's own agents beside the figures of their row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OwnRecord {

@@ -3,10 +3,10 @@
 use super::cost::{BillsRecord, ErrorRecord};
 use super::figures::FiguresRecord;
 use super::number::usd;
-use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
+use super::recording::{BesideRecord, OwnPolicyRecord, OwnRecord, RecordingRecord};
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind, Check};
-use crate::experiment::{CallGroup, FileReadings, Grouped, JUMP_QUANTILES, Jumps, LeastBudget, Replay, WindowFrom};
+use crate::experiment::{CallGroup, FileReadings, Grouped, JUMP_QUANTILES, Jumps, LeastBudget, NeverReached, Replay, WindowFrom};
 use crate::list::List;
 use crate::report::asked::{Baselines, Series};
 use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch};
@@ -21,12 +21,12 @@ pub struct ReplayRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<RecordingRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    own: Option<OwnPolicyRecord>,
+    own: Option<OwnPolicyRecord<PolicyRecord>>,
     policies: Vec<PolicyRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_error: Option<BTreeMap<String, ErrorRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    least_budget: Option<LeastRecord>,
+    least_budget: Option<LeastBudget>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<GroupRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -69,24 +69,6 @@ struct GroupPolicyRecord {
     recorded_prompt_tokens: u64,
 }
 
-/// The user's own agents: the figures of a policy, and what is said of them alone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct OwnPolicyRecord {
-    #[serde(flatten)]
-    policy: PolicyRecord,
-    #[serde(flatten)]
-    own: OwnRecord,
-}
-
-/// What it takes to keep nearly all reused lines.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct LeastRecord {
-    references: u64,
-    needed: u64,
-    impossible_tokens: Option<u64>,
-    attained_tokens: u64,
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyRecord {
     policy: String,
@@ -105,7 +87,7 @@ pub struct PolicyRecord {
     overflows_of_no_tool: u64,
     jumps: JumpsRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
-    never_reached: Option<NeverReachedRecord>,
+    never_reached: Option<NeverReached>,
     sessions: SessionRecords,
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_loop: Option<Box<PolicyRecord>>,
@@ -166,12 +148,6 @@ struct JumpsRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct NeverReachedRecord {
-    threshold: u64,
-    largest_context: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
 struct ToolRecord {
     tool: String,
     results: u64,
@@ -225,13 +201,7 @@ impl ReplayRecord {
 
     /// The same with what nearly all reused lines take, where that was asked for.
     pub fn with_least(self, least: Option<&LeastBudget>) -> ReplayRecord {
-        let record = |least: &LeastBudget| LeastRecord {
-            references: least.references,
-            needed: least.needed,
-            impossible_tokens: least.impossible,
-            attained_tokens: least.attained,
-        };
-        ReplayRecord { least_budget: least.map(record), ..self }
+        ReplayRecord { least_budget: least.copied(), ..self }
     }
 
     /// The same with groups, where rows are those.
@@ -322,9 +292,7 @@ impl PolicyRecord {
             tools: totals.ranked_tools().into_iter().map(tool).collect(),
             overflows_of_no_tool: totals.overflows_of_no_tool(),
             jumps: JumpsRecord::new(&replay.jumps(corpus)),
-            never_reached: replay
-                .never_reached()
-                .map(|reached| NeverReachedRecord { threshold: reached.threshold, largest_context: reached.largest }),
+            never_reached: replay.never_reached(),
             sessions,
             closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
         }
