@@ -18,6 +18,8 @@ pub fn named(verdict: Verdict) -> &'static str {
 
 /// A reason in words; empty for a hit.
 pub fn why(reason: Reason) -> String {
+    let reached = |tokens, limit| format!("{} tokens had reached the limit of {}", grouped(tokens), grouped(limit));
+    let below = |tokens, limit| format!("{} tokens are below the limit of {}", grouped(tokens), grouped(limit));
     match reason {
         Reason::None => String::new(),
         Reason::AskedFor => "a person asked for it".to_owned(),
@@ -38,14 +40,11 @@ pub fn why(reason: Reason) -> String {
             format!("a higher limit than {} was in force: the session went on to {} tokens", grouped(limit), grouped(reached))
         }
         Reason::Unseen { limit, tokens, estimate } => {
-            format!("{} tokens had reached the limit of {}, and {}", grouped(tokens), grouped(limit), believed(estimate))
+            format!("{}, and {}", reached(tokens, limit), believed(estimate))
         }
-        Reason::ResultNotInLog { limit, tokens, estimate } => format!(
-            "{} tokens had reached the limit of {}; the log lacks what the last tool returned, and without it {}",
-            grouped(tokens),
-            grouped(limit),
-            believed(estimate)
-        ),
+        Reason::ResultNotInLog { limit, tokens, estimate } => {
+            format!("{}; the log lacks what the last tool returned, and without it {}", reached(tokens, limit), believed(estimate))
+        }
         Reason::Overestimated { limit, estimate, used } => format!(
             "the policy's estimate of {} had reached its limit of {}, where recorded usage and what came since come to {}",
             grouped(estimate),
@@ -53,38 +52,26 @@ pub fn why(reason: Reason) -> String {
             grouped(used)
         ),
         Reason::TurnWasOver { limit, tokens } => {
-            format!(
-                "the turn was over, and {} tokens are below the limit of {}: a person asked for it, or a lower limit was in force",
-                grouped(tokens),
-                grouped(limit)
-            )
+            format!("the turn was over, and {}: a person asked for it, or a lower limit was in force", below(tokens, limit))
         }
         Reason::Incompatible => {
             "the mark of models that can share a history (`comp_hash`) changed there, and the agent compacts then whatever the size"
                 .to_owned()
         }
         Reason::ModelChanged { limit, tokens } => {
-            format!(
-                "{} tokens are below the limit of {}; the model changed there, and agents compact then too",
-                grouped(tokens),
-                grouped(limit)
-            )
+            format!("{}; the model changed there, and agents compact then too", below(tokens, limit))
         }
         Reason::ReasoningNotInLog { limit, tokens, reasoning } => format!(
-            "{} tokens are below the limit of {}; the agent may have counted encrypted reasoning, {} tokens of it, which was taken out of the log",
-            grouped(tokens),
-            grouped(limit),
+            "{}; the agent may have counted encrypted reasoning, {} tokens of it, which was taken out of the log",
+            below(tokens, limit),
             grouped(reasoning)
         ),
-        Reason::BeginsInMiddle { limit, tokens } => format!(
-            "{} tokens are below the limit of {}; the log begins in the middle, and what the agent counted of what came before is not known",
-            grouped(tokens),
-            grouped(limit)
-        ),
+        Reason::BeginsInMiddle { limit, tokens } => {
+            format!("{}; the log begins in the middle, and what the agent counted of what came before is not known", below(tokens, limit))
+        }
         Reason::JustBelow { limit, tokens, estimate } => format!(
-            "{} tokens are below the limit of {}, and the policy's estimate of {} came within 0.1 % of it: the agent's own may have reached it",
-            grouped(tokens),
-            grouped(limit),
+            "{}, and the policy's estimate of {} came within 0.1 % of it: the agent's own may have reached it",
+            below(tokens, limit),
             grouped(estimate)
         ),
         Reason::LowerLimit { limit, went_on, tokens } if went_on < tokens => format!(
