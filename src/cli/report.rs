@@ -141,6 +141,14 @@ impl Report {
         };
         let story = story(told, Some(self.command()));
         let mut files = self.tables(&corpus, replayed, &checks, baselines);
+        self.pages(&story, &target, &mut files)?;
+        drop(phase);
+        self.write(door, &target, &story, &files)?;
+        Failure::checked(self.logs.complaints(&corpus))
+    }
+
+    /// The charts, the page and the summary.
+    fn pages<'a>(&self, story: &'a Story<'_>, target: &Target, files: &mut Vec<(String, Content<'a>)>) -> Result<(), Failure> {
         for drawn in story.chapters.iter().flat_map(|chapter| &chapter.charts) {
             let look = |theme| Look { size: Size::MEDIUM, theme };
             files.push((format!("charts/{}.svg", drawn.kind), chart::svg(drawn, look(Theme::Light)).into()));
@@ -149,9 +157,12 @@ impl Report {
         }
         // A summary that stands alone has no folder of pictures beside it.
         let pictures = if self.inline || target.folder().is_none() { Pictures::Inlined } else { Pictures::Linked };
-        files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED, pictures).into()));
-        files.push(("index.html".to_owned(), html(&story)?.into()));
-        drop(phase);
+        files.push(("summary.md".to_owned(), summary(story, &SUMMARISED, pictures).into()));
+        files.push(("index.html".to_owned(), html(story)?.into()));
+        Ok(())
+    }
+
+    fn write(&self, door: &Door, target: &Target, story: &Story<'_>, files: &[(String, Content<'_>)]) -> Result<(), Failure> {
         let nothing = Content::from("");
         let alone = |ending: Ending| {
             let name = match ending {
@@ -161,21 +172,21 @@ impl Report {
             };
             files.iter().find(|(known, _)| known == name).map_or(&nothing, |(_, content)| content)
         };
-        match &target {
+        match target {
             Target::Printed => print_content(alone(self.format.unwrap_or(Ending::Html)))?,
             Target::File(path, ending) => {
                 door.put(&[(&door.file("output", path, NONE_IS_OWN)?, alone(*ending))])?;
-                Report::say(door, &story, path)?;
+                Report::say(door, story, path)?;
             }
             Target::Folder(folder) => {
-                door.fill("output", folder, Company::Own, &files)?;
+                door.fill("output", folder, Company::Own, files)?;
                 match self.format.map(alone) {
                     Some(content) => print_content(content)?,
-                    None => Report::say(door, &story, &folder.join("index.html"))?,
+                    None => Report::say(door, story, &folder.join("index.html"))?,
                 }
             }
         }
-        Failure::checked(self.logs.complaints(&corpus))
+        Ok(())
     }
 
     /// The tables for spreadsheets, and the record for programs.
