@@ -56,7 +56,7 @@ pub struct ReadWith<'a> {
 }
 
 /// Runs of all arms, compared.
-pub struct Held {
+pub struct Compared {
     /// The runs without the policy.
     pub before: Corpus,
     /// The policy as it was named; absent where nothing is predicted.
@@ -77,7 +77,7 @@ impl ReadWith<'_> {
 
 impl Arms {
     /// Reads all runs, predicts, and compares. Fails where an arm cannot be read, or the policy does not hold.
-    pub fn held(&self, asked: &ReadWith<'_>) -> Result<Held, Failure> {
+    pub fn compared(&self, asked: &ReadWith<'_>) -> Result<Compared, Failure> {
         let policy = match asked.policies.policies.as_slice() {
             [] => None,
             _ => Some(asked.policies.only("validate", asked.logs, &[])?),
@@ -101,7 +101,7 @@ impl Arms {
         let validation = validate(arms.iter().map(side).collect::<Result<Vec<Sides>, Failure>>()?);
         let complaints =
             std::iter::once(&before).chain(arms.iter().map(|arm| &arm.read.0)).flat_map(|corpus| asked.logs.complaints(corpus)).collect();
-        Ok(Held { before, policy, validation, notes, complaints })
+        Ok(Compared { before, policy, validation, notes, complaints })
     }
 
     /// What an arm is named by.

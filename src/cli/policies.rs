@@ -76,7 +76,7 @@ impl Policies {
         let reader = logs.reader()?;
         let load = |name: &&str| self.programs.attach(named(Policy::load(name)?, name)?, name, reader, Errors::Dropped);
         let policies = names.iter().map(load).collect::<Result<Vec<Policy>, Failure>>()?;
-        self.turned(policies, varied, logs)
+        self.with_settings(policies, varied, logs)
     }
 
     /// These without the oracle, and whether it was among them.
@@ -92,7 +92,7 @@ impl Policies {
     /// The one policy that was named, or, where none was, the presets that know whose logs were recorded under them.
     pub fn one_or_recorders(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         match self.policies.as_slice() {
-            [] => self.turned(recorders()?, &[], logs),
+            [] => self.with_settings(recorders()?, &[], logs),
             [_] => self.load(logs),
             _ => Err(Failure::Usage("backtest holds one policy against the logs: name one with --policy, or none".to_owned())),
         }
@@ -107,7 +107,7 @@ impl Policies {
     }
 
     /// Policies with their parameters as they were set, and summaries as large as recorded ones where nothing sets their size.
-    fn turned(&self, mut policies: Vec<Policy>, varied: &[String], logs: &Logs) -> Result<Vec<Policy>, Failure> {
+    fn with_settings(&self, mut policies: Vec<Policy>, varied: &[String], logs: &Logs) -> Result<Vec<Policy>, Failure> {
         for setting in &self.set {
             set(&mut policies, setting)?;
         }
@@ -201,7 +201,7 @@ impl Policies {
     pub fn predicted(&self, corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<(u64, u64), Failure> {
         // Agents compacted in their own windows, whichever one the policies are asked about.
         let settings = ReplaySettings { window: None, ..self.settings(catalog, logs) };
-        let recorders = Policies::default().turned(recorders()?, &[], logs)?;
+        let recorders = Policies::default().with_settings(recorders()?, &[], logs)?;
         let tested = backtest(corpus, &recorders, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
         let ended =
             |verdict| tested.events().filter(|event| event.kind == CompactionKind::Compact && event.verdict == verdict).count() as u64;

@@ -93,7 +93,7 @@ impl Target {
         if is_stdout(path) {
             return Ok(Target::Printed);
         }
-        let refused = |why: &str| Err(Failure::Usage(format!("`{option} {}`: {why}; {}", path.display(), writes.said())));
+        let refused = |why: &str| Err(Failure::Usage(format!("`{option} {}`: {why}; {}", path.display(), writes.choices())));
         let is_device = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
         if let Some(first) = writes.files.first().filter(|_| is_device) {
             return Ok(Target::File(path.to_owned(), asked.unwrap_or(*first)));
@@ -125,7 +125,7 @@ impl Target {
 
 impl Writes {
     /// "name a file that ends in .json or .csv, a folder that ends in `/`, or `-`".
-    fn said(&self) -> String {
+    fn choices(&self) -> String {
         let endings: Vec<String> = self.files.iter().map(|ending| format!(".{}", ending.name())).collect();
         let file = match endings.as_slice() {
             [] => None,

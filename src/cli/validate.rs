@@ -60,7 +60,7 @@ impl Validate {
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
         let (logs, policies, pricing) = (&self.logs, &self.policies, &self.pricing);
-        let held = self.arms.held(&arms::ReadWith { logs, policies, pricing, catalog: &catalog, tariff: &tariff })?;
+        let held = self.arms.compared(&arms::ReadWith { logs, policies, pricing, catalog: &catalog, tariff: &tariff })?;
         let (before, cache) = (&held.before, self.pricing.cache);
         let checks = check_model(before, &tariff);
         let hits = self.policies.predicted(before, &catalog, &self.logs)?;

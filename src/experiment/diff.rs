@@ -135,7 +135,7 @@ fn compare(trace: &Trace, sides: [(&Plan, Conditions); 2]) -> Compared {
     };
     let parting = (0..trace.calls.len()).find(differ).and_then(|call| {
         // A third look, at a conversation that is never shortened, tells what has arrived and what the user took back.
-        let alike = call.checked_sub(1).map(|before| held(trace, &sides[0], before)).unwrap_or_default();
+        let alike = call.checked_sub(1).map(|before| in_context(trace, &sides[0], before)).unwrap_or_default();
         let expected = expected(trace, call, &alike);
         let row = trace.calls.get(call)?;
         let recorded: u64 = expected.parts.values().map(|part| part.tokens).sum();
@@ -143,7 +143,7 @@ fn compare(trace: &Trace, sides: [(&Plan, Conditions); 2]) -> Compared {
             let glances = glances.get(place)?;
             let from = call.checked_sub(1).and_then(|before| glances.get(before)).map_or(0, |glance| glance.events);
             let events = outcomes.get(place)?.events.get(from..glances.get(call)?.events)?;
-            Some(Side::new(trace, &expected, &held(trace, sides.get(place)?, call), events.to_vec()))
+            Some(Side::new(trace, &expected, &in_context(trace, sides.get(place)?, call), events.to_vec()))
         };
         let before = row.prompt(recorded + expected.own, recorded);
         Some(Parting { call: call as u32, before, sides: [side(0)?, side(1)?] })
@@ -161,15 +161,15 @@ fn glances(trace: &Trace, plan: &Plan, conditions: &Conditions) -> (Vec<Glance>,
 
 /// The parts and own texts that stand in a context.
 #[derive(Clone, Default)]
-struct Held {
+struct InContext {
     /// By the part's index in the trace.
-    parts: BTreeMap<u32, HeldPart>,
+    parts: BTreeMap<u32, PartInContext>,
     /// Tokens of the policy's own texts.
     own: u64,
 }
 
 #[derive(Clone, Copy)]
-struct HeldPart {
+struct PartInContext {
     region: Region,
     tool: Option<u32>,
     tokens: u64,
@@ -177,16 +177,16 @@ struct HeldPart {
     whole: bool,
 }
 
-impl Held {
-    fn of(context: &Context) -> Held {
-        let mut held = Held::default();
+impl InContext {
+    fn of(context: &Context) -> InContext {
+        let mut held = InContext::default();
         let items = context.live().flat_map(|(_, entry)| entry.first..entry.first + entry.count);
         for item in items.filter_map(|item| context.item(item)).filter(|item| item.state != State::Removed) {
             match item.part {
                 Some(part) => {
                     held.parts.insert(
                         part,
-                        HeldPart { region: item.region, tool: item.tool, tokens: item.actual, whole: item.state == State::Whole },
+                        PartInContext { region: item.region, tool: item.tool, tokens: item.actual, whole: item.state == State::Whole },
                     );
                 }
                 None => held.own += item.actual,
@@ -197,12 +197,12 @@ impl Held {
 }
 
 /// What the context of a call holds as the call goes out.
-fn held(trace: &Trace, side: &(&Plan, Conditions), call: usize) -> Held {
+fn in_context(trace: &Trace, side: &(&Plan, Conditions), call: usize) -> InContext {
     let (plan, conditions) = side;
-    let (mut at, mut held) = (0, Held::default());
+    let (mut at, mut held) = (0, InContext::default());
     watch(trace, plan, conditions, &mut |context| {
         if at == call {
-            held = Held::of(context);
+            held = InContext::of(context);
         }
         at += 1;
     });
@@ -210,19 +210,19 @@ fn held(trace: &Trace, side: &(&Plan, Conditions), call: usize) -> Held {
 }
 
 /// What the context of a call would hold if what stood in that of the call before had been left alone.
-fn expected(trace: &Trace, call: usize, alike: &Held) -> Held {
-    let everything = held(trace, &(&Plan::default(), Conditions::endless()), call);
+fn expected(trace: &Trace, call: usize, alike: &InContext) -> InContext {
+    let everything = in_context(trace, &(&Plan::default(), Conditions::endless()), call);
     let reply = call.checked_sub(1).and_then(|before| trace.calls.get(before)).map_or(0, |row| row.message);
     let first_new = if call == 0 { 0 } else { trace.messages.get(reply as usize).map_or(0, |message| message.first_part) };
     let parts = everything.parts.into_iter().filter_map(|(part, whole)| match alike.parts.get(&part) {
         Some(before) => Some((part, *before)),
         None => (part >= first_new).then_some((part, whole)),
     });
-    Held { parts: parts.collect(), own: alike.own }
+    InContext { parts: parts.collect(), own: alike.own }
 }
 
 impl Side {
-    fn new(trace: &Trace, expected: &Held, held: &Held, events: Vec<Event>) -> Side {
+    fn new(trace: &Trace, expected: &InContext, held: &InContext, events: Vec<Event>) -> Side {
         let mut dropped = Dropped::default();
         for (part, before) in &expected.parts {
             let lost = before.tokens.saturating_sub(held.parts.get(part).map_or(0, |after| after.tokens));

@@ -109,7 +109,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
         let room = (LINES * USUAL_WIDTH / page.width.clamp(NARROWEST, USUAL_WIDTH))
             .saturating_sub(lines(&out) + below + sentences.sum::<usize>() + 1);
         let cut = Cut { room, most: own.map_or(0, |screen| screen.rows), held, forced: forced && is_answer };
-        match told(one, page, depth, &cut) {
+        match section_within(one, page, depth, &cut) {
             Some((told, more)) => {
                 out += &format!("\n{told}");
                 shown.push(one);
@@ -143,7 +143,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
 
 /// A section within so many lines, and how many of its rows are left out; `None` where it does not fit. Of a long table the first rows are shown, and
 /// those that are held.
-fn told(one: &Section, page: Page, depth: Depth, cut: &Cut<'_>) -> Option<(String, usize)> {
+fn section_within(one: &Section, page: Page, depth: Depth, cut: &Cut<'_>) -> Option<(String, usize)> {
     let Cut { room, most, held, forced } = *cut;
     let whole = || (rendered(one, page), 0);
     let Body::Table(table) = &one.body else {

@@ -74,7 +74,7 @@ fn screen(corpus: &Corpus, result: &Backtest, grouped: Option<Section>) -> Scree
     let lines = [in_short(result, &events, scores(&events)).unwrap_or_else(nothing)].into_iter().chain(aside(result));
     let mut rows: Vec<Row<'_>> = all(result).collect();
     rows.arrange_by_key(|(_, event)| event.verdict == Verdict::Hit);
-    let events = fields(corpus).table(3, rows).told("Events, simulated beside recorded; those that were not predicted first");
+    let events = fields(corpus).table(3, rows).section("Events, simulated beside recorded; those that were not predicted first");
     Screen { sections: [Section::lines(lines.collect())].into_iter().chain(grouped).chain(events).collect(), ..Screen::default() }
 }
 
@@ -212,7 +212,7 @@ fn grouped_table(rows: Vec<TestedRow>, by: &[Grouping]) -> Option<Section> {
         .with(Column::simulated("recall", "recall", Unit::Share), |row| Cell::share(row.hits, row.demanded))
         .with(Column::simulated("precision", "precision", Unit::Share), |row| Cell::share(row.hits, row.predictions))
         .table(by.len(), rows)
-        .told(title)
+        .section(title)
 }
 
 /// Why an event is no hit, one by one.
@@ -225,7 +225,7 @@ fn reasons(corpus: &Corpus, result: &Backtest) -> Option<Section> {
         .with(Column::name("verdict", "verdict"), |(_, event)| Cell::name(named(event.verdict)))
         .with(Column::prose("reason", "why"), |(_, event)| Cell::Name(why(event.reason)))
         .table(2, all(result).filter(|(_, event)| event.verdict != Verdict::Hit))
-        .told("What was no hit, and why")
+        .section("What was no hit, and why")
 }
 
 /// The flat table: one row per event, with all that is known of it.

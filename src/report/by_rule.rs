@@ -16,7 +16,7 @@ const SHARE: Column =
 
 /// The rules of all policies. Absent where nothing is lost.
 pub fn section(replays: &[Replay]) -> Option<Section> {
-    flat(replays).told("What was lost, by rule")
+    flat(replays).section("What was lost, by rule")
 }
 
 /// One row per policy, rule and kind of evidence, the rules in the order of their names.

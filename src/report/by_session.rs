@@ -5,7 +5,7 @@ use super::answer::heading;
 use super::asked::Baselines;
 use super::document::{Body, Cell, Column, Screen, Section, Table, Unit};
 use super::field::Fields;
-use super::figures::{cells, column, told};
+use super::figures::{cells, column, tabled};
 use super::recording::{self, RECORDED};
 use super::words::{counted, first_few, grouped};
 use super::{cost_figures, finding, sparkline};
@@ -28,7 +28,7 @@ const NAMED: usize = 4;
 pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind, most: usize) -> Section {
     let mut columns =
         vec![Column::name("session", "session"), Column::name("policy", "policy"), Column::name("agent", "agent"), sparkline::COLUMN];
-    let figures = told(replays.iter().map(|replay| &replay.totals));
+    let figures = tabled(replays.iter().map(|replay| &replay.totals));
     columns.extend(figures.iter().map(|figure| column(figure)));
     columns.extend(cost_figures::COLUMNS);
     let badness = |(which, outcome): (usize, Cow<'_, Outcome>)| {
@@ -53,7 +53,7 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind, most: 
 type Sent = (u64, u64);
 
 /// What the policies come to in one session.
-struct Met<'a> {
+struct SessionRow<'a> {
     /// The session's place in the corpus.
     place: usize,
     /// Policies under which the session fails.
@@ -73,14 +73,14 @@ struct Met<'a> {
 /// Which policies send the fewest tokens in how many sessions, and the sessions.
 pub fn screen(corpus: &Corpus, replays: &[Replay]) -> Screen {
     let named = named(replays);
-    let met = met(corpus, &named);
+    let rows = rows(corpus, &named);
     let mut fewest: BTreeMap<&str, u64> = BTreeMap::new();
-    let differ = || met.iter().filter(|met| met.spread() > 0);
-    differ().filter_map(|met| met.end(0)).for_each(|(replay, _)| *fewest.entry(&replay.policy).or_default() += 1);
+    let differ = || rows.iter().filter(|row| row.spread() > 0);
+    differ().filter_map(|row| row.end(0)).for_each(|(replay, _)| *fewest.entry(&replay.policy).or_default() += 1);
     let mut fewest: Vec<(&str, u64)> = fewest.into_iter().collect();
     fewest.arrange_by_key(|(_, sessions)| Reverse(*sessions));
     let told: Vec<String> = fewest.iter().map(|(policy, sessions)| format!("{policy} in {}", counted(*sessions, "session"))).collect();
-    let (all, alike) = (met.len() as u64, met.iter().filter(|met| met.ended == named.len() && met.spread() == 0).count() as u64);
+    let (all, alike) = (rows.len() as u64, rows.iter().filter(|row| row.ended == named.len() && row.spread() == 0).count() as u64);
     let answer = match told.as_slice() {
         _ if named.len() < 2 => None,
         [] => Some("All policies send the same prompt tokens in each session.".to_owned()),
@@ -89,7 +89,7 @@ pub fn screen(corpus: &Corpus, replays: &[Replay]) -> Screen {
             Some(format!("Fewest prompt tokens: {}{rest}.", first_few(told, NAMED)))
         }
     };
-    let sections = answer.map(|answer| Section::lines(vec![answer])).into_iter().chain([most_telling(corpus, met, named.len())]).collect();
+    let sections = answer.map(|answer| Section::lines(vec![answer])).into_iter().chain([most_telling(corpus, rows, named.len())]).collect();
     Screen { title: heading(corpus), sections, ..Screen::default() }
 }
 
@@ -100,30 +100,30 @@ fn named(replays: &[Replay]) -> Vec<&Replay> {
 }
 
 /// What the policies come to in each session, the most telling first.
-fn met<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<Met<'a>> {
+fn rows<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<SessionRow<'a>> {
     let sessions = corpus.traces.each().enumerate();
-    let mut met: Vec<Met<'_>> = sessions.map(|(place, trace)| Met::of(place, trace.sent.map(|sent| sent.prompt_tokens), named)).collect();
+    let mut rows: Vec<SessionRow<'_>> = sessions.map(|(place, trace)| SessionRow::of(place, trace.sent.map(|sent| sent.prompt_tokens), named)).collect();
     // The sort is stable: equals stay in the order of the corpus.
-    met.arrange_by_key(|met| Reverse((met.failed, met.overflows, met.spread(), met.beside_recorded(), met.recorded)));
-    met
+    rows.arrange_by_key(|row| Reverse((row.failed, row.overflows, row.spread(), row.beside_recorded(), row.recorded)));
+    rows
 }
 
 /// A row for each session: under how many policies it fails, and which of them send the fewest and the most. Having no policy is none of them, unless it stands
 /// alone.
-fn most_telling(corpus: &Corpus, met: Vec<Met<'_>>, of: usize) -> Section {
+fn most_telling(corpus: &Corpus, rows: Vec<SessionRow<'_>>, of: usize) -> Section {
     let simulated = |key, header, unit, priority| Column { priority, ..Column::simulated(key, header, unit) };
     let recorded = Column { priority: 1, ..Column::recorded("recorded_tokens", "recorded", Unit::Tokens) };
     let end = |which: usize| {
         (
-            move |met: &Met<'_>| met.end(which).map_or(Cell::Empty, |(replay, _)| met.named(which, &replay.policy, of)),
-            move |met: &Met<'_>| {
-                met.end(which).filter(|_| which == 0 || met.spread() > 0).map_or(Cell::Empty, |(_, sent)| vs_recorded(sent))
+            move |row: &SessionRow<'_>| row.end(which).map_or(Cell::Empty, |(replay, _)| row.named(which, &replay.policy, of)),
+            move |row: &SessionRow<'_>| {
+                row.end(which).filter(|_| which == 0 || row.spread() > 0).map_or(Cell::Empty, |(_, sent)| vs_recorded(sent))
             },
         )
     };
     let ((least, least_share), (most, most_share)) = (end(0), end(1));
-    let mut fields = Fields::<Met<'_>>::new()
-        .with(Column::name("session", "session"), |met| corpus.traces.at(met.place).map_or(Cell::Empty, |trace| Cell::text(&trace.id)));
+    let mut fields = Fields::<SessionRow<'_>>::new()
+        .with(Column::name("session", "session"), |row| corpus.traces.at(row.place).map_or(Cell::Empty, |trace| Cell::text(&trace.id)));
     if of > 1 {
         fields = fields.with(Column::name("least", "fewest tokens"), least);
     }
@@ -133,15 +133,15 @@ fn most_telling(corpus: &Corpus, met: Vec<Met<'_>>, of: usize) -> Section {
             .with(Column { priority: 1, ..Column::name("most", "most tokens") }, most)
             .with(simulated("most_share", "vs re\u{ad}corded", Unit::Share, 1), most_share);
     }
-    fields = fields.with(recorded, |met| met.recorded.map_or(Cell::Empty, Cell::Tokens));
-    if met.iter().any(|met| met.first_overflow.is_some()) {
+    fields = fields.with(recorded, |row| row.recorded.map_or(Cell::Empty, Cell::Tokens));
+    if rows.iter().any(|row| row.first_overflow.is_some()) {
         let first = simulated("first_overflow", "first over\u{ad}flow", Unit::Count, 1)
             .says("the first call, from 1, that overflows under any of them");
-        fields = fields.with(first, |met| met.first_overflow.map_or(Cell::Empty, |call| Cell::Name(format!("call {}", call + 1))));
+        fields = fields.with(first, |row| row.first_overflow.map_or(Cell::Empty, |call| Cell::Name(format!("call {}", call + 1))));
     }
     fields
-        .with(simulated("failed", "fails under", Unit::Count, 1), move |met| Cell::Name(format!("{} of {of}", met.failed)))
-        .table(2, met)
+        .with(simulated("failed", "fails under", Unit::Count, 1), move |row| Cell::Name(format!("{} of {of}", row.failed)))
+        .table(2, rows)
         .titled("Sessions, the most telling first; recorded, and simulated under the policies")
 }
 
@@ -150,8 +150,8 @@ fn vs_recorded((tokens, recorded): Sent) -> Cell {
     if recorded == 0 { Cell::Empty } else { Cell::Name(finding::share(tokens as f64 / recorded as f64 - 1.0)) }
 }
 
-impl<'a> Met<'a> {
-    fn of(place: usize, recorded: Option<u64>, replays: &[&'a Replay]) -> Met<'a> {
+impl<'a> SessionRow<'a> {
+    fn of(place: usize, recorded: Option<u64>, replays: &[&'a Replay]) -> SessionRow<'a> {
         let outcomes: Vec<(&Replay, Cow<'a, Outcome>)> =
             replays.iter().filter_map(|replay| Some((*replay, replay.outcomes.at(place)?))).collect();
         let sum = |of: fn(&Totals) -> u64| outcomes.iter().map(|(_, outcome)| of(&outcome.totals)).sum();
@@ -164,7 +164,7 @@ impl<'a> Met<'a> {
         let overflow = |outcome: &Outcome| outcome.events.iter().find(|event| event.kind == EventKind::Overflow).map(|event| event.call);
         let first_overflow = outcomes.iter().filter_map(|(_, outcome)| overflow(outcome)).min();
         let (failed, overflows) = (sum(|totals| totals.failed_sessions), sum(|totals| totals.overflows));
-        Met { place, ended: ended().count(), failed, overflows, first_overflow, recorded, ends }
+        SessionRow { place, ended: ended().count(), failed, overflows, first_overflow, recorded, ends }
     }
 
     fn end(&self, which: usize) -> Option<(&'a Replay, Sent)> {

@@ -39,7 +39,7 @@ const IMPLICIT: &str = "Implicit caches miss at random and have no sharp lifetim
 
 /// The report on the recorded cache.
 pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report {
-    let (sections, screen) = if asked.parts.sections { told(corpus, found, asked) } else { (Vec::new(), None) };
+    let (sections, screen) = if asked.parts.sections { content(corpus, found, asked) } else { (Vec::new(), None) };
     let mut notes = vec![EXPECTED.to_owned(), PRICE.to_owned(), ORDER.to_owned(), UNDECIDABLE.to_owned(), IMPLICIT.to_owned()];
     notes.extend(cost_figures::estimated([found.estimated_output]));
     notes.extend(notes::of_corpus(corpus));
@@ -50,12 +50,12 @@ pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report 
 }
 
 /// All tables, and the first screen.
-fn told(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section>, Option<Screen>) {
+fn content(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section>, Option<Screen>) {
     let of = |by: BreaksBy| table(by, rows(corpus, found, by), found);
-    let by = |by: BreaksBy| of(by).told(format!("Breaks by {}", by.name()));
+    let by = |by: BreaksBy| of(by).section(format!("Breaks by {}", by.name()));
     let tells = corpus.traces.each().any(|trace| trace.tells_of_cache());
     let (headline, sum) = (Section::lines(headline(found, tells)), of(asked.by));
-    let breaks = listed(corpus, found).told("Breaks");
+    let breaks = listed(corpus, found).section("Breaks");
     let mut sections: Vec<Section> = std::iter::once(headline.clone()).chain(by(asked.by)).collect();
     let mut screen =
         Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), ..Screen::default() };
@@ -64,7 +64,7 @@ fn told(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section
         screen.sections.push(Section { title: String::new(), ..breaks.clone() });
     }
     sections.extend(BreaksBy::ALL.into_iter().filter(|other| *other != asked.by).filter_map(by));
-    sections.extend(by_gap(found).told("Reads by the time since the call before"));
+    sections.extend(by_gap(found).section("Reads by the time since the call before"));
     sections.extend(breaks);
     (sections, Some(screen))
 }

@@ -20,7 +20,7 @@ pub fn causes<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section> 
         .with(Column::simulated("overflows", "overflows", Unit::Count), |(.., count)| Cell::Count(*count))
         .with(Column::simulated("share", "share", Unit::Share), |(replay, _, count)| Cell::share(*count, replay.totals.overflows))
         .with(Column::prose("cause", "cause"), |(_, cause, _)| Cell::name(cause.name()));
-    table.table(1, rows).told("Why contexts overflowed")
+    table.table(1, rows).section("Why contexts overflowed")
 }
 
 /// A warning in words, with the sessions that it holds for.
@@ -57,5 +57,5 @@ pub fn warnings<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<Section
         .with(Column::name("policy", "policy"), |warned| Cell::name(warned.policy))
         .with(Column::simulated("sessions", "sessions", Unit::Count), |warned| Cell::Count(warned.sessions))
         .with(Column::prose("warning", "warning"), |warned| Cell::name(&warned.sentence));
-    table.table(1, replays.flat_map(warned)).told("Warnings")
+    table.table(1, replays.flat_map(warned)).section("Warnings")
 }

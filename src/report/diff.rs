@@ -36,7 +36,7 @@ pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
 }
 
 /// A session under both.
-struct Met<'a> {
+struct Parted<'a> {
     trace: Cow<'a, Trace>,
     parting: Cow<'a, Option<Parting>>,
     outcomes: [Cow<'a, Outcome>; 2],
@@ -50,10 +50,10 @@ struct Half<'a> {
     side: &'a Side,
 }
 
-impl<'a> Met<'a> {
-    fn at(corpus: &'a Corpus, diff: &'a Diff, place: usize) -> Option<Met<'a>> {
+impl<'a> Parted<'a> {
+    fn at(corpus: &'a Corpus, diff: &'a Diff, place: usize) -> Option<Parted<'a>> {
         let [one, other] = &diff.replays;
-        Some(Met {
+        Some(Parted {
             trace: corpus.traces.at(place)?,
             parting: diff.partings.at(place)?,
             outcomes: [one.outcomes.at(place)?, other.outcomes.at(place)?],
@@ -154,7 +154,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     for (which, name) in [(Which::One, &one.policy), (Which::Other, &other.policy)] {
         let (mut overflows, mut overflowing) = (0, 0);
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
-        for met in parted.iter().filter_map(|place| Met::at(corpus, diff, *place)) {
+        for met in parted.iter().filter_map(|place| Parted::at(corpus, diff, *place)) {
             let Some((parting, half)) = met.half(which) else { continue };
             let from_there = half.outcome.overflows_from(parting.call);
             overflows += from_there;
@@ -179,7 +179,7 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 /// A session, and whose row it is.
-type Row<'a> = (Rc<Met<'a>>, Which);
+type Row<'a> = (Rc<Parted<'a>>, Which);
 
 const CALL: Column =
     Column { priority: 1, ..Column::simulated("call", "call", Unit::Count).says("the first call at which their contexts differ") };
@@ -238,8 +238,8 @@ fn with_deeds<'a>(fields: Fields<'a, Row<'a>>) -> Fields<'a, Row<'a>> {
 
 /// Two rows for each of these sessions.
 fn rows<'a>(corpus: &'a Corpus, diff: &'a Diff, places: impl Iterator<Item = usize>) -> impl Iterator<Item = Row<'a>> {
-    let both = |met: Rc<Met<'a>>| [(Rc::clone(&met), Which::One), (met, Which::Other)];
-    places.filter_map(|place| Met::at(corpus, diff, place)).map(Rc::new).flat_map(both)
+    let both = |met: Rc<Parted<'a>>| [(Rc::clone(&met), Which::One), (met, Which::Other)];
+    places.filter_map(|place| Parted::at(corpus, diff, place)).map(Rc::new).flat_map(both)
 }
 
 fn story(side: &Side, call: u32) -> String {

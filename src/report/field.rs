@@ -73,8 +73,8 @@ impl Table {
         Section { title: title.into(), body: Body::Table(self) }
     }
 
-    /// The same; nothing where it has no row.
-    pub fn told(self, title: impl Into<String>) -> Option<Section> {
+    /// The same; `None` where it has no row.
+    pub fn section(self, title: impl Into<String>) -> Option<Section> {
         (!self.rows.is_empty()).then(|| self.titled(title))
     }
 }

@@ -29,7 +29,7 @@ pub fn cells<'m>(metrics: impl IntoIterator<Item = &'m Metric>, totals: &Totals)
 }
 
 /// The measures that a table for people over these sums has.
-pub fn told<'t>(rows: impl Iterator<Item = &'t Totals> + Clone) -> Vec<&'static Metric> {
+pub fn tabled<'t>(rows: impl Iterator<Item = &'t Totals> + Clone) -> Vec<&'static Metric> {
     let tells = |metric: &Metric| rows.clone().any(|totals| !is_nothing(&cell(metric, totals)));
     in_tables().filter(|metric| metric.stands == Stands::Always || tells(metric)).collect()
 }

@@ -90,9 +90,9 @@ fn screen<'s>(gated: &Gated<'_>, verdict: &str, table: &Table, more: impl Iterat
     let movers = movers(&comparison.measures).with_columns(&["baseline", "now", "change"]);
     let sections = [
         Some(Section::lines(lines.collect())),
-        limits.told(""),
+        limits.section(""),
         moved.map(|moved| Section::lines(vec![moved])),
-        movers.told("Sessions that moved what has a limit, the farthest first"),
+        movers.section("Sessions that moved what has a limit, the farthest first"),
     ];
     Screen { title: verdict.to_owned(), sections: sections.into_iter().flatten().collect(), ..Screen::default() }
 }

@@ -25,7 +25,7 @@ pub fn guesses(replays: &[Replay]) -> Option<Section> {
         .with(Column::estimated("p50", "p50", Unit::Count).says("half of them"), |row| ratio(row.2, 50))
         .with(Column::estimated("p95", "p95", Unit::Count).says("95th percentile"), |row| ratio(row.2, 95))
         .table(2, rows.filter(|(.., drift)| drift.calls > 0))
-        .told("How far estimates were from recorded usage")
+        .section("How far estimates were from recorded usage")
 }
 
 fn ratio(drift: &Drift, hundredths: u64) -> Cell {

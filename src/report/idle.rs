@@ -30,7 +30,7 @@ const CHOSEN: &str = "Remedies are chosen on these same pauses: over other ones 
 
 /// The report on pauses.
 pub fn idle(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> Report {
-    let (sections, screen) = if asked.parts.sections { told(corpus, found, asked) } else { (Vec::new(), None) };
+    let (sections, screen) = if asked.parts.sections { content(corpus, found, asked) } else { (Vec::new(), None) };
     let mut notes = vec![REMEDIES.to_owned(), BOUNDS.to_owned(), PROMISED.to_owned()];
     notes.extend(compactions(found));
     notes.extend(cost_figures::estimated([found.reads.estimated_output]));
@@ -42,15 +42,15 @@ pub fn idle(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> Report {
 }
 
 /// All tables, and the first screen.
-fn told(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Option<Screen>) {
+fn content(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Option<Screen>) {
     let headline = Section::lines(headline(corpus, found));
     let sections = std::iter::once(headline).chain(recommended(corpus, found)).chain(break_even(found));
-    let classes = by_class(found).told("Simulated cost of pauses by cache and context");
+    let classes = by_class(found).section("Simulated cost of pauses by cache and context");
     let mut sections: Vec<Section> = sections.chain(classes).collect();
     let screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), ..Screen::default() };
-    sections.extend(by_model(found).told("Where remedies begin to pay"));
-    sections.extend(by_gap(&found.reads).told("Reads by the time since the call before"));
-    sections.extend(by_session(corpus, found).told("Sessions, the dearest first"));
+    sections.extend(by_model(found).section("Where remedies begin to pay"));
+    sections.extend(by_gap(&found.reads).section("Reads by the time since the call before"));
+    sections.extend(by_session(corpus, found).section("Sessions, the dearest first"));
     (sections, Some(screen))
 }
 

@@ -44,7 +44,7 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, parts: Parts, command: Option
         "Sessions".to_owned()
     };
     sections.push(session_table(corpus, &sessions, shown).titled(heading));
-    sections.extend(outlier_table(&outliers).told("Recorded usage that stands out"));
+    sections.extend(outlier_table(&outliers).section("Recorded usage that stands out"));
     let mut notes = vec![OVERHEAD.to_owned()];
     notes.extend(notes::of_corpus(corpus));
     notes.extend(cautions::of_versions(corpus));

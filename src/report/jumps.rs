@@ -33,5 +33,5 @@ pub fn jumps(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
         .with(beyond, |(_, jumps)| Cell::Count(jumps.beyond))
         .with(share, |(_, jumps)| Cell::share(jumps.beyond, jumps.beside))
         .table(1, rows)
-        .told("Growth from call to call, where nothing is taken out, beside the policy's reserve")
+        .section("Growth from call to call, where nothing is taken out, beside the policy's reserve")
 }

@@ -77,7 +77,7 @@ pub fn of_facts(facts: &CorpusFacts) -> Vec<String> {
     let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
     notes.extend(trust(facts));
     notes.extend(undone(facts));
-    notes.extend(held(facts));
+    notes.extend(on_the_logs(facts));
     notes
 }
 
@@ -86,7 +86,7 @@ pub fn without_replay(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;
     let mut notes = vec![anchorage(facts)];
     notes.extend(trust(facts));
-    notes.extend(held(facts));
+    notes.extend(on_the_logs(facts));
     notes
 }
 
@@ -95,7 +95,7 @@ pub fn of_backtest(corpus: &Corpus, how: &str) -> Vec<String> {
     let facts = &corpus.facts;
     let mut notes = vec![how.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
     notes.extend(trust(facts));
-    notes.extend(held(facts));
+    notes.extend(on_the_logs(facts));
     notes
 }
 
@@ -252,7 +252,7 @@ pub fn manual_undone(corpora: &[&Corpus]) -> Option<String> {
 }
 
 /// What is said of the logs in the end: what they hold and what they do not.
-fn held(facts: &CorpusFacts) -> impl Iterator<Item = String> {
+fn on_the_logs(facts: &CorpusFacts) -> impl Iterator<Item = String> {
     unseen(facts).into_iter().chain(duplicates(facts)).chain(left_out(facts)).chain(losses(facts))
 }
 

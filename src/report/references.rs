@@ -114,7 +114,7 @@ pub fn left_out(corpus: &Corpus) -> Option<String> {
 /// The heaviest lost text of one session.
 pub fn worst_of(outcome: &Outcome) -> Option<Section> {
     let all: Vec<Case<'_>> = outcome.broken.iter().map(|broken| ("", "", broken)).collect();
-    cases(&all).table(1, all).told(WORST)
+    cases(&all).table(1, all).section(WORST)
 }
 
 fn worst(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
@@ -134,7 +134,7 @@ fn worst(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
     let names = Fields::<Case<'_>>::new()
         .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
         .with(Column::name("session", "session"), |(_, session, _)| Cell::text(session));
-    names.and(cases(&all)).table(2, all).told(WORST)
+    names.and(cases(&all)).table(2, all).section(WORST)
 }
 
 const WORST: &str = "Reused text that was lost, the heaviest first";

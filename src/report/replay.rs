@@ -4,7 +4,7 @@ use super::answer::{answer, heading};
 use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
 use super::calibration::calibration;
 use super::document::{Cell, Column, Report, Section, Table};
-use super::figures::{cells as figure_cells, column, oracle_cell, told};
+use super::figures::{cells as figure_cells, column, oracle_cell, tabled};
 use super::record::any::Record;
 use super::record::replay::ReplayRecord;
 use super::{
@@ -128,7 +128,7 @@ pub(super) fn notes_of(
 
 /// One row per policy, below those of the recording and the user's own agents.
 pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
-    let usual = || told(baselines.with_own(replays).map(|replay| &replay.totals));
+    let usual = || tabled(baselines.with_own(replays).map(|replay| &replay.totals));
     let figures = if asked.columns.is_empty() { usual() } else { in_spreadsheets().collect() };
     let mut columns: Vec<Column> =
         std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| column(figure))).collect();

@@ -3,7 +3,7 @@
 use super::asked::{Billed, Swept};
 use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
-use super::figures::{cell as figure_cell, cells, column, told};
+use super::figures::{cell as figure_cell, cells, column, tabled};
 use super::judged::{Bundle, Judged, bundled, judged, trade, words};
 use super::measures::{CLOSED_LOOP, against, bound_cell, cell, share_cell};
 use super::record::any::Record;
@@ -32,7 +32,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     // The own setting is what the others are compared with: it is always there.
     let (shown, rest) = bundles.split_at(SHOWN.min(bundles.len()));
     let shown: Vec<&Bundle<'_, '_>> = shown.iter().chain(rest.iter().filter(|bundle| is_own(bundle))).collect();
-    let figures = told(shown.iter().map(|bundle| &bundle.judged.row.totals));
+    let figures = tabled(shown.iter().map(|bundle| &bundle.judged.row.totals));
     let rows: Vec<(&Judged<'_>, String)> = shown.iter().map(|bundle| (bundle.judged, bundle.words(swept))).collect();
     let lines = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged));
     let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged)).chain(notes::manual_undone(&[swept.corpus]));

@@ -209,7 +209,7 @@ const OFTEN: f64 = 0.4;
 /// Each measure of an arm in words.
 fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
     let told = |found: &Found| {
-        let (predicted, measured) = told(found);
+        let (predicted, measured) = both_values(found);
         let name = match found.measure.claim {
             Claim::IfAsLong if asked.policy.is_some() => format!("{}, if runs stay as long", found.measure.name),
             _ => found.measure.name.to_owned(),
@@ -237,7 +237,7 @@ fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
 }
 
 /// Prediction and measurement in words: changes as shares of before, rates as they are. Empty where there is none.
-fn told(found: &Found) -> (String, String) {
+fn both_values(found: &Found) -> (String, String) {
     let words = |now: Option<f64>| match now {
         None => String::new(),
         Some(now) if found.measure.is_rate => value(found.measure, now),
@@ -250,7 +250,7 @@ fn told(found: &Found) -> (String, String) {
 /// The same in whole percents, for a column: `-42 %`.
 fn brief(found: &Found) -> (String, String) {
     if found.measure.is_rate || found.before <= 0.0 {
-        return told(found);
+        return both_values(found);
     }
     let words = |now: Option<f64>| now.map_or_else(String::new, |now| format!("{:+.0}", (now / found.before - 1.0) * 100.0));
     (words(found.predicted), found.after.map_or_else(String::new, |_| format!("{} %", words(found.after))))

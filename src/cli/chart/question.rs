@@ -104,7 +104,7 @@ impl ChartQuestion<'_> {
     /// The chart, and what `--strict` complains of.
     pub fn chart(&self, kind: &Kind) -> Result<(Chart, Vec<String>), Failure> {
         if kind.needs(Need::Arms) {
-            return self.held(kind);
+            return self.validation(kind);
         }
         let policies = self.policies_of(kind)?;
         // What cannot be varied is found before any log is read.
@@ -155,13 +155,13 @@ impl ChartQuestion<'_> {
     }
 
     /// A chart of what was predicted, and of runs under the policy.
-    fn held(&self, kind: &Kind) -> Result<(Chart, Vec<String>), Failure> {
+    fn validation(&self, kind: &Kind) -> Result<(Chart, Vec<String>), Failure> {
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
         let (logs, policies, pricing) = (self.logs, self.policies, self.pricing);
-        let held = self.arms.held(&arms::ReadWith { logs, policies, pricing, catalog: self.catalog, tariff: &tariff })?;
-        let chart = kind.chart(&Material { validation: Some(&held.validation), ..Material::of(&held.before) })?;
-        Ok((chart, held.complaints))
+        let compared = self.arms.compared(&arms::ReadWith { logs, policies, pricing, catalog: self.catalog, tariff: &tariff })?;
+        let chart = kind.chart(&Material { validation: Some(&compared.validation), ..Material::of(&compared.before) })?;
+        Ok((chart, compared.complaints))
     }
 
     /// Estimates beside counts, and which estimators are drawn.

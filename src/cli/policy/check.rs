@@ -44,7 +44,7 @@ impl Check {
         let window = facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW);
         let findings = policy.advise(&facts);
         let mut out = format!("{} on {}\n", escape(&policy.name), limits(window, &facts));
-        findings.iter().for_each(|finding| out += &told(finding));
+        findings.iter().for_each(|finding| out += &line(finding));
         if findings.is_empty() {
             out += "  nothing found\n";
         }
@@ -58,7 +58,7 @@ impl Check {
                     elsewhere.iter().filter(|finding| finding.gravity == Gravity::Defect && !findings.contains(finding)).collect();
                 if !defects.is_empty() {
                     out += &format!("on a window of {}\n", figure(other as f64));
-                    defects.into_iter().for_each(|finding| out += &told(finding));
+                    defects.into_iter().for_each(|finding| out += &line(finding));
                 }
             }
         }
@@ -88,7 +88,7 @@ fn limits(window: u64, facts: &Facts) -> String {
     words
 }
 
-fn told(finding: &Finding) -> String {
+fn line(finding: &Finding) -> String {
     let gravity = match finding.gravity {
         Gravity::Defect => "cannot work",
         Gravity::Doubt => "doubt",

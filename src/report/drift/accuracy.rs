@@ -72,21 +72,21 @@ fn source<'a>() -> Fields<'a, &'a Comparison> {
 /// All estimators, over all families.
 pub(super) fn estimators(corpus: &Corpus, findings: &Findings) -> Option<Section> {
     let overall = findings.comparisons.iter().filter(|row| row.family.is_none() && row.source.is_none());
-    compared(corpus, estimator()).table(1, overall).told("Estimators beside recorded prompts")
+    compared(corpus, estimator()).table(1, overall).section("Estimators beside recorded prompts")
 }
 
 /// The main estimators by family.
 pub(super) fn by_family(corpus: &Corpus, findings: &Findings) -> Option<Section> {
     let mut shown: Vec<&Comparison> = findings.comparisons.iter().filter(|row| row.family.is_some() && is_shown(&row.estimator)).collect();
     shown.arrange_by_key(|row| row.family);
-    compared(corpus, family().and(estimator())).table(2, shown).told("By family of the model")
+    compared(corpus, family().and(estimator())).table(2, shown).section("By family of the model")
 }
 
 /// The main estimators by agent.
 pub(super) fn by_source(findings: &Findings) -> Option<Section> {
     let mut shown: Vec<&Comparison> = findings.comparisons.iter().filter(|row| row.source.is_some() && is_shown(&row.estimator)).collect();
     shown.arrange_by(|one, other| one.source.cmp(&other.source));
-    source().and(estimator()).and(figures(|row| &row.figures)).table(2, shown).told("By agent")
+    source().and(estimator()).and(figures(|row| &row.figures)).table(2, shown).section("By agent")
 }
 
 /// The main estimators along the session.
@@ -96,7 +96,7 @@ pub(super) fn along(findings: &Findings) -> Option<Section> {
         .with(Column::name("estimator", "estimator"), |row: &&Along| name(&row.estimator))
         .with(calls, |row| Cell::Name(row.stretch.words()));
     let shown = findings.along.iter().filter(|row| is_shown(&row.estimator));
-    names.and(figures(|row| &row.figures)).table(2, shown).told("Along the session")
+    names.and(figures(|row| &row.figures)).table(2, shown).section("Along the session")
 }
 
 const METHOD: Column = Column {
@@ -114,7 +114,7 @@ pub(super) fn predictions(findings: &Findings) -> Option<Section> {
         .with(number("sessions", "sessions", "sessions that were predicted", Unit::Count), |row| Cell::Count(row.figures.sessions))
         .and(figures(|row: &&Prediction| &row.figures))
         .table(3, &findings.predictions)
-        .told("How well recorded prompts can be predicted")
+        .section("How well recorded prompts can be predicted")
 }
 
 /// All comparisons, for spreadsheets.

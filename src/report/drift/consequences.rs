@@ -21,7 +21,7 @@ pub(super) fn policies(findings: &Findings) -> Option<Section> {
         .with(count("overflows", "overflows", "calls that the provider would have refused"), |row| Cell::Count(row.own.overflows))
         .with(count("overflows_perfect", "overflows, perfect", "the same with true sizes"), |row| Cell::Count(row.perfect.overflows))
         .table(1, &findings.consequences)
-        .told("Triggers that came late or early")
+        .section("Triggers that came late or early")
 }
 
 /// The tokens that each estimator needs free, and how many held-out calls they cover.
@@ -63,7 +63,7 @@ pub(super) fn buffers(findings: &Findings) -> Option<Section> {
             covered(buffer.tokens.and(buffer.swapped), (first.0 + second.0, first.1 + second.1))
         })
         .table(4, rows)
-        .told("Safety buffers")
+        .section("Safety buffers")
 }
 
 fn level(buffer: &Buffer) -> String {

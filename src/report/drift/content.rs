@@ -35,7 +35,7 @@ pub(super) fn parts(findings: &Findings) -> Option<Section> {
         .with(share("texts", "texts", texts), part(|parts| parts.texts))
         .with(bounds("texts_interval"), interval(3))
         .table(2, shown)
-        .told("What is hidden, and what is misjudged")
+        .section("What is hidden, and what is misjudged")
 }
 
 /// The same without intervals, for a screen: the estimators that are named, the largest bias first.
@@ -60,7 +60,7 @@ pub(super) fn in_parts(findings: &Findings, named: &dyn Fn(&str) -> bool) -> Opt
     ] {
         fields = fields.with(column, cell);
     }
-    fields.table(2, shown).told("Estimated less recorded, as a share of recorded, and where that comes from; the largest first")
+    fields.table(2, shown).section("Estimated less recorded, as a share of recorded, and where that comes from; the largest first")
 }
 
 /// Bounds in millionths, as percent.
@@ -91,7 +91,7 @@ pub(super) fn hidden(findings: &Findings) -> Option<Section> {
         .with(interval, move |spread| spread.interval.map_or(Cell::Empty, bounds))
         .with(tokens("p95", "p95", "95th percentile"), |spread| Cell::Tokens(spread.p95))
         .table(3, &findings.hidden)
-        .told("Hidden overhead of a call")
+        .section("Hidden overhead of a call")
 }
 
 /// What content costs, by family and kind.
@@ -138,7 +138,7 @@ pub(super) fn costs(findings: &Findings) -> Option<Section> {
         let message = [ratio(tokens.costs.message), bounds_of(tokens, ContentKind::ALL.len()), Cell::Empty, Cell::Empty, Cell::Empty];
         rows.push([vec![name(tokens.family.name()), name("a message")], message.to_vec(), vec![Cell::Empty]].concat());
     }
-    Table { labels: 2, columns, rows: rows.into() }.told("What content costs")
+    Table { labels: 2, columns, rows: rows.into() }.section("What content costs")
 }
 
 fn bounds_of(costs: &FamilyCosts, place: usize) -> Cell {

@@ -37,7 +37,7 @@ pub(super) fn call(trace: &Trace, outcome: &Outcome, told: &Table, number: u64) 
         .table(1, arrivals(trace, index));
     let since = if index == 0 { "What the session began with" } else { "What had come since the call before, the largest first" };
     let mut sections = vec![Section::facts(facts)];
-    sections.extend(arrivals.told(since));
+    sections.extend(arrivals.section(since));
     let here = |row: &&Vec<Cell>| row.first() == Some(&Cell::Count(number));
     let events = Table { rows: told.rows.iter().filter(here).cloned().collect(), ..told.clone() };
     sections.push(events.titled("What happened"));

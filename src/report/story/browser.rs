@@ -6,7 +6,7 @@ use crate::context::Region;
 use crate::experiment::{Content, Metric, Replay};
 use crate::report::cost_figures;
 use crate::report::document::{Better, Cell, Column, Unit};
-use crate::report::figures::{cells, column, told};
+use crate::report::figures::{cells, column, tabled};
 use crate::sim::Totals;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -76,7 +76,7 @@ impl<'a> Browser<'a> {
     /// The listed sessions at a glance.
     pub fn overview(&self, shown: Shown<'_>) -> Overview {
         let replays = self.told.replays;
-        let figures = told(replays.iter().map(|replay| &replay.totals));
+        let figures = tabled(replays.iter().map(|replay| &replay.totals));
         let columns: Vec<Column> = figures.iter().map(|figure| column(figure)).chain(cost_figures::COLUMNS).collect();
         Overview {
             policies: replays.iter().map(|replay| shown(&replay.policy)).collect(),

@@ -55,5 +55,5 @@ pub fn overflows<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay>)
             counted_as(left_out, "more row with overflows is", "more rows with overflows are")
         )
     });
-    table.told("Sessions that overflow, the worst first").map(|section| (section, rest))
+    table.section("Sessions that overflow, the worst first").map(|section| (section, rest))
 }
