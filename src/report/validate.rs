@@ -19,9 +19,9 @@ const NAMED: usize = 3;
 const CLAIMS: &str = "Figures of a call are predictions for an agent that behaves as it did. Figures of a run are what they would be if runs stay as long: a replay keeps the \
                       recorded calls, and how long runs get under another policy no replay knows.";
 
-const METHOD: &str = "Each side is the mean over a task's runs, summed over the tasks that both sides have; without tasks, over all runs. A measured change is held against the prediction: \
-                      confirmed where its interval holds the prediction and leaves out \"nothing changes\", or is no wider than 10 points to either side; off where it misses the \
-                      prediction; cannot be told otherwise, and with fewer than five runs on a side; cannot be judged where less than half of the tokens of a side rest on recorded usage, for the \
+const METHOD: &str = "Each side is the mean over a task's runs, summed over the tasks that both sides have; without tasks, over all runs. Measured over predicted is drawn in the same resamples, so that how \
+                      unlike tasks are is on both sides: confirmed where its interval holds 1 and is narrower than from 1 to what \"nothing changes\" would come to; off where it leaves 1 out; \
+                      cannot be told otherwise, and with fewer than five runs on a side; cannot be judged where less than half of the tokens of a side rest on recorded usage, for the \
                       rest is estimated.";
 
 const NOISE: &str = "Noise: two random halves of the runs before, within their tasks, differ by no more in nine of ten splits (A/A). More runs: so many in this arm would narrow the interval \
@@ -114,10 +114,17 @@ fn by_arm(asked: &Validated<'_>) -> Table {
         .with(Column::name("arm", "arm"), |arm| Cell::text(&arm.name))
         .with(Column::recorded("runs", "runs", Unit::Count), |arm| Cell::Count(arm.runs.1 as u64))
         .with(simulated("prompt_per_call", "prompt per call", "predicted / measured, as a change"), both(FIRST))
-        .with(Column::name("interval", "90 %"), move |arm| first(arm).map_or(Cell::Empty, |found| Cell::Name(bounds(&found))))
-        .with(simulated("verdict", "verdict", "on the prompt per call"), move |arm| {
-            Cell::name(first(arm).and_then(|found| found.agreement).map_or("", agreement))
+        .with(simulated("ratio", "measured/ predicted", "of the prompt per call, with its interval"), move |arm| {
+            first(arm).map_or(Cell::Empty, |found| Cell::Name(ratio(&found)))
         })
+        .with(
+            simulated(
+                "verdict",
+                "verdict",
+                "on the prompt per call: confirmed, where the interval holds 1 and is narrower than the effect",
+            ),
+            move |arm| Cell::name(first(arm).and_then(|found| found.agreement).map_or("", agreement)),
+        )
         .with(simulated("compactions_per_call", "compactions per call", "predicted / measured"), both("compactions_per_call"))
         .with(
             simulated("prompt_tokens", "tokens per run *", "predicted / measured, as a change; predicted if runs stay as long"),
@@ -227,7 +234,10 @@ fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
             return None;
         }
         let verdict = match (found.agreement, found.measure.claim) {
-            (Some(agreed), _) => format!(": {}", agreement(agreed)),
+            (Some(agreed), _) => {
+                let ratio = ratio(found);
+                format!("{}: {}", if ratio.is_empty() { ratio } else { format!(", {ratio} times predicted") }, agreement(agreed))
+            }
             (None, Claim::Nothing) if asked.policy.is_some() => "; a replay keeps the recorded calls".to_owned(),
             _ => String::new(),
         };
@@ -262,9 +272,10 @@ fn interval(found: &Found) -> String {
     both_bounds(found, &share)
 }
 
-/// The interval in whole percents; empty where there is none.
-fn bounds(found: &Found) -> String {
-    both_bounds(found, &|bound| format!("{:+.0}", bound * 100.0))
+/// Measured over predicted, with its interval; empty where there is none.
+fn ratio(found: &Found) -> String {
+    let known = found.intervals.and_then(|known| known.ratio);
+    known.map_or_else(String::new, |ratio| format!("{:.2} ({:.2} to {:.2})", ratio.value, ratio.low, ratio.high))
 }
 
 fn both_bounds(found: &Found, share: &dyn Fn(f64) -> String) -> String {
@@ -337,6 +348,9 @@ pub fn rows(validation: &Validation) -> Table {
         let estimate = found.intervals.map(|known| if found.measure.is_rate { known.after } else { known.measured_change })?;
         Some(if low { estimate.low } else { estimate.high })
     };
+    let times = |found: &Found, of: fn(Estimate) -> f64| {
+        found.intervals.and_then(|known| known.ratio).map_or(Cell::Empty, |ratio| Cell::Name(format!("{:.6}", of(ratio))))
+    };
     Fields::<Row<'_>>::new()
         .with(Column::name("arm", "arm"), |(arm, _)| Cell::text(&arm.name))
         .with(Column::name("measure", "measure"), |(_, found)| Cell::name(found.measure.name))
@@ -352,6 +366,9 @@ pub fn rows(validation: &Validation) -> Table {
             move |(_, found)| either(found, bound(found, true)),
         )
         .with(number("measured_p95", "to", recorded), move |(_, found)| either(found, bound(found, false)))
+        .with(number("ratio", "measured over predicted", simulated), move |(_, found)| times(found, |ratio| ratio.value))
+        .with(number("ratio_p05", "from", simulated), move |(_, found)| times(found, |ratio| ratio.low))
+        .with(number("ratio_p95", "to", simulated), move |(_, found)| times(found, |ratio| ratio.high))
         .with(number("error", "error", simulated).says("predicted over measured, less one"), move |(_, found)| {
             change(found.predicted.zip(found.after).filter(|(_, after)| *after > 0.0).map(|(predicted, after)| predicted / after - 1.0))
         })

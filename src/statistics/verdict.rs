@@ -5,7 +5,7 @@ use super::interval::Estimate;
 /// A difference smaller than this is not worth a change, as a share, where nothing else is asked for.
 pub const WORTH: f64 = 0.02;
 
-/// A prediction is as good as this where its interval is no wider to either side, as a share of what is predicted; experiments are planned by it and by twice as much.
+/// Experiments are planned by differences of this share, and of twice as much.
 pub const FINE: f64 = 0.1;
 
 /// What rests on recorded usage for less than this share of its tokens is an estimate: nothing is judged by it.
@@ -67,27 +67,24 @@ pub enum Keeping {
 /// What a measurement says of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// The interval of the measurement holds the prediction, and is narrow or leaves out what is without it.
+    /// The interval of measured over predicted holds 1, and is narrower than the predicted effect.
     Confirmed,
-    /// The interval of the measurement misses the prediction.
+    /// The interval leaves 1 out.
     Off,
-    /// The interval holds both, or there is none.
+    /// The interval holds 1, and is too wide to tell the prediction from no change; or there is none.
     CannotTell,
     /// What is taken for measured is mostly estimated.
     CannotJudge,
 }
 
-/// What a measurement says of a prediction, where `unchanged` is what would be measured if nothing changed. `measured` is `None` where there were too few runs for
-/// an interval. `fine` is how far its bounds may lie from the prediction at most where it holds what is unchanged too, in the unit of both.
-pub fn agreement(measured: Option<&Estimate>, predicted: f64, unchanged: f64, fine: f64) -> Agreement {
-    let Some(measured) = measured else { return Agreement::CannotTell };
-    let holds = |value: f64| (measured.low..=measured.high).contains(&value);
-    let narrow = (measured.low - predicted).abs().max((measured.high - predicted).abs()) <= fine;
-    match (holds(predicted), holds(unchanged)) {
-        (false, _) => Agreement::Off,
-        (true, false) => Agreement::Confirmed,
-        (true, true) if narrow => Agreement::Confirmed,
-        (true, true) => Agreement::CannotTell,
+/// What measured over predicted says of a prediction, where `unchanged` over predicted would be measured if nothing changed.
+pub fn agreement(ratio: &Estimate, unchanged: f64) -> Agreement {
+    if !(ratio.low..=ratio.high).contains(&1.0) {
+        Agreement::Off
+    } else if ratio.high - ratio.low < (unchanged - 1.0).abs() {
+        Agreement::Confirmed
+    } else {
+        Agreement::CannotTell
     }
 }
 
@@ -175,12 +172,11 @@ mod tests {
 
     #[test]
     fn a_prediction_is_confirmed_by_what_tells_it_from_no_change() {
-        let said = |measured: Estimate, predicted: f64| agreement(Some(&measured), predicted, 0.0, FINE);
-        assert_eq!(said(of(-0.29, -0.34, -0.25), -0.31), Agreement::Confirmed);
-        assert_eq!(said(of(-0.29, -0.34, -0.25), -0.36), Agreement::Off);
-        assert_eq!(said(of(-0.29, -0.55, 0.02), -0.31), Agreement::CannotTell);
-        assert_eq!(said(of(-0.01, -0.06, 0.04), -0.02), Agreement::Confirmed);
-        assert_eq!(agreement(None, -0.31, 0.0, FINE), Agreement::CannotTell);
+        // Two thirds are predicted, and nothing to change would be 1.5 times that.
+        let said = |low: f64, high: f64| agreement(&of((low + high) / 2.0, low, high), 1.5);
+        assert_eq!((said(0.9, 1.2), said(0.8, 0.98)), (Agreement::Confirmed, Agreement::Off));
+        // It misses no change, and is no nearer to the prediction.
+        assert_eq!((said(0.6, 1.15), agreement(&of(1.0, 0.98, 1.02), 1.0)), (Agreement::CannotTell, Agreement::CannotTell));
         assert_eq!(showing(&of(-0.29, -0.39, -0.19), 8, 0.2).map(f64::round), Some(2.0));
     }
 

@@ -203,7 +203,21 @@ fn closed_loop(root: &Path, shared: &Path, claims: &mut Claims, page: &mut Strin
     page.push_str(&fs::read_to_string(root.join("tests/data/validation-closed-loop.md")).unwrap());
     head(
         page,
-        &["limit", "runs", "measured", "90 %", "own policy", "crude", "error by task: own", "crude", "no change", "verdict: own", "crude"],
+        &[
+            "limit",
+            "runs",
+            "measured",
+            "90 %",
+            "own policy",
+            "crude",
+            "measured / own",
+            "/ crude",
+            "error by task: own",
+            "crude",
+            "no change",
+            "verdict: own",
+            "crude",
+        ],
     );
     let mut errors = [0.0; 3];
     for (arm, other) in arms(&own).iter().zip(arms(&crude)) {
@@ -223,7 +237,11 @@ fn closed_loop(root: &Path, shared: &Path, claims: &mut Claims, page: &mut Strin
             change(number(&found["predicted"]), before),
             change(number(&crude["predicted"]), before),
         ];
-        row(page, &[&cells[..], &by_task.map(percent), &[text(&found["verdict"]), text(&crude["verdict"])]].concat());
+        let ratios = [found, crude].map(|found| {
+            let [low, high] = [0, 1].map(|end| number(&found["intervals"]["measured_over_predicted"][end]));
+            format!("{low:.2} to {high:.2}")
+        });
+        row(page, &[&cells[..], &ratios, &by_task.map(percent), &[text(&found["verdict"]), text(&crude["verdict"])]].concat());
     }
     page.push_str(
         "\nCompactions per call, calls, and tokens per run (predicted: if runs stay as long), and how many more runs an arm needs:\n\n",
@@ -283,12 +301,19 @@ fn closed_loop(root: &Path, shared: &Path, claims: &mut Claims, page: &mut Strin
         writeln!(page, "\nThe interval misses the prediction of the {name} policy in {} cells: {}.", missed.len(), missed.join(", "))
             .unwrap();
     }
+    let verdicts = |key: &str| {
+        let count = |said: &str| arms(&own).iter().filter(|arm| measure(arm, key)["verdict"] == said).count();
+        format!("{} limits confirmed, {} off, {} cannot be told", count("confirmed"), count("off"), count("cannot be told"))
+    };
     let [own_error, crude_error, unchanged] = errors.map(percent);
     claim(
         claims,
         "the prompt per call under another policy is predicted",
-        format!("off by {own_error} in the mean over limits and tasks; crude policy {crude_error}, \"nothing changes\" {unchanged}"),
-        "yes, for one agent and model",
+        format!(
+            "off by {own_error} in the mean over limits and tasks, {}; crude policy {crude_error}, \"nothing changes\" {unchanged}",
+            verdicts("prompt_per_call")
+        ),
+        "for one agent and model, where the interval is narrower than the effect",
     );
     let rank = |report: &Value| {
         report["rank_correlations"]
@@ -305,14 +330,7 @@ fn closed_loop(root: &Path, shared: &Path, claims: &mut Claims, page: &mut Strin
         format!("rank correlation {own_rank:.2} over {cells} cells of limit and task; crude policy {crude_rank:.2}"),
         "as an order; the rate itself where runs do not loop",
     );
-    let totals: Vec<&str> = arms(&own).iter().map(|arm| measure(arm, "prompt_tokens")["verdict"].as_str().unwrap()).collect();
-    let count = |said: &str| totals.iter().filter(|verdict| **verdict == said).count();
-    claim(
-        claims,
-        "total tokens of a run are predicted",
-        format!("{} limits confirmed, {} off, {} cannot be told", count("confirmed"), count("off"), count("cannot be told")),
-        "**no**: how long a run gets is not known",
-    );
+    claim(claims, "total tokens of a run are predicted", verdicts("prompt_tokens"), "**no**: how long a run gets is not known");
 }
 
 fn lengths(claims: &mut Claims, page: &mut String) {

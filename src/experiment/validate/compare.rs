@@ -5,12 +5,12 @@ use super::run::Run;
 use crate::experiment::metric::Unit;
 use crate::statistics::{
     ANCHORED, Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, quantile, quotient, rank_correlation,
-    showing, wilson,
+    share, showing, wilson,
 };
 use std::collections::BTreeMap;
 
-/// What makes quotients of the figures of a comparison: three are, and two are changes.
-const QUOTIENTS: [f64; 5] = [0.0, 0.0, 0.0, 1.0, 1.0];
+/// What makes quotients of the figures of a comparison: two of them are changes.
+const QUOTIENTS: [f64; 6] = [0.0, 0.0, 0.0, 1.0, 1.0, 0.0];
 
 /// The runs of one arm of an experiment, and those that it is held against.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +48,8 @@ pub struct Intervals {
     pub predicted_change: Estimate,
     /// Change from `before` to `after`.
     pub measured_change: Estimate,
+    /// Measured over predicted, in the same draws: how unlike tasks are before is on both sides. It judges the prediction. `None` where nothing of it is predicted.
+    pub ratio: Option<Estimate>,
 }
 
 /// Errors of a prediction, by task: the mean of their sizes, as shares of what was measured.
@@ -225,8 +227,8 @@ impl Comparison<'_> {
         quotient(part, whole)
     }
 
-    /// Before, predicted, after and both changes, of clusters that count so often.
-    fn figures(&self, values: &Values, times: &[u16]) -> [f64; 5] {
+    /// Before, predicted, after, both changes, and measured over predicted, of clusters that count so often.
+    fn figures(&self, values: &Values, times: &[u16]) -> [f64; 6] {
         let count = |place: usize| times.get(place).copied().map_or(0.0, f64::from);
         let first_after = self.side.before.len();
         let by_runs = self.drawn == Drawn::Runs;
@@ -246,7 +248,7 @@ impl Comparison<'_> {
         let predicted = if values.predicted.is_empty() { before } else { self.pooled(&values.predicted, |task| &task.before, run, task) };
         let after = self.pooled(&values.after, |task| &task.after, run_after, task);
         let change = |now: f64| if before > 0.0 { now / before - 1.0 } else { 0.0 };
-        [before, predicted, after, change(predicted), change(after)]
+        [before, predicted, after, change(predicted), change(after), share(after, predicted)]
     }
 
     fn found(&self, measure: &'static Compared, values: &Values, told_tasks: bool) -> Found {
@@ -260,19 +262,25 @@ impl Comparison<'_> {
         let measured = !values.after.is_empty() && !values.before.is_empty() && self.runs.1 > 0;
         let intervals =
             (is_enough && measured).then(|| resamples.estimates_of_tails(QUOTIENTS, |times| self.figures(values, times))).flatten();
-        let intervals = intervals.map(|[before, predicted, after, predicted_change, measured_change]| Intervals {
-            before: within_whole(measure, before),
-            predicted: within_whole(measure, predicted),
-            after: within_whole(measure, with_none_seen(measure, after, values)),
-            predicted_change,
-            measured_change,
-        });
         let is_predicted = !values.predicted.is_empty() && measure.claim != Claim::Nothing;
-        let agreed = (is_predicted && measured).then(|| match (&intervals, measure.is_rate) {
+        let intervals = intervals.map(|[before, predicted, after, predicted_change, measured_change, ratio]| {
+            let seen = with_none_seen(measure, after, values);
+            let high = if seen == after { ratio.high } else { quotient(seen.high, predicted.value) };
+            Intervals {
+                before: within_whole(measure, before),
+                predicted: within_whole(measure, predicted),
+                after: within_whole(measure, seen),
+                predicted_change,
+                measured_change,
+                ratio: (is_predicted && ratio.value.is_finite()).then_some(Estimate { high, ..ratio }),
+            }
+        });
+        let agreed = (is_predicted && measured).then(|| match intervals {
             _ if self.is_estimated => Agreement::CannotJudge,
-            (Some(known), true) => agreement(Some(&known.after), predicted, before, FINE * after),
-            (Some(known), false) => agreement(Some(&known.measured_change), known.predicted_change.value, 0.0, FINE),
-            (None, _) => Agreement::CannotTell,
+            Some(Intervals { ratio: Some(ratio), .. }) => agreement(&ratio, before / predicted),
+            // Nothing of it is predicted: what is surely there was missed.
+            Some(known) if known.after.low > 0.0 => Agreement::Off,
+            _ => Agreement::CannotTell,
         });
         let change = intervals.map(|known| if measure.is_rate { scaled(known.after) } else { known.measured_change });
         let more = |size: f64| {

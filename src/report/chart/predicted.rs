@@ -50,7 +50,7 @@ fn predicted(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     };
     let runs = self::points(validation, "prompt_tokens");
     let mut notes = vec![
-        "On the line, what was measured is what was predicted. Red: the interval leaves the prediction out. Without an interval an arm has fewer than five runs on a side."
+        "On the line, what was measured is what was predicted. Red: the interval of measured over predicted leaves 1 out. Without an interval an arm has fewer than five runs on a side."
             .to_owned(),
     ];
     notes.extend((!runs.is_empty()).then(|| {

@@ -56,6 +56,7 @@ struct IntervalsRecord {
     measured: [f64; 2],
     predicted_change: Option<[f64; 2]>,
     measured_change: Option<[f64; 2]>,
+    measured_over_predicted: Option<[f64; 2]>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -125,6 +126,7 @@ impl FoundRecord {
                 // A rate has no share of itself: it is compared as it is.
                 predicted_change: (!found.measure.is_rate).then(|| shares(known.predicted_change)),
                 measured_change: (!found.measure.is_rate).then(|| shares(known.measured_change)),
+                measured_over_predicted: known.ratio.map(shares),
             }),
             noise: found.noise.map(|noise| if found.measure.is_rate { number(noise) } else { round(noise) }),
             more_runs_10: found.more_runs.map(|[fine, _]| fine),
