@@ -2,7 +2,9 @@
 //! log shows it.
 
 use super::words::{counted, counted_as, grouped, three_digits};
+use crate::catalog::Catalog;
 use crate::corpus::Corpus;
+use crate::experiment::drift::shrunk_unnoted;
 use crate::experiment::{Replay, WindowFrom};
 use crate::policy::{self, Beyond, Mirrored, Recorder};
 use crate::trace::{CallRow, Trace};
@@ -25,7 +27,20 @@ pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) 
     let replays: Vec<&Replay> = replays.collect();
     let unknown = windows(&replays, WindowFrom::Policy, "window not known for");
     let outgrown = windows(&replays, WindowFrom::Outgrown, "known window smaller than recorded prompts of");
-    unknown.into_iter().chain(outgrown).chain(versions).chain(without_overhead(corpus)).collect()
+    shrunk(&[corpus]).into_iter().chain(unknown).chain(outgrown).chain(versions).chain(without_overhead(corpus)).collect()
+}
+
+/// Sessions of which something removed text without a note, where more than a tenth of the calls are theirs: a replay takes that for gone under every policy.
+pub fn shrunk(corpora: &[&Corpus]) -> Option<String> {
+    let (sessions, calls) = shrunk_unnoted(corpora, &Catalog::builtin().ok()?);
+    let all: u64 = corpora.iter().map(|corpus| corpus.facts.calls).sum();
+    let what = "text was removed that the logs do not note: a larger limit would keep more than these figures say";
+    (calls * 10 > all).then(|| format!("of {} ({} of {}) {what}", counted(sessions, "session"), grouped(calls), counted(all, "call")))
+}
+
+/// A caution as a line of its own.
+pub fn told(caution: Option<String>) -> Option<String> {
+    caution.map(|caution| format!("! {caution}."))
 }
 
 /// Sessions whose window is a policy's default, or was taken so that what was recorded fits: that no call overflows there says nothing.

@@ -5,7 +5,7 @@ use super::field::Fields;
 use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference};
 use super::words::{counted, first_few, grouped, percent};
-use super::{answer, explain, finding, notes};
+use super::{answer, cautions, explain, finding, notes};
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Direction, Dropped, Parting, Replay, Side, found, sample};
 use crate::list::Arrange;
@@ -151,6 +151,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         }
     });
     lines.extend(finding::drawn_alone(&sample(corpus.traces.each())).filter(|_| matches!(judged, Finding::Better | Finding::Worse)));
+    lines.extend(cautions::told(cautions::shrunk(&[corpus])));
     for (which, name) in [(Which::One, &one.policy), (Which::Other, &other.policy)] {
         let (mut overflows, mut overflowing) = (0, 0);
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();

@@ -11,7 +11,7 @@ use super::record::sweep::SweepRecord;
 use super::ties::ties;
 use super::title::title;
 use super::words::{counted, counted_as, grouped};
-use super::{causes, cost_figures, finding, notes};
+use super::{causes, cautions, cost_figures, finding, notes};
 use crate::advice::WithoutEffect;
 use crate::experiment::metric::{in_spreadsheets, metric_of};
 use crate::experiment::{Against, Difference, Direction, KnownFrom, Metric, RecordedSummaries, Row, Standing, never_reached};
@@ -36,6 +36,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let rows: Vec<(&Judged<'_>, String)> = shown.iter().map(|bundle| (bundle.judged, bundle.words(swept))).collect();
     let lines = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged));
     let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged)).chain(notes::manual_undone(&[swept.corpus]));
+    let lines = lines.chain(cautions::told(cautions::shrunk(&[swept.corpus])));
     let lines: Vec<String> = lines.collect();
     let mut sections = Vec::new();
     if !lines.is_empty() {

@@ -75,7 +75,14 @@ fn anchored(asked: &Validated<'_>) -> String {
             share(after)
         )
     };
-    asked.validation.arms.iter().map(of).collect()
+    let unnoted = asked.validation.arms.iter().map(|arm| arm.unnoted).max().filter(|runs| *runs > 0);
+    let unnoted = unnoted.map(|runs| {
+        format!(
+            " {} before compacted, which the logs do not note: what was removed is not known, and nothing is judged.",
+            counted(runs as u64, "run")
+        )
+    });
+    asked.validation.arms.iter().map(of).chain(unnoted).collect()
 }
 
 fn before(arms: &[Arm]) -> String {

@@ -73,7 +73,7 @@ pub enum Agreement {
     Off,
     /// The interval holds 1, and is too wide to tell the prediction from no change; or there is none.
     CannotTell,
-    /// What is taken for measured is mostly estimated.
+    /// What is taken for measured is mostly estimated, or what was removed before is not known.
     CannotJudge,
 }
 

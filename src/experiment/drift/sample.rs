@@ -2,6 +2,7 @@
 
 use super::figures::Pair;
 use crate::catalog::{Catalog, Family, Model, Thinking};
+use crate::corpus::Corpus;
 use crate::estimate::ContentKind;
 use crate::experiment::origin::Lineage;
 use crate::list::Pack;
@@ -333,6 +334,17 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
     }
     session.leave_out_the_impossible();
     session
+}
+
+/// Of how many sessions something took text away that their logs do not note, and how many calls they have: recorded prompts fall short of what the log
+/// shows of them, or fell without a reason.
+pub fn shrunk_unnoted(corpora: &[&Corpus], catalog: &Catalog) -> (u64, u64) {
+    let traces = corpora.iter().flat_map(|corpus| corpus.traces.each());
+    let shrunk = |trace: &Trace| {
+        let left_out = observe(trace, 0, catalog, None).left_out;
+        [LeftOut::AfterFall, LeftOut::LessThanShown].iter().any(|reason| left_out.contains_key(reason))
+    };
+    traces.filter(|trace| shrunk(trace)).fold((0, 0), |(sessions, calls), trace| (sessions + 1, calls + trace.calls.len() as u64))
 }
 
 /// Tokens of a reply that later prompts carry, as its recorded output and the model's treatment of reasoning have it.

@@ -97,6 +97,8 @@ pub struct Arm {
     pub failed: usize,
     /// The share of the prompt tokens of the runs before that rests on recorded usage, and of those after; `None` without any token.
     pub anchored: [Option<f64>; 2],
+    /// Runs before that compacted, as something beside their logs counts, which note none: with any, nothing is judged, for what was removed is not known.
+    pub unnoted: usize,
     /// Tasks of both sides; 0 where no task is known.
     pub tasks: usize,
     /// What intervals are drawn by.
@@ -157,8 +159,9 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
         (all > 0).then(|| rests as f64 / all as f64)
     };
     let anchored = [anchored(&side.before, |task| &task.before), anchored(&side.after, |task| &task.after)];
-    let is_estimated = anchored.iter().flatten().any(|share| *share < ANCHORED);
-    let arm = Comparison { side: &side, tasks: &tasks, runs, drawn, is_estimated };
+    let unnoted = side.before.iter().filter(|run| run.is_unnoted).count();
+    let is_unknown = unnoted > 0 || anchored.iter().flatten().any(|share| *share < ANCHORED);
+    let arm = Comparison { side: &side, tasks: &tasks, runs, drawn, is_unknown };
     let measures = COMPARED.iter().enumerate().filter_map(|(place, measure)| {
         let values = Values::new(&side, measure)?;
         if named > 0 {
@@ -169,7 +172,7 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
     let measures = measures.collect();
     let left_out = (side.before.len() - runs.0, side.after.len() - runs.1);
     let failed = failed.iter().filter(|failed| **failed).count();
-    Arm { name: side.name.clone(), runs, left_out, failed, anchored, tasks: named, drawn, measures }
+    Arm { name: side.name.clone(), runs, left_out, failed, anchored, unnoted, tasks: named, drawn, measures }
 }
 
 /// Part and whole of each run.
@@ -201,8 +204,8 @@ struct Comparison<'a> {
     tasks: &'a [Task],
     runs: (usize, usize),
     drawn: Drawn,
-    /// Does one of the sides rest on estimates?
-    is_estimated: bool,
+    /// Does one of the sides rest on estimates, or on logs that do not note what was removed?
+    is_unknown: bool,
 }
 
 impl Comparison<'_> {
@@ -276,7 +279,7 @@ impl Comparison<'_> {
             }
         });
         let agreed = (is_predicted && measured).then(|| match intervals {
-            _ if self.is_estimated => Agreement::CannotJudge,
+            _ if self.is_unknown => Agreement::CannotJudge,
             Some(Intervals { ratio: Some(ratio), .. }) => agreement(&ratio, before / predicted),
             // Nothing of it is predicted: what is surely there was missed.
             Some(known) if known.after.low > 0.0 => Agreement::Off,

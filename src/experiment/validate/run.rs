@@ -50,6 +50,8 @@ pub struct Run {
     pub tells_of_cache: bool,
     /// Is it what a policy would have done?
     pub is_simulated: bool,
+    /// Does something beside its log count compactions, where the log notes none?
+    pub is_unnoted: bool,
     /// Does it end at a refused call?
     pub is_failed: bool,
 }
@@ -85,7 +87,9 @@ pub fn recorded(corpus: &Corpus, tariff: &Tariff<'_>, labels: &[Label]) -> Vec<R
     let mut runs = together(recording.sessions.each().zip(corpus.traces.each()).map(of), labels);
     for (run, counted) in &mut runs {
         let logged = run.figures.totals.events_of(EventKind::Compact);
-        counted.filter(|_| logged == 0).map(|counted| run.figures.totals.events.insert(EventKind::Compact, counted));
+        let Some(counted) = counted.filter(|_| logged == 0) else { continue };
+        run.figures.totals.events.insert(EventKind::Compact, counted);
+        run.is_unnoted = counted > 0;
     }
     runs.into_iter().map(|(run, _)| run).collect()
 }
@@ -118,6 +122,7 @@ pub fn predicted(
             tells_of_cache: trace.tells_of_cache(),
             is_simulated: true,
             is_failed: outcome.totals.failed_sessions > 0,
+            is_unnoted: false,
         }
     });
     Ok(together(sessions, labels).into_iter().map(|(run, _)| run).collect())

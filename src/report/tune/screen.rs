@@ -9,7 +9,7 @@ use crate::report::document::{Cell, Column, Screen, Section, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::measures::cell;
 use crate::report::words::{capital, counted, grouped};
-use crate::report::{cost_figures, figures};
+use crate::report::{cautions, cost_figures, figures};
 use crate::trace::Evidence;
 
 /// The screen; what is to be pasted and the sessions that decided stand below.
@@ -19,7 +19,8 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
     let title =
         format!("{}: {}; {sessions}, {} to search and {} to test", found.policy.name, short(found), grouped(training), grouped(held_out));
     let mut sections = vec![Section::facts(facts(found)), table(found).titled("On the sessions to test, simulated:")];
-    sections.extend(left_out(found).map(|words| Section::lines(vec![words])));
+    let shrunk = cautions::told(cautions::shrunk(&[&found.split.training, &found.split.held_out]));
+    sections.extend(left_out(found).into_iter().chain(shrunk).map(|words| Section::lines(vec![words])));
     sections.extend(below);
     Screen { title, sections, ..Screen::default() }
 }
