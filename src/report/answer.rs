@@ -23,7 +23,7 @@ use crate::list::Arrange;
 use crate::statistics::{Bars, Estimate, Finding, Sample, WORTH, Within};
 use std::borrow::Cow;
 
-const OPEN_LOOP: &str = "All but `recorded` is simulated. Replay keeps the recorded messages; a real agent might have acted differently";
+const SIMULATED: &str = "All but `recorded` is simulated on recorded messages, if runs stay as long";
 
 /// So many warnings are shown, those that hold for all rows among them.
 const WARNED: usize = 2;
@@ -43,7 +43,7 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let check = || calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted);
     lines.extend((!corpus.traces.is_empty()).then(|| check() + &yours_unchecked(baselines, asked).unwrap_or_default()));
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
-    lines.push(format!("{OPEN_LOOP}{longer}."));
+    lines.push(format!("{SIMULATED}{longer}; real agents may act differently."));
     // What holds for all rows stands with the answer: the table and the steps leave room for it.
     let cautions = cautions::in_brief(corpus, baselines.with_own(replays));
     lines.extend(cautions.iter().map(|caution| format!("! {caution}")));
@@ -283,7 +283,7 @@ pub(super) fn verdict<'a>(
     let kept = best.kept.map(|(kept, mine)| (share(kept), share(mine)));
     let sentence = match kept {
         Some((kept, mine)) if !best.keeps_as_much() => format!(
-            "No policy is clearly cheaper, fails no more sessions and keeps as much. {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
+            "No policy is clearly cheaper, fails no more sessions and keeps as much. If runs stay as long, {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         ),
         _ => {
             // A hundredth less may pass, and is told all the same.
@@ -291,7 +291,9 @@ pub(super) fn verdict<'a>(
                 true => " and keeps as much of the reused text".to_owned(),
                 false => format!(" and keeps {kept} of the reused text, yours {mine}"),
             });
-            format!("{name} is cheaper than your own agent over {over} of both, {by}; it fails no more of them{keeps}.")
+            format!(
+                "{name} is cheaper than your own agent, if runs stay as long, over {over} of both, {by}; it fails no more of them{keeps}."
+            )
         }
     };
     let drawn = finding::drawn_alone(&sample).map_or_else(String::new, |told| format!(" {told}"));

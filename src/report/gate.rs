@@ -80,7 +80,7 @@ pub fn gate(gated: &Gated<'_>) -> Report {
 fn screen<'s>(gated: &Gated<'_>, verdict: &str, table: &Table, more: impl Iterator<Item = &'s String>) -> Screen {
     let (comparison, facts) = (gated.comparison, &gated.corpus.facts);
     let over = format!("{}, {}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"));
-    let said = format!("{} beside its baseline, simulated over {over}.", gated.policy);
+    let said = format!("{} beside its baseline, simulated over {over}, if runs stay as long.", gated.policy);
     let (limited, others): (Vec<_>, Vec<_>) = comparison.measures.iter().zip(&table.rows).partition(|(moved, _)| !moved.allowed.is_empty());
     let rows = limited.into_iter().map(|(_, row)| row.clone()).collect();
     let limits = Table { rows, ..table.clone() }.with_columns(&["baseline", "now", "change", "verdict", "allowed"]);

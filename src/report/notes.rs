@@ -1,6 +1,8 @@
 //! What stands below every report: what its numbers rest on, and what was left out.
 
+use super::scenario;
 use super::words::{counted, counted_as, first_few, grouped, percent};
+use crate::catalog::Scenario;
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::{Replay, is_manual};
 use crate::sim::{EventKind, Lasts, Totals};
@@ -19,10 +21,16 @@ const OPEN_LOOP: &str = "Replay keeps the recorded messages; a real agent might 
 const PROVENANCE: &str = "Calls are recorded. Sizes are recorded usage as far as they are anchored, tokenizer estimates beyond. \
                           What policies do, and all that follows from it, is simulated.";
 
+/// What a replay supposes, and how long runs got where it did not hold.
+fn open_loop() -> String {
+    let longer = Scenario::builtin().ok().and_then(|scenarios| scenario::note(&scenarios));
+    longer.into_iter().fold(OPEN_LOOP.to_owned(), |told, longer| format!("{told} {longer}"))
+}
+
 /// The notes of a report over a corpus.
 pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     let facts = &corpus.facts;
-    let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
+    let mut notes = vec![open_loop(), PROVENANCE.to_owned(), anchorage(facts)];
     notes.extend(aside(corpus));
     notes.extend(trust(facts));
     notes.extend(without_cache(corpus));
@@ -74,7 +82,7 @@ fn name_of(path: &str) -> &str {
 
 /// The notes of a report over sessions that are not at hand any more: what the whole corpus says.
 pub fn of_facts(facts: &CorpusFacts) -> Vec<String> {
-    let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
+    let mut notes = vec![open_loop(), PROVENANCE.to_owned(), anchorage(facts)];
     notes.extend(trust(facts));
     notes.extend(undone(facts));
     notes.extend(on_the_logs(facts));

@@ -9,7 +9,6 @@ use super::record::any::Record;
 use super::record::replay::ReplayRecord;
 use super::{
     by_file, by_group, by_region, by_rule, by_session, by_tool, causes, cautions, cost_figures, guesses, jumps, notes, references, refetch,
-    scenario,
 };
 use crate::corpus::Corpus;
 use crate::cost::Bills;
@@ -117,7 +116,6 @@ pub(super) fn notes_of(
     if matches!(asked.by, By::Policy | By::Session) {
         notes.extend(baselines.notes(corpus));
     }
-    notes.extend(scenario::note(asked.scenarios));
     notes.extend(cost_figures::unpriced(replays.iter()));
     notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, &baselines, asked.cache, true)));
     notes.extend(baselines.recording.and_then(|recording| cost_figures::estimated([recording.sum.estimated_output])));

@@ -19,14 +19,14 @@ fn experiments(scenarios: &[Scenario]) -> Option<(String, f64, f64)> {
 /// How much longer runs got, in a few words: what a first screen has room for.
 pub fn brief(scenarios: &[Scenario]) -> Option<String> {
     let (_, least, most) = experiments(scenarios)?;
-    Some(format!("experiments: mean turns {least:.2} to {most:.2} times"))
+    Some(format!("mean turns in experiments: {least:.2} to {most:.2} times"))
 }
 
 /// What holds for all totals of a replay.
 pub fn note(scenarios: &[Scenario]) -> Option<String> {
-    let (told, least, most) = experiments(scenarios)?;
+    let (told, ..) = experiments(scenarios)?;
     Some(format!(
-        "Totals, and what is saved of them, hold if runs stay as long, which no replay knows: {told}. Totals would be {least:.2} to {most:.2} times what they are here in the mean; single runs lie farther apart."
+        "Totals, and what is saved of them, hold if runs stay as long, which no replay knows: {told}. These are means of turns: totals and single runs lie farther apart."
     ))
 }
 

@@ -36,7 +36,6 @@ pub fn validate(asked: &Validated<'_>) -> Report {
     let rows = rows(asked.validation);
     sections.push(rows.clone().titled("All measures"));
     let mut notes = vec![CLAIMS.to_owned(), METHOD.to_owned(), NOISE.to_owned()];
-    notes.extend(asked.policy.and_then(|_| scenario::note(asked.scenarios)));
     notes.extend(asked.notes.iter().cloned());
     notes.extend(asked.validation.arms.iter().flat_map(|arm| left_out(asked, arm)));
     notes.extend(asked.validation.ranks.iter().map(|(measure, rank, cells)| {
