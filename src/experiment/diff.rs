@@ -72,6 +72,15 @@ impl Diff {
         one.outcomes.each().zip(other.outcomes.each()).map(|(one, other)| Some([tokens(&one)?, tokens(&other)?])).collect()
     }
 
+    /// What the summarisers of the second policy take, and those of the first, over the sessions that both bring to their end.
+    pub fn summarisers(&self) -> [u64; 2] {
+        let [one, other] = &self.replays;
+        let ended = one.outcomes.each().zip(other.outcomes.each()).filter(|(one, other)| one.ended_at().or(other.ended_at()).is_none());
+        ended.fold([0, 0], |[of_other, of_one], (one, other)| {
+            [of_other + other.totals.summariser_tokens, of_one + one.totals.summariser_tokens]
+        })
+    }
+
     /// The median call, from 1, at which they part.
     pub fn median_call(&self) -> Option<u64> {
         median(self.partings.each().filter_map(|parting| Some(u64::from(parting.as_ref().as_ref()?.call) + 1)).collect())

@@ -8,7 +8,7 @@ use super::field::Fields;
 use super::record::any::Record;
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
-use super::words::{counted, dollars, grouped, percent};
+use super::words::{counted, dollars, first_few, grouped, percent, short_dollars};
 use super::{answer, cautions, cost_figures, notes, refetch};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Replay};
@@ -51,7 +51,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let gaps = gaps.map(|gaps| format!("Of the row `recorded` {}.", gaps.join("; ")));
     let own_error = cost_figures::own_error(priced.checks, &priced.baselines, priced.cache, false);
     let caution = cautions::without_overhead(priced.corpus).map(|caution| format!("! {caution}"));
-    let trust: Vec<String> = own_error.into_iter().chain(gaps).chain(caution).collect();
+    let trust: Vec<String> = [summarisers(priced)].into_iter().chain(own_error).chain(gaps).chain(caution).collect();
     let trust = (!trust.is_empty()).then(|| Section::lines(trust));
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
     let brief = [shown.titled("List prices, recorded and simulated")].into_iter().chain(trust).chain(break_even);
@@ -68,6 +68,23 @@ pub fn cost(priced: &Priced<'_>) -> Report {
         ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record)
     }
 }
+
+/// Which part of each cost is the summariser's, and what all costs suppose.
+fn summarisers(priced: &Priced<'_>) -> String {
+    let of = |replay: &Replay| {
+        let nano_usd = replay.bill.with(priced.cache).summariser.nano_usd;
+        (replay.compares() && nano_usd > 0).then(|| format!("{} {}", replay.policy, short_dollars(signed(nano_usd))))
+    };
+    let parts: Vec<String> = priced.replays.iter().filter_map(of).collect();
+    if parts.is_empty() {
+        return "Costs hold if runs stay as long.".to_owned();
+    }
+    let column = COST_BESIDE.header.replace('\u{ad}', "");
+    format!("Costs hold if runs stay as long. Of them, the summariser's: {}; `{column}` leaves it out.", first_few(&parts, NAMED))
+}
+
+/// So many policies are named in a line.
+const NAMED: usize = 3;
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {
     Column { priority: 2, ..Column::number(key, header, Unit::Money, provenance).says(meaning).better(Better::Less) }

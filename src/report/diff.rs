@@ -5,9 +5,10 @@ use super::field::Fields;
 use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference};
 use super::words::{counted, first_few, grouped, percent};
-use super::{answer, cautions, explain, finding, notes};
+use super::{answer, cautions, explain, finding, judged, notes};
 use crate::corpus::Corpus;
-use crate::experiment::{Diff, Direction, Dropped, Parting, Replay, Side, found, sample};
+use crate::experiment::metric::metric_of;
+use crate::experiment::{Diff, Direction, Dropped, Measure, Objective, Parting, Replay, Side, found, sample};
 use crate::list::Arrange;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::statistics::{Bars, FEWEST, Finding, WORTH};
@@ -134,12 +135,21 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let bars = Bars { own_error: None, worth: WORTH, anchored: corpus.facts.anchored() };
     let difference = diff.difference(corpus);
     let judged = found(difference.as_ref(), Direction::Minimise, &bars);
+    let summarised = objective().and_then(|objective| judged::summarised(&objective, difference.as_ref(), diff.summarisers(), &bars));
+    let (summarised, stays) = summarised.unwrap_or_else(|| (String::new(), true));
     let told = difference.map_or_else(String::new, |difference| {
-        format!(", {}", finding::difference(&difference, &bars, &|tokens| grouped(tokens.unsigned_abs())))
+        format!(", {}{summarised}", finding::difference(&difference, &bars, &|tokens| grouped(tokens.unsigned_abs())))
     });
     lines.push(match judged {
         Finding::Better | Finding::Worse => {
-            format!("By prompt tokens {} is {} than {}{told}.", other.policy, finding::named(judged), one.policy)
+            let (less, more) = if judged == Finding::Better { (other, one) } else { (one, other) };
+            let but = judged::but(&less.totals, &more.totals, stays).map(|but| format!("; but {} {but}", less.policy));
+            let is = match (&but, judged) {
+                (None, _) => format!("By prompt tokens {} is {} than", other.policy, finding::named(judged)),
+                (_, Finding::Better) => format!("{} sends fewer prompt tokens than", other.policy),
+                _ => format!("{} sends more prompt tokens than", other.policy),
+            };
+            format!("{is} {}, if runs stay as long{told}{}.", one.policy, but.unwrap_or_default())
         }
         Finding::NoDifference(within) => {
             format!("By prompt tokens there is no difference {}{told}.", finding::within(within, WORTH))
@@ -173,6 +183,12 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         lines.push(format!("What {name} did first where they part: {}; {overflows}.", first_few(&kinds, kinds.len())));
     }
     lines
+}
+
+/// What the two are judged by.
+fn objective() -> Option<Objective> {
+    let part = metric_of("prompt_tokens")?;
+    Some(Objective { measure: Measure { part, whole: None }, direction: Direction::Minimise })
 }
 
 fn share(part: u64, whole: u64) -> String {

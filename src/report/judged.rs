@@ -2,10 +2,13 @@
 
 use super::asked::Swept;
 use super::finding;
-use super::words::{counted, percent};
-use crate::experiment::{Constraint, Direction, Judgement, Judging, Row, Setting, Standing, judgements};
+use super::words::{counted, percent, three_digits};
+use crate::experiment::{
+    Constraint, Difference, Direction, Judgement, Judging, Measure, Objective, Row, Setting, Standing, Summarised, judgements,
+};
 use crate::list::Arrange;
-use crate::statistics::Finding;
+use crate::sim::Totals;
+use crate::statistics::{Bars, Finding};
 use crate::trace::Evidence;
 
 /// One setting with all that is said of it.
@@ -38,10 +41,36 @@ impl Swept<'_> {
     }
 }
 
+/// That a verdict on a sum holds if runs stay as long; nothing for what is no sum.
+pub fn if_as_long(measure: &Measure) -> &'static str {
+    if measure.whole.is_none() { ", if runs stay as long" } else { "" }
+}
+
+/// What summarisers take beside prompt tokens, in words, and whether it leaves the finding as it is.
+pub fn summarised(objective: &Objective, difference: Option<&Difference>, tokens: [u64; 2], bars: &Bars) -> Option<(String, bool)> {
+    let difference = difference?;
+    let Summarised { more, with } = difference.summarised(&objective.measure, tokens)?;
+    let than = if more > 0 { "more" } else { "fewer" };
+    let words = format!("; summarisers take {} {than}: {} with them", three_digits(more.unsigned_abs()), finding::share(with.share.value));
+    Some((words, with.finding(objective.direction, bars) == difference.finding(objective.direction, bars)))
+}
+
+/// What stands against calling one thing better than another: sessions that it fails, reused text that it loses, what its summariser takes. Nothing where it is.
+pub fn but(best: &Totals, own: &Totals, stays: bool) -> Option<String> {
+    let failed = best.failed_sessions;
+    let fails = (failed > 0 && failed >= own.failed_sessions).then(|| {
+        let instead = if failed > own.failed_sessions { format!(" instead of {}", own.failed_sessions) } else { String::new() };
+        format!("fails {}{instead}", counted(failed, "session"))
+    });
+    let takes = (!stays).then(|| "comes to no less with summarisers".to_owned());
+    let parts: Vec<String> = fails.into_iter().chain(trade(best, own)).chain(takes).collect();
+    (!parts.is_empty()).then(|| parts.join(" and "))
+}
+
 /// What a setting gives up: reused text that the own one keeps, to a hundredth.
-pub fn trade(best: &Row, own: &Row) -> Option<String> {
-    let kept = |row: &Row| {
-        let lines = row.totals.retention.of(Evidence::Line);
+pub fn trade(best: &Totals, own: &Totals) -> Option<String> {
+    let kept = |totals: &Totals| {
+        let lines = totals.retention.of(Evidence::Line);
         (lines.kept, lines.all())
     };
     let ((kept_here, all_here), (kept_there, all_there)) = (kept(best), kept(own));

@@ -4,7 +4,7 @@ use super::asked::{Billed, Swept};
 use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, cells, column, tabled};
-use super::judged::{Bundle, Judged, bundled, judged, trade, words};
+use super::judged::{self, Bundle, Judged, bundled, but, judged, words};
 use super::measures::{CLOSED_LOOP, against, bound_cell, cell, share_cell};
 use super::record::any::Record;
 use super::record::sweep::SweepRecord;
@@ -85,14 +85,24 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let Some(Against { finding, difference }) = best.verdict.own else {
         return Some(format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy));
     };
-    let values = against(&measure, [best.row, own.row], "", difference.as_ref(), &swept.bars);
+    let tokens = [best.row, own.row].map(|row| row.totals.summariser_tokens);
+    let summarised = judged::summarised(&swept.objective, difference.as_ref(), tokens, &swept.bars);
+    let (summarised, stays) = summarised.unwrap_or_else(|| (String::new(), true));
+    let values = against(&measure, [best.row, own.row], "", difference.as_ref(), &swept.bars) + &summarised;
     let (failed, of_own) = (best.row.failed_sessions(), own.row.failed_sessions());
     let fewer =
         if failed < of_own { format!("; it fails {} instead of {}", counted(failed, "session"), grouped(of_own)) } else { String::new() };
     Some(match finding {
         Finding::Better => {
-            let trade = trade(best.row, own.row).map(|trade| format!("; but it {trade}")).unwrap_or_default();
-            format!("{named} is better than {point}{fewer}: {values}{trade}. `ctxsim tune` judges on sessions that it was not sought on.")
+            let but = but(&best.row.totals, &own.row.totals, stays).map(|but| format!("; but it {but}"));
+            let comes = match (&but, swept.objective.direction) {
+                (None, _) => "is better than",
+                _ if failed < of_own => "fails fewer sessions than",
+                (_, Direction::Minimise) => "comes to less than",
+                (_, Direction::Maximise) => "comes to more than",
+            };
+            let (long, but) = (judged::if_as_long(&measure), but.unwrap_or_default());
+            format!("{named} {comes} {point}{long}{fewer}: {values}{but}. `ctxsim tune` judges on sessions that it was not sought on.")
         }
         Finding::Worse if matches!(own.verdict.standing, Standing::Breaks | Standing::CannotTell) => {
             format!("{named} is the best that is allowed, and worse than {point}, which are not: {values}.")

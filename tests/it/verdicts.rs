@@ -121,7 +121,7 @@ fn a_verdict_claims_nothing_of_what_is_not_there() {
     let screen = replay(&[]);
     let text = screen.split_whitespace().collect::<Vec<&str>>().join(" ");
     for words in [
-        "is cheaper than your own agent over 6 sessions of both,",
+        "is cheaper than your own agent, if runs stay as long, over 6 sessions of both,",
         "it fails no more of them.",
         "The interval draws sessions: the logs name 2 projects, and it takes 5 to draw projects.",
     ] {
@@ -187,7 +187,7 @@ fn money_is_judged_by_sessions_with_a_price() {
     let folder = tempfile::tempdir().unwrap();
     let (all, three) = (made(folder.path(), 10, 10), tempfile::tempdir().unwrap());
     let replayed = said("replay", &all, &[]);
-    assert!(replayed.contains("cut is cheaper than your own agent over 10 sessions of both"), "{replayed}");
+    assert!(replayed.contains("cut is cheaper than your own agent, if runs stay as long, over 10 sessions of both"), "{replayed}");
     let three = made(three.path(), 3, 10);
     let replayed = said("replay", &three, &[]);
     assert!(
@@ -215,4 +215,29 @@ fn nothing_is_judged_by_estimates() {
     }
     let said = said("diff", &few, &["-p", "none"]);
     assert!(said.contains("cannot be judged: ") && said.contains(why), "{said}");
+}
+
+/// Prompt tokens leave out what summarisers take: what is not less with that is not called better, and sums hold if runs stay as long.
+#[test]
+fn savings_that_summarisers_eat_are_not_called_better() {
+    let folder = tempfile::tempdir().unwrap();
+    let [logs, _] = made(folder.path(), 10, 10);
+    let policy = |limit: u64| {
+        let path = folder.path().join(format!("s{limit}.toml"));
+        let rule = "id = \"c\"\nat = \"pre_call\"\nwhen.level = { of = \"next_prompt\", ge = \"=limit\" }\nselect = { tail = [{ n = 2, unit = \"messages\" }] }\n\
+                    summarise = { place = \"head\", role = \"user\", input = \"context\" }\n[summary]\ntokens = 100\n";
+        fs::write(&path, format!("params = {{ limit = {limit} }}\n[[rule]]\n{rule}")).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let both = [logs, policy(100_000)];
+    let told = said("diff", &both, &["-p", &policy(4_000)]);
+    let swept = said("sweep", &both, &["--vary", "limit=4k", "--minimise", "prompt_tokens"]);
+    for (text, words) in [
+        (&told, "s4000 sends fewer prompt tokens than s100000, if runs stay as long, -"),
+        (&told, "% with them; but s4000 comes to no less with summarisers."),
+        (&swept, "s100000 limit=4000 comes to less than the defaults, if runs stay as long: prompt tokens"),
+        (&swept, "% with them; but it comes to no less with summarisers."),
+    ] {
+        assert!(text.contains("summarisers take ") && text.contains(words), "{words}: {text}");
+    }
 }

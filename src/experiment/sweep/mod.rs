@@ -21,7 +21,7 @@ pub use goal::{Comparator, Constraint, Direction, Objective, priced, summed};
 pub use judgement::{Against, Judgement, Judging, Standing, judgements};
 pub use row::Row;
 pub use run::Sweep;
-pub use sampling::{Difference, Sampling, found};
+pub use sampling::{Difference, Sampling, Summarised, found};
 pub use store::{Header, Known, Store};
 pub use sums::Sums;
 pub(crate) use sums::beside;

@@ -3,12 +3,14 @@
 use super::goal::{Comparator, Constraint, Direction};
 use super::row::{PARTS, Row};
 use super::sums::{Sums, beside};
+use crate::experiment::measure::Measure;
 use crate::experiment::origin::sample;
 use crate::list::List;
 use crate::statistics::{
     Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, change, effective, finding, keeping, quotient, ratio, share,
 };
 use crate::trace::Trace;
+use crate::units::signed;
 use std::collections::BTreeSet;
 
 /// The sessions as they are drawn.
@@ -103,6 +105,28 @@ impl Difference {
     /// What the model is off is a share of each bill: the dearer one counts, whichever of the two the difference is a share of.
     pub fn own_error(&self, bars: &Bars) -> Option<f64> {
         bars.own_error.map(|error| error * (1.0 + self.share.value.max(0.0)))
+    }
+}
+
+/// What the requests of summarisers, which are in no sum of prompt tokens, make of a difference in these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summarised {
+    /// So many tokens more are theirs.
+    pub more: i64,
+    /// The difference with them, its interval as wide as without.
+    pub with: Difference,
+}
+
+impl Difference {
+    /// The same of prompt tokens with what summarisers take under each of the two; `None` for other measures, and where that is no more than a tenth of the difference.
+    pub fn summarised(&self, measure: &Measure, [one, other]: [u64; 2]) -> Option<Summarised> {
+        let [now, was] = self.values;
+        let (by, more, whole) = (now - was, signed(one) - signed(other), was + signed(other));
+        let is_told = measure.whole.is_none() && measure.part.key == "prompt_tokens" && whole > 0 && more.abs() * 10 > by.abs();
+        let value = (by + more) as f64 / whole as f64;
+        let moved = value - self.share.value;
+        let share = Estimate { value, low: self.share.low + moved, high: self.share.high + moved };
+        is_told.then_some(Summarised { more, with: Difference { share, whole: Some(whole as f64), ..*self } })
     }
 }
 

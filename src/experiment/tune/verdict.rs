@@ -39,6 +39,8 @@ pub enum Verdict {
     /// The difference on the held-out sessions is no larger than what is known of it. About so many more sessions in all would tell; `None` where
     /// no number of them would.
     NoDifference(Within, Option<u64>),
+    /// Better by prompt tokens alone: with the requests of its summariser, which are not among them, it is not.
+    NotSummarised,
     /// The setting is worse on the held-out sessions.
     Worse,
     /// Most of the tokens are estimated.
@@ -163,11 +165,19 @@ impl Tuned {
         };
         match difference.finding(self.objective.direction, &self.bars) {
             _ if failed == Ordering::Less && fewer => Verdict::Recommended,
+            Finding::Better if !self.stays_better(best, difference) => Verdict::NotSummarised,
             Finding::Better => Verdict::Recommended,
             Finding::Worse => Verdict::Worse,
             Finding::NoDifference(within) => Verdict::NoDifference(within, more_sessions(difference, &self.bars, held_out, split.percent)),
             Finding::CannotJudge => Verdict::TooFew(1),
         }
+    }
+
+    /// Is it better with what summarisers take too?
+    fn stays_better(&self, best: &Trial, difference: &Difference) -> bool {
+        let tokens = [best, &self.default].map(|trial| trial.held_out.totals.summariser_tokens);
+        let summarised = difference.summarised(&self.objective.measure, tokens);
+        summarised.is_none_or(|summarised| summarised.with.finding(self.objective.direction, &self.bars) == Finding::Better)
     }
 }
 

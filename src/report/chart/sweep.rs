@@ -334,7 +334,7 @@ pub(super) fn given_up(swept: &Swept<'_>) -> String {
     let found = found.filter(|(_, verdict)| verdict.own.is_some_and(|own| own.finding == Finding::Better)).map(|(row, _)| row);
     let own = found.and_then(|row| swept.own.get(swept.settings.get(row.setting)?.base));
     let own = own.and_then(|own| swept.rows.iter().find(|row| row.setting == *own));
-    let trade = found.zip(own).and_then(|(best, own)| judged::trade(best, own));
+    let trade = found.zip(own).and_then(|(best, own)| judged::trade(&best.totals, &own.totals));
     trade.map(|trade| format!("; the best {trade}")).unwrap_or_default()
 }
 

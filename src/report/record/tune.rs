@@ -100,6 +100,7 @@ impl TuneRecord {
             Verdict::Estimated => ("estimated", Vec::new(), None),
             Verdict::NotReached => ("not_reached", Vec::new(), None),
             Verdict::NoDifference(_, more) => ("no_difference", Vec::new(), *more),
+            Verdict::NotSummarised => ("not_with_summariser", Vec::new(), None),
             Verdict::Worse => ("worse", Vec::new(), None),
             Verdict::TooFew(more) => ("too_few_sessions", Vec::new(), Some(*more)),
         };

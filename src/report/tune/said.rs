@@ -22,7 +22,10 @@ pub(super) fn gain(found: &Found<'_>, best: &Trial) -> String {
 /// What was found beside what there is, on the held-out sessions.
 pub(super) fn held_out(found: &Found<'_>, best: &Trial, which: &str) -> String {
     let tuned = found.tuned;
-    against(&tuned.objective.measure, [&best.held_out, &tuned.default.held_out], which, tuned.difference.as_ref(), &tuned.bars)
+    let (rows, difference) = ([&best.held_out, &tuned.default.held_out], tuned.difference.as_ref());
+    let tokens = rows.map(|row| row.totals.summariser_tokens);
+    let summarised = judged::summarised(&tuned.objective, difference, tokens, &tuned.bars).map(|(words, _)| words).unwrap_or_default();
+    against(&tuned.objective.measure, rows, which, difference, &tuned.bars) + &summarised
 }
 
 /// The gain as a sentence.
@@ -33,7 +36,7 @@ pub(super) fn gain_told(found: &Found<'_>) -> String {
 /// What the setting gives up on the held-out sessions: the guard on lost text may be waived, or be within the uncertainty.
 fn traded(found: &Found<'_>) -> Option<String> {
     let best = found.tuned.best.as_ref()?;
-    judged::trade(&best.held_out, &found.tuned.default.held_out).map(|trade| format!("But it {trade}."))
+    judged::but(&best.held_out.totals, &found.tuned.default.held_out.totals, true).map(|but| format!("But it {but}."))
 }
 
 /// The verdict, with the gain where it stands by itself.
@@ -50,7 +53,7 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
         None => format!("Keep {point}:"),
     };
     let mut sentences = match &tuned.verdict {
-        Verdict::Recommended => [format!("Recommended: {setting}.")]
+        Verdict::Recommended => [format!("Recommended{}: {setting}.", judged::if_as_long(&tuned.objective.measure))]
             .into_iter()
             .chain(fewer_failed(found, held_out))
             .chain(gained())
@@ -93,6 +96,9 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
             .into_iter()
             .chain(gained())
             .collect(),
+        Verdict::NotSummarised => {
+            [format!("{keep} with the requests of its summariser {setting} is no better on {on}.")].into_iter().chain(gained()).collect()
+        }
         Verdict::Estimated => {
             [format!("Cannot judge: {}.", finding::estimated(&tuned.bars).unwrap_or_default())].into_iter().chain(gained()).collect()
         }

@@ -38,7 +38,7 @@ fn short(found: &Found<'_>) -> String {
     let setting = || found.tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
     match &found.tuned.verdict {
         Verdict::Recommended => format!("change to {}", setting()),
-        Verdict::DefaultIsBest | Verdict::NoDifference(..) | Verdict::Worse => format!("keep {}", point(found)),
+        Verdict::DefaultIsBest | Verdict::NoDifference(..) | Verdict::NotSummarised | Verdict::Worse => format!("keep {}", point(found)),
         Verdict::NoneAllowed(_) | Verdict::Breaks(_) | Verdict::CannotTell(_) => "nothing is recommended".to_owned(),
         Verdict::TooFew(_) | Verdict::Estimated | Verdict::NotReached => "cannot judge".to_owned(),
     }
