@@ -16,8 +16,17 @@ const NAMED: usize = 3;
 
 /// What the closed loop supposes.
 pub const NOTE: &str = "Closed loop: before a call whose reply repeats lines that are gone, the agent makes one more call for each source, \
-                        which brings the source back at its size. That it would do just this is a supposition, and the least: a run may get longer, \
-                        which no replay knows. What is saved is so much at most.";
+                        which brings the source back at its size. That it does just this is one supposition, and no bound: in recorded runs agents \
+                        read more again, and less. What is saved with it is an estimate.";
+
+/// What stands where summaries took all that is lost, and nothing decides whether it is read again.
+const NOT_KNOWN: &str = "not known";
+
+/// Lost lines of which nothing decides whether they are read again, where nothing else is.
+fn undecided(closed: &Replay) -> Option<u64> {
+    let refetches = &closed.totals.refetches;
+    Some(refetches.at_risk).filter(|lines| *lines > 0 && refetches.calls == 0)
+}
 
 const fn less(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
     Column::simulated(key, header, unit).says(meaning).better(Better::Less)
@@ -32,20 +41,20 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
     use Unit::{Count, Money, Share, Tokens};
     let saved = |totals: &Totals| Cell::Share { part: totals.tokens_saved(), whole: totals.recorded_tokens };
     let cost = move |replay: &Replay| cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd());
-    let net = Column::simulated("saved_net", "saved at most", Share)
-        .says("the same less what is read again at least, and all that leads to")
+    let net = Column::simulated("saved_net", "saved, closed", Share)
+        .says("the same less what is read again, if lost sources are, and all that leads to; an estimate")
         .better(Better::More);
-    let again = less("sources_again", "more than once", "sources that were lost and read again more than once", Count);
+    let repeated = less("sources_again", "more than once", "sources that were lost and read again more than once", Count);
     Fields::<(&'a Replay, &'a Replay)>::new()
         .with(Column::name("policy", "policy"), |(open, _)| Cell::name(&open.policy))
-        .with(READ_AGAIN, |(_, closed)| Cell::Count(closed.totals.refetches.calls))
+        .with(READ_AGAIN, |(_, closed)| again(closed))
         .with(less("refetches_per_call", "of calls", "the same as a share of the recorded calls", Share), |(open, closed)| {
             Cell::share(closed.totals.refetches.calls, open.totals.calls)
         })
         .with(Column::simulated("refetched_sources", "sources", Count).says("different sources among them"), |(_, closed)| {
             Cell::Count(closed.totals.refetches.sources)
         })
-        .with(again, |(_, closed)| Cell::Count(closed.totals.refetches.sources_again))
+        .with(repeated, |(_, closed)| Cell::Count(closed.totals.refetches.sources_again))
         .with(
             Column::simulated("saved_open", "saved, open", Share).says("prompt tokens saved as a share, if nothing is read again"),
             move |(open, _)| saved(&open.totals),
@@ -83,6 +92,11 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
         })
 }
 
+/// How many requests read a lost source again.
+fn again(closed: &Replay) -> Cell {
+    undecided(closed).map_or(Cell::Count(closed.totals.refetches.calls), |_| Cell::name(NOT_KNOWN))
+}
+
 /// What stands beside the open loop in the first table of a question: what is read again, and the cost with that.
 pub fn columns<'a, R: 'a>(cache: CacheKind, of: impl Fn(&R) -> Option<&Replay> + Copy + 'a) -> Fields<'a, R> {
     // Loops that fail unlike sessions have unlike calls.
@@ -91,11 +105,14 @@ pub fn columns<'a, R: 'a>(cache: CacheKind, of: impl Fn(&R) -> Option<&Replay> +
     Fields::<R>::new()
         .with(Column { priority: 1, ..READ_AGAIN }, move |row| {
             let closed = of(row).filter(|open| open.compares()).and_then(|open| open.closed.as_deref());
-            closed.map_or(Cell::Empty, |closed| Cell::Count(closed.totals.refetches.calls))
+            closed.map_or(Cell::Empty, again)
         })
         .with(Column { priority: 1, ..net }, move |row| {
             let both = of(row).and_then(|open| Some((open, open.closed.as_deref()?))).filter(|(open, closed)| priced(open, closed));
-            both.map_or(Cell::Empty, |(_, closed)| cost_figures::cost(&closed.bill, closed.bill.with(cache).nano_usd()))
+            both.map_or(Cell::Empty, |(_, closed)| match undecided(closed) {
+                Some(_) => Cell::name(NOT_KNOWN),
+                None => cost_figures::cost(&closed.bill, closed.bill.with(cache).nano_usd()),
+            })
         })
 }
 
@@ -204,7 +221,7 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
 const CLOSED: &[Metric] = &[
     count("closed_refetches", "refetches", "requests that read a lost source again", |totals| totals.refetches.calls),
     tokens("closed_prompt_tokens", "prompt tokens, closed", "prompt tokens if lost sources are read again", |totals| totals.prompt_tokens),
-    metric("closed_tokens_saved", "tokens saved at most", "prompt tokens saved less what is read again at least, and all that leads to",
+    metric("closed_tokens_saved", "tokens saved, closed", "prompt tokens saved less what is read again, if lost sources are, and all that leads to; an estimate",
         Unit::Tokens, Of::Difference(Totals::tokens_saved)),
     count("closed_overflows", "overflows, closed", "overflows if lost sources are read again", |totals| totals.overflows),
     count("closed_sources_again", "sources again", "sources that were read again more than once", |totals| totals.refetches.sources_again),
@@ -230,8 +247,8 @@ pub fn in_brief(replays: &[Replay], cache: CacheKind) -> Option<String> {
         let closed = open.closed.as_deref().filter(|_| open.compares())?;
         if closed.totals.refetches.calls == 0 {
             // Why nothing is: or else the option seems to do nothing.
-            let lines = Some(closed.totals.refetches.at_risk).filter(|lines| *lines > 0)?;
-            return Some(format!("{} none, {} taken to be known from summaries (--refetch=all)", open.policy, counted(lines, "lost line")));
+            let (policy, lines) = (&open.policy, counted(undecided(closed)?, "lost line"));
+            return Some(format!("{policy} {NOT_KNOWN}, {lines} summarised (--refetch=all reads them again)"));
         }
         let again = format!("{} {}", open.policy, counted(closed.totals.refetches.calls, "request"));
         let (before, after) = (open.totals.failed_sessions, closed.totals.failed_sessions);

@@ -139,7 +139,7 @@ fn program(arguments: &[&str]) -> String {
 #[test]
 fn both_loops_stand_side_by_side() {
     let text = program(&["replay", "worked.jsonl", "--refetch"]);
-    for words in ["saved at most", "reading again eats the saving, 36.1 % before and -3.3 % after it", "Closed loop: before a call"] {
+    for words in ["saved, closed", "reading again eats the saving, 36.1 % before and -3.3 % after it", "Closed loop: before a call"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let record: serde_json::Value = serde_json::from_str(&program(&["replay", "worked.jsonl", "--refetch", "--json"])).unwrap();
