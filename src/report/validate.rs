@@ -19,7 +19,7 @@ const NAMED: usize = 3;
 const CLAIMS: &str = "Figures of a call are predictions for an agent that behaves as it did. Figures of a run are what they would be if runs stay as long: a replay keeps the \
                       recorded calls, and how long runs get under another policy no replay knows.";
 
-const METHOD: &str = "Each side is the mean over a task's runs, summed over the tasks that both sides have; without tasks, over all runs. Measured over predicted is drawn in the same resamples, so that how \
+const METHOD: &str = "Each side is the mean over a task's runs, summed over the tasks that both sides have; without tasks, over all runs. Measured over predicted (x) is drawn in the same resamples, so that how \
                       unlike tasks are is on both sides: confirmed where its interval holds 1 and is narrower than from 1 to what \"nothing changes\" would come to; off where it leaves 1 out; \
                       cannot be told otherwise, and with fewer than five runs on a side; cannot be judged where less than half of the tokens of a side rest on recorded usage, for the \
                       rest is estimated.";
@@ -230,7 +230,8 @@ fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
         let mut parts = Vec::new();
         parts.extend((!predicted.is_empty()).then(|| format!("predicted {predicted}")));
         parts.extend((!measured.is_empty()).then(|| {
-            let interval = interval(found);
+            // The ratio has the interval that judges; without one, that of what was measured stands there.
+            let interval = if ratio(found).is_empty() { interval(found) } else { String::new() };
             format!("measured {measured}{}", if interval.is_empty() { String::new() } else { format!(" [{interval}]") })
         }));
         parts.extend(
@@ -242,7 +243,7 @@ fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
         let verdict = match (found.agreement, found.measure.claim) {
             (Some(agreed), _) => {
                 let ratio = ratio(found);
-                format!("{}: {}", if ratio.is_empty() { ratio } else { format!(", {ratio} times predicted") }, agreement(agreed))
+                format!("{}: {}", if ratio.is_empty() { ratio } else { format!(", x{ratio}") }, agreement(agreed))
             }
             (None, Claim::Nothing) if asked.policy.is_some() => "; a replay keeps the recorded calls".to_owned(),
             _ => String::new(),
@@ -281,7 +282,7 @@ fn interval(found: &Found) -> String {
 /// Measured over predicted, with its interval; empty where there is none.
 fn ratio(found: &Found) -> String {
     let known = found.intervals.and_then(|known| known.ratio);
-    known.map_or_else(String::new, |ratio| format!("{:.2} ({:.2} to {:.2})", ratio.value, ratio.low, ratio.high))
+    known.map_or_else(String::new, |ratio| format!("{:.2} [{:.2}, {:.2}]", ratio.value, ratio.low, ratio.high))
 }
 
 fn both_bounds(found: &Found, share: &dyn Fn(f64) -> String) -> String {

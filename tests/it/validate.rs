@@ -130,6 +130,39 @@ fn a_policy_that_never_acts_is_told_from_a_small_prediction() {
     assert!(!said("none").contains("never acts"));
 }
 
+/// What is not told from no change is not confirmed, however near it comes.
+#[test]
+fn a_prediction_of_no_change_is_not_confirmed() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    let report = json(folder.path(), &["validate", "before/", "--with", "before/", "--pair-by", "file", "-p", "none"]);
+    let prompt = measure(&report, 0, "prompt_per_call");
+    assert_eq!(prompt["intervals"]["measured_over_predicted"], serde_json::json!([1.0, 1.0]));
+    assert_eq!(prompt["verdict"], "cannot be told");
+}
+
+/// A prompt that falls without a note: a replay takes what went for gone under every policy, and says so.
+#[test]
+fn text_that_was_removed_without_a_note_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = "params = { limit = 9200 }\n[[rule]]\nid = \"c\"\nat = \"pre_call\"\nwhen.level = { of = \"next_prompt\", gt = \"=limit\" }\ndrop = {}\n";
+    fs::write(folder.path().join("p.toml"), policy).unwrap();
+    let whole = run("f", 9_000, 500, 6);
+    fs::write(folder.path().join("whole.jsonl"), &whole).unwrap();
+    fs::write(folder.path().join("fell.jsonl"), whole.replace("\"prompt\":10500", "\"prompt\":5000")).unwrap();
+    for (command, more) in [("replay", &[][..]), ("diff", &["-p", "none"]), ("sweep", &["--vary", "limit=50k", "--minimise", "tokens"])] {
+        let said = |log: &str| {
+            let shown = ctxsim(folder.path(), &[&[command, log, "-p", "p.toml", "-q"], more].concat());
+            shown
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains("! of 1 session (6 of 6 calls) text was removed that the logs do not note")
+        };
+        assert!(said("fell.jsonl") && !said("whole.jsonl"), "{command}");
+    }
+}
+
 #[test]
 fn a_null_experiment_predicts_nothing() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/mini-swe-agent");
@@ -177,6 +210,13 @@ fn an_index_names_arms_tasks_and_parameters() {
     // t0 has two runs before, of 4,000 and of 1,000; the mean over tasks counts it once.
     assert_eq!(measure(&report, 0, "prompt_per_call")["before"], 3_700.0);
     let index = fs::read_to_string(folder.path().join("runs.tsv")).unwrap();
+    // The table counts compactions before, where the logs note none.
+    fs::write(folder.path().join("shrunk.tsv"), index.replace("t0\tnone\t0", "t0\tnone\t1")).unwrap();
+    let shrunk = json(folder.path(), &[&["validate", "--index", "shrunk.tsv"], &words[3..]].concat());
+    assert_eq!(
+        (&shrunk["arms"][0]["unnoted_before"], &measure(&shrunk, 0, "prompt_per_call")["verdict"]),
+        (&1.into(), &"cannot be judged".into())
+    );
     fs::write(folder.path().join("odd.tsv"), index.replace("word.jsonl\tt0\twide\t0", "word.jsonl\tt0\twide\t-3")).unwrap();
     let odd = support::ctxsim(&["validate", "--index", "odd.tsv", "--arm", "limit", "--before", "none"]).within(folder.path()).code(2);
     assert!(odd.stderr().contains("the row of `word.jsonl` counts `-3` compactions"), "{}", odd.stderr());

@@ -235,7 +235,7 @@ fn savings_that_summarisers_eat_are_not_called_better() {
     for (text, words) in [
         (&told, "s4000 sends fewer prompt tokens than s100000, if runs stay as long, -"),
         (&told, "% with them; but s4000 comes to no less with summarisers."),
-        (&swept, "s100000 limit=4000 comes to less than the defaults, if runs stay as long: prompt tokens"),
+        (&swept, "s100000 limit=4k comes to less than the defaults, if runs stay as long: prompt tokens"),
         (&swept, "% with them; but it comes to no less with summarisers."),
     ] {
         assert!(text.contains("summarisers take ") && text.contains(words), "{words}: {text}");

@@ -97,7 +97,7 @@ pub struct Arm {
     pub failed: usize,
     /// The share of the prompt tokens of the runs before that rests on recorded usage, and of those after; `None` without any token.
     pub anchored: [Option<f64>; 2],
-    /// Runs before that compacted, as something beside their logs counts, which note none: with any, nothing is judged, for what was removed is not known.
+    /// Compared runs before that compacted, as something beside their logs counts, which note none: with any, nothing is judged, for what was removed is not known.
     pub unnoted: usize,
     /// Tasks of both sides; 0 where no task is known.
     pub tasks: usize,
@@ -159,7 +159,8 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
         (all > 0).then(|| rests as f64 / all as f64)
     };
     let anchored = [anchored(&side.before, |task| &task.before), anchored(&side.after, |task| &task.after)];
-    let unnoted = side.before.iter().filter(|run| run.is_unnoted).count();
+    let compared = tasks.iter().flat_map(|task| &task.before).filter_map(|place| side.before.get(*place));
+    let unnoted = compared.filter(|run| run.is_unnoted).count();
     let is_unknown = unnoted > 0 || anchored.iter().flatten().any(|share| *share < ANCHORED);
     let arm = Comparison { side: &side, tasks: &tasks, runs, drawn, is_unknown };
     let measures = COMPARED.iter().enumerate().filter_map(|(place, measure)| {
