@@ -102,7 +102,8 @@ fn named(replays: &[Replay]) -> Vec<&Replay> {
 /// What the policies come to in each session, the most telling first.
 fn rows<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<SessionRow<'a>> {
     let sessions = corpus.traces.each().enumerate();
-    let mut rows: Vec<SessionRow<'_>> = sessions.map(|(place, trace)| SessionRow::of(place, trace.sent.map(|sent| sent.prompt_tokens), named)).collect();
+    let mut rows: Vec<SessionRow<'_>> =
+        sessions.map(|(place, trace)| SessionRow::of(place, trace.sent.map(|sent| sent.prompt_tokens), named)).collect();
     // The sort is stable: equals stay in the order of the corpus.
     rows.arrange_by_key(|row| Reverse((row.failed, row.overflows, row.spread(), row.beside_recorded(), row.recorded)));
     rows

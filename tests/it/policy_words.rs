@@ -381,7 +381,6 @@ fn a_shortened_request_shares_what_stands_before_the_first_message_left_out() {
         ("input = \"head\"", WINDOW, (205, 200)),
         ("input = \"context\", on_overflow = \"drop_oldest\"", 1_400, (1_315 + call, 100)),
         ("input = \"context\", on_overflow = { keep = [0.5] }", 1_400, (215, 100)),
-        ("input = \"context\", on_overflow = { without_results = [1] }", 1_400, (415 + call, 300 + call)),
     ] {
         assert_eq!(asked(how, window), wanted, "{how}");
     }
