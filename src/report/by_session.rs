@@ -209,7 +209,7 @@ fn rows_of<'a>(corpus: &'a Corpus, replay: &'a Replay, baselines: Baselines<'a>,
         let names = names(&replay.policy, &trace, Cell::Tokens(outcome.window));
         let beside = |recording: &Recording| {
             let beside = recording.beside(replay, cache, std::iter::once(place));
-            if beside.sessions > 0 { recording::cost_beside(&beside, replay) } else { Cell::Empty }
+            if beside.sessions > 0 { recording::cost_share(&beside) } else { Cell::Empty }
         };
         let figures = cells(in_spreadsheets(), &outcome.totals);
         names.into_iter().chain(figures).chain(costs(bills.as_deref(), cache)).chain(baselines.recording.map(beside)).collect()

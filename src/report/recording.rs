@@ -70,7 +70,12 @@ pub const COST_BESIDE: Column = Column {
 
 /// The cell of that column; empty where nothing can be compared.
 pub fn cost_beside(beside: &Beside, replay: &Replay) -> Cell {
-    if beside.recorded_nano_usd == 0 || !replay.totals.is_comparable() {
+    if replay.totals.is_comparable() { cost_share(beside) } else { Cell::Empty }
+}
+
+/// The same of one session, which is compared or not, whatever the policy does in others.
+pub fn cost_share(beside: &Beside) -> Cell {
+    if beside.recorded_nano_usd == 0 {
         return Cell::Empty;
     }
     Cell::Share { part: signed(beside.nano_usd) - signed(beside.recorded_nano_usd), whole: beside.recorded_nano_usd }
