@@ -53,6 +53,8 @@ pub struct Price {
     /// Hours of working days (UTC, from Monday to Friday) to which they are limited, each from its first hour to before its last. Empty: they
     /// hold at all times.
     pub(super) hours: Vec<[i8; 2]>,
+    /// Minutes of every day (UTC) to which they are limited, each from its first to before its last. Empty: `hours` alone say when they hold.
+    pub(super) daily: Vec<[i16; 2]>,
     pub(super) rates: Rates,
     /// Other prices of the whole request above so many tokens of prompt, in ascending order.
     pub(super) tiers: Vec<(u64, Rates)>,
@@ -61,11 +63,19 @@ pub struct Price {
 impl Price {
     /// Do they hold at a time, in milliseconds since 1970?
     pub(super) fn holds_at(&self, time: i64) -> bool {
-        let peak = |moment: jiff::Timestamp| {
+        let then = |moment: jiff::Timestamp| {
             let moment = moment.to_zoned(jiff::tz::TimeZone::UTC);
-            moment.weekday().to_monday_zero_offset() < 5 && self.hours.iter().any(|[from, to]| (*from..*to).contains(&moment.hour()))
+            let minute = i16::from(moment.hour()) * 60 + i16::from(moment.minute());
+            let working_day = moment.weekday().to_monday_zero_offset() < 5;
+            working_day && self.hours.iter().any(|[from, to]| (*from..*to).contains(&moment.hour()))
+                || self.daily.iter().any(|[from, to]| (*from..*to).contains(&minute))
         };
-        self.from <= time && (self.hours.is_empty() || jiff::Timestamp::from_millisecond(time).is_ok_and(peak))
+        self.from <= time && (!self.is_limited() || jiff::Timestamp::from_millisecond(time).is_ok_and(then))
+    }
+
+    /// Do they hold at some times of the day alone?
+    pub(super) fn is_limited(&self) -> bool {
+        !self.hours.is_empty() || !self.daily.is_empty()
     }
 
     /// The prices of a request with so many tokens of prompt.

@@ -119,7 +119,7 @@ fn rates(input: Option<Rate>, [read, write, write_1h]: [Option<Rate>; 3], output
 
 /// Such tables have no days.
 fn always(rates: Rates, tiers: Vec<(u64, Rates)>) -> Price {
-    Price { from: i64::MIN, hours: Vec::new(), rates, tiers }
+    Price { from: i64::MIN, hours: Vec::new(), daily: Vec::new(), rates, tiers }
 }
 
 /// LiteLLM: dollars a token; tiers as a list, or by the ends of the names (`input_cost_per_token_above_200k_tokens`). A list wins over

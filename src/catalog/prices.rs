@@ -13,7 +13,7 @@ const PRICES: &str = include_str!("../../catalog/prices.toml");
 
 /// The marks of models that cost nothing: OpenRouter's, OpenCode's.
 const FREE: [&str; 2] = [":free", "-free"];
-static NOTHING: Price = Price { from: i64::MIN, hours: Vec::new(), rates: NO_RATES, tiers: Vec::new() };
+static NOTHING: Price = Price { from: i64::MIN, hours: Vec::new(), daily: Vec::new(), rates: NO_RATES, tiers: Vec::new() };
 const NO_RATES: Rates = Rates { input: Rate(0), cache_read: Rate(0), cache_write: Rate(0), cache_write_1h: Rate(0), output: Rate(0) };
 
 /// All prices that are known, each with the days from which it holds.
@@ -44,7 +44,7 @@ impl Prices {
             by_id.entry(row.model).or_default().push(price);
         }
         // What holds at some hours alone comes behind what holds for the rest of the same days.
-        by_id.values_mut().for_each(|rows| rows.arrange_by_key(|price| (price.from, !price.hours.is_empty())));
+        by_id.values_mut().for_each(|rows| rows.arrange_by_key(|price| (price.from, price.is_limited())));
         Ok(Prices { by_id, as_of, own: None })
     }
 
@@ -89,6 +89,8 @@ struct Row {
     from: Option<String>,
     #[serde(default)]
     hours: Vec<[i8; 2]>,
+    #[serde(default)]
+    daily: Vec<[String; 2]>,
     input: String,
     cache_read: Option<String>,
     cache_write: Option<String>,
@@ -119,7 +121,8 @@ impl Row {
         let tier = |tier: &Tier| Some((tier.above, rates_of_tier(tier)?));
         let mut tiers = self.tiers.iter().map(tier).collect::<Option<Vec<_>>>()?;
         tiers.arrange_by_key(|(above, _)| *above);
-        Some(Price { from, hours: self.hours.clone(), rates, tiers })
+        let daily = self.daily.iter().map(|[from, to]| Some([minute(from)?, minute(to)?])).collect::<Option<Vec<_>>>()?;
+        Some(Price { from, hours: self.hours.clone(), daily, rates, tiers })
     }
 }
 
@@ -127,6 +130,14 @@ impl Row {
 fn millis(day: &str) -> Option<i64> {
     let day = day.parse::<jiff::civil::Date>().ok()?;
     Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
+}
+
+/// The minute of a day that a time is, written as `16:30`; the day ends at `24:00`.
+fn minute(time: &str) -> Option<i16> {
+    let (hour, minute) = time.split_once(':')?;
+    let (hour, minute) = (hour.parse::<i16>().ok()?, minute.parse::<i16>().ok()?);
+    let sound = (0..=24).contains(&hour) && (0..60).contains(&minute);
+    sound.then(|| hour * 60 + minute)
 }
 
 fn rates_of_tier(tier: &Tier) -> Option<Rates> {

@@ -200,6 +200,12 @@ fn prices_have_days_and_tiers() {
     assert_eq!(times.map(|time| deepseek("deepseek-v4-pro", time).0), [870_000, 3_960_000, 1_980_000, 3_960_000, 1_980_000]);
     assert_eq!(times.map(|time| deepseek("deepseek-v4-flash", time).0), [280_000, 1_200_000, 600_000, 1_200_000, 600_000]);
     assert_eq!(deepseek("deepseek/deepseek-flash", "2026-09-14T02:00:00Z"), Rate(1_200_000));
+    // Its older names had a discount in the night of every day, half an hour past the hour; then they named later models.
+    let times = ["2025-08-16T16:29:59Z", "2025-08-16T16:30:00Z", "2025-08-17T00:29:59Z", "2025-08-17T00:30:00Z", "2025-02-26T12:00:00Z"];
+    assert_eq!(times.map(|time| deepseek("deepseek-chat", time).0), [1_100_000, 550_000, 550_000, 1_100_000, 1_100_000]);
+    assert_eq!(times.map(|time| deepseek("deepseek-reasoner", time).0), [2_190_000, 550_000, 550_000, 2_190_000, 2_190_000]);
+    let times = ["2025-09-06T20:00:00Z", "2025-09-30T20:00:00Z", "2026-04-24T00:00:00Z"];
+    assert_eq!(times.map(|time| deepseek("deepseek-chat", time).0), [1_680_000, 420_000, 280_000]);
     // The tier that lets its maker train on requests is another price.
     let muse = |name| tables.prices.of(name, tables.catalog.billed_as(name), None).unwrap().rates(1000).output;
     assert_eq!((muse("muse-spark-1.2"), muse("muse-spark-1.2-contributor")), (Rate(4_250_000), Rate(200_000)));
