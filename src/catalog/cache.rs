@@ -1,6 +1,7 @@
 //! How a provider's prompt cache works.
 
 use super::model::Model;
+use super::name::Name;
 use super::table::CatalogError;
 use crate::decode;
 use serde::Deserialize;
@@ -55,6 +56,8 @@ pub struct CacheRule {
     provider: String,
     #[serde(default)]
     models: Vec<String>,
+    /// How names of models begin that the catalogue does not know and that have this rule all the same.
+    unknown: Option<String>,
     /// Shortest prompt that is cached, in tokens.
     pub minimum: u64,
     /// Hits come in multiples of so many tokens.
@@ -140,12 +143,17 @@ impl CacheRules {
         }
     }
 
-    /// The rule for a model, or for an unknown one; absent where the table has none for it.
-    pub fn of(&self, model: Option<&Model>) -> Option<&CacheRule> {
+    /// The rule for a model as a log names it, known or unknown; absent where the table has none for it.
+    pub fn of(&self, name: &str, model: Option<&Model>) -> Option<&CacheRule> {
         let lists = |rule: &&CacheRule, model: &Model| rule.models.iter().any(|name| name == model.plain_id());
         let named = |model: &Model| self.rows.iter().find(|rule| rule.provider == model.provider && lists(rule, model));
         let plain = |provider: &str| self.rows.iter().find(|rule| rule.provider == provider && rule.models.is_empty());
-        model.and_then(|model| named(model).or_else(|| plain(&model.provider))).or_else(|| plain(""))
+        let begins = |rule: &&CacheRule| rule.unknown.as_ref().is_some_and(|front| Name::new(name).begins_with(front));
+        let rule = match model {
+            Some(model) => named(model).or_else(|| plain(&model.provider)),
+            None => self.rows.iter().find(begins),
+        };
+        rule.or_else(|| plain(""))
     }
 
     /// Does the use of this tool change what stands in front of an agent's conversation?

@@ -39,6 +39,11 @@ impl<'a> Name<'a> {
         self.spelled.chars().map(|letter| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }).collect()
     }
 
+    /// Does it begin so as it is compared, with or without a vendor in front of it?
+    pub(super) fn begins_with(self, front: &str) -> bool {
+        std::iter::successors(Some(self), |name| name.without_vendor()).any(|name| name.key().starts_with(front))
+    }
+
     /// The name without a vendor in front of it (`us.anthropic.`, `openai:`), where the first word can be one.
     pub(super) fn without_vendor(self) -> Option<Name<'a>> {
         let (vendor, spelled) = self.spelled.split_once(['.', ':'])?;

@@ -44,10 +44,7 @@ impl Known<'_> {
 impl Tariff<'_> {
     /// What is known of each model that a session names.
     pub fn models<'b>(&'b self, trace: &'b Trace) -> Models<'b> {
-        let model = |name| {
-            let model = self.catalog.find(name);
-            (name, self.catalog.billed_as(name), self.caches.of(model))
-        };
+        let model = |name| (name, self.catalog.billed_as(name), self.caches.of(name, self.catalog.find(name)));
         let asked = self.model.as_deref();
         let named = trace.models.iter().filter(|_| asked.is_none()).map(|name| model(name)).collect();
         let began = trace.messages.iter().find_map(|message| message.time);

@@ -231,7 +231,7 @@ fn decimal_text_becomes_an_exact_rate() {
 #[test]
 fn caches_have_minimums_steps_and_lifetimes() {
     let tables = Tables::builtin();
-    let rule = |name: &str| tables.caches.of(tables.catalog.find(name));
+    let rule = |name: &str| tables.caches.of(name, tables.catalog.find(name));
     let asked = |cache: &mut PromptCache<'_>, minutes: i64, prompt: u64, prefix: u64, blocks: u32, shared: u64| {
         cache.ask(&Request { time: minutes * 60_000, prompt, prefix, hidden: 1200, blocks, shared })
     };
@@ -263,6 +263,11 @@ fn caches_have_minimums_steps_and_lifetimes() {
     // Below the minimum nothing is cached; a bigger window is the same model.
     assert_eq!(ask(&mut PromptCache::new(rule("claude-haiku-4-5"), Lifetime::Usual, Ages::Lives), 0, 4095, 0, 2).fresh, 4095);
     assert_eq!(rule("claude-sonnet-4-5[1m]"), rule("claude-sonnet-4-5"));
+    // A Claude that is not known has the cache of its maker, another unknown model the common one.
+    assert_eq!(rule("claude-opus-9"), rule("claude-sonnet-4-5"));
+    assert_eq!(rule("openrouter/us.Anthropic.Claude-Opus-9-v1:0"), rule("claude-sonnet-4-5"));
+    assert_eq!((rule("claudette-1"), rule("")), (rule("nobody-knows-it"), rule("nobody-knows-it")));
+    assert_eq!(rule("claude-mythos-preview").map(|rule| rule.minimum), Some(2048));
 }
 
 proptest! {
