@@ -206,6 +206,22 @@ fn prices_have_days_and_tiers() {
     assert_eq!(times.map(|time| deepseek("deepseek-reasoner", time).0), [2_190_000, 550_000, 550_000, 2_190_000, 2_190_000]);
     let times = ["2025-09-06T20:00:00Z", "2025-09-30T20:00:00Z", "2026-04-24T00:00:00Z"];
     assert_eq!(times.map(|time| deepseek("deepseek-chat", time).0), [1_680_000, 420_000, 280_000]);
+    // A name that moves from model to model has the price of the model of its day.
+    let output = |name: &str, time: &str| deepseek(name, time).0;
+    let times = ["2026-03-15T12:00:00Z", "2026-03-16T00:00:00Z", "2026-06-15T12:00:00Z", "2026-06-16T00:00:00Z"];
+    assert_eq!(times.map(|time| output("mistral-small-latest", time)), [300_000, 600_000, 600_000, 600_000]);
+    assert_eq!(times.map(|time| output("mistral/mistral-medium-latest", time)), [2_000_000, 2_000_000, 2_000_000, 7_500_000]);
+    assert_eq!(["2025-06-01T12:00:00Z", "2025-12-02T00:00:00Z"].map(|time| output("mistral-large-latest", time)), [6_000_000, 1_500_000]);
+    // Faster and free editions have their own; what was sold at half price at first had that price.
+    let times = ["2026-09-09T12:00:00Z", "2026-09-10T00:00:00Z"];
+    assert_eq!(times.map(|time| output("z-ai/glm-5.3-flash", time)), [250_000, 500_000]);
+    assert_eq!(["glm-5.3-flashx", "glm-4.7-flash", "glm-4.7-flashx"].map(|name| output(name, times[1])), [1_250_000, 0, 400_000]);
+    // What its maker sells to subscribers alone, or by whether a reply thinks, has none.
+    for name in ["gpt-5.3-codex-spark", "gemini-2.5-flash-preview-04-17", "gemini-2.5-flash-preview-05-20:thinking"] {
+        let model = tables.catalog.billed_as(name);
+        assert!(model.is_some() && tables.prices.of(name, model, None).is_none(), "{name}");
+    }
+    assert_eq!(output("gemini-2.5-flash-preview-09-2025", times[0]), 2_500_000);
     // The tier that lets its maker train on requests is another price.
     let muse = |name| tables.prices.of(name, tables.catalog.billed_as(name), None).unwrap().rates(1000).output;
     assert_eq!((muse("muse-spark-1.2"), muse("muse-spark-1.2-contributor")), (Rate(4_250_000), Rate(200_000)));
