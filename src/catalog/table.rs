@@ -150,7 +150,7 @@ impl Catalog {
     }
 
     /// The model by whose price a name is billed: that of [`Catalog::find`], but only where what follows its name leaves the price as it is.
-    /// `gpt-5-2025-08-07` and `o3-mini-high` are billed as the models they begin with, `o3-pro`, `gpt-5-priority` and `ft:gpt-4o` are not.
+    /// `gpt-5-2025-08-07` and `o3-mini-high` are billed as the models they begin with, `o3-deep-research`, `gpt-5-priority` and `ft:gpt-4o` are not.
     pub fn billed_as(&self, id: &str) -> Option<&Model> {
         self.look_up(id).and_then(|(model, billed)| billed.then_some(model))
     }

@@ -102,19 +102,26 @@ fn what_may_cost_more_is_not_billed_as_the_model_it_is_named_after() {
         ("grok-4-fast-non-reasoning", "grok-4-fast"),
         ("zai-org/GLM-4.6-FP8", "glm-4.6"),
         ("custom:GPT-5.4-Mini-[OpenAI-BYOK]-0", "gpt-5.4-mini"),
+        ("o3-pro-2025-06-10", "o3-pro"),
+        ("gpt-5.4-pro-2026-03-05", "gpt-5.4-pro"),
+        ("glm-4.5-air", "glm-4.5-air"),
+        ("moonshotai/kimi-k2", "kimi-k2-0711"),
+        ("kimi-k2-turbo-preview", "kimi-k2-turbo"),
+        ("chat-latest", "gpt-chat-latest"),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B", "nemotron-3-nano"),
     ] {
         assert_eq!(catalog.billed_as(spelled).map(|model| model.id.as_str()), Some(expected), "{spelled}");
     }
     for (name, window) in [
-        ("o3-pro", "o3"),
-        ("gpt-5.4-pro-2026-03-05", "gpt-5.4"),
+        ("o3-deep-research", "o3"),
+        ("gpt-5.6-pro", "gpt-5.6"),
         ("o4-mini-deep-research", "o4-mini"),
         ("gpt-4o-audio-preview", "gpt-4o"),
         ("ft:gpt-4o", "gpt-4o"),
         ("gpt-5-priority", "gpt-5"),
         ("gpt-5-custom", "gpt-5"),
         ("claude-opus-4-6-fast", "claude-opus-4-6"),
-        ("glm-4.5-air", "glm-4.5"),
+        ("glm-4.5-x", "glm-4.5"),
         ("gemini-2.5-pro-exp-03-25", "gemini-2.5-pro"),
         ("grok-code-fast-1:free", "grok-code-fast-1"),
     ] {
