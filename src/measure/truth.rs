@@ -328,7 +328,7 @@ pub(super) fn contexts(trace: &mut Trace) {
     // Calls before the first recorded prompt carried what it carried, but for those that are reported themselves.
     if let Some(first) = calls.iter().position(|call| prompt_of(call).is_some()) {
         let hidden = calls[first].hidden;
-        calls[..first].iter_mut().filter(|call| !is_partial(call)).for_each(|call| call.hidden = hidden);
+        calls[..first].iter_mut().filter(|call| !(is_partial(call) && call.covers)).for_each(|call| call.hidden = hidden);
     }
     trace.calls = calls;
 }

@@ -31,7 +31,7 @@ struct Lack {
     /// Other tables.
     tables: usize,
     /// Rows of the table of an answer, each of them two. Where nothing says that sections are left out, that is three: the sentence is worth one row, and
-    /// not two. No command to type next, where one is known, is five: it is worth two rows, and not three.
+    /// not two.
     half_rows: usize,
     /// Sections of any kind.
     sections: usize,
@@ -124,7 +124,6 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
     }
     // That something has no room is at least said.
     lack.half_rows += usize::from(lack.sections > 0 && !says_rest && !names_details) * 3;
-    lack.half_rows += usize::from(steps.is_empty() && report.screen.as_ref().is_some_and(|screen| !screen.next.is_empty())) * 5;
     let behind = if own.is_some() { report.sections.len() } else { lack.sections };
     if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| says_rest) {
         out.push('\n');

@@ -113,9 +113,9 @@ class Prices:
 
     def cache(self, name):
         model = self.model(name)
-        if model is None:
-            return NO_CACHE
         rows = [row for row in self.caches["caches"] if row["provider"] == "anthropic"]
+        if model is None:
+            return next((row for row in rows if name.startswith(row.get("unknown", " "))), NO_CACHE)
         return next((row for row in rows if model in row.get("models", [])), rows[-1])
 
     def drops_thinking(self, name):
@@ -258,7 +258,7 @@ def main():
             rule = prices.cache(call.model)
             kept = lifetime or rule["lifetime"]
             expected = before.expected_next() if before else 0
-            if expected and not call.copy and "unknown" not in rule:
+            if expected and not call.copy and rule is not NO_CACHE:
                 reads += 1
                 lacks = expected - call.read
                 near += abs(lacks) <= NEAR

@@ -166,7 +166,7 @@ fn mistakes_are_named_with_what_was_meant() {
         (&["replay", SESSION, "--policy", "none", "--window", "50%"], "a number of tokens is written as"),
         (&["replay", SESSION, "--policy", "none", "--json", "--csv"], "cannot be used with"),
         (&["explain", "by-hnd", "--policy", "none", SESSION], "did you mean `by-hand`?"),
-        (&["explain", "by-hand", SESSION], "name it with --policy"),
+        (&["explain", "by-hand", "-p", "pi", "-p", "codex", SESSION], "several are named"),
         (&["policy", "show", "nnone"], "did you mean `none`?"),
         (&["replya"], "did you mean `replay`?"),
         (&["replay", SESSION, "--policy", "none", "--format", "claude-code"], "--input-format claude-code names the reader of the logs"),

@@ -85,7 +85,7 @@ impl<'s> Sessions<'s> {
     /// What is left.
     pub fn finish(mut self) -> impl Iterator<Item = Transcript> {
         let mut sessions: Vec<Session> = self.waiting.into_iter().chain(self.open).collect();
-        // What is found of one tells of others.
+        // What one session holds decides for others.
         sessions.iter_mut().for_each(|session| session.settle(&mut self.replies));
         let settled = move |mut session: Session| {
             session.settle(&mut self.replies);

@@ -5,10 +5,10 @@ use super::source::Lose;
 use crate::transcript::Message;
 use std::collections::HashMap;
 
-/// Records that may be taken up again for each record of the file, beside [`FREE`] ones: branches that take turns would list the whole history with each
+/// Records that branches may list again for each record of the file, beside [`FREE`] ones: branches that take turns would list the whole history with each
 /// record, in the square of the file.
 const MOST_REPEATED: usize = 16;
-/// Records that may be taken up again in any file.
+/// Records that branches may list again in any file.
 const FREE: usize = 1_000;
 
 /// The reason for the loss of a record's place in the tree.

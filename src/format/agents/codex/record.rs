@@ -176,6 +176,13 @@ impl Item<'_> {
         self.id.some_id().or(self.call_id.some_id()).unwrap_or_default()
     }
 
+    /// Gives that to a reply that is known by nothing.
+    pub fn name(&self, id: &mut String) {
+        if id.is_empty() {
+            self.reply_id().clone_into(id);
+        }
+    }
+
     /// Bytes that the metadata of an item takes in it, with its key, a comma and a colon. The program counts items with it.
     pub fn metadata_bytes(&self) -> u32 {
         const KEY: usize = ",\"internal_chat_message_metadata_passthrough\":".len();

@@ -145,8 +145,7 @@ impl<'s> Session<'s> {
         self.item(&decode(line)?, time)
     }
 
-    /// Is this the head of another session, of a file that was put behind this one? The heads that a fork repeats come before all replies,
-    /// or once more.
+    /// Is this the head of another session, of a file put behind this one? The heads that a fork repeats come before all replies, or again.
     pub fn is_over_with(&self, record: &Record, line: &str) -> bool {
         let meta: Result<Meta, _> = match (&*record.kind, record.payload) {
             ("session_meta", Some(payload)) => decode(payload.get()),
@@ -378,9 +377,7 @@ impl<'s> Session<'s> {
             && let Some(message) = self.made.transcript.messages.get_mut(open.message)
         {
             message.parts.extend(parts);
-            if message.id.is_empty() {
-                item.reply_id().clone_into(&mut message.id);
-            }
+            item.name(&mut message.id);
             return;
         }
         self.close();
