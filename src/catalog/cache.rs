@@ -88,18 +88,14 @@ impl CacheRule {
         if tokens < self.minimum { 0 } else { tokens / self.step * self.step }
     }
 
-    /// The part of a prompt of so many tokens that a later one with the same head can read.
-    pub fn readable(&self, prompt: u64) -> u64 {
-        match self.last {
-            Last::Read => self.cached(prompt),
-            Last::Unread => self.cached(self.cached(prompt).saturating_sub(self.step)),
-        }
-    }
-
     /// Tokens that the next call is expected to read, given what a call has read and written and how long its prompt was: what it has read and written.
-    /// Where hits follow the prefix, providers report no writes, or not all: there it is what can be read of the prompt.
+    /// Where hits follow the prefix, providers report no writes, or not all: there it is the prompt, in whole steps.
     pub fn expected_read(&self, read: u64, written: u64, prompt: u64) -> u64 {
-        if self.hits == Hits::Blocks { read + written } else { self.readable(prompt) }
+        match (self.hits, self.last) {
+            (Hits::Blocks, _) => read + written,
+            (Hits::Prefix, Last::Read) => self.cached(prompt),
+            (Hits::Prefix, Last::Unread) => self.cached(prompt).saturating_sub(self.step),
+        }
     }
 
     /// Milliseconds after which an entry is gone.

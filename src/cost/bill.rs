@@ -235,7 +235,7 @@ fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64
 /// again and so not written.
 fn summarise(sum: &mut Bills, known: &Known<'_>, summary: &SummaryCall, warm: bool, recorded: Recorded<'_>) {
     sum.count(known, summary.calls);
-    let cached = known.cache.filter(|_| warm).map_or(0, |rule| rule.readable(summary.prefix));
+    let cached = known.cache.filter(|_| warm).map_or(0, |rule| rule.cached(summary.prefix));
     let found = unwritten(summary.prompt, cached);
     let modelled = unwritten(summary.prompt, known.expected(found).read);
     let calibrated = unwritten(summary.prompt, recorded(found, modelled).read);

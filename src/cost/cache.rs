@@ -119,7 +119,7 @@ impl<'a> PromptCache<'a> {
             if rule.hits == Hits::Blocks && self.marks.is_empty() && request.hidden >= rule.minimum {
                 self.marks.push(Mark { tokens: request.hidden, blocks: 0, used: request.time });
             }
-            self.marks.push(Mark { tokens: rule.readable(request.prompt), blocks: request.blocks, used: request.time });
+            self.marks.push(Mark { tokens: request.prompt, blocks: request.blocks, used: request.time });
         }
         let write = if rule.writes == Writes::Paid { writable - read } else { 0 };
         let write_1h = if self.lifetime == Lifetime::Long { write } else { 0 };

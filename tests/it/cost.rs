@@ -3,7 +3,7 @@
 use crate::made::{self, Tables};
 use crate::references::WIDE;
 use crate::support::{ctxsim, files, python, read_all, rows, shared};
-use ctxsim::catalog::{CatalogError, Prices, Rate, Rates};
+use ctxsim::catalog::{CatalogError, Prices, Rate};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::{Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, bills, check, prunes};
 use ctxsim::policy::Plan;
@@ -117,21 +117,6 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
         let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
         assert_eq!((bill.unpriced_calls, nano(&bill)), (unpriced_calls, [0, 0, 0]), "{name}");
     }
-}
-
-/// Of a prompt of 2,000 tokens the 30 whole steps of 64 before the last are read again, by the next call and by a summariser; of its half 15.
-#[test]
-fn the_last_step_of_a_prompt_may_never_be_read() {
-    let tables = Tables::builtin();
-    let (trace, mut outcome) = session("deepseek-chat", &[(0, 2000, 0), (1, 3000, 2000)]);
-    outcome.summaries.push(SummaryCall { call: 1, prompt: 2100, prefix: 2000, output: 100, calls: 1, ..SummaryCall::default() });
-    let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
-    assert_eq!((bill.modelled.cache_read.tokens, bill.perfect.cache_read.tokens), (1920, 2000));
-    let price = tables.prices.of("deepseek-chat", tables.catalog.find("deepseek-chat"), trace.time_of(&trace.calls[1])).unwrap();
-    let Rates { input, cache_read, output, .. } = *price.rates(2100);
-    assert_eq!(bill.modelled.summariser.nano_usd, cache_read.of(1920) + input.of(180) + output.of(100));
-    outcome.calls[1].prefix = 1000;
-    assert_eq!(bills(&trace, &outcome, &tables.tariff(), &Calibration::default()).modelled.cache_read.tokens, 960);
 }
 
 /// A summary that is asked for behind the refused call, at the same place, is on the bill of what would have followed.
