@@ -144,7 +144,8 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
         let facts = Facts { window: Some(window), max_input, max_output, family, item_bytes };
         // What was recorded did fit, whatever the log or the catalogue names. A prompt beyond the limit shows no other one.
         let filled = window.max(filled);
-        let (prompt_limit, from) = if largest > prompt_limit { (filled, WindowFrom::Outgrown) } else { (prompt_limit, from) };
+        let from = if largest > window { WindowFrom::Outgrown } else { from };
+        let prompt_limit = if largest > prompt_limit { filled } else { prompt_limit };
         return holding_others(Window { facts, window: filled, prompt_limit, ..known(window, max_input, from) });
     }
     if let Some(model) = model {

@@ -26,7 +26,7 @@ const RARE_ID: usize = 16;
 /// Bytes of a text that no two replies say by chance.
 const RARE_TEXT: usize = 100;
 
-/// What a reply that says nothing is known by.
+/// What a reply that says nothing is known by, beside the message before it.
 const EMPTY: u64 = 0;
 
 impl Print {
@@ -100,7 +100,7 @@ impl Replies {
     pub fn note(&mut self, reply: &Message, place: Place) {
         let parts = prints(reply);
         if parts.is_empty() {
-            self.known.insert(EMPTY);
+            self.known.insert(joined(EMPTY, place.before));
         }
         self.learn(&parts, place);
         for print in &parts {
@@ -161,7 +161,7 @@ impl Replies {
                     .is_some_and(|(calls, since)| (next.is_none() || *calls > 0) && (newest_first || *since < place.exchanges))
         };
         let held = match parts.is_empty() {
-            true => self.known.contains(&EMPTY),
+            true => self.known.contains(&joined(EMPTY, place.before)),
             false => parts.iter().filter_map(by_id).any(|id| self.known.contains(&id)) || parts.iter().all(by_words),
         };
         if let Some(next) = next.filter(|_| held) {

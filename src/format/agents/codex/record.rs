@@ -170,10 +170,15 @@ pub struct Item<'a> {
     pub metadata: Option<&'a RawValue>,
 }
 
+/// Ids of calls with fewer bytes beside the name of the tool may be counted, not drawn.
+const DRAWN: usize = 16;
+
 impl Item<'_> {
-    /// What a reply is known by in another file: the item's id, or that of its tool call where items have none.
+    /// What a reply is known by in another file: the item's id, or that of its tool call where items have none. Some models count their calls
+    /// behind the name of the tool: such an id tells nothing.
     pub fn reply_id(&self) -> &str {
-        self.id.some_id().or(self.call_id.some_id()).unwrap_or_default()
+        let is_drawn = |id: &&str| id.replace(&*self.name, "").len() >= DRAWN;
+        self.id.some_id().or(self.call_id.some_id().filter(is_drawn)).unwrap_or_default()
     }
 
     /// Gives that to a reply that is known by nothing.
