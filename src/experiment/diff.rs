@@ -7,7 +7,7 @@ use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
 use crate::list::{List, Pack};
 use crate::policy::{Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Event, Outcome, in_hindsight, watch};
+use crate::sim::{Conditions, Event, Outcome, Totals, in_hindsight, watch};
 use crate::statistics::{RESAMPLES, SEED, median};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -72,13 +72,18 @@ impl Diff {
         one.outcomes.each().zip(other.outcomes.each()).map(|(one, other)| Some([tokens(&one)?, tokens(&other)?])).collect()
     }
 
-    /// What the summarisers of the second policy take, and those of the first, over the sessions that both bring to their end.
-    pub fn summarisers(&self) -> [u64; 2] {
+    /// What the second policy and the first come to over the sessions that both bring to their end; failed sessions are those of all.
+    pub fn compared(&self) -> [Totals; 2] {
         let [one, other] = &self.replays;
         let ended = one.outcomes.each().zip(other.outcomes.each()).filter(|(one, other)| one.ended_at().or(other.ended_at()).is_none());
-        ended.fold([0, 0], |[of_other, of_one], (one, other)| {
-            [of_other + other.totals.summariser_tokens, of_one + one.totals.summariser_tokens]
-        })
+        let [mut of_other, mut of_one] = [Totals::default(), Totals::default()];
+        ended.for_each(|(one, other)| {
+            of_one += &one.totals;
+            of_other += &other.totals;
+        });
+        (of_one.failed_sessions, of_other.failed_sessions) =
+            (self.replays[0].totals.failed_sessions, self.replays[1].totals.failed_sessions);
+        [of_other, of_one]
     }
 
     /// The median call, from 1, at which they part.

@@ -283,7 +283,7 @@ pub(super) fn verdict<'a>(
     let kept = best.kept.map(|(kept, mine)| (share(kept), share(mine)));
     let sentence = match kept {
         Some((kept, mine)) if !best.keeps_as_much() => format!(
-            "No policy is clearly cheaper, fails no more sessions and keeps as much. If runs stay as long, {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
+            "No policy is clearly cheaper, fails no more sessions and keeps as much. {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         ),
         _ => {
             // A hundredth less may pass, and is told all the same.

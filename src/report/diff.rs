@@ -135,15 +135,19 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let bars = Bars { own_error: None, worth: WORTH, anchored: corpus.facts.anchored() };
     let difference = diff.difference(corpus);
     let judged = found(difference.as_ref(), Direction::Minimise, &bars);
-    let summarised = objective().and_then(|objective| judged::summarised(&objective, difference.as_ref(), diff.summarisers(), &bars));
+    let compared = diff.compared();
+    let tokens = [&compared[0], &compared[1]].map(|totals| totals.summariser_tokens);
+    let summarised = objective().and_then(|objective| judged::summarised(&objective, difference.as_ref(), tokens, &bars));
     let (summarised, stays) = summarised.unwrap_or_else(|| (String::new(), true));
     let told = difference.map_or_else(String::new, |difference| {
         format!(", {}{summarised}", finding::difference(&difference, &bars, &|tokens| grouped(tokens.unsigned_abs())))
     });
     lines.push(match judged {
         Finding::Better | Finding::Worse => {
-            let (less, more) = if judged == Finding::Better { (other, one) } else { (one, other) };
-            let but = judged::but(&less.totals, &more.totals, stays).map(|but| format!("; but {} {but}", less.policy));
+            let less = if judged == Finding::Better { other } else { one };
+            let [of_other, of_one] = &compared;
+            let (least, most) = if judged == Finding::Better { (of_other, of_one) } else { (of_one, of_other) };
+            let but = judged::but(least, most, stays).map(|but| format!("; but {} {but}", less.policy));
             let is = match (&but, judged) {
                 (None, _) => format!("By prompt tokens {} is {} than", other.policy, finding::named(judged)),
                 (_, Finding::Better) => format!("{} sends fewer prompt tokens than", other.policy),

@@ -58,11 +58,8 @@ pub fn summarised(objective: &Objective, difference: Option<&Difference>, tokens
 /// What stands against calling one thing better than another: sessions that it fails, reused text that it loses, what its summariser takes. Nothing where it is.
 pub fn but(best: &Totals, own: &Totals, stays: bool) -> Option<String> {
     let failed = best.failed_sessions;
-    let fails = (failed > 0 && failed >= own.failed_sessions).then(|| {
-        let instead = if failed > own.failed_sessions { format!(" instead of {}", own.failed_sessions) } else { String::new() };
-        format!("fails {}{instead}", counted(failed, "session"))
-    });
-    let takes = (!stays).then(|| "comes to no less with summarisers".to_owned());
+    let fails = (failed > own.failed_sessions).then(|| format!("fails {} instead of {}", counted(failed, "session"), own.failed_sessions));
+    let takes = (!stays).then(|| "is not known to come to less with summarisers".to_owned());
     let parts: Vec<String> = fails.into_iter().chain(trade(best, own)).chain(takes).collect();
     (!parts.is_empty()).then(|| parts.join(" and "))
 }

@@ -85,8 +85,8 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let Some(Against { finding, difference }) = best.verdict.own else {
         return Some(format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy));
     };
-    let tokens = [best.row, own.row].map(|row| row.totals.summariser_tokens);
-    let summarised = judged::summarised(&swept.objective, difference.as_ref(), tokens, &swept.bars);
+    let tokens = best.row.summarisers_beside(own.row);
+    let summarised = tokens.and_then(|tokens| judged::summarised(&swept.objective, difference.as_ref(), tokens, &swept.bars));
     let (summarised, stays) = summarised.unwrap_or_else(|| (String::new(), true));
     let values = against(&measure, [best.row, own.row], "", difference.as_ref(), &swept.bars) + &summarised;
     let (failed, of_own) = (best.row.failed_sessions(), own.row.failed_sessions());

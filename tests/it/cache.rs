@@ -287,7 +287,7 @@ fn by_script(paths: &[PathBuf]) -> Option<(Vec<String>, Vec<f64>)> {
 #[test]
 fn an_independent_script_finds_the_same_breaks() {
     let root = Path::new(ROOT);
-    let mut folders = vec![root.join("transcripts/claude-code"), root.join("tests/data/claude-code")];
+    let mut folders = vec![root.join("transcripts/claude-code")];
     folders.extend(shared().iter().flat_map(|folder| ["transcripts", "transcripts-2"].map(|name| folder.join(name).join("claude-code"))));
     let mut disagreements = Vec::new();
     for folder in folders.iter().filter(|folder| folder.is_dir()) {

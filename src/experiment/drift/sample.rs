@@ -300,7 +300,8 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
         let model = walk.model_of(call);
         let mut grown = None;
         if let Some((before, first)) = last.take() {
-            let fell = usage.prompt * 100 < first.prompt * UNEXPLAINED_FALL && !arrival.rewound;
+            // Another model counts the same text otherwise.
+            let fell = usage.prompt * 100 < first.prompt * UNEXPLAINED_FALL && !arrival.rewound && call.model == before.model;
             if fell {
                 broken = broken.or(Some(LeftOut::AfterFall));
             }
@@ -336,14 +337,10 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
     session
 }
 
-/// Of how many sessions something took text away that their logs do not note, and how many calls they have: recorded prompts fall short of what the log
-/// shows of them, or fell without a reason.
+/// Of how many sessions something took text away that their logs do not note, and how many calls they have: a recorded prompt fell without a reason.
 pub fn shrunk_unnoted(corpora: &[&Corpus], catalog: &Catalog) -> (u64, u64) {
     let traces = corpora.iter().flat_map(|corpus| corpus.traces.each());
-    let shrunk = |trace: &Trace| {
-        let left_out = observe(trace, 0, catalog, None).left_out;
-        [LeftOut::AfterFall, LeftOut::LessThanShown].iter().any(|reason| left_out.contains_key(reason))
-    };
+    let shrunk = |trace: &Trace| observe(trace, 0, catalog, None).left_out.contains_key(&LeftOut::AfterFall);
     traces.filter(|trace| shrunk(trace)).fold((0, 0), |(sessions, calls), trace| (sessions + 1, calls + trace.calls.len() as u64))
 }
 

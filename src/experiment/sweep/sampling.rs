@@ -118,11 +118,15 @@ pub struct Summarised {
 }
 
 impl Difference {
-    /// The same of prompt tokens with what summarisers take under each of the two; `None` for other measures, and where that is no more than a tenth of the difference.
+    /// The same of prompt tokens with what summarisers take under each of the two; `None` for other measures, and where that is no more than a tenth of the difference, or a thousandth of all.
     pub fn summarised(&self, measure: &Measure, [one, other]: [u64; 2]) -> Option<Summarised> {
         let [now, was] = self.values;
         let (by, more, whole) = (now - was, signed(one) - signed(other), was + signed(other));
-        let is_told = measure.whole.is_none() && measure.part.key == "prompt_tokens" && whole > 0 && more.abs() * 10 > by.abs();
+        let is_told = measure.whole.is_none()
+            && measure.part.key == "prompt_tokens"
+            && whole > 0
+            && more.abs() * 10 > by.abs()
+            && more.abs() * 1_000 > whole;
         let value = (by + more) as f64 / whole as f64;
         let moved = value - self.share.value;
         let share = Estimate { value, low: self.share.low + moved, high: self.share.high + moved };

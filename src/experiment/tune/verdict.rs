@@ -175,8 +175,8 @@ impl Tuned {
 
     /// Is it better with what summarisers take too?
     fn stays_better(&self, best: &Trial, difference: &Difference) -> bool {
-        let tokens = [best, &self.default].map(|trial| trial.held_out.totals.summariser_tokens);
-        let summarised = difference.summarised(&self.objective.measure, tokens);
+        let tokens = best.held_out.summarisers_beside(&self.default.held_out);
+        let summarised = tokens.and_then(|tokens| difference.summarised(&self.objective.measure, tokens));
         summarised.is_none_or(|summarised| summarised.with.finding(self.objective.direction, &self.bars) == Finding::Better)
     }
 }

@@ -23,8 +23,9 @@ pub(super) fn gain(found: &Found<'_>, best: &Trial) -> String {
 pub(super) fn held_out(found: &Found<'_>, best: &Trial, which: &str) -> String {
     let tuned = found.tuned;
     let (rows, difference) = ([&best.held_out, &tuned.default.held_out], tuned.difference.as_ref());
-    let tokens = rows.map(|row| row.totals.summariser_tokens);
-    let summarised = judged::summarised(&tuned.objective, difference, tokens, &tuned.bars).map(|(words, _)| words).unwrap_or_default();
+    let tokens = best.held_out.summarisers_beside(&tuned.default.held_out);
+    let summarised = tokens.and_then(|tokens| judged::summarised(&tuned.objective, difference, tokens, &tuned.bars));
+    let summarised = summarised.map(|(words, _)| words).unwrap_or_default();
     against(&tuned.objective.measure, rows, which, difference, &tuned.bars) + &summarised
 }
 

@@ -196,9 +196,10 @@ impl Reading<'_> {
         };
         let contexts: Vec<u64> = keys.iter().map(following).collect();
         let standing = |context: &u64| {
-            let index = self.standing.get_mut(context)?.pop()?;
-            // It may have been rewritten.
-            self.sessions.get(index).is_some_and(|session| session.context == *context).then_some(index)
+            let stack = self.standing.get_mut(context)?;
+            // Some may have been rewritten.
+            let stands = |index: &usize| self.sessions.get(*index).is_some_and(|session| session.context == *context);
+            std::iter::from_fn(|| stack.pop()).find(stands)
         };
         if let Some(index) = contexts.iter().rev().find_map(standing) {
             return index;
