@@ -173,7 +173,8 @@ fn known_facts_hold() {
     let model = |name: &str| catalog.find(name).expect(name);
     assert_eq!(model("gpt-5").context.0, 400_000);
     assert_eq!(model("gpt-5").prompt_limit().0, 272_000);
-    assert_eq!((model("gpt-5.3-codex-spark").context.0, model("gpt-5.3-codex-spark").prompt_limit().0), (128_000, 100_000));
+    // Codex compacts it at 90 % of the window, and recorded prompts exceed the 100,000 that models.dev has for one.
+    assert_eq!(model("gpt-5.3-codex-spark").prompt_limit().0, 128_000);
     assert_eq!(["gemma-4-31b-it", "google/gemma-4-E4B-it", "gemma4:e2b"].map(|name| model(name).context.0), [262_144, 131_072, 131_072]);
     assert_eq!(["devstral-small-2507", "labs-devstral-small-2512"].map(|name| model(name).context.0), [128_000, 256_000]);
     assert_eq!(model("gpt-4o").prompt_limit().0, 128_000);

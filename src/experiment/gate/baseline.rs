@@ -120,21 +120,22 @@ impl Baseline {
 
     /// The value of a measure over all sessions; `None` where the baseline does not know it.
     pub fn value(&self, measure: &Measure) -> Option<Value> {
-        self.quotient(measure, &self.totals)
+        self.reader(measure)?(&self.totals)
     }
 
-    /// The value of a measure in one session.
-    pub fn value_in(&self, session: &BaselineSession, measure: &Measure) -> Option<Value> {
-        self.quotient(measure, &session.values)
-    }
-
-    fn quotient(&self, measure: &Measure, values: &[i64]) -> Option<Value> {
-        let of = |metric: &Metric| {
-            let place = self.metrics.iter().position(|name| key_of(name) == metric.key)?;
-            values.get(place).copied()
+    /// How a measure is read from the values of one session, or of all: its places are sought once. `None` where the baseline does not know it.
+    pub fn reader(&self, measure: &Measure) -> Option<impl Fn(&[i64]) -> Option<Value> + use<>> {
+        let place = |metric: &Metric| self.metrics.iter().position(|name| key_of(name) == metric.key);
+        let part = place(measure.part)?;
+        let whole = match measure.whole {
+            Some(whole) => Some(place(whole)?),
+            None => None,
         };
-        let whole = measure.whole.map_or(Some(1), |whole| of(whole).map(i64::unsigned_abs))?;
-        Some(Value { part: of(measure.part)?, whole })
+        Some(move |values: &[i64]| {
+            let of = |place: usize| values.get(place).copied();
+            let whole = whole.map_or(Some(1), |whole| of(whole).map(i64::unsigned_abs))?;
+            Some(Value { part: of(part)?, whole })
+        })
     }
 
     /// Writes the file: one line per session, so that a change of one is one line of a diff.

@@ -197,18 +197,16 @@ struct Side {
 
 impl Side {
     fn of(run: &Baseline, measure: &Measure, pairs: &[(&BaselineSession, &BaselineSession)], which: usize) -> Side {
-        let of = |key: &str, session: &BaselineSession| {
-            let part = metric_of(key)?;
-            run.value_in(session, &Measure { part, whole: None }).map(|value| value.part)
-        };
+        let of = |key: &str| run.reader(&Measure { part: metric_of(key)?, whole: None });
+        let (failures, calls, own) = (of(measure.failures()), of("calls"), run.reader(measure));
         let sessions = || pairs.iter().map(|(was, is)| if which == 0 { was } else { is });
         // A baseline that does not say which sessions fail is compared as a whole.
-        let fails = |session: &BaselineSession| of(measure.failures(), session).is_some_and(|failed| failed > 0);
-        let is_empty = |session: &BaselineSession| !fails(session) && of("calls", session) == Some(0);
+        let fails = |session: &BaselineSession| read(failures.as_ref(), session).is_some_and(|failed| failed.part > 0);
+        let is_empty = |session: &BaselineSession| !fails(session) && read(calls.as_ref(), session).is_some_and(|calls| calls.part == 0);
         let places = |is: &dyn Fn(&BaselineSession) -> bool| {
             (0..).zip(sessions()).filter(|(_, session)| is(session)).map(|(place, _)| place).collect()
         };
-        let values: Vec<Option<Value>> = sessions().map(|session| run.value_in(session, measure)).collect();
+        let values: Vec<Option<Value>> = sessions().map(|session| read(own.as_ref(), session)).collect();
         let value = |value: &Option<Value>| value.unwrap_or(Value { part: 0, whole: 0 });
         let wholes = values.iter().map(|of| signed(value(of).whole));
         let sums = Sums {
@@ -219,6 +217,11 @@ impl Side {
         };
         Side { is_known: run.value(measure).is_some(), values, sums: sums.of_priced(measure) }
     }
+}
+
+/// What a measure comes to in a session; `None` where the run does not know it.
+fn read(reader: Option<&impl Fn(&[i64]) -> Option<Value>>, session: &BaselineSession) -> Option<Value> {
+    reader?(&session.values)
 }
 
 /// The places of the sessions that neither run fails.
