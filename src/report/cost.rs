@@ -8,7 +8,7 @@ use super::field::Fields;
 use super::record::any::Record;
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
-use super::words::{counted, dollars, first_few, grouped, percent, short_dollars};
+use super::words::{counted, dollars, grouped, percent, short_dollars};
 use super::{answer, cautions, cost_figures, notes, refetch};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Replay};
@@ -69,22 +69,16 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     }
 }
 
-/// Which part of each cost is the summariser's, and what all costs suppose.
+/// What costs suppose, and which part of them is the summarisers'.
 fn summarisers(priced: &Priced<'_>) -> String {
-    let of = |replay: &Replay| {
-        let nano_usd = replay.bill.with(priced.cache).summariser.nano_usd;
-        (replay.compares() && nano_usd > 0).then(|| format!("{} {}", replay.policy, short_dollars(signed(nano_usd))))
-    };
-    let parts: Vec<String> = priced.replays.iter().filter_map(of).collect();
-    if parts.is_empty() {
-        return "Costs hold if runs stay as long.".to_owned();
-    }
+    let of = |replay: &Replay| replay.bill.with(priced.cache).summariser.nano_usd;
+    let parts: Vec<u64> = priced.replays.iter().filter(|replay| replay.compares()).map(of).filter(|nano_usd| *nano_usd > 0).collect();
+    let (Some(least), Some(most)) = (parts.iter().min(), parts.iter().max()) else { return "Costs hold if runs stay as long.".to_owned() };
+    let [least, most] = [least, most].map(|nano_usd| short_dollars(signed(*nano_usd)));
+    let range = if least == most { least } else { format!("{least} to {most}") };
     let column = COST_BESIDE.header.replace('\u{ad}', "");
-    format!("Costs hold if runs stay as long. Of them, the summariser's: {}; `{column}` leaves it out.", first_few(&parts, NAMED))
+    format!("Costs hold if runs stay as long; `{column}` leaves out summarisers, which take {range} of them.")
 }
-
-/// So many policies are named in a line.
-const NAMED: usize = 3;
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {
     Column { priority: 2, ..Column::number(key, header, Unit::Money, provenance).says(meaning).better(Better::Less) }
