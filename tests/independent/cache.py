@@ -11,15 +11,15 @@ call of this one.
 """
 
 import datetime
-import gzip
-import json
 import os
 import sys
 import tomllib
 
+from lines import records as objects
+
 NEAR = 1024
 # A model that the tables do not have.
-NO_CACHE = {"lookback": 20, "lifetime": 0, "long_lifetime": 0, "unknown": True}
+NO_CACHE = {"lookback": 20, "lifetime": 0, "long_lifetime": 0}
 OPENINGS = (
     "<local-command-",
     "<command-name>",
@@ -33,25 +33,14 @@ OPENINGS = (
 
 
 def records(path):
-    opened = gzip.open if path.endswith(".gz") else open
-    decoder = json.JSONDecoder()
+    """The records of a file, each message but replies once."""
     seen = set()
-    with opened(path, "rt", encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            rest = line.strip()
-            while rest:
-                try:
-                    value, end = decoder.raw_decode(rest)
-                except ValueError:
-                    break
-                rest = rest[end:].lstrip()
-                if not isinstance(value, dict):
-                    continue
-                if value.get("uuid") and value.get("type") != "assistant":
-                    if value["uuid"] in seen:
-                        continue
-                    seen.add(value["uuid"])
-                yield value
+    for value in objects(path):
+        if value.get("uuid") and value.get("type") != "assistant":
+            if value["uuid"] in seen:
+                continue
+            seen.add(value["uuid"])
+        yield value
 
 
 def millis(text):

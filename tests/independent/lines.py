@@ -1,11 +1,13 @@
 """What the scripts share: the objects of a file of JSON lines, and the line that they print of a file's calls."""
+import gzip
 import json
 
 
 def records(path):
     """Each object of the lines, several on a line among them; what stands behind damage in a line is left out."""
+    opened = gzip.open if path.endswith(".gz") else open
     decoder = json.JSONDecoder()
-    with open(path, encoding="utf-8", errors="replace") as lines:
+    with opened(path, "rt", encoding="utf-8", errors="replace") as lines:
         for line in lines:
             rest = line.strip()
             while rest:
