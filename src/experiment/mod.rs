@@ -63,7 +63,7 @@ pub use origin::sample;
 pub use outliers::{Outlier, UsageOutlier, usage_outliers};
 pub use own::{Own, OwnAgent, OwnSettings, choose as recorded_under, is_manual, lies_below, own_agents};
 pub use price::{calibrate, check_model, price, reads};
-pub use reach::{JUMP_QUANTILES, Jumps, NeverReached, jumps, near, never_reached, thresholds};
+pub use reach::{JUMP_QUANTILES, Jumps, NeverReached, acts, jumps, near, never_reached, thresholds};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
 pub use recording::{Beside, RecordedSession, Recording, own_error, recording};
 pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};

@@ -16,7 +16,7 @@ const NEAR: u64 = 80;
 const ACTIONS: [EventKind; 5] = [EventKind::Truncate, EventKind::Prune, EventKind::Compact, EventKind::Drop, EventKind::Reset];
 
 /// Does a policy do anything, or would it have had to?
-pub(super) fn acts(totals: &Totals) -> bool {
+pub fn acts(totals: &Totals) -> bool {
     totals.overflows > 0 || ACTIONS.iter().any(|kind| totals.events_of(*kind) > 0)
 }
 

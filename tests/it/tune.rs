@@ -12,7 +12,7 @@ use ctxsim::experiment::{
 use ctxsim::policy::Policy;
 use ctxsim::render::markdown;
 use ctxsim::report::{Found, tune};
-use ctxsim::sim::Refetching;
+use ctxsim::sim::{EventKind, Refetching};
 use ctxsim::statistics::{Bars, Keeping, Sample, Within};
 use ctxsim::trace::Trace;
 use std::path::Path;
@@ -297,6 +297,16 @@ fn recommends_where_the_sessions_bear_it_and_refuses_where_not() {
     let impossible = [Bound::parse("tokens <= 1").unwrap()];
     let refused = tuned(&tables, &policy, &axes, &impossible, &enough, "tokens");
     assert!(matches!(&refused.verdict, Verdict::NoneAllowed(broken) if broken == &["tokens <= 1"]), "{:?}", refused.verdict);
+    // Sessions in which the policy cuts results as before under either setting say nothing of them.
+    let mut cutting = policy.clone();
+    cutting.set("tool_max_bytes", "4000").unwrap();
+    let mut short = samples.clone();
+    short.traces.keep(|_, trace| trace().calls.len() < 8);
+    let apart = Split { training: many(&samples, 6), held_out: many(&short, 20), ..enough.clone() };
+    let found = tuned(&tables, &cutting, &axes, &none, &apart, "tokens");
+    let best = found.best.as_ref().unwrap();
+    assert!(best.held_out.totals.events_of(EventKind::Truncate) > 0 && best.held_out.is_as(&found.default.held_out));
+    assert_eq!(found.verdict, Verdict::NotReached, "{:?}", found.difference);
     // A parameter that decides nothing is left as it is.
     let idle = [Axis::parse("grep_line_chars=400..600", &policy).unwrap()];
     let idle = tuned(&tables, &policy, &idle, &none, &enough, "tokens");

@@ -26,6 +26,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Did another setting come to the same over all sessions, whatever they are summed by?
+    pub fn is_as(&self, other: &Row) -> bool {
+        (&self.totals, &self.charges) == (&other.totals, &other.charges)
+    }
+
     /// The value of a measure.
     pub fn value(&self, measure: &Measure) -> Value {
         measure.of(&self.totals, &self.charges)

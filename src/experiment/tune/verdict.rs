@@ -47,7 +47,8 @@ pub enum Verdict {
     Estimated,
     /// There are too few sessions to judge by: so many more are needed at the least.
     TooFew(u64),
-    /// In no held-out session (in no session at all, where nothing was found) does either setting do anything: they say nothing of it.
+    /// In no held-out session (in no session at all, where nothing was found) does either setting do anything, or anything else than the other: they say nothing
+    /// of it.
     NotReached,
 }
 
@@ -137,7 +138,7 @@ impl Tuned {
         if best.setting.values.is_empty() {
             return if by.acted { Verdict::DefaultIsBest } else { Verdict::NotReached };
         }
-        if !trials.iter().any(|trial| acts(&trial.held_out.totals)) {
+        if !trials.iter().any(|trial| acts(&trial.held_out.totals)) || best.held_out.is_as(&self.default.held_out) {
             return Verdict::NotReached;
         }
         let which = |wanted: Keeping| {

@@ -1,7 +1,7 @@
 //! What is said of a setting that was found: the verdict, the gain, what stands at an edge, what breaks.
 
 use crate::experiment::tune::{Bound, FEWEST, Split, Trial, Verdict, telling};
-use crate::experiment::{NeverReached, Row, Unit, never_reached};
+use crate::experiment::{NeverReached, Row, Unit, acts, never_reached};
 use crate::policy::{Facts, figure};
 use crate::report::asked::Found;
 use crate::report::measures::{against, phrase};
@@ -106,10 +106,12 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
         Verdict::TooFew(more) => vec![too_few(found, *more)],
         Verdict::NotReached => vec![format!(
             "Cannot judge: {}, so that they say nothing of its settings.",
-            if tuned.best.as_ref().is_some_and(|best| best.setting.values.is_empty()) {
-                "no session comes to where the policy acts, under any setting that was looked at".to_owned()
-            } else {
-                format!("none of {on} comes to where the policy acts, under {point} or {setting}")
+            match &tuned.best {
+                Some(best) if best.setting.values.is_empty() => {
+                    "no session comes to where the policy acts, under any setting that was looked at".to_owned()
+                }
+                Some(best) if acts(&best.held_out.totals) => format!("{setting} changes nothing in {on}"),
+                _ => format!("none of {on} comes to where the policy acts, under {point} or {setting}"),
             }
         )],
     };
