@@ -27,13 +27,19 @@ pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) 
     let replays: Vec<&Replay> = replays.collect();
     let unknown = windows(&replays, WindowFrom::Policy, "window not known for");
     let outgrown = windows(&replays, WindowFrom::Outgrown, "known window smaller than recorded prompts of");
-    shrunk(&[corpus]).into_iter().chain(unknown).chain(outgrown).chain(versions).chain(without_overhead(corpus)).collect()
+    shrunk(&[corpus], corpus.facts.calls)
+        .into_iter()
+        .chain(unknown)
+        .chain(outgrown)
+        .chain(versions)
+        .chain(without_overhead(corpus))
+        .collect()
 }
 
 /// Sessions of which something removed text without a note, where more than a tenth of the calls are theirs: a replay takes that for gone under every policy.
-pub fn shrunk(corpora: &[&Corpus]) -> Option<String> {
+/// `all` are the calls of all these corpora: a part of a corpus has no facts of its own.
+pub fn shrunk(corpora: &[&Corpus], all: u64) -> Option<String> {
     let (sessions, calls) = shrunk_unnoted(corpora, &Catalog::builtin().ok()?);
-    let all: u64 = corpora.iter().map(|corpus| corpus.facts.calls).sum();
     let what = "text was removed that the logs do not note: a larger limit would keep more than these figures say";
     (calls * 10 > all).then(|| format!("of {} ({} of {}) {what}", counted(sessions, "session"), grouped(calls), counted(all, "call")))
 }

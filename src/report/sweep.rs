@@ -36,7 +36,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let rows: Vec<(&Judged<'_>, String)> = shown.iter().map(|bundle| (bundle.judged, bundle.words(swept))).collect();
     let lines = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged));
     let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged)).chain(notes::manual_undone(&[swept.corpus]));
-    let lines = lines.chain(cautions::told(cautions::shrunk(&[swept.corpus])));
+    let lines = lines.chain(cautions::told(cautions::shrunk(&[swept.corpus], swept.corpus.facts.calls)));
     let lines: Vec<String> = lines.collect();
     let mut sections = Vec::new();
     if !lines.is_empty() {

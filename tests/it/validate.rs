@@ -161,6 +161,22 @@ fn text_that_was_removed_without_a_note_is_said() {
         };
         assert!(said("fell.jsonl") && !said("whole.jsonl"), "{command}");
     }
+    // A half of a corpus has no facts of its own: `tune` counts the calls of both.
+    for (fallen, caution) in [(1, None), (4, Some("! of 4 sessions (24 of 72 calls) text was removed"))] {
+        let many = folder.path().join(fallen.to_string());
+        fs::create_dir(&many).unwrap();
+        for session in 0..12 {
+            let log = run(&format!("s{session}"), 9_000, 500, 6);
+            let log = if session < fallen { log.replace("\"prompt\":10500", "\"prompt\":5000") } else { log };
+            fs::write(many.join(format!("{session}.jsonl")), log).unwrap();
+        }
+        let shown = ctxsim(
+            &many,
+            &["tune", ".", "-p", "../p.toml", "-q", "--params", "limit=1000..50000", "--settings", "4", "--minimise", "tokens"],
+        );
+        assert_eq!(shown.contains("text was removed"), caution.is_some(), "{shown}");
+        assert!(caution.is_none_or(|caution| shown.contains(caution)), "{shown}");
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
     let title =
         format!("{}: {}; {sessions}, {} to search and {} to test", found.policy.name, short(found), grouped(training), grouped(held_out));
     let mut sections = vec![Section::facts(facts(found)), table(found).titled("On the sessions to test, simulated:")];
-    let shrunk = cautions::told(cautions::shrunk(&[&found.split.training, &found.split.held_out]));
+    let shrunk = cautions::told(cautions::shrunk(&[&found.split.training, &found.split.held_out], found.split.facts.calls));
     sections.extend(left_out(found).into_iter().chain(shrunk).map(|words| Section::lines(vec![words])));
     sections.extend(below);
     Screen { title, sections, ..Screen::default() }
