@@ -56,7 +56,8 @@ fn screen(corpus: &Corpus, by_kind: &[(Evidence, Vec<&Distance>)], window: u64) 
         sections.push(table.titled("Kept by the newest tokens, estimated; from, to: 90 %"));
     }
     let lines = by_kind.first().map_or(&[][..], |(_, lines)| lines.as_slice());
-    sections.extend(of_presets(lines, window).map(|sentence| Section::lines(vec![sentence])));
+    let says_where = curves.first().is_some_and(|curve| !curve.is_of_few(FEWEST));
+    sections.extend(of_presets(lines, window).filter(|_| says_where).map(|sentence| Section::lines(vec![sentence])));
     Screen { title: heading(corpus), sections, ..Screen::default() }
 }
 

@@ -57,6 +57,8 @@ fn few_cases_are_told_as_such() {
     corpus.traces.keep(|_, trace| trace().calls.len() == fullest);
     let few = "to tool results in 1 session: too few to say where a limit should stand (5 of both at the least)";
     assert!(lines(&corpus).contains(few) && !lines(&corpus).contains("bends"), "{}", lines(&corpus));
+    let screen = format!("{:?}", curve(&corpus, 200_000, None).screen);
+    assert!(screen.contains("too few to say") && !screen.contains("newest presets would keep"), "{screen}");
     assert!(title(&corpus).ends_with("in 1 session: too few to conclude from"), "{}", title(&corpus));
 
     let none = [Policy::load("none").unwrap()];
