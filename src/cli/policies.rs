@@ -199,8 +199,8 @@ impl Policies {
 
     /// Automatic compactions that the agents' own presets predict within a call, and all of them.
     pub fn predicted(&self, corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<(u64, u64), Failure> {
-        // Agents compacted in their own windows, whichever one the policies are asked about.
-        let settings = ReplaySettings { window: None, ..self.settings(catalog, logs) };
+        // Agents compacted in the windows of their own models, whichever ones the policies are asked about.
+        let settings = ReplaySettings { window: None, model: None, ..self.settings(catalog, logs) };
         let recorders = Policies::default().with_settings(recorders()?, &[], logs)?;
         let tested = backtest(corpus, &recorders, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
         let ended =

@@ -72,7 +72,8 @@ pub fn cost(priced: &Priced<'_>) -> Report {
 /// What costs suppose, and which part of them is the summarisers'.
 fn summarisers(priced: &Priced<'_>) -> String {
     let of = |replay: &Replay| replay.bill.with(priced.cache).summariser.nano_usd;
-    let parts: Vec<u64> = priced.replays.iter().filter(|replay| replay.compares()).map(of).filter(|nano_usd| *nano_usd > 0).collect();
+    let rows = priced.baselines.with_own(priced.replays);
+    let parts: Vec<u64> = rows.filter(|replay| replay.compares()).map(of).filter(|nano_usd| *nano_usd > 0).collect();
     let (Some(least), Some(most)) = (parts.iter().min(), parts.iter().max()) else { return "Costs hold if runs stay as long.".to_owned() };
     let [least, most] = [least, most].map(|nano_usd| short_dollars(signed(*nano_usd)));
     let range = if least == most { least } else { format!("{least} to {most}") };

@@ -34,7 +34,8 @@ fn named(tied: &[&Setting], all: &[&Setting]) -> String {
     let params: Vec<&str> = tied.first().map_or_else(Vec::new, |setting| setting.values.iter().map(|(param, _)| param.as_str()).collect());
     let values: Vec<(&str, Vec<&str>)> = params.iter().map(|param| (*param, values(tied, param))).collect();
     if values.iter().map(|(_, values)| values.len()).product::<usize>() != tied.len() {
-        let words: Vec<String> = tied.iter().map(|setting| setting.words()).collect();
+        let words = |setting: &&Setting| if setting.values.is_empty() { "its own settings".to_owned() } else { setting.words() };
+        let words: Vec<String> = tied.iter().map(words).collect();
         return first_few(&words, NAMED);
     }
     let of_param = |(param, values): &(&str, Vec<&str>)| match (values.as_slice(), is_a_run(values, &self::values(all, param))) {
