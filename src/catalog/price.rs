@@ -45,6 +45,19 @@ pub struct Rates {
     pub output: Rate,
 }
 
+impl Rates {
+    fn times(&self, percent: u64) -> Rates {
+        let times = |rate: Rate| Rate(u64::try_from(u128::from(rate.0) * u128::from(percent) / 100).unwrap_or(u64::MAX));
+        Rates {
+            input: times(self.input),
+            cache_read: times(self.cache_read),
+            cache_write: times(self.cache_write),
+            cache_write_1h: times(self.cache_write_1h),
+            output: times(self.output),
+        }
+    }
+}
+
 /// The prices of a model from some day on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Price {
@@ -61,6 +74,12 @@ pub struct Price {
 }
 
 impl Price {
+    /// So many percent of each of them.
+    pub(super) fn times(&self, percent: u64) -> Price {
+        let tiers = self.tiers.iter().map(|(above, rates)| (*above, rates.times(percent))).collect();
+        Price { rates: self.rates.times(percent), tiers, ..self.clone() }
+    }
+
     /// Do they hold at a time, in milliseconds since 1970?
     pub(super) fn holds_at(&self, time: i64) -> bool {
         let then = |moment: jiff::Timestamp| {

@@ -21,6 +21,8 @@ const NO_RATES: Rates = Rates { input: Rate(0), cache_read: Rate(0), cache_write
 pub struct Prices {
     /// By the model's id, the rows in order of time.
     by_id: BTreeMap<String, Vec<Price>>,
+    /// The same where a model costs otherwise, by how its name begins there.
+    regional: BTreeMap<String, BTreeMap<String, Vec<Price>>>,
     /// The day of the table: its prices hold where a log has no times.
     as_of: i64,
     /// Prices that a user has brought; they win.
@@ -45,7 +47,16 @@ impl Prices {
         }
         // What holds at some hours alone comes behind what holds for the rest of the same days.
         by_id.values_mut().for_each(|rows| rows.arrange_by_key(|price| (price.from, price.is_limited())));
-        Ok(Prices { by_id, as_of, own: None })
+        let mut regional: BTreeMap<String, BTreeMap<String, Vec<Price>>> = BTreeMap::new();
+        for Region { begins, percent, models } in table.regions {
+            let priced = models.into_iter().map(|model| match by_id.get(&model) {
+                Some(rows) => Ok((model, rows.iter().map(|price| price.times(percent)).collect())),
+                None => Err(CatalogError::Price { model }),
+            });
+            let priced = priced.collect::<Result<BTreeMap<String, Vec<Price>>, CatalogError>>()?;
+            begins.into_iter().for_each(|front| regional.entry(front).or_default().extend(priced.clone()));
+        }
+        Ok(Prices { by_id, regional, as_of, own: None })
     }
 
     /// Takes prices from the text of LiteLLM's or models.dev's own JSON, which win over those that ship with the program.
@@ -64,7 +75,9 @@ impl Prices {
         if FREE.iter().any(|mark| name.ends_with(mark)) {
             return Some(&NOTHING);
         }
-        let rows = self.by_id.get(id?)?;
+        let plain = name.rsplit('/').next().unwrap_or(name);
+        let region = self.regional.iter().find(|(front, _)| plain.starts_with(front.as_str()));
+        let rows = region.and_then(|(_, rows)| rows.get(id?)).or_else(|| self.by_id.get(id?))?;
         let time = time.unwrap_or(self.as_of);
         rows.iter().rev().find(|price| price.holds_at(time)).or_else(|| rows.first())
     }
@@ -80,6 +93,16 @@ impl Prices {
 struct Table {
     as_of: String,
     prices: Vec<Row>,
+    #[serde(default)]
+    regions: Vec<Region>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Region {
+    begins: Vec<String>,
+    percent: u64,
+    models: Vec<String>,
 }
 
 #[derive(Deserialize)]

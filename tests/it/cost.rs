@@ -3,7 +3,7 @@
 use crate::made::{self, Tables};
 use crate::references::WIDE;
 use crate::support::{ctxsim, files, python, read_all, rows, shared};
-use ctxsim::catalog::{CatalogError, Prices, Rate};
+use ctxsim::catalog::{CatalogError, Prices, Rate, Rates};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::{Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, bills, check, prunes};
 use ctxsim::policy::Plan;
@@ -161,6 +161,27 @@ fn prices_are_read_as_litellm_and_models_dev_publish_them() {
     let unread = |text: &str| Tables::builtin().prices.with_file(text).unwrap_err().to_string();
     assert!(unread("{\n\"m\": nan}").contains("line 2"), "{}", unread("{\n\"m\": nan}"));
     assert!(matches!(tables.prices.with_file("{}"), Err(CatalogError::PriceFile(_))));
+}
+
+/// Bedrock's endpoints of a region cost more for Claude 4.5 and later, also above a tier; the global one and older models do not.
+#[test]
+fn bedrocks_regions_have_their_own_prices() {
+    let tables = Tables::builtin();
+    let rates = |name: &str, prompt: u64| *tables.prices.of(name, tables.catalog.billed_as(name), None).unwrap().rates(prompt);
+    let dollars = |rates: Rates| {
+        [rates.input, rates.cache_read, rates.cache_write, rates.cache_write_1h, rates.output].map(|rate| rate.0 as f64 / 1e6)
+    };
+    let sonnet = |front: &str| format!("{front}anthropic.claude-sonnet-4-5-20250929-v1:0");
+    for front in ["bedrock/us.", "eu.", "jp.", "au.", "apac."] {
+        assert_eq!(dollars(rates(&sonnet(front), 1_000)), [3.3, 0.33, 4.125, 6.6, 16.5], "{front}");
+    }
+    assert_eq!(dollars(rates(&sonnet("us."), 300_000))[..3], [6.6, 0.66, 8.25]);
+    assert_eq!(dollars(rates(&sonnet("us-gov."), 1_000))[0], 3.6);
+    for front in ["global.", "", "bedrock/"] {
+        assert_eq!(dollars(rates(&sonnet(front), 1_000)), [3.0, 0.3, 3.75, 6.0, 15.0], "{front}");
+    }
+    assert_eq!(rates("us.anthropic.claude-sonnet-4-20250514-v1:0", 1_000), rates("claude-sonnet-4", 1_000));
+    assert_eq!(dollars(rates("eu.anthropic.claude-opus-4-6-v1", 1_000))[0], 5.5);
 }
 
 #[test]
