@@ -13,8 +13,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const DEEPEST: usize = 64;
 
 /// The clusters in which sessions are drawn.
-pub fn sample(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> Sample {
-    Sample::new(origins(traces.into_iter().map(|trace| Lineage::of(trace.borrow()))))
+pub fn sample(traces: impl IntoIterator<Item = impl Borrow<Trace>> + Clone) -> Sample {
+    Sample::new(origins(lineages(traces)))
 }
 
 /// What of a session is known among others. Ids are kept as hashes: there is one of each session.
@@ -28,14 +28,42 @@ pub(super) struct Lineage {
     is_copy: bool,
 }
 
+/// The replies of a session that have an id: what each is known by, and whether another session has it as its own.
+fn replies(trace: &Trace) -> impl Iterator<Item = (u64, bool)> {
+    let replies = trace.messages.iter().filter(|message| message.role == Role::Assistant);
+    replies.filter_map(|message| Some((message.key?.get() as u64, message.copy)))
+}
+
 impl Lineage {
-    pub fn of(trace: &Trace) -> Lineage {
+    fn of(trace: &Trace) -> Lineage {
         let hash = |id: &str| xxh3_64(id.as_bytes());
-        let known = || trace.messages.iter().filter(|message| message.key.is_some() && message.role == Role::Assistant);
-        let copied = known().find(|message| message.copy);
-        let begin = copied.or_else(|| known().next()).and_then(|message| message.key).map(|key| key.get() as u64);
+        let copied = replies(trace).find(|(_, copy)| *copy);
+        let begin = copied.or_else(|| replies(trace).next()).map(|(reply, _)| reply);
         Lineage { id: hash(&trace.id), parent: trace.parent.as_deref().map(hash), project: trace.project, begin, is_copy: copied.is_some() }
     }
+}
+
+/// What of each session is known among others. A fork whose log lacks the beginning of its session has that of the session that holds the first reply that it copies.
+pub(super) fn lineages(traces: impl IntoIterator<Item = impl Borrow<Trace>> + Clone) -> Vec<Lineage> {
+    let mut all: Vec<Lineage> = traces.clone().into_iter().map(|trace| Lineage::of(trace.borrow())).collect();
+    let begun: BTreeSet<u64> = all.iter().filter(|one| !one.is_copy).filter_map(|one| one.begin).collect();
+    let lacking = all.iter().filter(|one| one.is_copy).filter_map(|one| one.begin).filter(|begin| !begun.contains(begin));
+    let mut held_by: BTreeMap<u64, Option<u64>> = lacking.map(|begin| (begin, None)).collect();
+    if held_by.is_empty() {
+        return all;
+    }
+    for (trace, lineage) in traces.into_iter().zip(&all) {
+        for (reply, _) in replies(trace.borrow()).filter(|(_, copy)| !copy) {
+            held_by.entry(reply).and_modify(|held_by| *held_by = lineage.begin);
+        }
+    }
+    for one in all.iter_mut().filter(|one| one.is_copy) {
+        for _ in 0..DEEPEST {
+            let Some(begin) = one.begin.and_then(|begin| *held_by.get(&begin)?) else { break };
+            one.begin = Some(begin);
+        }
+    }
+    all
 }
 
 /// Where each session belongs. A family is numbered by the rank of the session that started it.
@@ -80,7 +108,7 @@ fn origins_of(all: &[Lineage]) -> Vec<Origin> {
 /// For each session the id of the first one of its family.
 pub(super) fn roots(traces: &List<Trace>) -> Vec<String> {
     let ids: Vec<String> = traces.each().map(|trace| trace.id.clone()).collect();
-    let families = origins(traces.each().map(|trace| Lineage::of(&trace)));
+    let families = origins(lineages(traces.each()));
     families.iter().map(|origin| ids.get(origin.family as usize).cloned().unwrap_or_default()).collect()
 }
 

@@ -108,6 +108,19 @@ fn fewer_than_five_sessions_and_forks_of_one_are_not_judged() {
     assert_eq!(of(5, &|number| number), (5, 5, 1, true, true));
     assert_eq!(of(6, &|_| 0), (6, 1, 1, false, false));
     assert_eq!(of(7, &|number| number / 2 * 2), (7, 4, 1, false, false));
+    // A fork that lacks the first reply of its session, and one of that fork.
+    let whole = || (0..7).map(|number| session(number, number, ""));
+    let lines = |text: &str, kept: &[usize]| kept.iter().map(|line| format!("{}\n", text.lines().nth(*line).unwrap())).collect::<String>();
+    let all: Vec<String> = whole().collect();
+    let fork = lines(&all[1], &[0]) + &lines(&all[0], &[3, 4]) + &lines(&all[1], &[5, 6]);
+    let of_fork = lines(&all[2], &[0]) + &lines(&all[1], &[5, 6]) + &lines(&all[2], &[5, 6]);
+    let path = folder.path().join("cut.jsonl");
+    let clusters = |forks: [&str; 2]| {
+        fs::write(&path, all[0].clone() + &forks.concat() + &all[3..].concat()).unwrap();
+        sample(corpus(&catalog, &[Path::new(&path)]).traces.each()).clusters()
+    };
+    assert_eq!(clusters([&fork, &of_fork]), 5);
+    assert_eq!(clusters([&fork, &all[2]]), 6);
 }
 
 /// No text is reused, the recorded list price is compared, and two projects are too few to be drawn.

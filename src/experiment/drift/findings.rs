@@ -15,7 +15,7 @@ use super::sample::{LeftOut, Session, observe};
 use super::separate::{Separated, separate};
 use crate::catalog::{Catalog, Family};
 use crate::corpus::{Corpus, Vocabularies};
-use crate::experiment::origin::origins;
+use crate::experiment::origin::{lineages, origins};
 use crate::experiment::replay::{Ready, ReplaySettings, ready};
 use crate::list::List;
 use crate::policy::{Policy, PolicyError};
@@ -222,8 +222,14 @@ fn estimators<'a>(policies: &'a Own<'_>, counted: Counted) -> Vec<(&'a str, Rule
 /// Compares all estimators with the recorded usage of a corpus, and replays policies for the consequences.
 pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, PolicyError> {
     let catalog = settings.replay.catalog;
-    let sessions =
-        List::made(&corpus.traces, |place| corpus.traces.at(place).map(|trace| settings.observe(&trace, place)).unwrap_or_default());
+    let lineages = lineages(corpus.traces.each());
+    let observed = |place: usize| {
+        let (trace, lineage) = corpus.traces.at(place).zip(lineages.get(place))?;
+        let mut session = settings.observe(&trace, place);
+        session.lineage = *lineage;
+        Some(session)
+    };
+    let sessions = List::made(&corpus.traces, |place| observed(place).unwrap_or_default());
     let halves = deal(sessions.each());
     let own = own_estimators(corpus, settings)?;
     let rules = estimators(&own, settings.counted(corpus));

@@ -163,7 +163,6 @@ impl Session {
             source: if trace.parent.is_some() { format!("{agent}, sub-agents") } else { agent.to_owned() },
             version: trace.version.clone(),
             counted_as: model.filter(|model| own_vocabulary(model).is_some()).map(|model| model.family),
-            lineage: Lineage::of(trace),
             hash: xxh3_64(format!("{}\0{}", trace.agent, trace.id).as_bytes()),
             ..Session::default()
         }

@@ -4,7 +4,7 @@ use crate::corpus::Corpus;
 use crate::experiment::charges::Billing;
 use crate::experiment::measure::{Measure, Value, key_of};
 use crate::experiment::metric::{Metric, judged_by};
-use crate::experiment::origin::{Lineage, origins};
+use crate::experiment::origin::{lineages, origins};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
 use crate::list::Arrange;
@@ -75,7 +75,7 @@ impl Baseline {
             .traces
             .each()
             .zip(figures.each())
-            .zip(origins(corpus.traces.each().map(|trace| Lineage::of(&trace))))
+            .zip(origins(lineages(corpus.traces.each())))
             .map(|((trace, figures), origin)| BaselineSession {
                 session: session_name(&trace),
                 digest: digest(&trace),
