@@ -6,7 +6,8 @@ use crate::support::{ctxsim, read_all, rows};
 use crate::truth::{corpus, differences};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::impose;
-use ctxsim::experiment::replay;
+use ctxsim::experiment::{RecordedSummaries, replay};
+use ctxsim::sim::RecordedSummary;
 use ctxsim::trace::CompactionRow;
 use serde_json::{Value, json as json_of};
 use std::fs;
@@ -459,5 +460,31 @@ fn calls_without_a_price_or_usage_are_named_beside_the_cost() {
         assert!(shown.contains("f the row `recorded` 1 of 3 calls have no price"), "{shown}");
         assert!(shown.contains(" of the prompt tokens and $"), "{shown}");
         assert!(shown.contains(" of the cost are estimated (no usage)."), "{shown}");
+    }
+}
+
+/// A mark that a publishing tool wrote says nothing of how long a summary was: what its request replied does, where that is recorded.
+#[test]
+fn a_redacted_summary_has_the_size_that_its_request_replied_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = |summary: &str, output: Option<u64>| {
+        let mut compaction = json_of!({ "kind": "compact", "automatic": true, "summary": summary });
+        if let Some(output) = output {
+            compaction["call"] = json_of!({ "id": "sum", "usage": { "prompt": 9_000, "output": output, "reasoning": 100 } });
+        }
+        let log = Native::new(json_of!({}))
+            .asked("Begin", "Begun", 8_000, 20)
+            .line(json_of!({ "compaction": compaction }))
+            .asked("On", "Done", 2_000, 20);
+        let path = log.write(folder.path(), "redacted.jsonl");
+        let corpus = corpus(&Catalog::builtin().unwrap(), &[Path::new(&path)]);
+        RecordedSummaries::fit(corpus.traces.each()).all().map(|fitted| (fitted.model, fitted.events))
+    };
+    for mark in ["[REDACTED]", "<redacted>", " [redacted:text:prt_1]\n", "REDACTED", "**REDACTED**", ""] {
+        assert_eq!(fitted(mark, None), None, "{mark}");
+        assert_eq!(fitted(mark, Some(900)), Some((RecordedSummary::Constant(800), 1)), "{mark}");
+    }
+    for words in ["[REDACTED] asked for two things, and [REDACTED] is done", "<summary>redacted parts are left out</summary>"] {
+        assert!(fitted(words, None).is_some_and(|(_, events)| events == 1), "{words}");
     }
 }

@@ -136,7 +136,7 @@ impl Session<'_> {
         let kept = |message: &Message| end.zip(message.time).is_some_and(|(end, time)| time > end);
         self.made.cut(Compaction {
             automatic: Some(true),
-            summary: summary.compacted_content.as_ref().map(|content| self.made.scale.weigh(&text_of(&content.parts))),
+            summary: summary.compacted_content.as_ref().and_then(|content| self.made.scale.weigh_summary(&text_of(&content.parts))),
             kept_from: self.made.transcript.messages.iter().position(kept),
             time,
             ..Compaction::default()

@@ -442,7 +442,7 @@ impl Session<'_> {
             },
             tokens_before: data.pre_compaction_tokens.known().ok().flatten(),
             tokens_after: data.post_compaction_tokens.known().ok().flatten(),
-            summary: (!data.summary_content.is_empty()).then(|| self.made.scale.weigh(&data.summary_content)),
+            summary: self.made.scale.weigh_summary(&data.summary_content),
             // It runs beside the conversation: what was said meanwhile stays.
             kept_from: Some(began.unwrap_or(before)),
             call,

@@ -284,7 +284,7 @@ impl Session<'_> {
         let id = data.compaction_id.id().to_owned();
         let end = data.shadowed_range.as_ref().map(|range| range.end);
         self.made.cut(Compaction {
-            summary: Some(self.made.scale.weigh(&data.summary.joined(|piece| Some(&*piece.text)))),
+            summary: self.made.scale.weigh_summary(&data.summary.joined(|piece| Some(&*piece.text))),
             kept_from: end.map(|end| self.places.iter().find(|(seq, _)| *seq > end).map_or(before, |(_, index)| *index)),
             call: usage.map(|usage| Call { id, model: data.model.to_string(), usage: Some(usage), unchained: true, ..Call::default() }),
             time: event.time,

@@ -130,7 +130,7 @@ impl Session<'_> {
         let anchor = record.anchor_message.as_ref();
         // The kinds that are known (a change of the provider) do not tell whether the size was the cause.
         self.made.cut(Compaction {
-            summary: Some(self.made.scale.weigh(&record.summary_text)),
+            summary: self.made.scale.weigh_summary(&record.summary_text),
             kept_from: anchor.and_then(|anchor| self.ends.get(&*anchor.id).copied()),
             time: millis(&record.timestamp),
             ..Compaction::default()

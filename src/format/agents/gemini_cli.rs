@@ -285,7 +285,8 @@ impl<'s> Session<'s> {
             return;
         }
         let kept_from = new.iter().filter_map(|entry| self.live(&entry.id)).min();
-        let summary = new.iter().find(|entry| self.live(&entry.id).is_none()).map(|entry| self.made.scale.weigh(&text_of(&entry.content)));
+        let summary = new.iter().find(|entry| self.live(&entry.id).is_none());
+        let summary = summary.and_then(|entry| self.made.scale.weigh_summary(&text_of(&entry.content)));
         self.made.transcript.compactions.push(Compaction { before: self.held.len(), summary, kept_from, ..Compaction::default() });
         // What follows the newest message that is known has arrived since; what stands before it is the summary and its answer.
         let newest = new.iter().rposition(|entry| self.live(&entry.id).is_some());

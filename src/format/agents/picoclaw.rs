@@ -103,7 +103,7 @@ fn summarise(made: &mut Recorder<'_>, summary: &str, before: usize, kept_from: u
     }
     made.transcript.compactions.push(Compaction {
         before,
-        summary: (!summary.is_empty()).then(|| made.scale.weigh(summary)),
+        summary: made.scale.weigh_summary(summary),
         kept_from: Some(kept_from),
         ..Compaction::default()
     });

@@ -216,7 +216,7 @@ impl Stats {
 impl Agent {
     fn entry(&mut self, mut written: ChatMessage, entry: &Entry, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) {
         if entry.tags.iter().flatten().any(|tag| &**tag == "summary") {
-            return self.summary(scale.weigh(&text_of(&written.content)));
+            return self.summary(scale.weigh_summary(&text_of(&written.content)));
         }
         if let Some(answered) = entry.tool_call_ids.iter().flatten().next() {
             written.tool_call_id = Words(answered.to_string().into());
@@ -246,12 +246,7 @@ impl Agent {
     }
 
     /// A condenser of forks of the agent writes its summary into the history.
-    fn summary(&mut self, summary: Text) {
-        self.compactions.push(Compaction {
-            before: self.messages.len(),
-            automatic: Some(true),
-            summary: Some(summary),
-            ..Compaction::default()
-        });
+    fn summary(&mut self, summary: Option<Text>) {
+        self.compactions.push(Compaction { before: self.messages.len(), automatic: Some(true), summary, ..Compaction::default() });
     }
 }

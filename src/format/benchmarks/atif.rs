@@ -209,7 +209,7 @@ impl Run<'_> {
         self.rewritten = summary.is_empty();
         self.made.compact(Compaction {
             automatic: Some(true),
-            summary: (!summary.is_empty()).then(|| self.made.scale.weigh(&summary)),
+            summary: self.made.scale.weigh_summary(&summary),
             time: millis(&step.timestamp),
             ..Compaction::default()
         });

@@ -119,7 +119,7 @@ fn read_summaries(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn Fn
             transcript.compactions.push(Compaction {
                 before: transcript.messages.len(),
                 automatic: Some(true),
-                summary: Some(scale.weigh(&output)),
+                summary: scale.weigh_summary(&output),
                 call: Some(Call { id, model: model_name.to_string(), unchained: true, ..Call::default() }),
                 time: millis(&timestamp),
                 ..Compaction::default()

@@ -211,7 +211,7 @@ impl Session {
             }
             for mut compaction in compactions.drain(..) {
                 compaction.before = self.transcript.messages.len();
-                compaction.summary = compaction.summary.map(|summary| scale.weigh(summary.as_str()));
+                compaction.summary = compaction.summary.and_then(|summary| scale.weigh_summary(summary.as_str()));
                 self.transcript.compactions.push(compaction);
             }
             self.interrupted |= message.role == Role::Assistant && message.call.is_none();
@@ -227,7 +227,7 @@ impl Session {
     fn reply(&mut self, reply: Entry, asked: &str, hidden: bool, scale: &dyn Scale) {
         for mut compaction in reply.compactions {
             compaction.before = self.transcript.messages.len();
-            compaction.summary = compaction.summary.map(|summary| scale.weigh(summary.as_str()));
+            compaction.summary = compaction.summary.and_then(|summary| scale.weigh_summary(summary.as_str()));
             self.transcript.compactions.push(compaction);
         }
         let mut replied = false;

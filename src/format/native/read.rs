@@ -353,7 +353,10 @@ impl Session {
             tokens_after: tokens(written.tokens_after),
             duration_ms: tokens(written.duration_ms),
             incompatible: written.incompatible,
-            summary: written.summary.as_ref().map(|summary| known(&written.measured, || scale.weigh(summary))),
+            summary: written.summary.as_ref().and_then(|summary| match &written.measured {
+                Some(measured) => Some(measured.text()),
+                None => scale.weigh_summary(summary),
+            }),
             kept_from,
             taken,
             call: written.call.as_ref().map(|call| self.call(&call.id, &call.model, call.usage.as_ref(), call.unchained, number, source)),

@@ -243,7 +243,7 @@ impl<'s> Conversation<'s> {
             self.boundary(record, &CompactMetadata::default(), None);
         }
         if let Some(compaction) = self.unsummarised.take().and_then(|index| self.made.transcript.compactions.get_mut(index)) {
-            compaction.summary = Some(self.made.scale.weigh(&text));
+            compaction.summary = self.made.scale.weigh_summary(&text);
         }
     }
 

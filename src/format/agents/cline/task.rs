@@ -42,7 +42,7 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
                 calls.broken = true;
             }
             Kind::Condensed { before, after, summary } => {
-                let summary = summary.as_deref().map(|summary| scale.weigh(summary));
+                let summary = summary.as_deref().and_then(|summary| scale.weigh_summary(summary));
                 let at = transcript.messages.len();
                 let sizes = Compaction { tokens_before: *before, tokens_after: *after, ..compaction(at, summary, entry.time) };
                 transcript.compactions.push(sizes);
@@ -103,7 +103,7 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
             model = spoken.model_info.as_ref().map_or_else(String::new, |info| info.model_id.to_string());
             if spoken.is_summary == Some(true) || spoken.is_truncation_marker == Some(true) {
                 let text = words(&spoken);
-                let summary = (spoken.is_summary == Some(true)).then(|| scale.weigh(&text.join("\n")));
+                let summary = (spoken.is_summary == Some(true)).then(|| scale.weigh_summary(&text.join("\n"))).flatten();
                 transcript.compactions.push(Compaction { kept_from: Some(at), ..compaction(at, summary, time) });
             } else {
                 let said = messages(&spoken, &mut weigher, lose).into_iter();

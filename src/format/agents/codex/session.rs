@@ -295,7 +295,7 @@ impl<'s> Session<'s> {
         self.close();
         self.instructions = None;
         let sealed = || Some(Text { tokens: compacted.sealed_tokens()?, ..Text::default() });
-        let summary = (!compacted.message.is_empty()).then(|| self.made.scale.weigh(&compacted.message)).or_else(sealed);
+        let summary = self.made.scale.weigh_summary(&compacted.message).or_else(sealed);
         // Usage without a response before this point is that of the summariser.
         let call = self.pending.take();
         self.made.compact(Compaction { summary, call, time, ..Compaction::default() });

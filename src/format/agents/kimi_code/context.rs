@@ -279,7 +279,7 @@ impl<'s> Context<'s> {
 
     fn compaction(&mut self, record: &Record<'_>, lose: Lose<'_>) {
         let summary = if record.context_summary.is_empty() { text_or_json(record.summary) } else { record.context_summary.to_string() };
-        let summary = self.made.scale.weigh(&summary);
+        let summary = self.made.scale.weigh_summary(&summary);
         // Newer versions keep what a person typed, from all over the conversation; older ones kept its end.
         let counts = [record.kept_user_message_count, record.compacted_count].map(|count| count.known().ok().flatten());
         let kept = match counts {
@@ -294,7 +294,7 @@ impl<'s> Context<'s> {
         self.shown = [None].into_iter().chain(kept).collect();
         let automatic = self.compacting.take().flatten();
         self.close();
-        self.compacted(CompactionKind::Compact, record, Some(summary), kept_from, automatic, lose);
+        self.compacted(CompactionKind::Compact, record, summary, kept_from, automatic, lose);
     }
 
     fn compacted(

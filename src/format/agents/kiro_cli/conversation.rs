@@ -159,7 +159,7 @@ pub fn read(text: &str, made: &mut Recorder<'_>, lose: Lose<'_>) -> Result<(), &
     if let Some((summary, request)) = &conversation.latest_summary {
         // What it stands for is cut off: the conversation begins with it.
         let call = request.as_ref().map(|request| request.call(lose)).filter(|call| call.usage.is_some());
-        let summary = Some(made.scale.weigh(summary));
+        let summary = made.scale.weigh_summary(summary);
         made.transcript.compactions.push(Compaction { summary, kept_from: Some(0), call, ..Compaction::default() });
     }
     Ok(())

@@ -355,7 +355,7 @@ impl<'s> Session<'s> {
         let kept_from = self.kept_from();
         self.made.compact(Compaction {
             automatic: asked.automatic,
-            summary: Some(self.made.scale.weigh(&open.summary_text)),
+            summary: self.made.scale.weigh_summary(&open.summary_text),
             kept_from: Some(kept_from),
             call,
             time: open.time,

@@ -233,7 +233,7 @@ impl Run<'_> {
         self.calls.push(Waiting::Condensation(self.made.transcript.compactions.len()));
         self.made.compact(Compaction {
             automatic: Some(true),
-            summary: (!arguments.summary.is_empty()).then(|| self.made.scale.weigh(&arguments.summary)),
+            summary: self.made.scale.weigh_summary(&arguments.summary),
             kept_from,
             time: millis(&event.timestamp),
             ..Compaction::default()

@@ -166,7 +166,7 @@ impl<'s> Run<'s> {
         let id = condensation.llm_response_id.to_string();
         self.made.compact(Compaction {
             automatic: Some(true),
-            summary: Some(&condensation.summary).filter(|summary| !summary.is_empty()).map(|summary| self.made.scale.weigh(summary)),
+            summary: self.made.scale.weigh_summary(&condensation.summary),
             kept_from,
             call: usage.map(|usage| Call { id, model, usage: Some(usage), unchained: false, ..Call::default() }),
             time: millis(&event.timestamp),

@@ -308,7 +308,7 @@ impl Session<'_> {
         let call = self.summary_call(entry, lose);
         self.made.compact(Compaction {
             tokens_before: entry.tokens_before.known().ok().flatten(),
-            summary: Some(self.made.scale.weigh(&entry.summary)),
+            summary: self.made.scale.weigh_summary(&entry.summary),
             kept_from,
             automatic: std::mem::take(&mut self.flushed).then_some(true),
             call,

@@ -226,7 +226,7 @@ impl<'s> Session<'s> {
             kind: if pruned { CompactionKind::Prune } else { CompactionKind::Compact },
             tokens_before: tokens(compression.info.original_token_count),
             tokens_after: tokens(compression.info.new_token_count),
-            summary: new.filter(|_| !pruned).map(|content| self.made.scale.weigh(&text_of(&content.pieces()))),
+            summary: new.filter(|_| !pruned).and_then(|content| self.made.scale.weigh_summary(&text_of(&content.pieces()))),
             kept_from: if pruned { None } else { Some(kept_from.unwrap_or(before)) },
             taken: taken.into_iter().filter(|(message, _)| !stays.contains(message)).collect(),
             time,

@@ -157,7 +157,7 @@ impl<'s> Chat<'s> {
     }
 
     fn compacted(&mut self, summary: &str, time: Option<i64>) {
-        let summary = Some(self.made.scale.weigh(summary));
+        let summary = self.made.scale.weigh_summary(summary);
         self.made.compact(Compaction { summary, time, ..Compaction::default() });
     }
 

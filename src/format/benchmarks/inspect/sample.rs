@@ -241,7 +241,7 @@ impl Reading<'_> {
         session.keys = keys.iter().map(|key| (*key, known.get(key).copied().unwrap_or(compaction.before))).collect();
         let summary = (compaction.kind == CompactionKind::Compact).then_some(new).flatten();
         if let Some(Ok(written)) = summary.and_then(|at| input.get(at)).map(|raw| serde_json::from_str::<Written>(raw.get())) {
-            compaction.summary = Some(self.scale.weigh(&self.text(&written.content)));
+            compaction.summary = self.scale.weigh_summary(&self.text(&written.content));
         }
         if let Some(session) = self.sessions.get_mut(index) {
             session.transcript.compactions.push(compaction);
