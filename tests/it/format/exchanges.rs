@@ -288,6 +288,16 @@ fn a_call_makes_the_reply_of_one_conversation() {
     assert_eq!(counted(["uTask 9|cfunctions.look:0 9".to_owned()].into_iter().chain((0..9).map(called))), (10, 9));
 }
 
+/// A greeting stands first, and later conversations begin so: whichever goes on with it, each call counts.
+#[test]
+fn no_call_is_lost_where_conversations_begin_alike() {
+    let of = |exchanges: &[&str]| counted(exchanges.iter().map(|exchange| (*exchange).to_owned()));
+    assert_eq!(of(&["uHi|aHello!", "uHi|aHello!|uQuestion|aAnswer"]), (2, 0));
+    assert_eq!(of(&["uHi|aHello!", "uHi|aHello!", "uHi|aHello!|uQuestion|aAnswer", "uHi|aHello!|uOther|aElse"]), (4, 0));
+    assert_eq!(of(&["uHi|aHello!", "uHi|aHello!|uQuestion|aAnswer", "uHi|aHello!|uOther|aElse"]).0, 3);
+    assert_eq!(of(&["uHi|aHello!", "uHi|aWelcome.|uQuestion|aAnswer"]).0, 2);
+}
+
 /// The day in the first message is another one in each request.
 #[test]
 fn a_reply_behind_what_changes_counts_once() {
