@@ -67,8 +67,12 @@ impl Pack for (Outcome, Option<Parting>) {}
 impl Diff {
     /// By session the prompt tokens under each policy; `None` where one of them fails it, for then they are of other calls.
     pub fn prompt_tokens(&self) -> Vec<Option<[u64; 2]>> {
+        self.tokens(|totals| totals.prompt_tokens)
+    }
+
+    fn tokens(&self, of: fn(&Totals) -> u64) -> Vec<Option<[u64; 2]>> {
         let [one, other] = &self.replays;
-        let tokens = |outcome: &Outcome| outcome.ended_at().is_none().then_some(outcome.totals.prompt_tokens);
+        let tokens = |outcome: &Outcome| outcome.ended_at().is_none().then(|| of(&outcome.totals));
         one.outcomes.each().zip(other.outcomes.each()).map(|(one, other)| Some([tokens(&one)?, tokens(&other)?])).collect()
     }
 
@@ -93,8 +97,17 @@ impl Diff {
 
     /// How the prompt tokens of the second policy differ from those of the first, over the sessions that both bring to their end. Absent for too few.
     pub fn difference(&self, corpus: &Corpus) -> Option<Difference> {
+        self.difference_of(corpus, |totals| totals.prompt_tokens)
+    }
+
+    /// The same with what summarisers take.
+    pub fn difference_with_summarisers(&self, corpus: &Corpus) -> Option<Difference> {
+        self.difference_of(corpus, |totals| totals.prompt_tokens + totals.summariser_tokens)
+    }
+
+    fn difference_of(&self, corpus: &Corpus, of: fn(&Totals) -> u64) -> Option<Difference> {
         let sampling = Sampling::of(sample(corpus.traces.each()), RESAMPLES, SEED);
-        let sessions = self.prompt_tokens();
+        let sessions = self.tokens(of);
         let places = |is: &dyn Fn(&Option<[u64; 2]>) -> bool| {
             (0..).zip(&sessions).filter(|(_, tokens)| is(tokens)).map(|(place, _)| place).collect()
         };

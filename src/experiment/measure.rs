@@ -126,6 +126,11 @@ impl Measure {
         if self.known_from() == KnownFrom::ClosedLoop { "net_failed_sessions" } else { "failed_sessions" }
     }
 
+    /// Is it the sum of prompt tokens, in which the requests of summarisers are not?
+    pub fn leaves_out_summarisers(&self) -> bool {
+        self.part.key == "prompt_tokens" && self.whole.is_none()
+    }
+
     /// What it takes to know it.
     pub fn known_from(&self) -> KnownFrom {
         self.parts().map(|metric| metric.known_from).max().unwrap_or(KnownFrom::Replay)

@@ -7,8 +7,7 @@ use super::record::diff::{DiffRecord, difference};
 use super::words::{counted, first_few, grouped, percent};
 use super::{answer, cautions, explain, finding, judged, notes};
 use crate::corpus::Corpus;
-use crate::experiment::metric::metric_of;
-use crate::experiment::{Diff, Direction, Dropped, Measure, Objective, Parting, Replay, Side, found, sample};
+use crate::experiment::{Diff, Difference, Direction, Dropped, Parting, Replay, Side, found, sample};
 use crate::list::Arrange;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::statistics::{Bars, FEWEST, Finding, WORTH};
@@ -136,9 +135,9 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let difference = diff.difference(corpus);
     let judged = found(difference.as_ref(), Direction::Minimise, &bars);
     let compared = diff.compared();
-    let tokens = [&compared[0], &compared[1]].map(|totals| totals.summariser_tokens);
-    let summarised = objective().and_then(|objective| judged::summarised(&objective, difference.as_ref(), tokens, &bars));
-    let (summarised, stays) = summarised.unwrap_or_else(|| (String::new(), true));
+    let summarised = |difference: &Difference| difference.summarised(diff.difference_with_summarisers(corpus)?);
+    let told = |difference| judged::told(difference, summarised(difference), Direction::Minimise, &bars);
+    let (summarised, stays) = difference.as_ref().map_or_else(|| (String::new(), true), told);
     let told = difference.map_or_else(String::new, |difference| {
         format!(", {}{summarised}", finding::difference(&difference, &bars, &|tokens| grouped(tokens.unsigned_abs())))
     });
@@ -187,12 +186,6 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         lines.push(format!("What {name} did first where they part: {}; {overflows}.", first_few(&kinds, kinds.len())));
     }
     lines
-}
-
-/// What the two are judged by.
-fn objective() -> Option<Objective> {
-    let part = metric_of("prompt_tokens")?;
-    Some(Objective { measure: Measure { part, whole: None }, direction: Direction::Minimise })
 }
 
 fn share(part: u64, whole: u64) -> String {

@@ -17,6 +17,19 @@ pub struct Judged<'a> {
     pub setting: &'a Setting,
     pub row: &'a Row,
     pub verdict: Judgement,
+    /// The verdict in words.
+    pub words: String,
+    /// How it stands to the own setting of its policy, in words; nothing for that one.
+    pub against_own: &'static str,
+}
+
+/// What the setting that comes out first is called, and what comes to more than the uncertainty beside it.
+#[derive(Clone, Copy)]
+pub struct First {
+    pub name: &'static str,
+    beyond: &'static str,
+    /// Sessions that it fails.
+    failed: u64,
 }
 
 impl Swept<'_> {
@@ -35,6 +48,47 @@ impl Swept<'_> {
         judgements(self.rows, &by)
     }
 
+    /// The row of a policy's own setting, and its place.
+    fn own_of(&self, row: &Row) -> Option<(usize, &Row)> {
+        let own = self.own.get(self.settings.get(row.setting)?.base)?;
+        self.rows.iter().enumerate().find(|(_, row)| row.setting == *own)
+    }
+
+    /// What summarisers make of a setting's difference from the own one of its policy, in words, and what stands against calling it better; nothing where it is.
+    pub fn told(&self, row: &Row, own: &Row, difference: Option<&Difference>) -> (String, Option<String>) {
+        let Objective { measure, direction } = &self.objective;
+        let summarised = |difference| told(difference, row.summarised(own, difference, measure, self.sampling), *direction, &self.bars);
+        let (words, stays) = difference.map_or_else(|| (String::new(), true), summarised);
+        (words, but(&row.totals, &own.totals, stays))
+    }
+
+    /// Does something stand against calling a setting better, which is so by what is sought?
+    fn is_but(&self, row: &Row, verdict: &Judgement) -> bool {
+        let Some((against, (_, own))) = verdict.own.zip(self.own_of(row)) else { return false };
+        against.finding == Finding::Better && self.told(row, own, against.difference.as_ref()).1.is_some()
+    }
+
+    /// What the setting that comes out first is called, by the rule of the sentence on it: `best` where it is called better than the own one of its policy, where it is
+    /// that one, and where that one is not allowed; else it comes to the least, or the most.
+    pub fn first(&self, judgements: &[Judgement]) -> First {
+        let found = self.rows.iter().zip(judgements).find(|(_, verdict)| verdict.standing == Standing::Best);
+        let is_best = |(row, verdict): (&Row, &Judgement)| match verdict.own.map(|own| own.finding) {
+            None => true,
+            Some(Finding::Better) => !self.is_but(row, verdict),
+            Some(Finding::Worse) => {
+                let own = self.own_of(row).and_then(|(place, _)| judgements.get(place));
+                own.is_some_and(|own| matches!(own.standing, Standing::Breaks | Standing::CannotTell))
+            }
+            Some(Finding::NoDifference(_) | Finding::CannotJudge) => false,
+        };
+        let (name, beyond) = match self.objective.direction {
+            _ if found.is_none_or(is_best) => ("best", "worse"),
+            Direction::Minimise => ("least", "more"),
+            Direction::Maximise => ("most", "less"),
+        };
+        First { name, beyond, failed: found.map_or(0, |(row, _)| row.failed_sessions()) }
+    }
+
     /// The name of the policy that a setting turns.
     pub fn policy(&self, setting: &Setting) -> &str {
         self.bases.get(setting.base).map_or("", |policy| policy.name.as_str())
@@ -47,12 +101,11 @@ pub fn if_as_long(measure: &Measure) -> &'static str {
 }
 
 /// What summarisers take beside prompt tokens, in words, and whether it leaves the finding as it is.
-pub fn summarised(objective: &Objective, difference: Option<&Difference>, tokens: [u64; 2], bars: &Bars) -> Option<(String, bool)> {
-    let difference = difference?;
-    let Summarised { more, with } = difference.summarised(&objective.measure, tokens)?;
+pub fn told(difference: &Difference, summarised: Option<Summarised>, direction: Direction, bars: &Bars) -> (String, bool) {
+    let Some(Summarised { more, with }) = summarised else { return (String::new(), true) };
     let than = if more > 0 { "more" } else { "fewer" };
     let words = format!("; summarisers take {} {than}: {} with them", three_digits(more.unsigned_abs()), finding::share(with.share.value));
-    Some((words, with.finding(objective.direction, bars) == difference.finding(objective.direction, bars)))
+    (words, with.finding(direction, bars) == difference.finding(direction, bars))
 }
 
 /// What stands against calling one thing better than another: sessions that it fails, reused text that it loses, what its summariser takes. Nothing where it is.
@@ -79,9 +132,17 @@ pub fn trade(best: &Totals, own: &Totals) -> Option<String> {
 
 /// All settings: those that are allowed first, from the best on.
 pub fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
-    let rows = swept.rows.iter().zip(swept.judgements()).filter_map(|(row, verdict)| {
+    let judgements = swept.judgements();
+    let first = swept.first(&judgements);
+    let rows = swept.rows.iter().zip(judgements).filter_map(|(row, verdict)| {
         let setting = swept.settings.get(row.setting)?;
-        Some(Judged { policy: swept.policy(setting), setting, row, verdict })
+        let words = words(row, &verdict, swept.constraints, first);
+        let against_own = match (verdict.own, swept.objective.direction) {
+            (Some(_), Direction::Minimise) if swept.is_but(row, &verdict) => "less",
+            (Some(_), Direction::Maximise) if swept.is_but(row, &verdict) => "more",
+            (own, _) => own.map_or("", |own| finding::named(own.finding)),
+        };
+        Some(Judged { policy: swept.policy(setting), setting, row, verdict, words, against_own })
     });
     let mut judged: Vec<Judged<'a>> = rows.collect();
     let objective = swept.objective;
@@ -154,8 +215,8 @@ impl Bundle<'_, '_> {
     }
 }
 
-/// A verdict in words.
-pub fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
+/// A verdict in words, where the setting that comes out first is called so.
+pub fn words(row: &Row, verdict: &Judgement, constraints: &[Constraint], first: First) -> String {
     let named = |places: &[usize]| {
         let named = places.iter().filter_map(|place| constraints.get(*place)).map(|constraint| constraint.words.as_str());
         named.collect::<Vec<_>>().join(", ")
@@ -163,11 +224,12 @@ pub fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
     // Where no setting is known to keep all constraints, the best of the others is none that could be recommended.
     let cannot_tell = || if verdict.untold.is_empty() { String::new() } else { format!(", cannot tell {}", named(&verdict.untold)) };
     match verdict.standing {
-        Standing::Best => format!("best{}", cannot_tell()),
+        Standing::Best => format!("{}{}", first.name, cannot_tell()),
         Standing::Equal => format!("as good{}", cannot_tell()),
         Standing::NoDifference(within) => format!("{}{}", finding::named(Finding::NoDifference(within)), cannot_tell()),
         Standing::CannotJudge => format!("{}{}", finding::named(Finding::CannotJudge), cannot_tell()),
-        Standing::Worse => format!("worse{}", cannot_tell()),
+        Standing::Worse if row.failed_sessions() > first.failed => format!("worse{}", cannot_tell()),
+        Standing::Worse => format!("{}{}", first.beyond, cannot_tell()),
         Standing::CannotTell => format!("cannot tell {}", named(&verdict.untold)),
         Standing::Breaks => format!("breaks {}", named(&verdict.broken)),
     }

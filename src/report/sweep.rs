@@ -4,7 +4,7 @@ use super::asked::{Billed, Swept};
 use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, cells, column, tabled};
-use super::judged::{self, Bundle, Judged, bundled, but, judged, words};
+use super::judged::{self, Bundle, Judged, bundled, judged};
 use super::measures::{CLOSED_LOOP, against, bound_cell, cell, share_cell};
 use super::record::any::Record;
 use super::record::sweep::SweepRecord;
@@ -85,16 +85,14 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let Some(Against { finding, difference }) = best.verdict.own else {
         return Some(format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy));
     };
-    let tokens = best.row.summarisers_beside(own.row);
-    let summarised = tokens.and_then(|tokens| judged::summarised(&swept.objective, difference.as_ref(), tokens, &swept.bars));
-    let (summarised, stays) = summarised.unwrap_or_else(|| (String::new(), true));
+    let (summarised, but) = swept.told(best.row, own.row, difference.as_ref());
     let values = against(&measure, [best.row, own.row], "", difference.as_ref(), &swept.bars) + &summarised;
     let (failed, of_own) = (best.row.failed_sessions(), own.row.failed_sessions());
     let fewer =
         if failed < of_own { format!("; it fails {} instead of {}", counted(failed, "session"), grouped(of_own)) } else { String::new() };
     Some(match finding {
         Finding::Better => {
-            let but = but(&best.row.totals, &own.row.totals, stays).map(|but| format!("; but it {but}"));
+            let but = but.map(|but| format!("; but it {but}"));
             let comes = match (&but, swept.objective.direction) {
                 (None, _) => "is better than",
                 _ if failed < of_own => "fails fewer sessions than",
@@ -231,7 +229,7 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     let priority = if swept.constraints.len() == 1 && rows.iter().any(|(judged, _)| asked(judged)) { 0 } else { 1 };
     fields
         .with(Column { priority, ..Column::name("verdict", "verdict") }, move |(judged, _)| {
-            let words = words(&judged.verdict, swept.constraints);
+            let words = &judged.words;
             let short = words.split(' ').next().filter(|_| priority == 0 && judged.verdict.standing == Standing::Breaks);
             Cell::Name(short.map_or(words.clone(), |breaks| format!("{breaks} it")))
         })
@@ -270,12 +268,12 @@ fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'stati
         let mut row = vec![
             Cell::Name(judged.policy.to_owned()),
             Cell::Name(setting.clone()),
-            Cell::Name(words(&judged.verdict, swept.constraints)),
+            Cell::name(&judged.words),
             Cell::Name(if judged.verdict.on_front { "yes" } else { "" }.to_owned()),
             cell(judged.row.value(measure), measure),
             bound(spread.map(|(low, _)| *low)),
             bound(spread.map(|(_, high)| *high)),
-            Cell::Name(judged.verdict.own.map_or_else(String::new, |own| finding::named(own.finding).to_owned())),
+            Cell::name(judged.against_own),
         ];
         let difference = judged.verdict.own.and_then(|own| own.difference).filter(|own| own.whole.is_some()).map(|own| own.share);
         let of: [fn(Estimate) -> f64; 3] = [|share| share.value, |share| share.low, |share| share.high];

@@ -26,7 +26,7 @@ pub(super) fn ties(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     };
     let named: Vec<String> = swept.bases.iter().enumerate().filter_map(of_base).collect();
     let shown = if best.setting.distance(swept.bases) == 0.0 { "the policy's own" } else { "the nearest of them to the policy's own" };
-    Some(format!("{} are equally good: {}. Shown as best is {shown}.", counted(count as u64, "setting"), named.join("; ")))
+    Some(format!("{} are equally good: {}. Shown as {} is {shown}.", counted(count as u64, "setting"), named.join("; "), best.words))
 }
 
 /// Some settings of one policy: by the values of each parameter where they are all combinations of them, else one by one.

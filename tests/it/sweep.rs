@@ -8,7 +8,7 @@ use ctxsim::experiment::{
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
 use ctxsim::statistics::{Bars, Finding, Origin, Sample, Within};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -254,6 +254,45 @@ fn sessions_that_either_setting_fails_and_those_without_a_call_are_not_compared(
     assert!(sampling.difference(&few(112), &few(100)).is_none());
 }
 
+/// What summarisers take in one session alone moves a difference, and its interval is that of what it comes to with them.
+#[test]
+fn a_difference_with_summarisers_has_an_interval_of_its_own() {
+    let sampling = Sampling::of(Sample::apart(8), 400, 1);
+    let prompts = Measure::parse("prompt_tokens").unwrap();
+    let row = |prompts: [i64; 8], tokens: [i64; 8]| {
+        let sums = [prompts, [0; 8], tokens].map(|parts| Sums { parts: parts.to_vec(), ..Sums::default() });
+        Row { sums: sums.to_vec(), ..Row::default() }
+    };
+    let (own, best) = (row([100; 8], [100; 8]), row([90; 8], [90, 90, 90, 150, 90, 90, 90, 90]));
+    let difference = best.difference(&own, &sampling).unwrap();
+    let Some(summarised) = best.summarised(&own, &difference, &prompts, &sampling) else { panic!("{difference:?}") };
+    let bars = Bars { worth: 0.02, ..Bars::default() };
+    let found = [&difference, &summarised.with].map(|difference| difference.finding(Direction::Minimise, &bars));
+    assert_eq!(found, [Finding::Better, Finding::NoDifference(Within::Sampling)]);
+    assert_eq!((summarised.more, summarised.with.values), (60, [780, 800]));
+    // What holds them already has no second figure, and what is hardly more is not told.
+    assert_eq!(best.summarised(&own, &difference, &Measure::parse("tokens").unwrap(), &sampling), None);
+    assert_eq!(row([90; 8], [91, 90, 90, 90, 90, 90, 90, 90]).summarised(&own, &difference, &prompts, &sampling), None);
+}
+
+/// The table calls a setting the best where the sentence above it calls it better, and no more than the least where something stands against that.
+#[test]
+fn the_table_says_no_more_than_the_sentence() {
+    let verdicts = |words: &[&str]| {
+        let words = [&[LOGS, "-q", "-p", "pi", "--window", "100k"], words].concat();
+        let report: Value = serde_json::from_slice(&sweep(&[&words[..], &["--json"]].concat()).stdout).unwrap();
+        let of = |setting: &Value| setting["verdict"].as_str().unwrap().to_owned();
+        let text = String::from_utf8_lossy(&sweep(&words).stdout).split_whitespace().collect::<Vec<&str>>().join(" ");
+        (text, report["settings"].as_array().unwrap().iter().map(of).collect::<Vec<String>>())
+    };
+    let (text, found) = verdicts(&["--vary", "keepRecentTokens=10k,20k"]);
+    assert!(text.contains("comes to less than the defaults") && text.contains("; but it keeps"), "{text}");
+    assert_eq!(found, ["least", "more"], "{text}");
+    let (text, found) = verdicts(&["--vary", "reserveTokens=8k,16k", "--minimise", "compactions per call"]);
+    assert!(text.contains("is better than the defaults"), "{text}");
+    assert_eq!(found[0], "best", "{text}");
+}
+
 /// The session that `docs/references.md` works by hand, under as many results as stay.
 fn worked(words: &[&str]) -> Ran {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/references");
@@ -263,10 +302,11 @@ fn worked(words: &[&str]) -> Ran {
 
 #[test]
 fn what_is_sought_is_the_least_or_the_most() {
-    // The least is what the policy has by itself: nothing is turned.
-    for (direction, setting, tokens, turned) in [("--minimise", "1", 2_586, json!(null)), ("--maximise", "3", 3_751, json!("3"))] {
+    // The least is what the policy has by itself: nothing is turned. Of one session nothing is called better.
+    let cases = [("--minimise", "n=1,best", 2_586, json!(null)), ("--maximise", "n=3,most", 3_751, json!("3"))];
+    for (direction, setting, tokens, turned) in cases {
         let csv = worked(&["sweep", "--vary", "n=1,2,3", direction, "tokens", "--csv"]).stdout();
-        assert!(csv.lines().nth(1).unwrap().starts_with(&format!("newest-result,n={setting},best,yes,{tokens},")), "{direction}: {csv}");
+        assert!(csv.lines().nth(1).unwrap().starts_with(&format!("newest-result,{setting},yes,{tokens},")), "{direction}: {csv}");
         let tuned = worked(&["tune", "--params", "n=1..3", "--settings", "4", direction, "tokens", "--json"]).json();
         assert_eq!(tuned["best"]["params"]["n"], turned, "{direction}");
     }

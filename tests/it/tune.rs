@@ -112,7 +112,8 @@ fn report_of(verdict: Verdict, default: &Trial, best: Option<Trial>, decided: Op
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net_cost").unwrap() };
     let bounds = Bound::usual(&objective).unwrap();
     let (keeping, difference, bars, drawn) = (Vec::new(), None, Bars::default(), Sample::default());
-    let tuned = Tuned { objective, bounds, tried: 9, default: default.clone(), best, keeping, difference, bars, drawn, verdict };
+    let tuned =
+        Tuned { objective, bounds, tried: 9, default: default.clone(), best, keeping, difference, summarised: None, bars, drawn, verdict };
     let found = Found {
         policy: &policy,
         axes: &[],

@@ -41,11 +41,15 @@ impl Objective {
     }
 }
 
-/// What rows of settings have the sums of: what is sought, what is limited, and failed sessions, in the loop that is spoken of.
+/// What rows of settings have the sums of: what is sought, what is limited, failed sessions, in the loop that is spoken of, and all tokens, where what is sought
+/// leaves out those of summarisers.
 pub fn summed(objective: &Objective, limited: impl IntoIterator<Item = Measure>) -> Result<Vec<Measure>, SweepError> {
     let mut measures = vec![objective.measure];
     measures.extend(limited);
     measures.push(Measure::parse(objective.measure.failures())?);
+    if objective.measure.leaves_out_summarisers() {
+        measures.push(Measure::parse("tokens")?);
+    }
     Ok(measures)
 }
 

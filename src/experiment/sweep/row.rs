@@ -36,12 +36,6 @@ impl Row {
         measure.of(&self.totals, &self.charges)
     }
 
-    /// What summarisers take with this setting and with another one; `None` where one of them fails a session, for then other figures are over fewer.
-    pub fn summarisers_beside(&self, other: &Row) -> Option<[u64; 2]> {
-        let whole = [self, other].iter().all(|row| row.failed_sessions() == 0);
-        whole.then_some([self, other].map(|row| row.totals.summariser_tokens))
-    }
-
     /// Sessions that the setting fails, in the open loop or in the closed one, whichever fails more.
     pub fn failed_sessions(&self) -> u64 {
         self.totals.failed_sessions.max(self.charges.net_failed_sessions)

@@ -10,7 +10,6 @@ use crate::statistics::{
     Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, change, effective, finding, keeping, quotient, ratio, share,
 };
 use crate::trace::Trace;
-use crate::units::signed;
 use std::collections::BTreeSet;
 
 /// The sessions as they are drawn.
@@ -113,24 +112,18 @@ impl Difference {
 pub struct Summarised {
     /// So many tokens more are theirs.
     pub more: i64,
-    /// The difference with them, its interval as wide as without.
+    /// The difference with them, drawn by itself.
     pub with: Difference,
 }
 
 impl Difference {
-    /// The same of prompt tokens with what summarisers take under each of the two; `None` for other measures, and where that is no more than a tenth of the difference, or a thousandth of all.
-    pub fn summarised(&self, measure: &Measure, [one, other]: [u64; 2]) -> Option<Summarised> {
-        let [now, was] = self.values;
-        let (by, more, whole) = (now - was, signed(one) - signed(other), was + signed(other));
-        let is_told = measure.whole.is_none()
-            && measure.part.key == "prompt_tokens"
-            && whole > 0
-            && more.abs() * 10 > by.abs()
-            && more.abs() * 1_000 > whole;
-        let value = (by + more) as f64 / whole as f64;
-        let moved = value - self.share.value;
-        let share = Estimate { value, low: self.share.low + moved, high: self.share.high + moved };
-        is_told.then_some(Summarised { more, with: Difference { share, whole: Some(whole as f64), ..*self } })
+    /// A difference in prompt tokens beside one that holds what summarisers take too; `None` where that is no more than a tenth of the difference, or a thousandth
+    /// of all.
+    pub fn summarised(&self, with: Difference) -> Option<Summarised> {
+        let [by, by_with] = [self, &with].map(|difference| difference.values[0] - difference.values[1]);
+        let more = by_with - by;
+        let is_told = more.abs() * 10 > by.abs() && with.whole.is_some_and(|whole| (more.abs() * 1_000) as f64 > whole);
+        is_told.then_some(Summarised { more, with })
     }
 }
 
@@ -289,6 +282,12 @@ impl Row {
     /// How the objective, the first of what was asked for, differs from that of another row.
     pub fn difference(&self, other: &Row, sampling: &Sampling) -> Option<Difference> {
         self.difference_from(&sampling.drawn(other.sums_of(0)?), sampling)
+    }
+
+    /// What summarisers make of that difference in prompt tokens; `None` for other measures. Tokens with theirs are the last of what was asked for.
+    pub fn summarised(&self, other: &Row, difference: &Difference, measure: &Measure, sampling: &Sampling) -> Option<Summarised> {
+        let with = self.sums.last().zip(other.sums.last()).filter(|_| measure.leaves_out_summarisers());
+        difference.summarised(with.and_then(|(one, other)| sampling.difference(one, other))?)
     }
 
     /// The same from a row of which it is known what each draw makes of the objective.

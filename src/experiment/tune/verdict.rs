@@ -4,7 +4,7 @@ use super::asked::Tune;
 use super::bound::Bound;
 use super::split::Split;
 use crate::experiment::reach::acts;
-use crate::experiment::sweep::{Difference, Objective, Row, Sampling, Setting};
+use crate::experiment::sweep::{Difference, Objective, Row, Sampling, Setting, Summarised};
 use crate::statistics::{Bars, Finding, Keeping, Sample, Within, needed};
 use std::cmp::Ordering;
 
@@ -69,6 +69,8 @@ pub struct Tuned {
     pub keeping: Vec<Keeping>,
     /// That setting beside the defaults, on the held-out sessions; absent without such a setting, or with too few sessions.
     pub difference: Option<Difference>,
+    /// What summarisers make of it, where they are not in what is sought and it is worth a word.
+    pub summarised: Option<Summarised>,
     /// The bars that a difference must exceed to count.
     pub bars: Bars,
     /// How the held-out sessions are drawn.
@@ -97,6 +99,9 @@ impl Tuned {
         };
         let keeping = best.as_ref().map(keeping).unwrap_or_default();
         let difference = best.as_ref().and_then(|best| best.held_out.difference(&default.held_out, by.sampling));
+        let summarised = best.as_ref().zip(difference.as_ref());
+        let summarised = summarised
+            .and_then(|(best, difference)| best.held_out.summarised(&default.held_out, difference, &objective.measure, by.sampling));
         let bars = Bars { own_error: by.own_error, worth, anchored: split.facts.anchored() };
         let mut tuned = Tuned {
             objective,
@@ -106,6 +111,7 @@ impl Tuned {
             best,
             keeping,
             difference,
+            summarised,
             bars,
             drawn: by.sampling.sample.clone(),
             verdict: Verdict::DefaultIsBest,
@@ -166,7 +172,7 @@ impl Tuned {
         };
         match difference.finding(self.objective.direction, &self.bars) {
             _ if failed == Ordering::Less && fewer => Verdict::Recommended,
-            Finding::Better if !self.stays_better(best, difference) => Verdict::NotSummarised,
+            Finding::Better if !self.stays_better() => Verdict::NotSummarised,
             Finding::Better => Verdict::Recommended,
             Finding::Worse => Verdict::Worse,
             Finding::NoDifference(within) => Verdict::NoDifference(within, more_sessions(difference, &self.bars, held_out, split.percent)),
@@ -175,10 +181,9 @@ impl Tuned {
     }
 
     /// Is it better with what summarisers take too?
-    fn stays_better(&self, best: &Trial, difference: &Difference) -> bool {
-        let tokens = best.held_out.summarisers_beside(&self.default.held_out);
-        let summarised = tokens.and_then(|tokens| difference.summarised(&self.objective.measure, tokens));
-        summarised.is_none_or(|summarised| summarised.with.finding(self.objective.direction, &self.bars) == Finding::Better)
+    fn stays_better(&self) -> bool {
+        let found = |summarised: Summarised| summarised.with.finding(self.objective.direction, &self.bars);
+        self.summarised.is_none_or(|summarised| found(summarised) == Finding::Better)
     }
 }
 

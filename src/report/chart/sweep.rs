@@ -294,10 +294,11 @@ fn place(swept: &Swept<'_>, setting: &Setting, param: &str) -> Option<f64> {
 pub(super) fn marked(swept: &Swept<'_>, places: impl Fn(&[&Row]) -> Vec<(f64, f64)>) -> Vec<Marks> {
     let best = bests(swept);
     let own: Vec<&Row> = swept.rows.iter().filter(|row| swept.own.contains(&row.setting)).collect();
-    let name = if best.len() > 1 { "best, all equal" } else { "best" };
+    let all_equal = if best.len() > 1 { ", all equal" } else { "" };
+    let name = format!("{}{all_equal}", swept.first(&swept.judgements()).name);
     let whose = if swept.yours.iter().any(|words| !words.is_empty()) { "yours" } else { "defaults" };
     let marks = [
-        Marks { name: name.to_owned(), symbol: Symbol::Ring, hue: Hue::Recorded, points: places(&best) },
+        Marks { name, symbol: Symbol::Ring, hue: Hue::Recorded, points: places(&best) },
         Marks { name: whose.to_owned(), symbol: Symbol::Star, hue: Hue::Own, points: places(&own) },
     ];
     marks.into_iter().filter(|marks| !marks.points.is_empty()).collect()
@@ -328,14 +329,14 @@ fn bests<'a>(swept: &'a Swept<'_>) -> Vec<&'a Row> {
     of(Standing::Best).chain(of(Standing::Equal)).collect()
 }
 
-/// What the best setting gives up, where it is put forward: for a subtitle.
+/// What the setting that comes out first gives up, where that is less than the own one: for a subtitle.
 pub(super) fn given_up(swept: &Swept<'_>) -> String {
     let found = swept.rows.iter().zip(swept.judgements()).find(|(_, verdict)| verdict.standing == Standing::Best);
     let found = found.filter(|(_, verdict)| verdict.own.is_some_and(|own| own.finding == Finding::Better)).map(|(row, _)| row);
     let own = found.and_then(|row| swept.own.get(swept.settings.get(row.setting)?.base));
     let own = own.and_then(|own| swept.rows.iter().find(|row| row.setting == *own));
     let trade = found.zip(own).and_then(|(best, own)| judged::trade(&best.totals, &own.totals));
-    trade.map(|trade| format!("; the best {trade}")).unwrap_or_default()
+    trade.map(|trade| format!("; what comes out first {trade}")).unwrap_or_default()
 }
 
 /// The best setting by the rule of all verdicts: one that is no better than the policy's own setting, as far as can be known, is not put forward.
@@ -409,6 +410,7 @@ pub(super) fn quantity(measure: &Measure) -> Quantity {
 fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
     let measure = swept.objective.measure;
     let verdicts = swept.judgements();
+    let first = swept.first(&verdicts);
     let is_money = quantity(&measure) == Quantity::Money;
     let cell = |part: i64, whole: u64| match measure.whole {
         _ if is_money => Cell::Money(part / i64::try_from(whole.max(1)).unwrap_or(i64::MAX)),
@@ -428,7 +430,7 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
     Fields::<((&Setting, &Row), &Judgement)>::new()
         .with(Column::name("policy", "policy"), |((setting, _), _)| Cell::name(swept.policy(setting)))
         .with(Column::name("setting", "setting"), |((setting, _), _)| Cell::Name(setting.words()))
-        .with(Column::name("verdict", "verdict"), |(_, verdict)| Cell::Name(judged::words(verdict, swept.constraints)))
+        .with(Column::name("verdict", "verdict"), |((_, row), verdict)| Cell::Name(judged::words(row, verdict, swept.constraints, first)))
         .with(Column::name("measure", "measure"), |_| Cell::Name(measure.name()))
         .with(number("value", "value"), |((_, row), _)| value(row))
         .with(number("difference_low", "low"), |(_, verdict)| bound(verdict, |share| share.low))

@@ -5,7 +5,7 @@ use super::number::{ShareRecord, bound_number, number, round};
 use crate::experiment::{Against, Charges, Direction, Measure};
 use crate::report::asked::{Billed, Swept};
 use crate::report::finding;
-use crate::report::judged::{Judged, words};
+use crate::report::judged::Judged;
 use crate::statistics::LEVEL;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ impl SweepRecord {
             SettingRecord {
                 policy: judged.policy.to_owned(),
                 params: judged.setting.values.iter().cloned().collect(),
-                verdict: words(&judged.verdict, swept.constraints),
+                verdict: judged.words.clone(),
                 own_setting: swept.own.contains(&judged.row.setting),
                 against_own: judged.verdict.own.as_ref().map(AgainstRecord::new),
                 cannot_tell: judged.verdict.untold.iter().filter_map(|place| Some(swept.constraints.get(*place)?.words.clone())).collect(),

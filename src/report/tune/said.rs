@@ -23,9 +23,8 @@ pub(super) fn gain(found: &Found<'_>, best: &Trial) -> String {
 pub(super) fn held_out(found: &Found<'_>, best: &Trial, which: &str) -> String {
     let tuned = found.tuned;
     let (rows, difference) = ([&best.held_out, &tuned.default.held_out], tuned.difference.as_ref());
-    let tokens = best.held_out.summarisers_beside(&tuned.default.held_out);
-    let summarised = tokens.and_then(|tokens| judged::summarised(&tuned.objective, difference, tokens, &tuned.bars));
-    let summarised = summarised.map(|(words, _)| words).unwrap_or_default();
+    let told = |difference| judged::told(difference, tuned.summarised, tuned.objective.direction, &tuned.bars).0;
+    let summarised = difference.map_or_else(String::new, told);
     against(&tuned.objective.measure, rows, which, difference, &tuned.bars) + &summarised
 }
 
