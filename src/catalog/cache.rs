@@ -28,17 +28,6 @@ pub enum Refresh {
     Off,
 }
 
-/// Is the last whole step of an earlier prompt read again?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Last {
-    /// Every whole step of an earlier prompt is read.
-    #[default]
-    Read,
-    /// The last whole step of an earlier prompt is never read.
-    Unread,
-}
-
 /// Price of the tokens that a prompt writes to the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -77,9 +66,6 @@ pub struct CacheRule {
     /// Of a thousand tokens that are alive by these rules, how many are not read all the same: the provider does not guarantee every hit. 0 where it does.
     #[serde(default)]
     pub misses: u64,
-    /// Is the last whole step of an earlier prompt read again?
-    #[serde(default)]
-    last: Last,
 }
 
 impl CacheRule {
@@ -91,11 +77,7 @@ impl CacheRule {
     /// Tokens that the next call is expected to read, given what a call has read and written and how long its prompt was: what it has read and written.
     /// Where hits follow the prefix, providers report no writes, or not all: there it is the prompt, in whole steps.
     pub fn expected_read(&self, read: u64, written: u64, prompt: u64) -> u64 {
-        match (self.hits, self.last) {
-            (Hits::Blocks, _) => read + written,
-            (Hits::Prefix, Last::Read) => self.cached(prompt),
-            (Hits::Prefix, Last::Unread) => self.cached(prompt).saturating_sub(self.step),
-        }
+        if self.hits == Hits::Blocks { read + written } else { self.cached(prompt) }
     }
 
     /// Milliseconds after which an entry is gone.

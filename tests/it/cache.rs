@@ -2,10 +2,13 @@
 
 use crate::made::{Native, Tables};
 use crate::support::{ctxsim, files, python, shared};
+use ctxsim::catalog::{CacheRule, Hits};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::cache::{CacheReads, Cause, cache_reads};
+use ctxsim::transcript::Usage;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -257,7 +260,7 @@ fn implicit_caches_read_in_steps_and_miss_at_random() {
     let session = |model: &str, reads: [u64; 3]| {
         let folder = tempfile::tempdir().unwrap();
         let mut log = Native::new(json!({"model": model}));
-        for (place, (prompt, read)) in [10_000, 20_100, 30_000].into_iter().zip(reads).enumerate() {
+        for (place, (prompt, read)) in [10_000, 20_170, 30_000].into_iter().zip(reads).enumerate() {
             let time = 1_770_000_000_000_u64 + 60_000 * place as u64;
             let usage = json!({"prompt": prompt, "cache_read": read, "output": 9});
             log = log.line(json!({"role": "user", "text": "go on", "time": time}));
@@ -268,11 +271,81 @@ fn implicit_caches_read_in_steps_and_miss_at_random() {
     let found = session("gpt-5", [0, 9_984, 15_000]);
     assert_eq!((found.sum.expected, found.sum.near), (2, 1));
     assert_eq!(found.breaks.iter().map(|one| (one.cause, one.expected)).collect::<Vec<_>>(), [(Cause::Implicit, 20_096)]);
-    // 20,100 tokens are 314 blocks of 64, the last of which is never read.
-    let found = session("deepseek-chat", [0, 9_920, 18_000]);
-    assert_eq!(found.breaks.iter().map(|one| one.expected).collect::<Vec<_>>(), [20_032]);
+    // 20,170 tokens are 315 units of 64, and 157 of the 128 that later models keep.
+    for (model, kept) in [("deepseek-v3.2", 20_160), ("deepseek-v4-flash", 20_096)] {
+        let found = session(model, [0, 9_920, 18_000]);
+        assert_eq!(found.breaks.iter().map(|one| one.expected).collect::<Vec<_>>(), [kept], "{model}");
+    }
     // A log without a word on its cache promises nothing.
     assert_eq!(session("gpt-5", [0, 0, 0]).sum.expected, 0);
+}
+
+/// How far a recorded read reaches, beside the prompt and the reply of the call before: the table of docs/cost.md.
+#[derive(Default)]
+struct Reach {
+    /// Calls behind one of the same model with no larger a prompt.
+    calls: u64,
+    /// They read nothing, or lack more than a step of the prompt before.
+    less: u64,
+    /// They lack its last step.
+    short: u64,
+    /// They read its whole steps.
+    prompt: u64,
+    /// They read further, and no further than the reply.
+    reply: u64,
+    /// Of these: its whole steps.
+    whole_reply: u64,
+    /// They read further than the reply.
+    beyond: u64,
+    /// Reads that are no multiple of the step.
+    uneven: u64,
+}
+
+impl Reach {
+    fn add(&mut self, rule: &CacheRule, before: &Usage, usage: &Usage) {
+        let steps = |tokens: u64| tokens / rule.step * rule.step;
+        let (read, prompt, reply) = (usage.cache_read, steps(before.prompt), before.prompt + before.output);
+        self.calls += 1;
+        self.uneven += u64::from(read % rule.step > 0);
+        match read {
+            read if read == 0 || read + rule.step < prompt => self.less += 1,
+            read if read < prompt => self.short += 1,
+            read if read <= before.prompt => self.prompt += 1,
+            read if read > reply => self.beyond += 1,
+            read => (self.reply, self.whole_reply) = (self.reply + 1, self.whole_reply + u64::from(read == steps(reply))),
+        }
+    }
+}
+
+#[test]
+fn recorded_reads_reach_as_far_as_documented() {
+    let Some(shared) = shared() else { return };
+    let by_provider = with(&["transcripts", "transcripts-2"].map(|name| shared.join(name)), |corpus, tariff| {
+        let mut found: BTreeMap<String, Reach> = BTreeMap::new();
+        // Fixtures are made by hand.
+        for trace in corpus.traces.each().filter(|trace| trace.tells_of_cache() && !trace.source.contains("/fixtures/")) {
+            let usages: Vec<_> = trace.calls.iter().filter_map(|call| Some((call.model, call.anchor()?))).collect();
+            for pair in usages.windows(2) {
+                let [(model, before), (same, usage)] = pair else { continue };
+                let name = model.and_then(|model| trace.models.get(model as usize)).map_or("", String::as_str);
+                let known = tariff.catalog.find(name);
+                let rule = tariff.caches.of(name, known).filter(|rule| rule.hits == Hits::Prefix);
+                let Some((known, rule)) = known.zip(rule).filter(|_| model == same && usage.prompt >= before.prompt) else { continue };
+                found.entry(known.provider.clone()).or_default().add(rule, before, usage);
+            }
+        }
+        found
+    });
+    let page = std::fs::read_to_string(Path::new(ROOT).join("docs/cost.md")).unwrap();
+    let row = |(provider, reach): (&String, &Reach)| {
+        let Reach { calls, less, short, prompt, reply, whole_reply, beyond, uneven } = reach;
+        format!("| {provider} | {calls} | {less} | {short} | {prompt} | {reply} | {whole_reply} | {beyond} | {uneven} |\n")
+    };
+    let table: String = by_provider.iter().filter(|(_, reach)| reach.calls - reach.less >= 10).map(row).collect();
+    assert!(page.contains(&table), "docs/cost.md lacks\n{table}");
+    // Units of 128, and the reply is kept.
+    let deepseek = &by_provider["deepseek"];
+    assert!(deepseek.uneven == 0 && deepseek.short == 0 && deepseek.whole_reply == deepseek.reply && deepseek.reply > deepseek.prompt);
 }
 
 /// What the script prints for each break, and its sums; `None` where there is no python3.
