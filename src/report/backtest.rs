@@ -50,7 +50,8 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     let of_again = read_again::sections(&again);
     notes.extend((!of_again.is_empty()).then(|| read_again::NOTE.to_owned()));
     sections.extend(of_again);
-    let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode, GroupRecord::all(&groups, by))));
+    let of_groups = groups.iter().map(|row| GroupRecord::new(row, by)).collect();
+    let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode, of_groups)));
     let facts = &corpus.facts;
     Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
 }

@@ -1,5 +1,6 @@
 //! The record of a backtest, schema `ctxsim.backtest/1`.
 
+use super::keys::record;
 use super::number::share;
 use super::read_again::ReadAgainRecord;
 use crate::corpus::Corpus;
@@ -13,107 +14,9 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The record of `ctxsim backtest`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BacktestRecord {
-    mode: &'static str,
-    tolerance_calls: u64,
-    recall: Option<f64>,
-    precision: Option<f64>,
-    median_distance_calls: Option<u64>,
-    median_token_error: Option<f64>,
-    verdicts: BTreeMap<&'static str, u64>,
-    events: Vec<EventRecord>,
-    sessions: Vec<SessionRecord>,
-    groups: Vec<GroupRecord>,
-    without_preset: BTreeMap<String, WithoutPreset>,
-    summary_models: Vec<SummaryRecord>,
-    read_again: ReadAgainRecord,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct EventRecord {
-    session: String,
-    source: String,
-    policy: String,
-    kind: &'static str,
-    verdict: &'static str,
-    reason: Option<String>,
-    automatic: Option<bool>,
-    recorded_call: Option<u64>,
-    predicted_call: Option<u64>,
-    distance_calls: Option<i64>,
-    recorded_tokens: Option<u64>,
-    predicted_tokens: Option<u64>,
-    distance_tokens: Option<i64>,
-    limit_tokens: Option<u64>,
-    estimate_tokens: Option<u64>,
-    recorded_after_tokens: Option<u64>,
-    predicted_after_tokens: Option<u64>,
-    recorded_summary_tokens: Option<u64>,
-    modelled_summary_tokens: Option<u64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SessionRecord {
-    session: String,
-    source: String,
-    agent: String,
-    agent_version: String,
-    day: Option<String>,
-    model: Option<String>,
-    policy: String,
-    window: u64,
-    calls: u64,
-    events: u64,
-}
-
-/// Sessions that have something in common, and how well they were predicted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GroupRecord {
-    by: BTreeMap<&'static str, String>,
-    sessions: u64,
-    events: u64,
-    hits: u64,
-    missed: u64,
-    false_alarms: u64,
-}
-
-impl GroupRecord {
-    /// The records of some rows, and what they are grouped by.
-    pub fn all(rows: &[TestedRow], by: &[Grouping]) -> Vec<GroupRecord> {
-        let record = |row: &TestedRow| GroupRecord {
-            by: by.iter().map(|grouping| grouping.name()).zip(row.labels.iter().cloned()).collect(),
-            sessions: row.sessions,
-            events: row.events,
-            hits: row.hits,
-            missed: row.demanded - row.hits,
-            false_alarms: row.predictions - row.hits,
-        };
-        rows.iter().map(record).collect()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct WithoutPreset {
-    sessions: u64,
-    events: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SummaryRecord {
-    agent: Option<String>,
-    model: &'static str,
-    events: u64,
-    tokens: Option<u64>,
-    share: Option<f64>,
-    min_tokens: Option<u64>,
-    max_tokens: Option<u64>,
-}
-
-impl BacktestRecord {
-    /// The record of a backtest.
-    pub fn new(corpus: &Corpus, result: &Backtest, again: &ReadAgain, mode: Mode, groups: Vec<GroupRecord>) -> BacktestRecord {
+record! {
+    /// The record of `ctxsim backtest`.
+    pub struct BacktestRecord(corpus: &Corpus, result: &Backtest, again: &ReadAgain, mode: Mode, groups: Vec<GroupRecord>) with {
         let all: Vec<&Tested> = result.events().collect();
         let (hits, demanded, predictions) = scores(&all);
         let mut verdicts = BTreeMap::new();
@@ -125,69 +28,92 @@ impl BacktestRecord {
             session.events.iter().map(|event| EventRecord::new(&trace, session, event)).collect()
         };
         let by_agent = result.summaries.by_agent().map(|(agent, fitted)| SummaryRecord::new(Some(agent), fitted));
-        BacktestRecord {
-            mode: if mode == Mode::Free { "free" } else { "conditioned" },
-            tolerance_calls: TOLERANCE,
-            recall: (demanded > 0).then(|| share(hits as f64, demanded)),
-            precision: (predictions > 0).then(|| share(hits as f64, predictions)),
-            median_distance_calls: result.median_of_hits(|event| event.distance_calls().map(i64::unsigned_abs)),
-            median_token_error: result.median_of_hits(Tested::token_error_millionths).map(|error| share(error as f64, 1_000_000)),
-            verdicts,
-            events: tested().flat_map(of_session).collect(),
-            sessions: tested().map(|(trace, session)| SessionRecord::new(&trace, session)).collect(),
-            groups,
-            without_preset: result
-                .without_preset
-                .iter()
-                .map(|(agent, (sessions, events))| (agent.clone(), WithoutPreset { sessions: *sessions, events: *events }))
-                .collect(),
-            summary_models: by_agent.chain(result.summaries.all().map(|fitted| SummaryRecord::new(None, fitted))).collect(),
-            read_again: ReadAgainRecord::new(again),
-        }
+        let of_all = result.summaries.all().map(|fitted| SummaryRecord::new(None, fitted));
+        let without_preset = result.without_preset.iter().map(|(agent, sums)| (agent.clone(), WithoutPreset::new(*sums)));
+    } {
+        mode: &'static str = if mode == Mode::Free { "free" } else { "conditioned" },
+        tolerance_calls: u64 = TOLERANCE,
+        recall: Option<f64> = (demanded > 0).then(|| share(hits as f64, demanded)),
+        precision: Option<f64> = (predictions > 0).then(|| share(hits as f64, predictions)),
+        median_distance_calls: Option<u64> = result.median_of_hits(|event| event.distance_calls().map(i64::unsigned_abs)),
+        median_token_error: Option<f64> = result.median_of_hits(Tested::token_error_millionths).map(|error| share(error as f64, 1_000_000)),
+        verdicts: BTreeMap<&'static str, u64> = verdicts,
+        events: Vec<EventRecord> = tested().flat_map(of_session).collect(),
+        sessions: Vec<SessionRecord> = tested().map(|(trace, session)| SessionRecord::new(&trace, session)).collect(),
+        groups: Vec<GroupRecord> = groups,
+        without_preset: BTreeMap<String, WithoutPreset> = without_preset.collect(),
+        summary_models: Vec<SummaryRecord> = by_agent.chain(of_all).collect(),
+        read_again: ReadAgainRecord = ReadAgainRecord::new(again),
     }
 }
 
-impl EventRecord {
-    fn new(trace: &Trace, session: &TestedSession, event: &Tested) -> EventRecord {
-        EventRecord {
-            session: trace.id.clone(),
-            source: trace.source.clone(),
-            policy: session.policy.clone(),
-            kind: kind_name(event.kind),
-            verdict: named(event.verdict),
-            reason: Some(why(event.reason)).filter(|reason| !reason.is_empty()),
-            automatic: event.recorded.and_then(|recorded| recorded.automatic),
-            recorded_call: event.recorded.map(|recorded| recorded.call),
-            predicted_call: event.predicted.map(|predicted| predicted.call),
-            distance_calls: event.distance_calls(),
-            recorded_tokens: event.recorded.and_then(|recorded| recorded.tokens),
-            predicted_tokens: event.predicted.map(|predicted| predicted.tokens),
-            distance_tokens: event.distance_tokens(),
-            limit_tokens: event.predicted.and_then(|predicted| predicted.limit),
-            estimate_tokens: event.estimate,
-            recorded_after_tokens: event.recorded.and_then(|recorded| recorded.after),
-            predicted_after_tokens: event.predicted.and_then(|predicted| predicted.after),
-            recorded_summary_tokens: event.recorded.and_then(|recorded| recorded.summary),
-            modelled_summary_tokens: event.modelled_summary,
-        }
+record! {
+    struct EventRecord(trace: &Trace, session: &TestedSession, event: &Tested) {
+        session: String = trace.id.clone(),
+        source: String = trace.source.clone(),
+        policy: String = session.policy.clone(),
+        kind: &'static str = kind_name(event.kind),
+        verdict: &'static str = named(event.verdict),
+        reason: Option<String> = Some(why(event.reason)).filter(|reason| !reason.is_empty()),
+        automatic: Option<bool> = event.recorded.and_then(|recorded| recorded.automatic),
+        recorded_call: Option<u64> = event.recorded.map(|recorded| recorded.call),
+        predicted_call: Option<u64> = event.predicted.map(|predicted| predicted.call),
+        distance_calls: Option<i64> = event.distance_calls(),
+        recorded_tokens: Option<u64> = event.recorded.and_then(|recorded| recorded.tokens),
+        predicted_tokens: Option<u64> = event.predicted.map(|predicted| predicted.tokens),
+        distance_tokens: Option<i64> = event.distance_tokens(),
+        limit_tokens: Option<u64> = event.predicted.and_then(|predicted| predicted.limit),
+        estimate_tokens: Option<u64> = event.estimate,
+        recorded_after_tokens: Option<u64> = event.recorded.and_then(|recorded| recorded.after),
+        predicted_after_tokens: Option<u64> = event.predicted.and_then(|predicted| predicted.after),
+        recorded_summary_tokens: Option<u64> = event.recorded.and_then(|recorded| recorded.summary),
+        modelled_summary_tokens: Option<u64> = event.modelled_summary,
     }
 }
 
-impl SessionRecord {
-    fn new(trace: &Trace, session: &TestedSession) -> SessionRecord {
-        SessionRecord {
-            session: trace.id.clone(),
-            source: trace.source.clone(),
-            agent: trace.agent.clone(),
-            agent_version: trace.version.clone(),
-            day: trace.day(),
-            model: trace.main_model().map(str::to_owned),
-            policy: session.policy.clone(),
-            window: session.window,
-            calls: trace.calls.len() as u64,
-            events: session.events.iter().filter(|event| event.recorded.is_some()).count() as u64,
-        }
+record! {
+    struct SessionRecord(trace: &Trace, session: &TestedSession) {
+        session: String = trace.id.clone(),
+        source: String = trace.source.clone(),
+        agent: String = trace.agent.clone(),
+        agent_version: String = trace.version.clone(),
+        day: Option<String> = trace.day(),
+        model: Option<String> = trace.main_model().map(str::to_owned),
+        policy: String = session.policy.clone(),
+        window: u64 = session.window,
+        calls: u64 = trace.calls.len() as u64,
+        events: u64 = session.events.iter().filter(|event| event.recorded.is_some()).count() as u64,
     }
+}
+
+record! {
+    /// Sessions that have something in common, and how well they were predicted.
+    pub struct GroupRecord(row: &TestedRow, by: &[Grouping]) {
+        by: BTreeMap<&'static str, String> = by.iter().map(|grouping| grouping.name()).zip(row.labels.iter().cloned()).collect(),
+        sessions: u64 = row.sessions,
+        events: u64 = row.events,
+        hits: u64 = row.hits,
+        missed: u64 = row.demanded - row.hits,
+        false_alarms: u64 = row.predictions - row.hits,
+    }
+}
+
+record! {
+    struct WithoutPreset((sessions, events): (u64, u64)) {
+        sessions: u64 = sessions,
+        events: u64 = events,
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SummaryRecord {
+    agent: Option<String>,
+    model: &'static str,
+    events: u64,
+    tokens: Option<u64>,
+    share: Option<f64>,
+    min_tokens: Option<u64>,
+    max_tokens: Option<u64>,
 }
 
 impl SummaryRecord {

@@ -1,5 +1,6 @@
 //! The figures of a policy, over a corpus or one session, as `docs/json.md` describes them.
 
+use super::keys::record;
 use super::number::{share, usd};
 use crate::experiment::metric::{Amount, METRICS, Of, Part};
 use crate::experiment::{Charges, Metric, Unit};
@@ -8,27 +9,28 @@ use crate::trace::Evidence;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// What a policy came to: its measures, and what they are made of.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FiguresRecord {
-    #[serde(flatten)]
-    calls: Fields,
-    events: BTreeMap<EventKind, u64>,
-    causes: BTreeMap<Cause, u64>,
-    warnings: BTreeMap<Warning, u64>,
-    #[serde(flatten)]
-    sessions: Fields,
-    after_end: Option<AfterEnd>,
-    #[serde(flatten)]
-    tokens: Fields,
-    estimator_drift: DriftRecord,
-    belief_drift: DriftRecord,
-    references: Vec<ReferenceRecord>,
-    #[serde(flatten)]
-    retention: Fields,
-    broken_by_rule: Vec<RuleRecord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refetches: Option<Refetches>,
+record! {
+    /// What a policy came to: its measures, and what they are made of.
+    pub struct FiguresRecord(totals: &Totals) {
+        #[serde(flatten)]
+        calls: Fields = Fields::of(Part::Calls, totals),
+        events: BTreeMap<EventKind, u64> = totals.events.clone(),
+        causes: BTreeMap<Cause, u64> = totals.causes.clone(),
+        warnings: BTreeMap<Warning, u64> = totals.warnings.clone(),
+        #[serde(flatten)]
+        sessions: Fields = Fields::of(Part::Sessions, totals),
+        after_end: Option<AfterEnd> = Some(totals.after_end),
+        #[serde(flatten)]
+        tokens: Fields = Fields::of(Part::Tokens, totals),
+        estimator_drift: DriftRecord = DriftRecord::new(&totals.estimates),
+        belief_drift: DriftRecord = DriftRecord::new(&totals.beliefs),
+        references: Vec<ReferenceRecord> = totals.retention.fates.iter().map(ReferenceRecord::new).collect(),
+        #[serde(flatten)]
+        retention: Fields = Fields::of(Part::Retention, totals),
+        broken_by_rule: Vec<RuleRecord> = totals.retention.by_rule.iter().map(RuleRecord::new).collect(),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        refetches: Option<Refetches> = (totals.refetches != Refetches::default()).then_some(totals.refetches),
+    }
 }
 
 /// Measures as fields, in the order of their table.
@@ -75,73 +77,41 @@ impl Fields {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct ReferenceRecord {
-    evidence: Evidence,
-    source: Category,
-    #[serde(flatten)]
-    fates: Fates,
+record! {
+    struct ReferenceRecord(((evidence, source), fates): (&(Evidence, Category), &Fates)) {
+        evidence: Evidence = *evidence,
+        source: Category = *source,
+        #[serde(flatten)]
+        fates: Fates = *fates,
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct RuleRecord {
-    evidence: Evidence,
-    rule: String,
-    #[serde(flatten)]
-    fates: Fates,
+record! {
+    struct RuleRecord(((evidence, rule), fates): (&(Evidence, String), &Fates)) {
+        evidence: Evidence = *evidence,
+        rule: String = rule.clone(),
+        #[serde(flatten)]
+        fates: Fates = *fates,
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct DriftRecord {
-    calls: u64,
-    guessed_tokens: u64,
-    actual_tokens: u64,
-    bias: f64,
-    p05: Option<f64>,
-    p50: Option<f64>,
-    p95: Option<f64>,
+record! {
+    struct DriftRecord(drift: &Drift) with {
+        let ratio = |hundredths| drift.quantile(hundredths).map(|ratio| ratio as f64 / 100.0);
+    } {
+        calls: u64 = drift.calls,
+        guessed_tokens: u64 = drift.guessed_tokens,
+        actual_tokens: u64 = drift.actual_tokens,
+        bias: f64 = share(drift.guessed_tokens as f64 - drift.actual_tokens as f64, drift.actual_tokens),
+        p05: Option<f64> = ratio(5),
+        p50: Option<f64> = ratio(50),
+        p95: Option<f64> = ratio(95),
+    }
 }
 
 impl FiguresRecord {
-    pub fn new(totals: &Totals) -> FiguresRecord {
-        let rules = totals.retention.by_rule.iter();
-        let by_rule = rules.map(|((evidence, rule), fates)| RuleRecord { evidence: *evidence, rule: rule.clone(), fates: *fates });
-        let all = totals.retention.fates.iter();
-        let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
-        FiguresRecord {
-            calls: Fields::of(Part::Calls, totals),
-            events: totals.events.clone(),
-            causes: totals.causes.clone(),
-            warnings: totals.warnings.clone(),
-            sessions: Fields::of(Part::Sessions, totals),
-            after_end: Some(totals.after_end),
-            tokens: Fields::of(Part::Tokens, totals),
-            estimator_drift: DriftRecord::new(&totals.estimates),
-            belief_drift: DriftRecord::new(&totals.beliefs),
-            references: references.collect(),
-            retention: Fields::of(Part::Retention, totals),
-            broken_by_rule: by_rule.collect(),
-            refetches: (totals.refetches != Refetches::default()).then_some(totals.refetches),
-        }
-    }
-
     /// The record of one setting of many. Their runs stop where a session fails: what is behind its end is not known.
     pub fn of_setting(totals: &Totals) -> FiguresRecord {
         FiguresRecord { after_end: None, ..FiguresRecord::new(totals) }
-    }
-}
-
-impl DriftRecord {
-    fn new(drift: &Drift) -> DriftRecord {
-        let ratio = |hundredths| drift.quantile(hundredths).map(|ratio| ratio as f64 / 100.0);
-        DriftRecord {
-            calls: drift.calls,
-            guessed_tokens: drift.guessed_tokens,
-            actual_tokens: drift.actual_tokens,
-            bias: share(drift.guessed_tokens as f64 - drift.actual_tokens as f64, drift.actual_tokens),
-            p05: ratio(5),
-            p50: ratio(50),
-            p95: ratio(95),
-        }
     }
 }

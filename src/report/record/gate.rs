@@ -1,64 +1,40 @@
 //! A gate for programs: schema `ctxsim.gate/2`, as `docs/json.md` describes it.
 
+use super::keys::record;
 use super::number::{ShareRecord, number};
 use crate::experiment::Measure;
 use crate::experiment::gate::{Moved, MovedSession};
 use crate::report::asked::Gated;
-use serde::Serialize;
 
-/// The record of `ctxsim gate`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GateRecord {
-    policy: String,
-    passed: bool,
-    changes: Vec<String>,
-    measures: Vec<MovedRecord>,
+record! {
+    /// The record of `ctxsim gate`.
+    pub struct GateRecord(gated: &Gated<'_>) {
+        policy: String = gated.policy.to_owned(),
+        passed: bool = !gated.comparison.fails(),
+        changes: Vec<String> = gated.comparison.changes.clone(),
+        measures: Vec<MovedRecord> = gated.comparison.measures.iter().map(MovedRecord::new).collect(),
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct MovedRecord {
-    measure: String,
-    baseline: f64,
-    now: f64,
-    allowed: Vec<String>,
-    exceeded: Vec<String>,
-    cannot_tell: Vec<String>,
-    compared_sessions: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    change: Option<ShareRecord>,
-    sessions: Vec<SessionRecord>,
+record! {
+    struct MovedRecord(moved: &Moved) {
+        measure: String = moved.measure.name(),
+        baseline: f64 = number(moved.baseline, &moved.measure),
+        now: f64 = number(moved.now, &moved.measure),
+        allowed: Vec<String> = moved.allowed.clone(),
+        exceeded: Vec<String> = moved.exceeded.clone(),
+        cannot_tell: Vec<String> = moved.untold.clone(),
+        compared_sessions: usize = moved.compared,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        change: Option<ShareRecord> = ShareRecord::new(moved.difference),
+        sessions: Vec<SessionRecord> = moved.sessions.iter().map(|one| SessionRecord::new(one, &moved.measure)).collect(),
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SessionRecord {
-    session: String,
-    baseline: f64,
-    now: f64,
-}
-
-impl GateRecord {
-    pub fn new(gated: &Gated<'_>) -> GateRecord {
-        let session = |session: &MovedSession, measure: &Measure| SessionRecord {
-            session: session.session.clone(),
-            baseline: number(session.baseline, measure),
-            now: number(session.now, measure),
-        };
-        let measure = |moved: &Moved| MovedRecord {
-            measure: moved.measure.name(),
-            baseline: number(moved.baseline, &moved.measure),
-            now: number(moved.now, &moved.measure),
-            allowed: moved.allowed.clone(),
-            exceeded: moved.exceeded.clone(),
-            cannot_tell: moved.untold.clone(),
-            compared_sessions: moved.compared,
-            change: ShareRecord::new(moved.difference),
-            sessions: moved.sessions.iter().map(|one| session(one, &moved.measure)).collect(),
-        };
-        GateRecord {
-            policy: gated.policy.to_owned(),
-            passed: !gated.comparison.fails(),
-            changes: gated.comparison.changes.clone(),
-            measures: gated.comparison.measures.iter().map(measure).collect(),
-        }
+record! {
+    struct SessionRecord(moved: &MovedSession, measure: &Measure) {
+        session: String = moved.session.clone(),
+        baseline: f64 = number(moved.baseline, measure),
+        now: f64 = number(moved.now, measure),
     }
 }

@@ -1,16 +1,18 @@
 //! Schema `ctxsim.inspect/1`.
 
+use super::keys::record;
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, usage_outliers};
 use crate::list::List;
 use crate::trace::Trace;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// The record of `ctxsim inspect`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InspectRecord {
-    models: Vec<ModelRecord>,
-    sessions: SessionRecords,
+record! {
+    /// The record of `ctxsim inspect`.
+    pub struct InspectRecord(sessions: &List<Trace>, models: &BTreeMap<String, ModelShare>) {
+        models: Vec<ModelRecord> = models.iter().map(|(name, share)| ModelRecord::new(name, share)).collect(),
+        sessions: SessionRecords = SessionRecords(sessions.clone()),
+    }
 }
 
 /// The sessions. Each record is made when it is written: there may be many.
@@ -23,135 +25,66 @@ impl Serialize for SessionRecords {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct ModelRecord {
-    model: String,
-    window: Option<u64>,
-    sessions: u64,
-    calls: u64,
-    calls_with_usage: u64,
-    prompt_tokens: u64,
-    output_tokens: u64,
-    estimated_output_tokens: u64,
-    largest_prompt_tokens: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SessionRecord {
-    session: String,
-    parent: Option<String>,
-    source: String,
-    agent: String,
-    agent_version: String,
-    models: Vec<String>,
-    /// Milliseconds since 1970; `None` where no message has a time.
-    first_time: Option<i64>,
-    last_time: Option<i64>,
-    messages: RolesRecord,
-    tool_calls: u64,
-    failures: u64,
-    images: u64,
-    calls: u64,
-    calls_with_usage: u64,
-    prompt_tokens: u64,
-    output_tokens: u64,
-    estimated_output_tokens: u64,
-    largest_prompt_tokens: u64,
-    overhead_tokens: Option<u64>,
-    compactions: u64,
-    prunings: u64,
-    usage_outliers: Vec<OutlierRecord>,
-}
-
-/// A report of usage that stands out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct OutlierRecord {
-    /// The call, counted from 1.
-    call: u64,
-    kind: &'static str,
-    prompt_tokens: u64,
-    before_tokens: u64,
-    after_tokens: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct RolesRecord {
-    system: u64,
-    user: u64,
-    injected: u64,
-    assistant: u64,
-    tool: u64,
-}
-
-impl InspectRecord {
-    /// The record of a corpus.
-    pub fn new(sessions: &List<Trace>, models: &BTreeMap<String, ModelShare>) -> InspectRecord {
-        InspectRecord {
-            models: models.iter().map(|(name, share)| ModelRecord::new(name, share)).collect(),
-            sessions: SessionRecords(sessions.clone()),
-        }
+record! {
+    struct ModelRecord(name: &str, share: &ModelShare) {
+        model: String = name.to_owned(),
+        window: Option<u64> = share.window,
+        sessions: u64 = share.sessions,
+        calls: u64 = share.calls,
+        calls_with_usage: u64 = share.calls_with_usage,
+        prompt_tokens: u64 = share.prompt_tokens,
+        output_tokens: u64 = share.outputs.all(),
+        estimated_output_tokens: u64 = share.outputs.estimated,
+        largest_prompt_tokens: u64 = share.largest_prompt,
     }
 }
 
-impl ModelRecord {
-    fn new(name: &str, share: &ModelShare) -> ModelRecord {
-        ModelRecord {
-            model: name.to_owned(),
-            window: share.window,
-            sessions: share.sessions,
-            calls: share.calls,
-            calls_with_usage: share.calls_with_usage,
-            prompt_tokens: share.prompt_tokens,
-            output_tokens: share.outputs.all(),
-            estimated_output_tokens: share.outputs.estimated,
-            largest_prompt_tokens: share.largest_prompt,
-        }
+record! {
+    struct SessionRecord(trace: &Trace, contents: &Contents) {
+        session: String = trace.id.clone(),
+        parent: Option<String> = trace.parent.clone(),
+        source: String = trace.source.clone(),
+        agent: String = trace.agent.clone(),
+        agent_version: String = trace.version.clone(),
+        models: Vec<String> = trace.models.clone(),
+        /// Milliseconds since 1970; `None` where no message has a time.
+        first_time: Option<i64> = contents.first,
+        last_time: Option<i64> = contents.last,
+        messages: RolesRecord = RolesRecord::new(contents),
+        tool_calls: u64 = contents.tool_calls,
+        failures: u64 = contents.failures,
+        images: u64 = contents.images,
+        calls: u64 = contents.calls,
+        calls_with_usage: u64 = contents.calls_with_usage,
+        prompt_tokens: u64 = contents.prompt_tokens,
+        output_tokens: u64 = contents.outputs.all(),
+        estimated_output_tokens: u64 = contents.outputs.estimated,
+        largest_prompt_tokens: u64 = contents.largest_prompt,
+        overhead_tokens: Option<u64> = contents.overhead(),
+        compactions: u64 = contents.compactions,
+        prunings: u64 = contents.prunings,
+        usage_outliers: Vec<OutlierRecord> = usage_outliers(trace).iter().map(OutlierRecord::new).collect(),
     }
 }
 
-impl SessionRecord {
-    fn new(trace: &Trace, contents: &Contents) -> SessionRecord {
-        SessionRecord {
-            session: trace.id.clone(),
-            parent: trace.parent.clone(),
-            source: trace.source.clone(),
-            agent: trace.agent.clone(),
-            agent_version: trace.version.clone(),
-            models: trace.models.clone(),
-            first_time: contents.first,
-            last_time: contents.last,
-            messages: RolesRecord {
-                system: contents.system,
-                user: contents.user,
-                injected: contents.injected,
-                assistant: contents.assistant,
-                tool: contents.results,
-            },
-            tool_calls: contents.tool_calls,
-            failures: contents.failures,
-            images: contents.images,
-            calls: contents.calls,
-            calls_with_usage: contents.calls_with_usage,
-            prompt_tokens: contents.prompt_tokens,
-            output_tokens: contents.outputs.all(),
-            estimated_output_tokens: contents.outputs.estimated,
-            largest_prompt_tokens: contents.largest_prompt,
-            overhead_tokens: contents.overhead(),
-            compactions: contents.compactions,
-            prunings: contents.prunings,
-            usage_outliers: usage_outliers(trace).iter().map(OutlierRecord::new).collect(),
-        }
+record! {
+    /// A report of usage that stands out.
+    struct OutlierRecord(outlier: &UsageOutlier) {
+        /// The call, counted from 1.
+        call: u64 = outlier.call as u64 + 1,
+        kind: &'static str = if outlier.kind == Outlier::Spike { "spike" } else { "repeated" },
+        prompt_tokens: u64 = outlier.prompt,
+        before_tokens: u64 = outlier.beside.0,
+        after_tokens: u64 = outlier.beside.1,
     }
 }
 
-impl OutlierRecord {
-    fn new(outlier: &UsageOutlier) -> OutlierRecord {
-        OutlierRecord {
-            call: outlier.call as u64 + 1,
-            kind: if outlier.kind == Outlier::Spike { "spike" } else { "repeated" },
-            prompt_tokens: outlier.prompt,
-            before_tokens: outlier.beside.0,
-            after_tokens: outlier.beside.1,
-        }
+record! {
+    struct RolesRecord(contents: &Contents) {
+        system: u64 = contents.system,
+        user: u64 = contents.user,
+        injected: u64 = contents.injected,
+        assistant: u64 = contents.assistant,
+        tool: u64 = contents.results,
     }
 }

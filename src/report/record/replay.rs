@@ -2,6 +2,7 @@
 
 use super::cost::{BillsRecord, ErrorRecord};
 use super::figures::FiguresRecord;
+use super::keys::record;
 use super::number::usd;
 use super::recording::{BesideRecord, OwnPolicyRecord, OwnRecord, RecordingRecord};
 use crate::corpus::Corpus;
@@ -15,103 +16,115 @@ use crate::trace::Trace;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// The record of `ctxsim replay`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ReplayRecord {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<RecordingRecord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    own: Option<OwnPolicyRecord<PolicyRecord>>,
-    policies: Vec<PolicyRecord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_error: Option<BTreeMap<String, ErrorRecord>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    least_budget: Option<LeastBudget>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    groups: Vec<GroupRecord>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    files: Vec<FileRecord>,
+record! {
+    /// The record of `ctxsim replay`.
+    pub struct ReplayRecord(corpus: &Corpus, replays: &[Replay], series: Series) {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recorded: Option<RecordingRecord> = None,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        own: Option<OwnPolicyRecord<PolicyRecord>> = None,
+        policies: Vec<PolicyRecord> = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect(),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost_error: Option<BTreeMap<String, ErrorRecord>> = None,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        least_budget: Option<LeastBudget> = None,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        groups: Vec<GroupRecord> = Vec::new(),
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRecord> = Vec::new(),
+    }
 }
 
-/// What a session read of one file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct FileRecord {
-    session: String,
-    file: u64,
-    path: Option<String>,
-    readings: u64,
-    tokens: u64,
-    again: u64,
-    again_tokens: u64,
+record! {
+    /// What a session read of one file.
+    struct FileRecord(corpus: &Corpus, file: &FileReadings) {
+        session: String = corpus.traces.at(file.session).map(|trace| trace.id.clone()).unwrap_or_default(),
+        file: u64 = u64::from(file.file) + 1,
+        path: Option<String> = file.path.clone(),
+        readings: u64 = file.readings,
+        tokens: u64 = file.tokens,
+        again: u64 = file.again,
+        again_tokens: u64 = file.again_tokens,
+    }
 }
 
-/// What was recorded in a group, and what policies would have sent there.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct GroupRecord {
-    group: String,
-    sessions: u64,
-    calls: u64,
-    calls_without_usage: u64,
-    prompt_tokens: u64,
-    cache_read_tokens: u64,
-    output_tokens: u64,
-    cost_usd: Option<String>,
-    estimated_output_usd: Option<String>,
-    compactions: u64,
-    compacting_ms: Option<u64>,
-    policies: Vec<GroupPolicyRecord>,
+record! {
+    /// What was recorded in a group, and what policies would have sent there.
+    struct GroupRecord(grouped: &Grouped, group: &CallGroup) {
+        group: String = group.label.clone(),
+        sessions: u64 = group.sessions,
+        calls: u64 = group.calls,
+        calls_without_usage: u64 = group.without_usage,
+        prompt_tokens: u64 = group.prompt_tokens,
+        cache_read_tokens: u64 = group.cache_read_tokens,
+        output_tokens: u64 = group.output_tokens,
+        cost_usd: Option<String> = group.nano_usd.map(usd),
+        estimated_output_usd: Option<String> = group.nano_usd.map(|_| usd(group.estimated_nano_usd)),
+        compactions: u64 = group.compactions,
+        compacting_ms: Option<u64> = group.compacting_ms,
+        policies: Vec<GroupPolicyRecord> = grouped.policies.iter().zip(&group.policies).map(GroupPolicyRecord::new).collect(),
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct GroupPolicyRecord {
-    policy: String,
-    prompt_tokens: u64,
-    recorded_prompt_tokens: u64,
+record! {
+    struct GroupPolicyRecord((name, (tokens, recorded)): (&String, &(u64, u64))) {
+        policy: String = name.clone(),
+        prompt_tokens: u64 = *tokens,
+        recorded_prompt_tokens: u64 = *recorded,
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PolicyRecord {
-    policy: String,
-    params: BTreeMap<String, String>,
-    summary_model: Option<String>,
-    unknown_models: BTreeMap<String, u64>,
-    outgrown_models: BTreeMap<String, u64>,
-    #[serde(flatten)]
-    figures: FiguresRecord,
-    regions: BTreeMap<&'static str, u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<BillsRecord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beside_recorded: Option<BesideRecord>,
-    tools: Vec<ToolRecord>,
-    overflows_of_no_tool: u64,
-    jumps: JumpsRecord,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    never_reached: Option<NeverReached>,
-    sessions: SessionRecords,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    closed_loop: Option<Box<PolicyRecord>>,
+record! {
+    pub struct PolicyRecord(corpus: &Corpus, replay: &Replay, series: Series) with {
+        let totals = &replay.totals;
+        let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
+        regions.insert("missing", totals.missing_tokens);
+        let (windows, bills) = (replay.windows.clone(), replay.bills.clone());
+        let sessions = SessionRecords { traces: corpus.traces.clone(), outcomes: replay.outcomes.clone(), windows, bills, series };
+    } {
+        policy: String = replay.policy.clone(),
+        params: BTreeMap<String, String> = replay.params.iter().cloned().collect(),
+        summary_model: Option<String> = Some(replay.summary_model.clone()).filter(|model| !model.is_empty()),
+        unknown_models: BTreeMap<String, u64> = replay.unknown_models.iter().cloned().collect(),
+        outgrown_models: BTreeMap<String, u64> = replay.outgrown.iter().cloned().collect(),
+        #[serde(flatten)]
+        figures: FiguresRecord = FiguresRecord::new(totals),
+        regions: BTreeMap<&'static str, u64> = regions,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost: Option<BillsRecord> = BillsRecord::any(&replay.bill),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        beside_recorded: Option<BesideRecord> = None,
+        tools: Vec<ToolRecord> = totals.ranked_tools().into_iter().map(ToolRecord::new).collect(),
+        overflows_of_no_tool: u64 = totals.overflows_of_no_tool(),
+        jumps: JumpsRecord = JumpsRecord::new(&replay.jumps(corpus)),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        never_reached: Option<NeverReached> = replay.never_reached(),
+        sessions: SessionRecords = sessions,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        closed_loop: Option<Box<PolicyRecord>> = replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SessionRecord {
-    session: String,
-    parent: Option<String>,
-    source: String,
-    agent: String,
-    model: Option<String>,
-    window: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window_from: Option<WindowFrom>,
-    prompt_limit: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unseen_tokens: Option<u64>,
-    #[serde(flatten)]
-    figures: FiguresRecord,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<BillsRecord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    series: Option<Vec<CallOutcome>>,
+record! {
+    struct SessionRecord(trace: &Trace, outcome: &Outcome, window_from: Option<WindowFrom>, bills: Option<&Bills>, series: Series) {
+        session: String = trace.id.clone(),
+        parent: Option<String> = trace.parent.clone(),
+        source: String = trace.source.clone(),
+        agent: String = trace.agent.clone(),
+        model: Option<String> = trace.main_model().map(str::to_owned),
+        window: u64 = outcome.window,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        window_from: Option<WindowFrom> = window_from,
+        prompt_limit: u64 = outcome.prompt_limit,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unseen_tokens: Option<u64> = trace.unseen.map(|unseen| unseen.tokens),
+        #[serde(flatten)]
+        figures: FiguresRecord = FiguresRecord::new(&outcome.totals),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost: Option<BillsRecord> = bills.and_then(BillsRecord::any),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        series: Option<Vec<CallOutcome>> = (series == Series::Included).then(|| outcome.calls.clone()),
+    }
 }
 
 /// The sessions of a policy. Each record is made when it is written: there may be many.
@@ -135,47 +148,46 @@ impl Serialize for SessionRecords {
     }
 }
 
-/// How far contexts jump from call to call, in tokens, beside the policy's reserve.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct JumpsRecord {
-    jumps: u64,
-    #[serde(flatten)]
-    quantiles: BTreeMap<&'static str, Option<u64>>,
-    reserve_least: Option<u64>,
-    reserve_most: Option<u64>,
-    beside_reserve: u64,
-    beyond_reserve: u64,
+record! {
+    /// How far contexts jump from call to call, in tokens, beside the policy's reserve.
+    struct JumpsRecord(jumps: &Jumps) {
+        jumps: u64 = jumps.sizes.len() as u64,
+        #[serde(flatten)]
+        quantiles: BTreeMap<&'static str, Option<u64>> =
+            JUMP_QUANTILES.into_iter().map(|(percent, key)| (key, quantile(&jumps.sizes, percent * 10))).collect(),
+        reserve_least: Option<u64> = jumps.reserve.map(|(least, _)| least),
+        reserve_most: Option<u64> = jumps.reserve.map(|(_, most)| most),
+        beside_reserve: u64 = jumps.beside,
+        beyond_reserve: u64 = jumps.beyond,
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct ToolRecord {
-    tool: String,
-    results: u64,
-    tokens: u64,
-    carried_tokens: u64,
-    overflows: u64,
+record! {
+    struct ToolRecord((name, carried): (&String, &Carried)) {
+        tool: String = name.clone(),
+        results: u64 = carried.results,
+        tokens: u64 = carried.tokens,
+        carried_tokens: u64 = carried.carried,
+        overflows: u64 = carried.overflows,
+    }
 }
 
-/// The record of `ctxsim explain`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ExplainRecord {
-    policy: String,
-    params: BTreeMap<String, String>,
-    #[serde(flatten)]
-    session: SessionRecord,
-    timeline: Vec<Event>,
-    broken_references: Vec<Broken>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    refetches_made: Vec<Refetch>,
+record! {
+    /// The record of `ctxsim explain`.
+    pub struct ExplainRecord(trace: &Trace, replay: &Replay, outcome: &Outcome) {
+        policy: String = replay.policy.clone(),
+        params: BTreeMap<String, String> = replay.params.iter().cloned().collect(),
+        #[serde(flatten)]
+        session: SessionRecord =
+            SessionRecord::new(trace, outcome, replay.windows.first().copied(), replay.bills.first(), Series::Included),
+        timeline: Vec<Event> = outcome.events.clone(),
+        broken_references: Vec<Broken> = outcome.broken.clone(),
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        refetches_made: Vec<Refetch> = outcome.refetches.clone(),
+    }
 }
 
 impl ReplayRecord {
-    /// The record of a replay.
-    pub fn new(corpus: &Corpus, replays: &[Replay], series: Series) -> ReplayRecord {
-        let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
-        ReplayRecord { recorded: None, own: None, policies, cost_error: None, least_budget: None, groups: Vec::new(), files: Vec::new() }
-    }
-
     /// The same beside the recording and the user's own agents.
     pub fn beside(
         mut self,
@@ -206,41 +218,13 @@ impl ReplayRecord {
 
     /// The same with groups, where rows are those.
     pub fn with_groups(self, grouped: Option<&Grouped>) -> ReplayRecord {
-        let policy = |(name, (tokens, recorded)): (&String, &(u64, u64))| GroupPolicyRecord {
-            policy: name.clone(),
-            prompt_tokens: *tokens,
-            recorded_prompt_tokens: *recorded,
-        };
-        let record = |grouped: &Grouped, group: &CallGroup| GroupRecord {
-            group: group.label.clone(),
-            sessions: group.sessions,
-            calls: group.calls,
-            calls_without_usage: group.without_usage,
-            prompt_tokens: group.prompt_tokens,
-            cache_read_tokens: group.cache_read_tokens,
-            output_tokens: group.output_tokens,
-            cost_usd: group.nano_usd.map(usd),
-            estimated_output_usd: group.nano_usd.map(|_| usd(group.estimated_nano_usd)),
-            compactions: group.compactions,
-            compacting_ms: group.compacting_ms,
-            policies: grouped.policies.iter().zip(&group.policies).map(policy).collect(),
-        };
-        let groups = grouped.into_iter().flat_map(|grouped| grouped.groups.iter().map(move |group| record(grouped, group)));
+        let groups = grouped.into_iter().flat_map(|grouped| grouped.groups.iter().map(move |group| GroupRecord::new(grouped, group)));
         ReplayRecord { groups: groups.collect(), ..self }
     }
 
     /// The same with files, where rows are those.
     pub fn with_files(self, corpus: &Corpus, files: &[FileReadings]) -> ReplayRecord {
-        let record = |file: &FileReadings| FileRecord {
-            session: corpus.traces.at(file.session).map(|trace| trace.id.clone()).unwrap_or_default(),
-            file: u64::from(file.file) + 1,
-            path: file.path.clone(),
-            readings: file.readings,
-            tokens: file.tokens,
-            again: file.again,
-            again_tokens: file.again_tokens,
-        };
-        ReplayRecord { files: files.iter().map(record).collect(), ..self }
+        ReplayRecord { files: files.iter().map(|file| FileRecord::new(corpus, file)).collect(), ..self }
     }
 
     /// The same with what bills of the recordings themselves are off, by agent, where they were held against them.
@@ -248,85 +232,5 @@ impl ReplayRecord {
         let by_agent =
             |checks: &BTreeMap<String, Check>| checks.iter().map(|(agent, check)| (agent.clone(), ErrorRecord::new(check))).collect();
         ReplayRecord { cost_error: checks.map(by_agent), ..self }
-    }
-}
-
-impl ExplainRecord {
-    /// The record of one session under one policy.
-    pub fn new(trace: &Trace, replay: &Replay, outcome: &Outcome) -> ExplainRecord {
-        ExplainRecord {
-            policy: replay.policy.clone(),
-            params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, replay.windows.first().copied(), replay.bills.first(), Series::Included),
-            timeline: outcome.events.clone(),
-            broken_references: outcome.broken.clone(),
-            refetches_made: outcome.refetches.clone(),
-        }
-    }
-}
-
-impl PolicyRecord {
-    pub fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
-        let totals = &replay.totals;
-        let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
-        regions.insert("missing", totals.missing_tokens);
-        let tool = |(name, carried): (&String, &Carried)| ToolRecord {
-            tool: name.clone(),
-            results: carried.results,
-            tokens: carried.tokens,
-            carried_tokens: carried.carried,
-            overflows: carried.overflows,
-        };
-        let (windows, bills) = (replay.windows.clone(), replay.bills.clone());
-        let sessions = SessionRecords { traces: corpus.traces.clone(), outcomes: replay.outcomes.clone(), windows, bills, series };
-        PolicyRecord {
-            policy: replay.policy.clone(),
-            params: replay.params.iter().cloned().collect(),
-            summary_model: Some(replay.summary_model.clone()).filter(|model| !model.is_empty()),
-            unknown_models: replay.unknown_models.iter().cloned().collect(),
-            outgrown_models: replay.outgrown.iter().cloned().collect(),
-            figures: FiguresRecord::new(totals),
-            regions,
-            cost: BillsRecord::new(&replay.bill),
-            beside_recorded: None,
-            tools: totals.ranked_tools().into_iter().map(tool).collect(),
-            overflows_of_no_tool: totals.overflows_of_no_tool(),
-            jumps: JumpsRecord::new(&replay.jumps(corpus)),
-            never_reached: replay.never_reached(),
-            sessions,
-            closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
-        }
-    }
-}
-
-impl JumpsRecord {
-    fn new(jumps: &Jumps) -> JumpsRecord {
-        JumpsRecord {
-            jumps: jumps.sizes.len() as u64,
-            quantiles: JUMP_QUANTILES.into_iter().map(|(percent, key)| (key, quantile(&jumps.sizes, percent * 10))).collect(),
-            reserve_least: jumps.reserve.map(|(least, _)| least),
-            reserve_most: jumps.reserve.map(|(_, most)| most),
-            beside_reserve: jumps.beside,
-            beyond_reserve: jumps.beyond,
-        }
-    }
-}
-
-impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, window_from: Option<WindowFrom>, bills: Option<&Bills>, series: Series) -> SessionRecord {
-        SessionRecord {
-            session: trace.id.clone(),
-            parent: trace.parent.clone(),
-            source: trace.source.clone(),
-            agent: trace.agent.clone(),
-            model: trace.main_model().map(str::to_owned),
-            window: outcome.window,
-            window_from,
-            prompt_limit: outcome.prompt_limit,
-            unseen_tokens: trace.unseen.map(|unseen| unseen.tokens),
-            figures: FiguresRecord::new(&outcome.totals),
-            cost: bills.and_then(BillsRecord::new),
-            series: (series == Series::Included).then(|| outcome.calls.clone()),
-        }
     }
 }

@@ -1,130 +1,88 @@
 //! A sweep for programs: schema `ctxsim.sweep/2`, as `docs/json.md` describes it.
 
 use super::figures::{Fields, FiguresRecord};
+use super::keys::record;
 use super::number::{ShareRecord, bound_number, number, round};
-use crate::experiment::{Against, Charges, Direction, Measure};
+use crate::experiment::{Against, Charges, Direction, Measure, Objective};
 use crate::report::asked::{Billed, Swept};
 use crate::report::finding;
 use crate::report::judged::Judged;
 use crate::statistics::LEVEL;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The record of `ctxsim sweep`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SweepRecord {
-    objective: ObjectiveRecord,
-    constraints: Vec<String>,
-    resamples: usize,
-    seed: u64,
-    level_percent: u64,
-    worth_share: f64,
-    own_error_share: Option<f64>,
-    drawn_by: &'static str,
-    clusters: usize,
-    settings: Vec<SettingRecord>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct ObjectiveRecord {
-    direction: &'static str,
-    measure: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SettingRecord {
-    policy: String,
-    params: BTreeMap<String, String>,
-    verdict: String,
-    own_setting: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    against_own: Option<AgainstRecord>,
-    cannot_tell: Vec<String>,
-    on_front: bool,
-    objective: f64,
-    spread: BTreeMap<String, SpreadRecord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    charges: Option<ChargesRecord>,
-    #[serde(flatten)]
-    figures: FiguresRecord,
-}
-
-/// What a setting costs; money as decimal dollars in a string, exact.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChargesRecord {
-    #[serde(flatten)]
-    sums: Fields,
-    calls: u64,
-    unpriced_calls: u64,
-    unpriced_sessions: u64,
-}
-
-impl ChargesRecord {
-    /// The record of what a setting costs.
-    pub fn new(charges: &Charges) -> ChargesRecord {
-        let Charges { calls, unpriced_calls, unpriced_sessions, .. } = *charges;
-        ChargesRecord { sums: Fields::of_charges(charges), calls, unpriced_calls, unpriced_sessions }
+record! {
+    /// The record of `ctxsim sweep`.
+    pub struct SweepRecord(swept: &Swept<'_>, judged: &[Judged<'_>]) {
+        objective: ObjectiveRecord = ObjectiveRecord::new(&swept.objective),
+        constraints: Vec<String> = swept.constraints.iter().map(|constraint| constraint.words.clone()).collect(),
+        resamples: usize = swept.chance.0,
+        seed: u64 = swept.chance.1,
+        level_percent: u64 = LEVEL,
+        worth_share: f64 = swept.bars.worth,
+        own_error_share: Option<f64> = swept.bars.own_error.map(round),
+        drawn_by: &'static str = finding::drawn_by(&swept.sampling.sample),
+        clusters: usize = swept.sampling.sample.clusters(),
+        settings: Vec<SettingRecord> = judged.iter().map(|judged| SettingRecord::new(judged, swept)).collect(),
     }
 }
 
-/// A setting beside the own one of its policy. The share is absent where that one comes to zero, and with too few sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct AgainstRecord {
-    finding: &'static str,
-    #[serde(flatten)]
-    share: Option<ShareRecord>,
-}
-
-impl AgainstRecord {
-    fn new(against: &Against) -> AgainstRecord {
-        AgainstRecord { finding: finding::key(against.finding), share: ShareRecord::new(against.difference) }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct SpreadRecord {
-    p05: f64,
-    p95: f64,
-}
-
-impl SweepRecord {
-    pub fn new(swept: &Swept<'_>, judged: &[Judged<'_>]) -> SweepRecord {
-        let measure = swept.objective.measure;
-        let setting = |judged: &Judged<'_>| {
-            let spread = judged.row.spread.iter().filter_map(|(name, (low, high))| {
-                let measure = Measure::parse(name).ok()?;
-                Some((name.clone(), SpreadRecord { p05: bound_number(*low, &measure), p95: bound_number(*high, &measure) }))
-            });
-            let billed = swept.billed == Billed::Yes;
-            SettingRecord {
-                policy: judged.policy.to_owned(),
-                params: judged.setting.values.iter().cloned().collect(),
-                verdict: judged.words.clone(),
-                own_setting: swept.own.contains(&judged.row.setting),
-                against_own: judged.verdict.own.as_ref().map(AgainstRecord::new),
-                cannot_tell: judged.verdict.untold.iter().filter_map(|place| Some(swept.constraints.get(*place)?.words.clone())).collect(),
-                on_front: judged.verdict.on_front,
-                objective: number(judged.row.value(&measure), &measure),
-                charges: billed.then(|| ChargesRecord::new(&judged.row.charges)),
-                spread: spread.collect(),
-                figures: FiguresRecord::of_setting(&judged.row.totals),
-            }
-        };
-        let direction = match swept.objective.direction {
+record! {
+    struct ObjectiveRecord(objective: &Objective) {
+        direction: &'static str = match objective.direction {
             Direction::Minimise => "minimise",
             Direction::Maximise => "maximise",
-        };
-        SweepRecord {
-            objective: ObjectiveRecord { direction, measure: measure.name() },
-            constraints: swept.constraints.iter().map(|constraint| constraint.words.clone()).collect(),
-            resamples: swept.chance.0,
-            seed: swept.chance.1,
-            level_percent: LEVEL,
-            worth_share: swept.bars.worth,
-            own_error_share: swept.bars.own_error.map(round),
-            drawn_by: finding::drawn_by(&swept.sampling.sample),
-            clusters: swept.sampling.sample.clusters(),
-            settings: judged.iter().map(setting).collect(),
-        }
+        },
+        measure: String = objective.measure.name(),
+    }
+}
+
+record! {
+    struct SettingRecord(judged: &Judged<'_>, swept: &Swept<'_>) with {
+        let measure = swept.objective.measure;
+        let untold = judged.verdict.untold.iter().filter_map(|place| Some(swept.constraints.get(*place)?.words.clone()));
+        let spread = judged.row.spread.iter();
+    } {
+        policy: String = judged.policy.to_owned(),
+        params: BTreeMap<String, String> = judged.setting.values.iter().cloned().collect(),
+        verdict: String = judged.words.clone(),
+        own_setting: bool = swept.own.contains(&judged.row.setting),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        against_own: Option<AgainstRecord> = judged.verdict.own.as_ref().map(AgainstRecord::new),
+        cannot_tell: Vec<String> = untold.collect(),
+        on_front: bool = judged.verdict.on_front,
+        objective: f64 = number(judged.row.value(&measure), &measure),
+        spread: BTreeMap<String, SpreadRecord> =
+            spread.filter_map(|(name, bounds)| Some((name.clone(), SpreadRecord::new(*bounds, &Measure::parse(name).ok()?)))).collect(),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        charges: Option<ChargesRecord> = (swept.billed == Billed::Yes).then(|| ChargesRecord::new(&judged.row.charges)),
+        #[serde(flatten)]
+        figures: FiguresRecord = FiguresRecord::of_setting(&judged.row.totals),
+    }
+}
+
+record! {
+    /// What a setting costs; money as decimal dollars in a string, exact.
+    pub struct ChargesRecord(charges: &Charges) {
+        #[serde(flatten)]
+        sums: Fields = Fields::of_charges(charges),
+        calls: u64 = charges.calls,
+        unpriced_calls: u64 = charges.unpriced_calls,
+        unpriced_sessions: u64 = charges.unpriced_sessions,
+    }
+}
+
+record! {
+    /// A setting beside the own one of its policy. The share is absent where that one comes to zero, and with too few sessions.
+    struct AgainstRecord(against: &Against) {
+        finding: &'static str = finding::key(against.finding),
+        #[serde(flatten)]
+        share: Option<ShareRecord> = ShareRecord::new(against.difference),
+    }
+}
+
+record! {
+    struct SpreadRecord((low, high): (i64, i64), measure: &Measure) {
+        p05: f64 = bound_number(low, measure),
+        p95: f64 = bound_number(high, measure),
     }
 }

@@ -1,94 +1,20 @@
 //! Tuning for programs: schema `ctxsim.tune/2`, as `docs/json.md` describes it.
 
 use super::figures::FiguresRecord;
+use super::keys::record;
 use super::number::{ShareRecord, bound_number, number, round};
 use super::sweep::ChargesRecord;
-use crate::advice::Snippets;
-use crate::experiment::tune::{Bound, Part, Trial, Verdict};
-use crate::experiment::{Measure, Row, Value};
+use crate::advice::{Snippet, Snippets};
+use crate::experiment::tune::{Bound, Decided, Part, Trial, Verdict};
+use crate::experiment::{Difference, Measure, Row, Value};
 use crate::report::asked::Found;
 use crate::report::finding;
-use crate::statistics::LEVEL;
-use serde::Serialize;
+use crate::statistics::{Bars, LEVEL};
 use std::collections::BTreeMap;
 
-/// The record of `ctxsim tune`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TuneRecord {
-    policy: String,
-    objective: String,
-    constraints: Vec<String>,
-    params: BTreeMap<String, [f64; 2]>,
-    settings_tried: usize,
-    training_sessions: usize,
-    held_out_sessions: usize,
-    resamples: usize,
-    seed: u64,
-    level_percent: u64,
-    worth_share: f64,
-    drawn_by: &'static str,
-    compared_with: &'static str,
-    verdict: &'static str,
-    finding: &'static str,
-    broken: Vec<String>,
-    more_sessions: Option<u64>,
-    default: TrialRecord,
-    best: Option<TrialRecord>,
-    difference: Option<DifferenceRecord>,
-    configuration: Vec<SnippetRecord>,
-    sessions: Vec<DecidedRecord>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct TrialRecord {
-    params: BTreeMap<String, String>,
-    training: PartRecord,
-    held_out: PartRecord,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct PartRecord {
-    objective: f64,
-    p05: Option<f64>,
-    p95: Option<f64>,
-    charges: ChargesRecord,
-    #[serde(flatten)]
-    figures: FiguresRecord,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct DifferenceRecord {
-    value: f64,
-    p05: f64,
-    p95: f64,
-    #[serde(flatten)]
-    shares: Option<ShareRecord>,
-    own_error_share: Option<f64>,
-    clusters: usize,
-    effective_clusters: f64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SnippetRecord {
-    file: String,
-    syntax: &'static str,
-    note: String,
-    params: Vec<String>,
-    text: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct DecidedRecord {
-    session: String,
-    source: String,
-    agent: String,
-    part: &'static str,
-    default: f64,
-    best: f64,
-}
-
-impl TuneRecord {
-    pub fn new(found: &Found<'_>, snippets: &Snippets) -> TuneRecord {
+record! {
+    /// The record of `ctxsim tune`.
+    pub struct TuneRecord(found: &Found<'_>, snippets: &Snippets) with {
         let tuned = found.tuned;
         let measure = tuned.objective.measure;
         let (verdict, broken, more_sessions) = match &tuned.verdict {
@@ -104,90 +30,94 @@ impl TuneRecord {
             Verdict::Worse => ("worse", Vec::new(), None),
             Verdict::TooFew(more) => ("too_few_sessions", Vec::new(), Some(*more)),
         };
-        let whole = Measure { whole: None, ..measure };
-        let plain = |part: i64| number(Value { part, whole: 1 }, &whole);
-        let bounded = |part: i64| bound_number(part, &measure);
-        TuneRecord {
-            policy: found.policy.name.clone(),
-            objective: measure.name(),
-            constraints: tuned.bounds.iter().map(Bound::words).collect(),
-            params: found.axes.iter().map(|axis| (axis.param.clone(), [axis.range().from, axis.range().to])).collect(),
-            settings_tried: tuned.tried,
-            training_sessions: found.split.training.traces.len(),
-            held_out_sessions: found.split.held_out.traces.len(),
-            resamples: found.chance.0,
-            seed: found.chance.1,
-            level_percent: LEVEL,
-            worth_share: tuned.bars.worth,
-            drawn_by: finding::drawn_by(&tuned.drawn),
-            compared_with: if found.yours.is_some() { "own_settings" } else { "defaults" },
-            verdict,
-            finding: match &tuned.verdict {
-                Verdict::Recommended => "better",
-                Verdict::Worse => "worse",
-                Verdict::NoDifference(..) | Verdict::DefaultIsBest => "no_difference",
-                _ => "cannot_judge",
-            },
-            broken,
-            more_sessions,
-            default: TrialRecord::new(&tuned.default, &measure),
-            best: tuned.best.as_ref().map(|best| TrialRecord::new(best, &measure)),
-            difference: tuned.difference.map(|difference| DifferenceRecord {
-                value: bounded(difference.amount(difference.share.value)),
-                p05: bounded(difference.amount(difference.share.low)),
-                p95: bounded(difference.amount(difference.share.high)),
-                shares: ShareRecord::new(Some(difference)),
-                own_error_share: difference.own_error(&tuned.bars).map(round),
-                clusters: difference.clusters,
-                effective_clusters: (difference.effective * 100.0).round() / 100.0,
-            }),
-            configuration: SnippetRecord::all(snippets),
-            sessions: found
-                .decided
-                .unwrap_or_default()
-                .iter()
-                .map(|decided| DecidedRecord {
-                    session: decided.session.clone(),
-                    source: decided.source.clone(),
-                    agent: decided.agent.clone(),
-                    part: if decided.part == Part::Training { "training" } else { "held_out" },
-                    default: plain(decided.default),
-                    best: plain(decided.best),
-                })
-                .collect(),
-        }
+        let axes = found.axes.iter().map(|axis| (axis.param.clone(), [axis.range().from, axis.range().to]));
+        let decided = found.decided.unwrap_or_default().iter();
+    } {
+        policy: String = found.policy.name.clone(),
+        objective: String = measure.name(),
+        constraints: Vec<String> = tuned.bounds.iter().map(Bound::words).collect(),
+        params: BTreeMap<String, [f64; 2]> = axes.collect(),
+        settings_tried: usize = tuned.tried,
+        training_sessions: usize = found.split.training.traces.len(),
+        held_out_sessions: usize = found.split.held_out.traces.len(),
+        resamples: usize = found.chance.0,
+        seed: u64 = found.chance.1,
+        level_percent: u64 = LEVEL,
+        worth_share: f64 = tuned.bars.worth,
+        drawn_by: &'static str = finding::drawn_by(&tuned.drawn),
+        compared_with: &'static str = if found.yours.is_some() { "own_settings" } else { "defaults" },
+        verdict: &'static str = verdict,
+        finding: &'static str = match &tuned.verdict {
+            Verdict::Recommended => "better",
+            Verdict::Worse => "worse",
+            Verdict::NoDifference(..) | Verdict::DefaultIsBest => "no_difference",
+            _ => "cannot_judge",
+        },
+        broken: Vec<String> = broken,
+        more_sessions: Option<u64> = more_sessions,
+        default: TrialRecord = TrialRecord::new(&tuned.default, &measure),
+        best: Option<TrialRecord> = tuned.best.as_ref().map(|best| TrialRecord::new(best, &measure)),
+        difference: Option<DifferenceRecord> = tuned.difference.map(|difference| DifferenceRecord::new(difference, &tuned.bars, &measure)),
+        configuration: Vec<SnippetRecord> = snippets.files.iter().map(SnippetRecord::new).collect(),
+        sessions: Vec<DecidedRecord> = decided.map(|decided| DecidedRecord::new(decided, measure)).collect(),
     }
 }
 
-impl TrialRecord {
-    fn new(trial: &Trial, measure: &Measure) -> TrialRecord {
-        let part = |row: &Row| {
-            let bound = row.spread.get(&measure.name());
-            PartRecord {
-                objective: number(row.value(measure), measure),
-                p05: bound.map(|(low, _)| bound_number(*low, measure)),
-                p95: bound.map(|(_, high)| bound_number(*high, measure)),
-                charges: ChargesRecord::new(&row.charges),
-                figures: FiguresRecord::of_setting(&row.totals),
-            }
-        };
-        TrialRecord {
-            params: trial.setting.values.iter().cloned().collect(),
-            training: part(&trial.training),
-            held_out: part(&trial.held_out),
-        }
+record! {
+    struct TrialRecord(trial: &Trial, measure: &Measure) {
+        params: BTreeMap<String, String> = trial.setting.values.iter().cloned().collect(),
+        training: PartRecord = PartRecord::new(&trial.training, measure),
+        held_out: PartRecord = PartRecord::new(&trial.held_out, measure),
     }
 }
 
-impl SnippetRecord {
-    fn all(snippets: &Snippets) -> Vec<SnippetRecord> {
-        let record = |snippet: &crate::advice::Snippet| SnippetRecord {
-            file: snippet.file.clone(),
-            syntax: snippet.syntax.name(),
-            note: snippet.note.clone(),
-            params: snippet.params.clone(),
-            text: snippet.text.clone(),
-        };
-        snippets.files.iter().map(record).collect()
+record! {
+    struct PartRecord(row: &Row, measure: &Measure) with {
+        let bound = row.spread.get(&measure.name());
+    } {
+        objective: f64 = number(row.value(measure), measure),
+        p05: Option<f64> = bound.map(|(low, _)| bound_number(*low, measure)),
+        p95: Option<f64> = bound.map(|(_, high)| bound_number(*high, measure)),
+        charges: ChargesRecord = ChargesRecord::new(&row.charges),
+        #[serde(flatten)]
+        figures: FiguresRecord = FiguresRecord::of_setting(&row.totals),
+    }
+}
+
+record! {
+    struct DifferenceRecord(difference: Difference, bars: &Bars, measure: &Measure) with {
+        let amount = |share: f64| bound_number(difference.amount(share), measure);
+    } {
+        value: f64 = amount(difference.share.value),
+        p05: f64 = amount(difference.share.low),
+        p95: f64 = amount(difference.share.high),
+        #[serde(flatten)]
+        shares: Option<ShareRecord> = ShareRecord::new(Some(difference)),
+        own_error_share: Option<f64> = difference.own_error(bars).map(round),
+        clusters: usize = difference.clusters,
+        effective_clusters: f64 = (difference.effective * 100.0).round() / 100.0,
+    }
+}
+
+record! {
+    struct SnippetRecord(snippet: &Snippet) {
+        file: String = snippet.file.clone(),
+        syntax: &'static str = snippet.syntax.name(),
+        note: String = snippet.note.clone(),
+        params: Vec<String> = snippet.params.clone(),
+        text: String = snippet.text.clone(),
+    }
+}
+
+record! {
+    struct DecidedRecord(decided: &Decided, measure: Measure) with {
+        let plain = |part: i64| number(Value { part, whole: 1 }, &Measure { whole: None, ..measure });
+    } {
+        session: String = decided.session.clone(),
+        source: String = decided.source.clone(),
+        agent: String = decided.agent.clone(),
+        part: &'static str = if decided.part == Part::Training { "training" } else { "held_out" },
+        default: f64 = plain(decided.default),
+        best: f64 = plain(decided.best),
     }
 }

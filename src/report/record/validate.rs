@@ -1,141 +1,92 @@
 //! Predictions beside what runs came to, for programs: schema `ctxsim.validate/1`, as `docs/json.md` describes it.
 
+use super::keys::record;
 use super::number::round;
 use crate::experiment::Unit;
-use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found};
+use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found, Intervals};
 use crate::report::asked::Validated;
 use crate::report::finding::agreement;
 use crate::statistics::{Estimate, LEVEL};
-use serde::Serialize;
 
-/// The record of `ctxsim validate`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ValidateRecord {
-    policy: Option<String>,
-    arm: String,
-    level_percent: u64,
-    arms: Vec<ArmRecord>,
-    rank_correlations: Vec<RankRecord>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct ArmRecord {
-    arm: String,
-    runs_before: usize,
-    runs_after: usize,
-    left_out_before: usize,
-    left_out_after: usize,
-    failed_before: usize,
-    unnoted_before: usize,
-    anchored_share_before: Option<f64>,
-    anchored_share_after: Option<f64>,
-    tasks: usize,
-    drawn_by: &'static str,
-    measures: Vec<FoundRecord>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct FoundRecord {
-    measure: &'static str,
-    claim: &'static str,
-    before: f64,
-    predicted: Option<f64>,
-    measured: Option<f64>,
-    intervals: Option<IntervalsRecord>,
-    noise: Option<f64>,
-    more_runs_10: Option<u64>,
-    more_runs_20: Option<u64>,
-    mean_error_by_task: Option<f64>,
-    unchanged_mean_error_by_task: Option<f64>,
-    verdict: Option<&'static str>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct IntervalsRecord {
-    before: [f64; 2],
-    predicted: [f64; 2],
-    measured: [f64; 2],
-    predicted_change: Option<[f64; 2]>,
-    measured_change: Option<[f64; 2]>,
-    measured_over_predicted: Option<[f64; 2]>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct RankRecord {
-    measure: &'static str,
-    rank_correlation: f64,
-    cells: usize,
-}
-
-impl ValidateRecord {
-    pub fn new(asked: &Validated<'_>) -> ValidateRecord {
-        let rank = |(measure, rank, cells): &(&'static Compared, f64, usize)| RankRecord {
-            measure: measure.key,
-            rank_correlation: round(*rank),
-            cells: *cells,
-        };
-        ValidateRecord {
-            policy: asked.policy.map(str::to_owned),
-            arm: asked.arm.to_owned(),
-            level_percent: LEVEL,
-            arms: asked.validation.arms.iter().map(ArmRecord::new).collect(),
-            rank_correlations: asked.validation.ranks.iter().map(rank).collect(),
-        }
+record! {
+    /// The record of `ctxsim validate`.
+    pub struct ValidateRecord(asked: &Validated<'_>) {
+        policy: Option<String> = asked.policy.map(str::to_owned),
+        arm: String = asked.arm.to_owned(),
+        level_percent: u64 = LEVEL,
+        arms: Vec<ArmRecord> = asked.validation.arms.iter().map(ArmRecord::new).collect(),
+        rank_correlations: Vec<RankRecord> = asked.validation.ranks.iter().map(RankRecord::new).collect(),
     }
 }
 
-impl ArmRecord {
-    fn new(arm: &Arm) -> ArmRecord {
-        ArmRecord {
-            arm: arm.name.clone(),
-            runs_before: arm.runs.0,
-            runs_after: arm.runs.1,
-            left_out_before: arm.left_out.0,
-            left_out_after: arm.left_out.1,
-            failed_before: arm.failed,
-            unnoted_before: arm.unnoted,
-            anchored_share_before: arm.anchored[0].map(round),
-            anchored_share_after: arm.anchored[1].map(round),
-            tasks: arm.tasks,
-            drawn_by: match arm.drawn {
-                Drawn::Tasks => "tasks",
-                Drawn::Runs => "runs",
-            },
-            measures: arm.measures.iter().map(FoundRecord::new).collect(),
-        }
+record! {
+    struct ArmRecord(arm: &Arm) {
+        arm: String = arm.name.clone(),
+        runs_before: usize = arm.runs.0,
+        runs_after: usize = arm.runs.1,
+        left_out_before: usize = arm.left_out.0,
+        left_out_after: usize = arm.left_out.1,
+        failed_before: usize = arm.failed,
+        unnoted_before: usize = arm.unnoted,
+        anchored_share_before: Option<f64> = arm.anchored[0].map(round),
+        anchored_share_after: Option<f64> = arm.anchored[1].map(round),
+        tasks: usize = arm.tasks,
+        drawn_by: &'static str = match arm.drawn {
+            Drawn::Tasks => "tasks",
+            Drawn::Runs => "runs",
+        },
+        measures: Vec<FoundRecord> = arm.measures.iter().map(FoundRecord::new).collect(),
     }
 }
 
-impl FoundRecord {
-    fn new(found: &Found) -> FoundRecord {
-        let number = |value: f64| if found.measure.unit() == Unit::Money { value / 1e9 } else { round(value) };
-        let bounds = |estimate: Estimate| [number(estimate.low), number(estimate.high)];
+record! {
+    struct FoundRecord(found: &Found) with {
+        let number = |value: f64| in_unit(value, found.measure);
+    } {
+        measure: &'static str = found.measure.key,
+        claim: &'static str = match found.measure.claim {
+            Claim::PerCall => "unchanged_behaviour",
+            Claim::IfAsLong => "if_runs_stay_as_long",
+            Claim::Nothing => "none",
+        },
+        before: f64 = number(found.before),
+        predicted: Option<f64> = found.predicted.map(number),
+        measured: Option<f64> = found.after.map(number),
+        intervals: Option<IntervalsRecord> = found.intervals.map(|known| IntervalsRecord::new(known, found.measure)),
+        noise: Option<f64> = found.noise.map(|noise| if found.measure.is_rate { number(noise) } else { round(noise) }),
+        more_runs_10: Option<u64> = found.more_runs.map(|[fine, _]| fine),
+        more_runs_20: Option<u64> = found.more_runs.map(|[_, coarse]| coarse),
+        mean_error_by_task: Option<f64> = found.mean_error.map(|error| round(error.predicted)),
+        unchanged_mean_error_by_task: Option<f64> = found.mean_error.map(|error| round(error.unchanged)),
+        verdict: Option<&'static str> = found.agreement.map(agreement),
+    }
+}
+
+/// A value for programs: money in dollars.
+fn in_unit(value: f64, measure: &Compared) -> f64 {
+    if measure.unit() == Unit::Money { value / 1e9 } else { round(value) }
+}
+
+record! {
+    struct IntervalsRecord(known: Intervals, measure: &Compared) with {
+        let bounds = |estimate: Estimate| [in_unit(estimate.low, measure), in_unit(estimate.high, measure)];
         let shares = |estimate: Estimate| [round(estimate.low), round(estimate.high)];
-        FoundRecord {
-            measure: found.measure.key,
-            claim: match found.measure.claim {
-                Claim::PerCall => "unchanged_behaviour",
-                Claim::IfAsLong => "if_runs_stay_as_long",
-                Claim::Nothing => "none",
-            },
-            before: number(found.before),
-            predicted: found.predicted.map(number),
-            measured: found.after.map(number),
-            intervals: found.intervals.map(|known| IntervalsRecord {
-                before: bounds(known.before),
-                predicted: bounds(known.predicted),
-                measured: bounds(known.after),
-                // A rate has no share of itself: it is compared as it is.
-                predicted_change: (!found.measure.is_rate).then(|| shares(known.predicted_change)),
-                measured_change: (!found.measure.is_rate).then(|| shares(known.measured_change)),
-                measured_over_predicted: known.ratio.map(shares),
-            }),
-            noise: found.noise.map(|noise| if found.measure.is_rate { number(noise) } else { round(noise) }),
-            more_runs_10: found.more_runs.map(|[fine, _]| fine),
-            more_runs_20: found.more_runs.map(|[_, coarse]| coarse),
-            mean_error_by_task: found.mean_error.map(|error| round(error.predicted)),
-            unchanged_mean_error_by_task: found.mean_error.map(|error| round(error.unchanged)),
-            verdict: found.agreement.map(agreement),
-        }
+        // A rate has no share of itself: it is compared as it is.
+        let change = |estimate| (!measure.is_rate).then(|| shares(estimate));
+    } {
+        before: [f64; 2] = bounds(known.before),
+        predicted: [f64; 2] = bounds(known.predicted),
+        measured: [f64; 2] = bounds(known.after),
+        predicted_change: Option<[f64; 2]> = change(known.predicted_change),
+        measured_change: Option<[f64; 2]> = change(known.measured_change),
+        measured_over_predicted: Option<[f64; 2]> = known.ratio.map(shares),
+    }
+}
+
+record! {
+    struct RankRecord((measure, rank, cells): &(&'static Compared, f64, usize)) {
+        measure: &'static str = measure.key,
+        rank_correlation: f64 = round(*rank),
+        cells: usize = *cells,
     }
 }
