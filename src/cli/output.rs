@@ -178,7 +178,7 @@ impl Output {
 
     /// Gives a list of what the program knows.
     pub fn list(&self, door: &Door, command: &str, list: &Report) -> Result<(), Failure> {
-        let name = list.record.question();
+        let (name, _) = list.record.schema();
         self.check(door, name)?;
         self.give(door, name, command.to_owned(), |command| Report { command, ..list.clone() })
     }

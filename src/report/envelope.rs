@@ -22,8 +22,9 @@ pub struct Envelope<'a> {
 impl<'a> Envelope<'a> {
     /// The document of a report.
     pub fn of(report: &'a Report) -> Envelope<'a> {
+        let (name, version) = report.record.schema();
         Envelope {
-            schema: format!("ctxsim.{}/{}", report.record.question(), report.record.version()),
+            schema: format!("ctxsim.{name}/{version}"),
             version: env!("CARGO_PKG_VERSION"),
             command: report.command.as_deref(),
             corpus: report.corpus.as_ref(),

@@ -53,33 +53,24 @@ pub enum Record {
 }
 
 impl Record {
-    /// The name of the command that asked.
-    pub fn question(&self) -> &'static str {
+    /// The name of its schema, which is that of the command that asked, and the version.
+    pub fn schema(&self) -> (&'static str, u64) {
         match self {
-            Record::Replay(_) => "replay",
-            Record::Explain(_) => "explain",
-            Record::Drift(_) => "drift",
-            Record::Cost(_) => "cost",
-            Record::Cache(_) => "cache",
-            Record::Idle(_) => "idle",
-            Record::Backtest(_) => "backtest",
-            Record::Diff(_) => "diff",
-            Record::Curve(_) => "curve",
-            Record::Inspect(_) => "inspect",
-            Record::Sweep(_) => "sweep",
-            Record::Gate(_) => "gate",
-            Record::Tune(_) => "tune",
-            Record::Validate(_) => "validate",
-            Record::List(list) => list.question,
-        }
-    }
-
-    /// The version of the record's schema.
-    pub fn version(&self) -> u64 {
-        match self {
-            Record::Replay(_) | Record::Explain(_) | Record::Cost(_) => 3,
-            Record::Cache(_) | Record::Idle(_) | Record::Diff(_) | Record::Sweep(_) | Record::Tune(_) | Record::Gate(_) => 2,
-            _ => 1,
+            Record::Replay(_) => ("replay", 3),
+            Record::Explain(_) => ("explain", 3),
+            Record::Drift(_) => ("drift", 1),
+            Record::Cost(_) => ("cost", 3),
+            Record::Cache(_) => ("cache", 2),
+            Record::Idle(_) => ("idle", 2),
+            Record::Backtest(_) => ("backtest", 1),
+            Record::Diff(_) => ("diff", 2),
+            Record::Curve(_) => ("curve", 1),
+            Record::Inspect(_) => ("inspect", 1),
+            Record::Sweep(_) => ("sweep", 2),
+            Record::Gate(_) => ("gate", 2),
+            Record::Tune(_) => ("tune", 2),
+            Record::Validate(_) => ("validate", 1),
+            Record::List(list) => (list.question, 1),
         }
     }
 }

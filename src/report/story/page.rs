@@ -42,7 +42,7 @@ impl Story<'_> {
     /// The story of a report with no more to tell than its tables.
     pub fn of(report: &Report) -> Story<'static> {
         Story {
-            question: report.record.question(),
+            question: report.record.schema().0,
             title: report.title.clone(),
             command: report.command.clone(),
             verdict: Vec::new(),
