@@ -47,7 +47,7 @@ pub(super) fn arrive<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>
 }
 
 fn rewind(state: &mut State<'_>, from: u32) {
-    state.window.end_turn_view(&state.inputs, state.belief.told());
+    state.window.end_turn_view(&state.inputs, state.belief.reported());
     state.window.context.withdraw(from);
 }
 
@@ -59,7 +59,7 @@ fn open_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, messag
         pause(state, observer, Some(comes - last));
     }
     let State { inputs, window, belief, .. } = state;
-    window.end_turn_view(inputs, belief.told());
+    window.end_turn_view(inputs, belief.reported());
     window.expire(inputs.trace);
     belief.turn_opened = true;
     belief.memories.iter_mut().for_each(|memory| memory.in_turn = 0);

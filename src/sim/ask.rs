@@ -3,9 +3,9 @@
 use super::carry::{possible, truncations};
 use super::event::{EventKind, Warning};
 use super::intake::cut_item;
+use super::known::{News, item_seen, role_name};
 use super::note::Note;
 use super::state::State;
-use super::told::{News, item_seen, role_name};
 use super::warning::limits_of;
 use super::window::Arrived;
 use crate::context::{Item, State as ItemState};
@@ -23,7 +23,7 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    /// The edits that are told as one event each: those of one kind that follow each other, and texts that are put in with the edit before them.
+    /// The edits that make one event each: those of one kind that follow each other, and texts that are put in with the edit before them.
     pub fn groups(&self) -> impl Iterator<Item = &[Edit]> {
         let together = |one: &Edit, other: &Edit| {
             let kind = |edit: &Edit| (edit.mask.is_some(), edit.truncate.is_some(), edit.drop.is_some(), edit.summarise.is_some());
@@ -40,13 +40,13 @@ pub(super) fn ask(state: &mut State<'_>, index: usize, rule: &Rule) -> Option<De
     let State { inputs, window, belief, ledger, .. } = state;
     if rule.mode == Mode::Commit {
         // What lasts is done to the stored history: that is what is looked at.
-        window.end_turn_view(inputs, belief.told());
+        window.end_turn_view(inputs, belief.reported());
     }
     let memory = belief.memories.get(index).copied().unwrap_or_default();
     let sight = belief.sight(inputs, window, ledger.outcome.totals.calls, &memory);
     let turn = window.call.and_then(|call| inputs.message(call.message)).map_or(0, |row| row.turn);
-    let answer = talk.ask(|told| {
-        let News { gone, put, changed } = told.update(inputs, window);
+    let answer = talk.ask(|known| {
+        let News { gone, put, changed } = known.update(inputs, window);
         let attempt = (rule.at == Hook::Overflow).then_some(memory.in_call + 1);
         let sizes = Some(sizes(&sight));
         Question { rule: rule.id.clone(), at: rule.at.name(), call: sight.calls, turn, attempt, gone, put, changed, arrives: None, sizes }

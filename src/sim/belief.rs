@@ -129,7 +129,7 @@ impl Belief {
     }
 
     /// What the last call came to, prompt and output together.
-    pub fn told(&self) -> Option<u64> {
+    pub fn reported(&self) -> Option<u64> {
         self.usage.map(|(prompt, output)| prompt + output)
     }
 

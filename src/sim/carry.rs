@@ -57,7 +57,7 @@ pub(super) fn truncations(items: &[Item], edits: &[Edit]) -> Result<Vec<(u32, Tr
     Ok(limits)
 }
 
-/// Carries out edits that are told as one event.
+/// Carries out edits that make one event.
 pub(super) fn carry_out(state: &mut State<'_>, index: usize, rule: &Rule, edits: &[Edit]) -> Done {
     state.window.context.edit_for(Some(index as u32));
     state.gap = None;

@@ -90,7 +90,7 @@ pub(super) fn run<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, i
     }
     if matches!(rule.mode, Mode::Commit | Mode::CommitIfFewer) {
         // What lasts is done to the stored history, not to the view of it that this turn works with.
-        window.end_turn_view(inputs, belief.told());
+        window.end_turn_view(inputs, belief.reported());
     }
     observer.action(state, index);
     let rewrites = state.belief.rewrites;

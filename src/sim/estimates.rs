@@ -10,14 +10,18 @@ use crate::transcript::Role;
 
 /// What each of these estimators makes of each request of a session under no policy.
 pub fn estimate_requests(trace: &Trace, estimators: &[&Estimator]) -> Vec<Vec<u64>> {
-    let mut walk =
-        Walk { trace, messages: Vec::new(), empty: Vec::new(), told: estimators.iter().map(|estimator| Told::new(estimator)).collect() };
+    let mut walk = Walk {
+        trace,
+        messages: Vec::new(),
+        empty: Vec::new(),
+        running: estimators.iter().map(|estimator| Running::new(estimator)).collect(),
+    };
     let mut call = 0;
     watch(trace, &Plan::default(), &Conditions::endless(), &mut |context| {
         walk.look(context, call);
         call += 1;
     });
-    walk.told.into_iter().map(|told| told.requests).collect()
+    walk.running.into_iter().map(|running| running.requests).collect()
 }
 
 struct Walk<'t, 'e> {
@@ -26,11 +30,11 @@ struct Walk<'t, 'e> {
     messages: Vec<(u32, u32)>,
     /// The messages without items that are still there: nothing is noted where one of them leaves.
     empty: Vec<u32>,
-    told: Vec<Told<'e>>,
+    running: Vec<Running<'e>>,
 }
 
-/// What one estimator says.
-struct Told<'e> {
+/// What one estimator says so far.
+struct Running<'e> {
     estimator: &'e Estimator,
     /// By message as it stands now; 0 where it has left.
     messages: Vec<u64>,
@@ -59,14 +63,14 @@ impl Walk<'_, '_> {
             let Some(entry) = context.entry(id) else { break };
             self.messages.push((entry.first, entry.first + entry.count));
             self.empty.extend((entry.count == 0).then_some(id));
-            self.told.iter_mut().for_each(|told| told.messages.push(0));
+            self.running.iter_mut().for_each(|running| running.messages.push(0));
             touched.push(id);
         }
         for id in touched {
             self.estimate(context, id);
         }
-        for told in &mut self.told {
-            told.requests.push(told.estimator.request(told.sum));
+        for running in &mut self.running {
+            running.requests.push(running.estimator.request(running.sum));
         }
     }
 
@@ -81,12 +85,12 @@ impl Walk<'_, '_> {
         let items = (entry.first..entry.first + entry.count).filter_map(|item| context.item(item));
         let parts = items.filter(|item| entry.live && item.state != State::Removed);
         let parts: Vec<_> = parts.filter_map(|item| self.trace.parts.get(item.part? as usize)).collect();
-        for told in &mut self.told {
-            let guess = parts.iter().map(|part| told.estimator.part(part, &part.text, entry.role)).fold(Guess::default(), Guess::plus);
-            let now = if entry.live { told.estimator.message(guess, entry.role) } else { 0 };
-            if let Some(estimated) = told.messages.get_mut(id as usize) {
-                if entry.role != Role::System || told.estimator.system == Counting::Counted {
-                    told.sum = told.sum + now - *estimated;
+        for running in &mut self.running {
+            let guess = parts.iter().map(|part| running.estimator.part(part, &part.text, entry.role)).fold(Guess::default(), Guess::plus);
+            let now = if entry.live { running.estimator.message(guess, entry.role) } else { 0 };
+            if let Some(estimated) = running.messages.get_mut(id as usize) {
+                if entry.role != Role::System || running.estimator.system == Counting::Counted {
+                    running.sum = running.sum + now - *estimated;
                 }
                 *estimated = now;
             }
@@ -94,8 +98,8 @@ impl Walk<'_, '_> {
     }
 }
 
-impl Told<'_> {
-    fn new(estimator: &Estimator) -> Told<'_> {
-        Told { estimator, messages: Vec::new(), sum: 0, requests: Vec::new() }
+impl Running<'_> {
+    fn new(estimator: &Estimator) -> Running<'_> {
+        Running { estimator, messages: Vec::new(), sum: 0, requests: Vec::new() }
     }
 }

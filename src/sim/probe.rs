@@ -58,7 +58,7 @@ impl<'a> Probe<'a> {
         let State { window, belief, .. } = &mut self.state;
         (belief.usage, belief.pending) = (usage, 0);
         if let Some(id) = window.context.live().last().map(|(id, _)| id) {
-            window.note_usage(id, belief.told());
+            window.note_usage(id, belief.reported());
         }
     }
 

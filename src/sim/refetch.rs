@@ -80,11 +80,11 @@ fn read_again<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, messa
     let part = needed.part;
     let reading = reading(&state.inputs, &state.window, message, needed);
     let request = made(state, tried, call, reading.call.actual, None);
-    state.window.end_request_view(&state.inputs, state.belief.told());
+    state.window.end_request_view(&state.inputs, state.belief.reported());
     // The request is over: what follows belongs to the next one.
     state.begin_request();
     let State { inputs, window, belief, ledger, .. } = state;
-    window.enter_call(&reading, belief.told());
+    window.enter_call(&reading, belief.reported());
     belief.last_time = inputs.message(call.message).and_then(|row| row.time).or(belief.last_time);
     let before = window.actual();
     belief.actual_after_reply = before;

@@ -89,10 +89,10 @@ pub(super) fn step<'a>(
 
 /// The recorded reply enters the context.
 fn reply(state: &mut State<'_>, message: u32) {
-    state.window.end_request_view(&state.inputs, state.belief.told());
+    state.window.end_request_view(&state.inputs, state.belief.reported());
     let id = enter(state, message);
     let State { inputs, window, belief, .. } = state;
-    window.note_usage(id, belief.told());
+    window.note_usage(id, belief.reported());
     window.next_message = message + 1;
     belief.pending = 0;
     belief.last_time = inputs.message(message).and_then(|row| row.time);

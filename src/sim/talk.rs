@@ -2,7 +2,7 @@
 
 use super::conditions::Guesses;
 use super::inputs::Inputs;
-use super::told::Told;
+use super::known::KnownContext;
 use crate::policy::{Answer, Consult, Opening, Question, Refusal, Session};
 use crate::trace::Trace;
 use crate::transcript::Text;
@@ -17,7 +17,7 @@ pub(super) struct Talk(Rc<RefCell<Conversation>>);
 pub(super) struct Conversation {
     /// `None` where the program was not started.
     consult: Option<Box<dyn Consult>>,
-    pub told: Told,
+    pub known: KnownContext,
     /// It has failed: nothing is asked any more.
     over: bool,
 }
@@ -38,7 +38,7 @@ impl Talk {
         // Where estimates are true sizes, no program is asked: it would see them.
         let decider = program.decider.as_ref().filter(|_| conditions.guesses == Guesses::Own);
         let consult = decider.map(|decider| decider.0.begin(&session));
-        Some(Talk(Rc::new(RefCell::new(Conversation { consult, told: Told::default(), over: false }))))
+        Some(Talk(Rc::new(RefCell::new(Conversation { consult, known: KnownContext::default(), over: false }))))
     }
 
     /// Is there nothing more to ask?
@@ -46,11 +46,11 @@ impl Talk {
         self.0.borrow().over
     }
 
-    /// The question is made from what has been told, and asked.
-    pub fn ask(&self, question: impl FnOnce(&mut Told) -> Question) -> Result<Answer, Refusal> {
-        let Conversation { consult, told, .. } = &mut *self.0.borrow_mut();
+    /// The question is made from what the program knows, and asked.
+    pub fn ask(&self, question: impl FnOnce(&mut KnownContext) -> Question) -> Result<Answer, Refusal> {
+        let Conversation { consult, known, .. } = &mut *self.0.borrow_mut();
         match consult {
-            Some(consult) => consult.ask(question(told)),
+            Some(consult) => consult.ask(question(known)),
             None => Err(Refusal::NotStarted),
         }
     }

@@ -237,33 +237,33 @@ impl<'a> Window<'a> {
         self.under_request.as_ref().or(self.under_turn.as_ref()).map_or(&self.context, |stored| &stored.context)
     }
 
-    /// The view of a request ends. `told` is what the provider reported for the last call.
-    pub fn end_request_view(&mut self, inputs: &Inputs<'_>, told: Option<u64>) {
+    /// The view of a request ends. `reported` is what the provider reported for the last call.
+    pub fn end_request_view(&mut self, inputs: &Inputs<'_>, reported: Option<u64>) {
         if let Some(stored) = self.under_request.take() {
-            self.restore(inputs, told, stored);
+            self.restore(inputs, reported, stored);
         }
     }
 
     /// The view of a turn ends: the stored history comes back, and what arrived meanwhile after it.
-    pub fn end_turn_view(&mut self, inputs: &Inputs<'_>, told: Option<u64>) {
+    pub fn end_turn_view(&mut self, inputs: &Inputs<'_>, reported: Option<u64>) {
         if let Some(stored) = self.under_turn.take() {
             self.under_request = None;
-            self.restore(inputs, told, stored);
+            self.restore(inputs, reported, stored);
         }
     }
 
     /// A context that was set aside comes back, and what has arrived since after it.
-    fn restore(&mut self, inputs: &Inputs<'_>, told: Option<u64>, stored: Stored) {
+    fn restore(&mut self, inputs: &Inputs<'_>, reported: Option<u64>, stored: Stored) {
         let gone = std::mem::replace(&mut self.context, stored.context);
         self.keep_view(gone);
         self.context.edit_for(None);
         self.cuts = stored.cuts;
         let mut reading = stored.next_reading;
         for message in stored.next_message..self.next_message {
-            reading = self.enter_readings(reading, message, told);
+            reading = self.enter_readings(reading, message, reported);
             self.place(inputs, message);
         }
-        self.enter_readings(reading, self.next_message, told);
+        self.enter_readings(reading, self.next_message, reported);
     }
 
     /// A message entered in one way and now has entered in another, whichever context it stands in.
@@ -284,14 +284,14 @@ impl<'a> Window<'a> {
     }
 
     /// A part is read again: a tool is called for it, and later its result enters.
-    pub fn enter_call(&mut self, reading: &Reading, told: Option<u64>) {
+    pub fn enter_call(&mut self, reading: &Reading, reported: Option<u64>) {
         let id = self.context.push(self.arrival(reading, Role::Assistant), [reading.call], None);
-        self.note_usage(id, told);
+        self.note_usage(id, reported);
     }
 
-    /// The provider has told what the call of this reply came to.
-    pub fn note_usage(&mut self, id: u32, told: Option<u64>) {
-        if let Some(tokens) = told {
+    /// The provider has reported what the call of this reply came to.
+    pub fn note_usage(&mut self, id: u32, reported: Option<u64>) {
+        if let Some(tokens) = reported {
             self.context.note_usage(id, tokens);
         }
     }
@@ -317,10 +317,10 @@ impl<'a> Window<'a> {
 
     /// A context comes back from which re-reads were missing: those from this place on enter that stood before this message. Hands back
     /// the place behind them.
-    fn enter_readings(&mut self, from: usize, before: u32, told: Option<u64>) -> usize {
+    fn enter_readings(&mut self, from: usize, before: u32, reported: Option<u64>) -> usize {
         let mut place = from;
         while let Some(reading) = self.readings.get(place).filter(|reading| reading.before <= before).cloned() {
-            self.enter_call(&reading, told);
+            self.enter_call(&reading, reported);
             self.enter_result(&reading);
             place += 1;
         }

@@ -7,14 +7,14 @@
 //! of it goes on from there under the lead of one of those that parted there, the others of that call behind it.
 //!
 //! Settings whose limits cut what arrives otherwise are of a family as well. Those for whom all messages of a session enter alike are a class, and the
-//! classes beside the leader's go along as differences from it (`sways`), as long as no rule acts upon what stands in other sizes.
+//! classes beside the leader's go along as differences from it (`deltas`), as long as no rule acts upon what stands in other sizes.
 //!
 //! So nothing is worked out twice that is the same for two settings, and whatever is worked out is worked out by the one loop.
 
 use super::cuts::Cuts;
+use super::deltas::{Deltas, by_class};
 use super::family::{Family, Member};
 use super::observer::{BatchObserver, Company, Parted, Tracker};
-use super::sways::{Sways, by_class};
 use crate::policy::Plan;
 use crate::sim::conditions::Conditions;
 use crate::sim::event::Warning;
@@ -131,8 +131,8 @@ fn begin<R: Clone>(family: &Family<'_>, cuts: &Cuts, trace: &Trace, led: (u32, C
     let Some((member, intake)) = family.members.get(led.0 as usize).zip(cuts.intake(class)) else { return };
     let mut start = Box::new(State::with_intake(trace, member.plan, family.conditions, Rc::clone(intake)));
     start.ledger.detail = found.detail;
-    let sways = Sways::new(cuts, family, class, &led.1.members());
-    Replay { family, cuts }.go_on(start, 0, led, sways, found);
+    let deltas = Deltas::new(cuts, family, class, &led.1.members());
+    Replay { family, cuts }.go_on(start, 0, led, deltas, found);
 }
 
 /// Members of one family in one session.
@@ -144,7 +144,7 @@ struct Replay<'a, 'c> {
 
 impl<'a, 'c> Replay<'a, 'c> {
     /// Replays from a call on under members that have acted alike before it. `start` stands right before that call, as the leader's.
-    fn go_on<R: Clone>(self, mut start: Box<State<'a>>, call: usize, led: (u32, Company), sways: Sways<'c>, found: &mut Found<'_, R>) {
+    fn go_on<R: Clone>(self, mut start: Box<State<'a>>, call: usize, led: (u32, Company), deltas: Deltas<'c>, found: &mut Found<'_, R>) {
         let family = self.family;
         let (leader, company) = led;
         let Some(plan) = family.members.get(leader as usize).map(|member| member.plan) else { return };
@@ -157,28 +157,31 @@ impl<'a, 'c> Replay<'a, 'c> {
         }
         if company.is_empty() {
             found.sums.steps += run(&mut start, &mut (), call, usize::MAX);
-            self.collect(&mut start, std::iter::once(leader), &sways, found);
+            self.collect(&mut start, std::iter::once(leader), &deltas, found);
             return;
         }
         let mut first = start.clone();
-        let mut observer = BatchObserver::new(family, company, sways.clone());
+        let mut observer = BatchObserver::new(family, company, deltas.clone());
         found.sums.steps += run(&mut first, &mut observer, call, usize::MAX);
-        self.collect(&mut first, std::iter::once(leader).chain(observer.faithful()), &observer.sways, found);
+        self.collect(&mut first, std::iter::once(leader).chain(observer.faithful()), &observer.deltas, found);
         drop(first);
         let mut at = call;
-        let mut tracker = Tracker { family, sways: sways.of_members(observer.parted().iter().map(|parted| parted.member)) };
+        let mut tracker = Tracker { family, deltas: deltas.of_members(observer.parted().iter().map(|parted| parted.member)) };
         for parted in observer.parted().chunk_by(|one, other| one.call == other.call) {
             let Some(parts_at) = parted.first().map(|parted| parted.call) else { continue };
-            found.sums.steps +=
-                if tracker.sways.is_empty() { run(&mut start, &mut (), at, parts_at) } else { run(&mut start, &mut tracker, at, parts_at) };
+            found.sums.steps += if tracker.deltas.is_empty() {
+                run(&mut start, &mut (), at, parts_at)
+            } else {
+                run(&mut start, &mut tracker, at, parts_at)
+            };
             at = parts_at;
             for members in self.groups(parted) {
                 let Some((leader, company)) = Company::of(family, self.cuts, members) else { continue };
                 let class = self.cuts.class_of(family.ingest(leader));
                 let mut state = start.clone();
-                tracker.sways.put_on(class, &mut state);
-                let sways = tracker.sways.under(family, class, &company.members());
-                self.go_on(state, at, (leader, company), sways, found);
+                tracker.deltas.put_on(class, &mut state);
+                let deltas = tracker.deltas.under(family, class, &company.members());
+                self.go_on(state, at, (leader, company), deltas, found);
             }
         }
     }
@@ -192,21 +195,21 @@ impl<'a, 'c> Replay<'a, 'c> {
     }
 
     /// Ends a run, and gives each of these members its sums, with what it alone is judged by.
-    fn collect<R: Clone>(self, state: &mut State<'_>, members: impl Iterator<Item = u32>, sways: &Sways<'_>, found: &mut Found<'_, R>) {
+    fn collect<R: Clone>(self, state: &mut State<'_>, members: impl Iterator<Item = u32>, deltas: &Deltas<'_>, found: &mut Found<'_, R>) {
         state.ledger.close(&state.inputs);
         let warnings = warnings(&state.ledger.notes);
         let members: Vec<u32> = members.collect();
         let led = &state.ledger.outcome;
         for (class, members) in by_class(self.cuts, self.family, &members) {
-            let sway = sways.all.iter().find(|sway| sway.class == class);
+            let delta = deltas.all.iter().find(|delta| delta.class == class);
             let mut own = led.totals.clone();
             let mut rows: Vec<CallOutcome> = Vec::new();
-            if let Some(sway) = sway {
-                rows.extend(sway.rows(&led.calls, led.window));
-                sway.apply(&mut own, rows.iter().copied(), &led.calls);
-                own.retention.by_rule = state.inputs.named(&sway.broken_by(&state.ledger.broken_by));
+            if let Some(delta) = delta {
+                rows.extend(delta.rows(&led.calls, led.window));
+                delta.apply(&mut own, rows.iter().copied(), &led.calls);
+                own.retention.by_rule = state.inputs.named(&delta.broken_by(&state.ledger.broken_by));
             }
-            let prompts: Vec<u64> = match sway {
+            let prompts: Vec<u64> = match delta {
                 Some(_) => rows.iter().map(|row| row.actual).chain(led.refetches.iter().map(|refetch| refetch.request.actual)).collect(),
                 None => led.requests().map(|call| call.actual).collect(),
             };
@@ -223,7 +226,7 @@ impl<'a, 'c> Replay<'a, 'c> {
                 let never_fires = if state.talk.is_some() { state.ledger.never_fires(&state.inputs) } else { member.never_fires };
                 let judged = (over_budget, never_fires);
                 let place = places.iter().find(|(known, _)| *known == judged).map(|(_, place)| *place).unwrap_or_else(|| {
-                    let requests = (sway.is_none() && state.ledger.detail == Detail::Requests).then_some(led);
+                    let requests = (delta.is_none() && state.ledger.detail == Detail::Requests).then_some(led);
                     found.seen.push(seen.get_or_insert_with(|| (found.look)(member.setting, requests)).clone());
                     let mut totals = Totals { over_budget, ..own.clone() };
                     let never = never_fires.then_some(Warning::NeverFires);

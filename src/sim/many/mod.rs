@@ -3,11 +3,11 @@
 mod batch;
 mod cuts;
 mod decision;
+mod delta;
+mod deltas;
 mod family;
 mod observer;
 mod shared;
-mod sway;
-mod sways;
 
 pub use batch::{Batch, BatchOutcome};
 pub use shared::SharedSession;

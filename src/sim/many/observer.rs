@@ -2,9 +2,9 @@
 
 use super::cuts::Cuts;
 use super::decision::{Decision, Known, lead_alike};
+use super::delta::Delta;
+use super::deltas::{Deltas, Said};
 use super::family::Family;
-use super::sway::Sway;
-use super::sways::{Said, Sways};
 use crate::policy::{Rule, Trigger, Verdict};
 use crate::sim::belief::Look;
 use crate::sim::event::Cause;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(super) struct BatchObserver<'a, 'c> {
     family: &'a Family<'a>,
     company: Company,
-    pub sways: Sways<'c>,
+    pub deltas: Deltas<'c>,
 }
 
 /// Who has parted from a leader, and when.
@@ -107,46 +107,46 @@ impl Company {
 
 impl<'a, 'c> BatchObserver<'a, 'c> {
     /// Looks on while these go with their leader.
-    pub fn new(family: &'a Family<'a>, company: Company, sways: Sways<'c>) -> BatchObserver<'a, 'c> {
-        BatchObserver { family, company, sways }
+    pub fn new(family: &'a Family<'a>, company: Company, deltas: Deltas<'c>) -> BatchObserver<'a, 'c> {
+        BatchObserver { family, company, deltas }
     }
 
     /// The classes of which this holds part at this call.
-    fn part_classes(&mut self, state: &State<'_>, parts: impl Fn(&Sway) -> bool, apart: impl Fn(&Sway) -> bool) {
+    fn part_classes(&mut self, state: &State<'_>, parts: impl Fn(&Delta) -> bool, apart: impl Fn(&Delta) -> bool) {
         let call = state.window.index;
-        for sway in self.sways.all.iter().filter(|sway| parts(sway)) {
-            let apart = apart(sway);
-            sway.members.iter().for_each(|member| self.company.leave(Parted { call, member: *member, apart }));
+        for delta in self.deltas.all.iter().filter(|delta| parts(delta)) {
+            let apart = apart(delta);
+            delta.members.iter().for_each(|member| self.company.leave(Parted { call, member: *member, apart }));
         }
         self.drop_classes();
     }
 
     /// A rule acts: the classes part for which it would act upon other sizes. They go on where a mask replaces nothing, whatever the sizes are.
     fn part_where_sizes_count(&mut self, state: &mut State<'a>, index: usize) {
-        if self.sways.all.iter().all(|sway| sway.differing == 0) {
+        if self.deltas.all.iter().all(|delta| delta.differing == 0) {
             return;
         }
         let State { inputs, window, .. } = &mut *state;
         let rule = inputs.plan.rule.get(index).map(Arc::as_ref);
         let masking = rule.and_then(|rule| Some((rule, window.find(inputs, index, rule, rule.mask.as_ref()?)?)));
         if let Some((rule, _)) = masking {
-            self.sways.measure(state, index, &rule.select);
+            self.deltas.measure(state, index, &rule.select);
         }
         let found = masking.and_then(|(rule, place)| Some((rule, state.window.candidates(place)?)));
         let family = self.family;
-        let nothing = |sway: &Sway| {
-            let Some(((led, candidates), (_, more))) = found.zip(sway.larger) else { return false };
+        let nothing = |delta: &Delta| {
+            let Some(((led, candidates), (_, more))) = found.zip(delta.larger) else { return false };
             // Each by its own rule: what its ends keep and what it must save may be dials as well.
             let none = |rule: &Rule| candidates.serves(index, &rule.select) && candidates.replaces_none_with(rule, more);
-            none(led) && sway.members.iter().all(|member| family.rule(*member, index).is_some_and(none))
+            none(led) && delta.members.iter().all(|member| family.rule(*member, index).is_some_and(none))
         };
-        self.part_classes(state, |sway| sway.differing > 0 && !nothing(sway), |_| true);
+        self.part_classes(state, |delta| delta.differing > 0 && !nothing(delta), |_| true);
     }
 
     /// Classes without a setting that is left are followed no more.
     fn drop_classes(&mut self) {
         let company = &self.company;
-        self.sways.all.retain(|sway| sway.members.iter().any(|member| company.has(*member)));
+        self.deltas.all.retain(|delta| delta.members.iter().any(|member| company.has(*member)));
     }
 
     /// Those who have gone with the leader to the end.
@@ -199,7 +199,7 @@ impl<'a> Observer<'a> for BatchObserver<'a, '_> {
                 company.leave(Parted { call, member: said.member, apart: said.differs && said.verdict.fires });
             }
         };
-        self.sways.verdict(self.family, state, rule, verdict, before, &mut judge);
+        self.deltas.verdict(self.family, state, rule, verdict, before, &mut judge);
         if self.company.parted.len() > parted {
             self.drop_classes();
         }
@@ -207,7 +207,7 @@ impl<'a> Observer<'a> for BatchObserver<'a, '_> {
 
     /// Would the others act upon the same? What stands in other sizes is acted upon by itself.
     fn action(&mut self, state: &mut State<'a>, rule: usize) {
-        self.sways.sync(state);
+        self.deltas.sync(state);
         self.part_where_sizes_count(state, rule);
         let Some(classes) = self.company.actions.get(rule).map(Arc::clone) else { return };
         let Some(led) = state.inputs.plan.rule.get(rule).filter(|_| !classes.is_empty()) else { return };
@@ -240,13 +240,13 @@ impl<'a> Observer<'a> for BatchObserver<'a, '_> {
 
     /// Would the overflow be put down to the same cause?
     fn overflow(&mut self, state: &State<'a>, cause: Cause) {
-        self.sways.sync(state);
-        self.part_classes(state, |sway| !sway.is_level(), |sway| Sways::is_refused(state, sway));
+        self.deltas.sync(state);
+        self.part_classes(state, |delta| !delta.is_level(), |delta| Deltas::is_refused(state, delta));
         let Some(look) = state.belief.look else { return };
         let differs = |limit: f64| state.belief.cause(&state.inputs, Some(Look { limit, ..look })) != cause;
         let of_limits = self.company.limits.get(look.rule).and_then(|limits| limits.sorted.get(limits.low..limits.high)).unwrap_or(&[]);
         let others = self.company.triggers.get(look.rule).into_iter().flat_map(|others| others.iter().flatten());
-        let others = others.chain(self.sways.all.iter().flat_map(|sway| &sway.members));
+        let others = others.chain(self.deltas.all.iter().flat_map(|delta| &delta.members));
         let others = others.filter_map(|member| Some((self.family.limit(*member, look.rule)?, *member)));
         let parting: Vec<u32> =
             of_limits.iter().copied().chain(others).filter(|(limit, _)| differs(*limit)).map(|(_, member)| member).collect();
@@ -254,25 +254,25 @@ impl<'a> Observer<'a> for BatchObserver<'a, '_> {
     }
 
     fn rewritten(&mut self, state: &State<'a>) {
-        self.sways.rewritten(state);
+        self.deltas.rewritten(state);
     }
 
     /// Would the others' call have been refused?
     fn made(&mut self, state: &State<'a>, row: &CallOutcome, call: &CallRow) {
-        self.sways.sync(state);
-        let refused = |sway: &Sway| sway.differing > 0 && Sways::is_refused(state, sway);
-        if self.sways.all.iter().any(refused) {
+        self.deltas.sync(state);
+        let refused = |delta: &Delta| delta.differing > 0 && Deltas::is_refused(state, delta);
+        if self.deltas.all.iter().any(refused) {
             self.part_classes(state, refused, |_| true);
         }
-        self.sways.made(state, row, call);
+        self.deltas.made(state, row, call);
     }
 
     fn judged(&mut self, state: &State<'a>, message: u32) {
-        self.sways.judged(state, message);
+        self.deltas.judged(state, message);
     }
 
     fn replied(&mut self, state: &State<'a>) {
-        self.sways.replied(state);
+        self.deltas.replied(state);
     }
 }
 
@@ -287,32 +287,32 @@ fn says_the_same((one, reach): (&Verdict, f64), (other, other_reach): (&Verdict,
 /// Keeps up with what classes have beyond the leader, and asks none of their settings.
 pub(super) struct Tracker<'a, 'c> {
     pub family: &'a Family<'a>,
-    pub sways: Sways<'c>,
+    pub deltas: Deltas<'c>,
 }
 
 impl<'a> Observer<'a> for Tracker<'a, '_> {
     fn verdict(&mut self, state: &State<'a>, rule: usize, verdict: &Verdict, before: u64) {
-        self.sways.verdict(self.family, state, rule, verdict, before, &mut |_| {});
+        self.deltas.verdict(self.family, state, rule, verdict, before, &mut |_| {});
     }
 
     fn action(&mut self, state: &mut State<'a>, _rule: usize) {
-        self.sways.sync(state);
+        self.deltas.sync(state);
     }
 
     fn rewritten(&mut self, state: &State<'a>) {
-        self.sways.rewritten(state);
+        self.deltas.rewritten(state);
     }
 
     fn made(&mut self, state: &State<'a>, row: &CallOutcome, call: &CallRow) {
-        self.sways.made(state, row, call);
+        self.deltas.made(state, row, call);
     }
 
     fn judged(&mut self, state: &State<'a>, message: u32) {
-        self.sways.judged(state, message);
+        self.deltas.judged(state, message);
     }
 
     fn replied(&mut self, state: &State<'a>) {
-        self.sways.replied(state);
+        self.deltas.replied(state);
     }
 }
 

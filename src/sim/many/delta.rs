@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A class of settings that has acted like its leader so far, in a context of other sizes. All figures are what it has beyond the leader.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sway {
+pub(super) struct Delta {
     pub class: u32,
     /// Its settings, those that have parted included.
     pub members: Vec<u32>,
@@ -90,10 +90,10 @@ impl Shift {
     }
 }
 
-impl Sway {
+impl Delta {
     /// A class whose context is the leader's so far.
-    pub fn new(class: u32, members: Vec<u32>) -> Sway {
-        Sway { class, members, ..Sway::default() }
+    pub fn new(class: u32, members: Vec<u32>) -> Delta {
+        Delta { class, members, ..Delta::default() }
     }
 
     /// Are context and estimates the leader's, whatever the sums are?
@@ -196,7 +196,7 @@ impl Sway {
     }
 
     /// What it has beyond another class, which leads from now on. How many messages differ is for the caller to count.
-    pub fn beyond(&self, other: &Sway) -> Sway {
+    pub fn beyond(&self, other: &Delta) -> Delta {
         let mut own = self.clone();
         own.larger = None;
         own.actual -= other.actual;

@@ -8,7 +8,7 @@ use crate::transcript::{Length, Role};
 
 /// The messages that a program knows of, in prompt order.
 #[derive(Default)]
-pub(super) struct Told(Vec<Known>);
+pub(super) struct KnownContext(Vec<KnownMessage>);
 
 /// What has become of them since.
 #[derive(Default)]
@@ -18,8 +18,8 @@ pub(super) struct News {
     pub changed: Vec<Changed>,
 }
 
-/// A message as it was told. What makes it this message and no other stands in front.
-struct Known {
+/// A message as the program knows it. What makes it this message and no other stands in front.
+struct KnownMessage {
     id: u32,
     message: Option<u32>,
     role: Role,
@@ -38,13 +38,13 @@ struct KnownItem {
     alone: u64,
 }
 
-impl Told {
+impl KnownContext {
     /// What has changed; it is known from now on.
     pub fn update(&mut self, inputs: &Inputs<'_>, window: &Window<'_>) -> News {
         let context = &window.context;
         let mut news = News::default();
         let before = std::mem::take(&mut self.0);
-        let (stays, leaves): (Vec<Known>, Vec<Known>) = before.into_iter().partition(|known| known.is_there(context));
+        let (stays, leaves): (Vec<KnownMessage>, Vec<KnownMessage>) = before.into_iter().partition(|known| known.is_there(context));
         news.gone = leaves.iter().map(|known| known.id).collect();
         // A context that came back may hold what is known in another order: then all of it is said anew.
         let mut order = stays.iter().map(|known| known.id).peekable();
@@ -65,7 +65,7 @@ impl Told {
                 }
                 None => {
                     news.put.push(Put { place, message: view.message(id, entry) });
-                    Known::of(context, id, entry)
+                    KnownMessage::of(context, id, entry)
                 }
             };
             self.0.push(known);
@@ -74,10 +74,10 @@ impl Told {
     }
 }
 
-impl Known {
-    fn of(context: &Context, id: u32, entry: &Entry) -> Known {
+impl KnownMessage {
+    fn of(context: &Context, id: u32, entry: &Entry) -> KnownMessage {
         let Entry { message, role, first, arrived, estimated: tokens, usage, .. } = *entry;
-        Known {
+        KnownMessage {
             id,
             message,
             role,
@@ -102,7 +102,7 @@ impl Known {
         if self.tokens == entry.estimated && self.usage == entry.usage && same_items() {
             return None;
         }
-        let now = Known::of(context, self.id, entry);
+        let now = KnownMessage::of(context, self.id, entry);
         let is_new = |item: &&KnownItem| !self.items.contains(item);
         let changed = now.items.iter().filter(is_new).filter_map(|known| Some(view.item(known.id, context.item(known.id)?)));
         let left = |item: &&KnownItem| !now.items.iter().any(|other| other.id == item.id);

@@ -5,8 +5,8 @@
 //! would act otherwise parts, and the loop goes on with it.
 
 use super::cuts::{Cuts, Way};
+use super::delta::{Beliefs, Delta};
 use super::family::Family;
-use super::sway::{Beliefs, Sway};
 use crate::context::{Item, Presence, State as ItemState};
 use crate::policy::{AfterRewrite, Select, Sight, Verdict};
 use crate::sim::belief::read_of;
@@ -21,11 +21,11 @@ use std::rc::Rc;
 
 /// The classes beside one leader.
 #[derive(Clone)]
-pub(super) struct Sways<'c> {
+pub(super) struct Deltas<'c> {
     cuts: &'c Cuts,
     /// The number of the leader's class.
     leader: u32,
-    pub all: Vec<Sway>,
+    pub all: Vec<Delta>,
     /// Of the messages that enter in several ways, those that have entered: which of their items are dead weight; `None` where the message is gone.
     standing: Vec<Option<Vec<u32>>>,
     /// Edits, dead weight and how much of it is not masked, when the context was last looked at.
@@ -42,37 +42,43 @@ pub(super) struct Said<'v> {
     pub differs: bool,
 }
 
-impl<'c> Sways<'c> {
+impl<'c> Deltas<'c> {
     /// Nothing has entered yet. These members are not of the leader's class.
-    pub fn new(cuts: &'c Cuts, family: &Family<'_>, leader: u32, members: &[u32]) -> Sways<'c> {
+    pub fn new(cuts: &'c Cuts, family: &Family<'_>, leader: u32, members: &[u32]) -> Deltas<'c> {
         let all = by_class(cuts, family, members).into_iter().filter(|(class, _)| *class != leader);
-        Sways { cuts, leader, all: all.map(|(class, members)| Sway::new(class, members)).collect(), standing: Vec::new(), seen: (0, 0, 0) }
+        Deltas {
+            cuts,
+            leader,
+            all: all.map(|(class, members)| Delta::new(class, members)).collect(),
+            standing: Vec::new(),
+            seen: (0, 0, 0),
+        }
     }
 
     /// The same under another leader, for some of the members.
-    pub fn under(&self, family: &Family<'_>, leader: u32, members: &[u32]) -> Sways<'c> {
+    pub fn under(&self, family: &Family<'_>, leader: u32, members: &[u32]) -> Deltas<'c> {
         let led = self.of(leader);
         let others = by_class(self.cuts, family, members).into_iter().filter(|(class, _)| *class != leader);
         let beyond = |(class, members): (u32, Vec<u32>)| {
             let differs =
                 |place: &usize| self.standing.get(*place).is_some_and(Option::is_some) && !self.cuts.same_way(*place, class, leader);
             let differing = (0..self.standing.len()).filter(differs).count() as u32;
-            let mut sway = self.of(class).beyond(&led);
-            (sway.members, sway.differing) = (members, differing);
-            sway
+            let mut delta = self.of(class).beyond(&led);
+            (delta.members, delta.differing) = (members, differing);
+            delta
         };
-        Sways { cuts: self.cuts, leader, all: others.map(beyond).collect(), standing: self.standing.clone(), seen: self.seen }
+        Deltas { cuts: self.cuts, leader, all: others.map(beyond).collect(), standing: self.standing.clone(), seen: self.seen }
     }
 
     /// What a class has beyond the leader.
-    fn of(&self, class: u32) -> Sway {
-        self.all.iter().find(|sway| sway.class == class).cloned().unwrap_or_else(|| Sway::new(class, Vec::new()))
+    fn of(&self, class: u32) -> Delta {
+        self.all.iter().find(|delta| delta.class == class).cloned().unwrap_or_else(|| Delta::new(class, Vec::new()))
     }
 
     /// The classes of these members alone.
-    pub fn of_members(mut self, members: impl Iterator<Item = u32>) -> Sways<'c> {
+    pub fn of_members(mut self, members: impl Iterator<Item = u32>) -> Deltas<'c> {
         let wanted: BTreeSet<u32> = members.collect();
-        self.all.retain(|sway| sway.members.iter().any(|member| wanted.contains(member)));
+        self.all.retain(|delta| delta.members.iter().any(|member| wanted.contains(member)));
         self
     }
 
@@ -98,8 +104,8 @@ impl<'c> Sways<'c> {
             let first = trace.messages.get(parting.message as usize).map_or(0, |row| row.first_part);
             state.window.exchange(first, &led.entering, &own.entering);
         }
-        let sway = self.of(class);
-        let Beliefs { usage, pending, after_reply, look } = sway.beliefs;
+        let delta = self.of(class);
+        let Beliefs { usage, pending, after_reply, look } = delta.beliefs;
         let belief = &mut state.belief;
         if let Some((prompt, _)) = &mut belief.usage {
             *prompt = prompt.saturating_add_signed(usage);
@@ -113,8 +119,8 @@ impl<'c> Sways<'c> {
             last.whole = last.whole.saturating_add_signed(whole);
             last.left = last.left.map(|size| size.saturating_add_signed(left));
         }
-        sway.rewrite(&mut state.ledger.outcome);
-        state.ledger.broken_by = sway.broken_by(&state.ledger.broken_by);
+        delta.rewrite(&mut state.ledger.outcome);
+        state.ledger.broken_by = delta.broken_by(&state.ledger.broken_by);
     }
 
     /// Looks at what has entered the context, and what has left it.
@@ -149,9 +155,9 @@ impl<'c> Sways<'c> {
         self.standing.push(None);
         let row = self.cuts.messages().get(place).and_then(|parting| state.inputs.message(parting.message));
         let pends = row.is_some_and(|row| !row.copy);
-        for (sway, own, led) in differing(self.cuts, self.leader, &mut self.all, place) {
-            sway.sums.cuts += own.entering.cuts.len() as i64 - led.entering.cuts.len() as i64;
-            sway.beliefs.pending += if pends { own.weight.estimated - led.weight.estimated } else { 0 };
+        for (delta, own, led) in differing(self.cuts, self.leader, &mut self.all, place) {
+            delta.sums.cuts += own.entering.cuts.len() as i64 - led.entering.cuts.len() as i64;
+            delta.beliefs.pending += if pends { own.weight.estimated - led.weight.estimated } else { 0 };
         }
     }
 
@@ -174,13 +180,13 @@ impl<'c> Sways<'c> {
             offsets.iter().filter_map(|offset| way.entering.items.get(*offset as usize)).map(|item| item.actual as i64).sum()
         };
         let (before, now) = (before.unwrap_or_default(), now.clone().unwrap_or_default());
-        for (sway, own, led) in differing(self.cuts, self.leader, &mut self.all, place) {
-            sway.larger = None;
-            sway.differing = sway.differing.saturating_add_signed(by as i32);
-            sway.actual += by * (own.weight.actual - led.weight.actual);
-            sway.anchored += by * (own.weight.anchored - led.weight.anchored);
-            sway.estimated += by * (own.weight.estimated - led.weight.estimated);
-            sway.dead += dead(own, &now) - dead(led, &now) - dead(own, &before) + dead(led, &before);
+        for (delta, own, led) in differing(self.cuts, self.leader, &mut self.all, place) {
+            delta.larger = None;
+            delta.differing = delta.differing.saturating_add_signed(by as i32);
+            delta.actual += by * (own.weight.actual - led.weight.actual);
+            delta.anchored += by * (own.weight.anchored - led.weight.anchored);
+            delta.estimated += by * (own.weight.estimated - led.weight.estimated);
+            delta.dead += dead(own, &now) - dead(led, &now) - dead(own, &before) + dead(led, &before);
         }
     }
 
@@ -189,11 +195,11 @@ impl<'c> Sways<'c> {
         let (cuts, leader, standing) = (self.cuts, self.leader, &self.standing);
         let estimator = state.window.context.estimator();
         let size = |item: &Item| select.size(estimator, item.guess, item.alone);
-        for sway in self.all.iter_mut().filter(|sway| sway.larger.is_none_or(|(of, _)| of != rule)) {
+        for delta in self.all.iter_mut().filter(|delta| delta.larger.is_none_or(|(of, _)| of != rule)) {
             let places = standing.iter().enumerate().filter(|(_, standing)| standing.is_some()).map(|(place, _)| place);
-            let ways = places.filter_map(|place| cuts.way(place, sway.class).zip(cuts.way(place, leader)));
+            let ways = places.filter_map(|place| cuts.way(place, delta.class).zip(cuts.way(place, leader)));
             let pairs = ways.flat_map(|(own, led)| own.entering.items.iter().zip(&led.entering.items));
-            sway.larger = Some((rule, pairs.map(|(own, led)| size(own).saturating_sub(size(led))).sum()));
+            delta.larger = Some((rule, pairs.map(|(own, led)| size(own).saturating_sub(size(led))).sum()));
         }
     }
 
@@ -214,16 +220,16 @@ impl<'c> Sways<'c> {
         let sight = state.sight(rule);
         let led = state.inputs.plan;
         let Some(trigger) = led.rule.get(rule).and_then(|rule| rule.when.as_ref()) else { return };
-        for sway in &mut self.all {
-            let level = sway.is_level();
-            if level && sway.members.iter().all(|member| family.rule(*member, rule).and_then(|rule| rule.when.as_ref()) == Some(trigger)) {
+        for delta in &mut self.all {
+            let level = delta.is_level();
+            if level && delta.members.iter().all(|member| family.rule(*member, rule).and_then(|rule| rule.when.as_ref()) == Some(trigger)) {
                 continue;
             }
-            let beyond = prompt(state, sway.actual) as i64 - prompt(state, 0) as i64;
+            let beyond = prompt(state, delta.actual) as i64 - prompt(state, 0) as i64;
             let size = before.saturating_add_signed(beyond);
-            let own = own_sight(&sight, sway, size);
+            let own = own_sight(&sight, delta, size);
             let mut known: Option<(u32, Verdict)> = None;
-            for member in &sway.members {
+            for member in &delta.members {
                 let number = family.trigger(rule, *member);
                 let said = match known {
                     Some((of, said)) if of == number => said,
@@ -231,12 +237,12 @@ impl<'c> Sways<'c> {
                 };
                 known = Some((number, said));
                 let reach = size as f64 + led.window.safety_buffer as f64;
-                judge(&Said { member: *member, verdict: &said, reach, differs: sway.differing > 0 });
+                judge(&Said { member: *member, verdict: &said, reach, differs: delta.differing > 0 });
             }
             if let Some((level, (_, own))) = verdict.level.zip(known) {
                 let tokens = own.level.map_or(level.tokens, |level| level.tokens);
-                let covers = if level.sees_pending { beyond } else { sway.beliefs.after_reply };
-                sway.beliefs.look = [tokens as i64 - level.tokens as i64, covers, beyond, 0];
+                let covers = if level.sees_pending { beyond } else { delta.beliefs.after_reply };
+                delta.beliefs.look = [tokens as i64 - level.tokens as i64, covers, beyond, 0];
             }
         }
     }
@@ -245,14 +251,14 @@ impl<'c> Sways<'c> {
     pub fn rewritten(&mut self, state: &State<'_>) {
         self.sync(state);
         let view = state.window.context.view();
-        for sway in self.all.iter_mut().filter(|sway| !sway.is_level()) {
-            sway.beliefs.after_reply = prompt(state, sway.actual) as i64 - prompt(state, 0) as i64;
+        for delta in self.all.iter_mut().filter(|delta| !delta.is_level()) {
+            delta.beliefs.after_reply = prompt(state, delta.actual) as i64 - prompt(state, 0) as i64;
             match state.inputs.plan.belief.after_rewrite {
                 AfterRewrite::Estimate => {
-                    sway.beliefs.usage = view.request_with(sway.estimated) as i64 - view.request() as i64;
-                    sway.beliefs.pending = 0;
+                    delta.beliefs.usage = view.request_with(delta.estimated) as i64 - view.request() as i64;
+                    delta.beliefs.pending = 0;
                 }
-                AfterRewrite::Unknown => sway.beliefs.usage = 0,
+                AfterRewrite::Unknown => delta.beliefs.usage = 0,
                 AfterRewrite::Stale => {}
             }
         }
@@ -264,39 +270,39 @@ impl<'c> Sways<'c> {
         let context = &state.window.context;
         let (visible, view, index) = (context.size().actual.0, context.view(), state.window.index as u32);
         let missing = |visible: u64, prompt: u64| (call.hidden + visible).saturating_sub(prompt) as i64;
-        for sway in &mut self.all {
-            if sway.is_level() {
-                sway.note_prompt(index, 0);
+        for delta in &mut self.all {
+            if delta.is_level() {
+                delta.note_prompt(index, 0);
                 continue;
             }
-            let actual = prompt(state, sway.actual);
+            let actual = prompt(state, delta.actual);
             let by = actual as i64 - row.actual as i64;
-            sway.note_prompt(index, by);
-            let (anchored, swayed) = (context.anchored().saturating_add_signed(sway.anchored), visible.saturating_add_signed(sway.actual));
-            sway.sums.anchored += call.anchored_in(anchored, swayed, actual) as i64 - row.anchored as i64;
-            sway.sums.missing += missing(swayed, actual) - missing(visible, row.actual);
+            delta.note_prompt(index, by);
+            let (anchored, own) = (context.anchored().saturating_add_signed(delta.anchored), visible.saturating_add_signed(delta.actual));
+            delta.sums.anchored += call.anchored_in(anchored, own, actual) as i64 - row.anchored as i64;
+            delta.sums.missing += missing(own, actual) - missing(visible, row.actual);
             if row.recorded.is_some() {
-                sway.sums.estimates[0] += view.request_with(sway.estimated) as i64 - row.estimated as i64;
-                sway.sums.estimates[1] += by;
+                delta.sums.estimates[0] += view.request_with(delta.estimated) as i64 - row.estimated as i64;
+                delta.sums.estimates[1] += by;
                 if let Some(look) = state.belief.look {
-                    let [tokens, _, whole, _] = sway.beliefs.look;
-                    sway.sums.beliefs[0] += tokens;
-                    sway.sums.beliefs[1] += if look.left.is_some() { whole } else { by };
+                    let [tokens, _, whole, _] = delta.beliefs.look;
+                    delta.sums.beliefs[0] += tokens;
+                    delta.sums.beliefs[1] += if look.left.is_some() { whole } else { by };
                 }
             }
-            sway.beliefs.usage = read_of(&state.inputs, call, actual) as i64 - read_of(&state.inputs, call, row.actual) as i64;
+            delta.beliefs.usage = read_of(&state.inputs, call, actual) as i64 - read_of(&state.inputs, call, row.actual) as i64;
         }
     }
 
     /// What a reply refers to was looked for.
     pub fn judged(&mut self, state: &State<'_>, message: u32) {
         let (trace, context) = (state.inputs.trace, &state.window.context);
-        for sway in self.all.iter_mut().filter(|sway| sway.differing > 0) {
-            sway.sums.dead += sway.dead;
-            sway.sums.carried += sway.actual;
+        for delta in self.all.iter_mut().filter(|delta| delta.differing > 0) {
+            delta.sums.dead += delta.dead;
+            delta.sums.carried += delta.actual;
         }
         let referring: Vec<u32> = self.cuts.referring(message).collect();
-        if referring.is_empty() || self.all.iter().all(|sway| sway.differing == 0) {
+        if referring.is_empty() || self.all.iter().all(|delta| delta.differing == 0) {
             return;
         }
         let first = trace.references.partition_point(|reference| reference.message < message) as u32;
@@ -318,16 +324,17 @@ impl<'c> Sways<'c> {
             led_lines |= reference.kind == Evidence::Line && led.0 != Fate::Kept;
             let places: Vec<Option<(usize, usize)>> =
                 reference.sources.iter().map(|place| self.in_several_ways(state, place.part)).collect();
-            for (sway, lines) in self.all.iter_mut().zip(&mut lines) {
-                let own = if sway.differing > 0 { own_fate(self.cuts, (sway.class, leader), state, reference, &places, led) } else { led };
+            for (delta, lines) in self.all.iter_mut().zip(&mut lines) {
+                let own =
+                    if delta.differing > 0 { own_fate(self.cuts, (delta.class, leader), state, reference, &places, led) } else { led };
                 *lines |= reference.kind == Evidence::Line && own.0 != Fate::Kept;
                 if own != led {
-                    sway.note_fate((reference.kind, category), (own.0, led.0), (own.1, led.1));
+                    delta.note_fate((reference.kind, category), (own.0, led.0), (own.1, led.1));
                 }
             }
         }
-        for (sway, lines) in self.all.iter_mut().zip(lines) {
-            sway.sums.broken_calls += i64::from(lines) - i64::from(led_lines);
+        for (delta, lines) in self.all.iter_mut().zip(lines) {
+            delta.sums.broken_calls += i64::from(lines) - i64::from(led_lines);
         }
     }
 
@@ -341,15 +348,15 @@ impl<'c> Sways<'c> {
     /// The reply has entered.
     pub fn replied(&mut self, state: &State<'_>) {
         self.sync(state);
-        for sway in self.all.iter_mut().filter(|sway| !sway.is_level()) {
-            sway.beliefs.pending = 0;
-            sway.beliefs.after_reply = prompt(state, sway.actual) as i64 - prompt(state, 0) as i64;
+        for delta in self.all.iter_mut().filter(|delta| !delta.is_level()) {
+            delta.beliefs.pending = 0;
+            delta.beliefs.after_reply = prompt(state, delta.actual) as i64 - prompt(state, 0) as i64;
         }
     }
 
     /// Would the call as it stands be refused?
-    pub fn is_refused(state: &State<'_>, sway: &Sway) -> bool {
-        prompt(state, sway.actual) > state.inputs.conditions.prompt_limit
+    pub fn is_refused(state: &State<'_>, delta: &Delta) -> bool {
+        prompt(state, delta.actual) > state.inputs.conditions.prompt_limit
     }
 }
 
@@ -365,12 +372,17 @@ pub(super) fn by_class(cuts: &Cuts, family: &Family<'_>, members: &[u32]) -> Vec
 }
 
 /// The classes for which a message enters otherwise than for the leader, and both ways.
-fn differing<'s>(cuts: &'s Cuts, leader: u32, all: &'s mut [Sway], place: usize) -> impl Iterator<Item = (&'s mut Sway, &'s Way, &'s Way)> {
+fn differing<'s>(
+    cuts: &'s Cuts,
+    leader: u32,
+    all: &'s mut [Delta],
+    place: usize,
+) -> impl Iterator<Item = (&'s mut Delta, &'s Way, &'s Way)> {
     let led = cuts.way(place, leader);
-    let others = all.iter_mut().filter(move |sway| !cuts.same_way(place, sway.class, leader));
-    others.filter_map(move |sway| {
-        let own = cuts.way(place, sway.class)?;
-        Some((sway, own, led?))
+    let others = all.iter_mut().filter(move |delta| !cuts.same_way(place, delta.class, leader));
+    others.filter_map(move |delta| {
+        let own = cuts.way(place, delta.class)?;
+        Some((delta, own, led?))
     })
 }
 
@@ -381,10 +393,10 @@ fn prompt(state: &State<'_>, beyond: i64) -> u64 {
     state.window.call.map_or(visible, |call| call.prompt(visible, context.recorded().saturating_add_signed(beyond)))
 }
 
-fn own_sight<'v>(sight: &Sight<'v>, sway: &Sway, next_prompt: u64) -> Sight<'v> {
-    let Beliefs { usage, pending, .. } = sway.beliefs;
+fn own_sight<'v>(sight: &Sight<'v>, delta: &Delta, next_prompt: u64) -> Sight<'v> {
+    let Beliefs { usage, pending, .. } = delta.beliefs;
     Sight {
-        beyond: sway.estimated,
+        beyond: delta.estimated,
         usage: sight.usage.map(|(prompt, output)| (prompt.saturating_add_signed(usage), output)),
         pending: sight.pending.saturating_add_signed(pending),
         next_prompt,
