@@ -1,5 +1,6 @@
 //! What tells that a part was sent before, wherever it is sent again.
 
+use crate::format::ground::is_drawn;
 use crate::transcript::{Message, Part, Role};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -19,9 +20,6 @@ pub struct Print {
     /// Is it the call of a tool?
     call: bool,
 }
-
-/// Bytes of an id that is drawn and not counted: clients of many providers number their calls.
-const RARE_ID: usize = 16;
 
 /// Bytes of a text that no two replies say by chance.
 const RARE_TEXT: usize = 100;
@@ -208,8 +206,7 @@ pub fn digest(setting: &[Part]) -> u64 {
 pub fn print(role: Role, part: &Part) -> Option<Print> {
     let rare = match part {
         Part::Text(text) | Part::Other(text) => text.as_str().len() >= RARE_TEXT,
-        // Some models count their calls behind the name of the tool.
-        Part::ToolCall { id, name, .. } => id.replace(&**name, "").len() >= RARE_ID,
+        Part::ToolCall { id, name, .. } => is_drawn(id, name),
         _ => false,
     };
     let (id, words) = match part {

@@ -33,4 +33,4 @@ pub use outline::Outline;
 pub use pieces::{Piece, Take, each_piece};
 pub use source::{BROKEN_OFF, Lose, ReadError, Source};
 pub use time::{millis, moment};
-pub use words::{Words, at, in_pieces};
+pub use words::{Words, at, in_pieces, is_drawn};

@@ -23,6 +23,12 @@ impl Words<'_> {
     }
 }
 
+/// Is the id of a tool call drawn, so that no other call has it by chance? Clients of many providers number their calls, some behind the tool's name.
+pub fn is_drawn(id: &str, name: &str) -> bool {
+    const FEWEST_BYTES: usize = 16;
+    id.replace(name, "").len() >= FEWEST_BYTES
+}
+
 impl Deref for Words<'_> {
     type Target = str;
     fn deref(&self) -> &str {

@@ -1,6 +1,6 @@
 //! The shapes of a rollout's records.
 
-use crate::format::ground::{Absurd, Count, Words, at, compact};
+use crate::format::ground::{Absurd, Count, Words, at, compact, is_drawn};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::held;
@@ -170,15 +170,10 @@ pub struct Item<'a> {
     pub metadata: Option<&'a RawValue>,
 }
 
-/// Ids of calls with fewer bytes beside the name of the tool may be counted, not drawn.
-const DRAWN: usize = 16;
-
 impl Item<'_> {
-    /// What a reply is known by in another file: the item's id, or that of its tool call where items have none. Some models count their calls
-    /// behind the name of the tool: such an id tells nothing.
+    /// What a reply is known by in another file: the item's id, or that of its tool call where items have none and it is drawn.
     pub fn reply_id(&self) -> &str {
-        let is_drawn = |id: &&str| id.replace(&*self.name, "").len() >= DRAWN;
-        self.id.some_id().or(self.call_id.some_id().filter(is_drawn)).unwrap_or_default()
+        self.id.some_id().or(self.call_id.some_id().filter(|id| is_drawn(id, &self.name))).unwrap_or_default()
     }
 
     /// Gives that to a reply that is known by nothing.
