@@ -42,13 +42,63 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 
 fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
     let kept = std::mem::take(&mut span.attributes).0;
-    let first = |names: &[&str]| names.iter().find_map(|name| kept.get(*name)).cloned().unwrap_or_default();
-    let word = |names: &[&str]| first(names).as_str().unwrap_or_default().to_owned();
-    let number = |names: &[&str]| names.iter().find_map(|name| kept.get(*name)).map_or(Count::Absent, count);
-    let operation = word(&["gen_ai.operation.name", "llm.request.type"]);
-    let named = word(&["openinference.span.kind", "traceloop.span.kind"]);
+    let operation = word(&kept, &["gen_ai.operation.name", "llm.request.type"]);
+    let named = word(&kept, &["openinference.span.kind", "traceloop.span.kind"]);
     let kind = if named.is_empty() { span.kind() } else { &named };
-    let tokens = Tokens {
+    let tokens = tokens(&kept);
+    let called = match operation.as_str() {
+        "chat" | "text_completion" | "generate_content" | "completion" | "call_llm" => true,
+        // A span of an agent or of a tool repeats the figures of what it holds.
+        "" => kind == "LLM" || (kind.is_empty() && tokens.input != Count::Absent),
+        _ => false,
+    };
+    // Of other operations, and of an agent's whole run, it tells what is left out.
+    let whole = operation.is_empty() && kind == "AGENT";
+    let other = || tokens.usage().ok().flatten().filter(|_| whole || !operation.is_empty());
+    let usage = if called { sound(tokens.usage(), lose) } else { other() };
+    let cost = serde_json::from_value::<Dollars>(first(&kept, &["gen_ai.usage.cost", "llm.cost.total"])).unwrap_or_default();
+    let (mut input, mut output) = (first(&kept, &["gen_ai.input.messages"]), first(&kept, &["gen_ai.output.messages"]));
+    let mut instructions = first(&kept, &["gen_ai.system_instructions"]);
+    for event in span.events.take().filter(|_| called).into_iter().flatten() {
+        event_messages(event, &mut input, &mut output, &mut instructions);
+    }
+    complete(&kept, called, &mut input, &mut output);
+    Generation {
+        called,
+        whole,
+        id: span.id(),
+        parent: span.parent(),
+        trace: span.trace(),
+        time: span.time(),
+        model: word(&kept, &["gen_ai.response.model", "gen_ai.request.model", "llm.model_name"]),
+        instructions,
+        tools: [
+            first(&kept, &["gen_ai.tool.definitions", "ai.prompt.tools"]),
+            nested(&kept, "llm.request.functions."),
+            nested(&kept, "llm.tools."),
+        ]
+        .into_iter()
+        .find(|tools| !tools.is_null())
+        .unwrap_or_default(),
+        input,
+        output,
+        usage: usage.map(|usage| usage.or_cost(cost.above_zero())),
+    }
+}
+
+/// The first attribute with one of these names; null where there is none.
+fn first(kept: &Map<String, Value>, names: &[&str]) -> Value {
+    names.iter().find_map(|name| kept.get(*name)).cloned().unwrap_or_default()
+}
+
+fn word(kept: &Map<String, Value>, names: &[&str]) -> String {
+    first(kept, names).as_str().unwrap_or_default().to_owned()
+}
+
+/// The usage of a call, by the names of all conventions.
+fn tokens(kept: &Map<String, Value>) -> Tokens {
+    let number = |names: &[&str]| names.iter().find_map(|name| kept.get(*name)).map_or(Count::Absent, count);
+    Tokens {
         input: number(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens", "llm.token_count.prompt"]),
         output: number(&[
             "gen_ai.usage.output_tokens",
@@ -75,63 +125,30 @@ fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
             "ai.usage.reasoningTokens",
         ]),
         ..Tokens::default()
-    };
-    let called = match operation.as_str() {
-        "chat" | "text_completion" | "generate_content" | "completion" | "call_llm" => true,
-        // A span of an agent or of a tool repeats the figures of what it holds.
-        "" => kind == "LLM" || (kind.is_empty() && tokens.input != Count::Absent),
-        _ => false,
-    };
-    // Of other operations, and of an agent's whole run, it tells what is left out.
-    let whole = operation.is_empty() && kind == "AGENT";
-    let other = || tokens.usage().ok().flatten().filter(|_| whole || !operation.is_empty());
-    let usage = if called { sound(tokens.usage(), lose) } else { other() };
-    let cost = serde_json::from_value::<Dollars>(first(&["gen_ai.usage.cost", "llm.cost.total"])).unwrap_or_default();
-    let (mut input, mut output) = (first(&["gen_ai.input.messages"]), first(&["gen_ai.output.messages"]));
-    let mut instructions = first(&["gen_ai.system_instructions"]);
-    for event in span.events.take().filter(|_| called).into_iter().flatten() {
-        event_messages(event, &mut input, &mut output, &mut instructions);
     }
+}
+
+/// Messages that stand in other attributes, where those of the conventions name none.
+fn complete(kept: &Map<String, Value>, called: bool, input: &mut Value, output: &mut Value) {
     let indexed =
-        |names: [&str; 2]| names.iter().map(|name| nested(&kept, name)).find(|found| !found.is_null() && called).unwrap_or_default();
+        |names: [&str; 2]| names.iter().map(|name| nested(kept, name)).find(|found| !found.is_null() && called).unwrap_or_default();
     if input.is_null() {
-        input = indexed(["gen_ai.prompt.", "llm.input_messages."]);
+        *input = indexed(["gen_ai.prompt.", "llm.input_messages."]);
     }
     if output.is_null() {
-        output = indexed(["gen_ai.completion.", "llm.output_messages."]);
+        *output = indexed(["gen_ai.completion.", "llm.output_messages."]);
     }
     if input.is_null() {
-        input = first(&["gen_ai.prompt", "ai.prompt.messages", "input.value", "gcp.vertex.agent.llm_request"]);
+        *input = first(kept, &["gen_ai.prompt", "ai.prompt.messages", "input.value", "gcp.vertex.agent.llm_request"]);
     }
     if output.is_null() {
-        output = said_to_the_ai_sdk(&kept);
+        *output = said_to_the_ai_sdk(kept);
     }
     if output.is_null() {
-        output = first(&["gen_ai.completion", "output.value", "gcp.vertex.agent.llm_response"]);
+        *output = first(kept, &["gen_ai.completion", "output.value", "gcp.vertex.agent.llm_response"]);
     }
     if output.is_null() {
-        output = said_to_any_agent(&first(&["gen_ai.output"]));
-    }
-    Generation {
-        called,
-        whole,
-        id: span.id(),
-        parent: span.parent(),
-        trace: span.trace(),
-        time: span.time(),
-        model: word(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name"]),
-        instructions,
-        tools: [
-            first(&["gen_ai.tool.definitions", "ai.prompt.tools"]),
-            nested(&kept, "llm.request.functions."),
-            nested(&kept, "llm.tools."),
-        ]
-        .into_iter()
-        .find(|tools| !tools.is_null())
-        .unwrap_or_default(),
-        input,
-        output,
-        usage: usage.map(|usage| usage.or_cost(cost.above_zero())),
+        *output = said_to_any_agent(&first(kept, &["gen_ai.output"]));
     }
 }
 
