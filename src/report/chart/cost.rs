@@ -5,7 +5,7 @@ use super::document::{Axis, Drawing, Drawn, Form, Hue, Named, NothingToDraw, Plo
 use super::few::{LINES, few};
 use super::kind::{Kind, Material, Need};
 use crate::cost::CacheKind;
-use crate::experiment::{Beside, Replay};
+use crate::experiment::{Beside, RecordedSession, Replay};
 use crate::list::Arrange;
 use crate::report::answer::verdict;
 use crate::report::asked::Asked;
@@ -52,7 +52,7 @@ pub const COST: Kind = Kind {
 
 /// The chart of policies whose bills have been made, with the cache that was asked for.
 fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
-    let Material { corpus, replays, baselines, checks, cache, .. } = *material;
+    let Material { replays, baselines, cache, .. } = *material;
     let told = |replay: &&Replay| replay.bill.is_priced() && replay.totals.is_comparable();
     let policies: Vec<Point<'_>> = replays.iter().filter(told).map(|replay| Point::of(replay, cache)).collect();
     let cheapest = policies.iter().min_by_key(|point| (point.failed, point.cost, point.saved));
@@ -67,14 +67,7 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         let (cost, whole) = (recording.beside_nano_usd(cache)?, recording.sum.totals.prompt_tokens);
         Some(Point { name: RECORDED, cost, saved: 0, whole, failed: fewest })
     });
-    let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).map(|(sentence, _)| sentence);
-    let title = title.unwrap_or_else(|| {
-        let price = |point: &Point<'_>| dollars(signed(point.cost));
-        let beside = recorded.as_ref().map_or_else(String::new, |recorded| format!("; {RECORDED}: {}", price(recorded)));
-        format!("The lowest price is {} under {}{beside}", price(cheapest), cheapest.name)
-    });
-    // What follows the first sentence of a verdict stands on the first screen.
-    let title = title.split(". ").next().and_then(|first| first.split("; it").next()).unwrap_or_default().trim_end_matches('.').to_owned();
+    let title = title(material, cheapest, recorded.as_ref());
     let named = policies.len();
     let (own_place, recorded_place) = (own.as_ref().map(|_| named), recorded.as_ref().map(|_| named + usize::from(own.is_some())));
     let points: Vec<Point<'_>> = policies.into_iter().chain(own).chain(recorded).collect();
@@ -106,32 +99,14 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         let point = points.get(place)?;
         Some(Series::of(point.name, hue, Form::Dots, provenance, vec![point.place()]))
     });
-    let with = match cache {
-        CacheKind::Recorded => "with the prompt cache as recorded",
-        CacheKind::None => "without a prompt cache",
-        CacheKind::Modelled => "with the provider's prompt cache",
-        CacheKind::Perfect => "with a perfect prompt cache",
-    };
     let few = shown.note("cost, the front first,", "have a name");
-    let failing = points.iter().filter(|point| point.failed > fewest);
-    let failing: Vec<String> = failing.map(|point| format!("{} ({})", point.name, grouped(point.failed))).collect();
-    let off = format!("Not on the front, for they fail more sessions than the others: {}.", failing.join(", "));
-    let few = few.into_iter().chain((!failing.is_empty()).then_some(off));
-    let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
-    notes.extend(material.coverage().map(|covers| format!("{covers}; the others are added as recorded.")));
-    notes.extend(recording.and_then(|recording| {
-        let price = dollars(signed(recording.sum.nano_usd()));
-        match recorded_place.and_then(|place| points.get(place)) {
-            None => Some(format!("The recording has no dot: its {price} are with another cache.")),
-            Some(point) if point.cost != recording.sum.nano_usd() => Some(format!(
-                "The recording's dot has the modelled cache that the policies have where logs count none; as recorded {price}."
-            )),
-            Some(_) => None,
-        }
-    }));
+    let notes = few.into_iter().chain(off_the_front(&points, fewest)).chain(cost_figures::unpriced(replays.iter()));
+    let covers = material.coverage().map(|covers| format!("{covers}; the others are added as recorded."));
+    let dot = recording.and_then(|recording| dot_of(&recording.sum, recorded_place.and_then(|place| points.get(place))));
+    let notes = notes.chain(covers).chain(dot).collect();
     Ok(Drawn {
         title,
-        subtitle: format!("List price of all calls {with} against prompt tokens saved; policies are simulated"),
+        subtitle: format!("List price of all calls {} against prompt tokens saved; policies are simulated", with(cache)),
         data: data(points.iter().zip(on_front.iter().copied())),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("cost", Quantity::Money) },
@@ -142,6 +117,48 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         }),
         notes,
     })
+}
+
+/// The verdict, or the lowest price where there is none.
+fn title(material: &Material<'_>, cheapest: &Point<'_>, recorded: Option<&Point<'_>>) -> String {
+    let Material { corpus, replays, baselines, checks, cache, .. } = *material;
+    let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).map(|(sentence, _)| sentence);
+    let title = title.unwrap_or_else(|| {
+        let price = |point: &Point<'_>| dollars(signed(point.cost));
+        let beside = recorded.map_or_else(String::new, |recorded| format!("; {RECORDED}: {}", price(recorded)));
+        format!("The lowest price is {} under {}{beside}", price(cheapest), cheapest.name)
+    });
+    // What follows the first sentence of a verdict stands on the first screen.
+    title.split(". ").next().and_then(|first| first.split("; it").next()).unwrap_or_default().trim_end_matches('.').to_owned()
+}
+
+fn with(cache: CacheKind) -> &'static str {
+    match cache {
+        CacheKind::Recorded => "with the prompt cache as recorded",
+        CacheKind::None => "without a prompt cache",
+        CacheKind::Modelled => "with the provider's prompt cache",
+        CacheKind::Perfect => "with a perfect prompt cache",
+    }
+}
+
+/// Which of them fail more sessions than the others do at the least.
+fn off_the_front(points: &[Point<'_>], fewest: u64) -> Option<String> {
+    let failing = points.iter().filter(|point| point.failed > fewest);
+    let failing: Vec<String> = failing.map(|point| format!("{} ({})", point.name, grouped(point.failed))).collect();
+    let off = format!("Not on the front, for they fail more sessions than the others: {}.", failing.join(", "));
+    (!failing.is_empty()).then_some(off)
+}
+
+/// What is to be said of the recording's dot, where its price is not the recorded one or there is none.
+fn dot_of(recorded: &RecordedSession, dot: Option<&Point<'_>>) -> Option<String> {
+    let price = dollars(signed(recorded.nano_usd()));
+    match dot {
+        None => Some(format!("The recording has no dot: its {price} are with another cache.")),
+        Some(point) if point.cost != recorded.nano_usd() => {
+            Some(format!("The recording's dot has the modelled cache that the policies have where logs count none; as recorded {price}."))
+        }
+        Some(_) => None,
+    }
 }
 
 /// What the recording comes to over the sessions that the own agents do not cover: with it their cost is that of all sessions.

@@ -68,31 +68,18 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let (Some(param), measure) = (swung.params.first().copied(), swept.objective.measure) else {
         return Err(NothingToDraw::Nothing("nothing is varied".to_owned()));
     };
-    let mut lines: BTreeMap<(usize, String), Vec<(f64, &Row)>> = BTreeMap::new();
-    for (setting, row) in &swung.rows {
-        let others: Vec<String> =
-            setting.values.iter().filter(|(name, _)| name != param).map(|(name, value)| format!("{name} {value}")).collect();
-        // The policy's own setting may lie beside those that were asked for; with other parameters it belongs to no line.
-        if let Some(value) = place(swept, setting, param).filter(|_| !setting.values.is_empty() || swung.params.len() == 1) {
-            lines.entry((setting.base, others.join(", "))).or_default().push((value, row));
-        }
-    }
+    let lines = lines(swept, &swung, param);
     if lines.is_empty() {
         return Err(NothingToDraw::Nothing(format!("the values of `{param}` are no numbers")));
     }
-    let several = swept.bases.len() > 1;
-    let all = lines.len();
-    let mut lines: Vec<_> = lines.into_iter().collect();
-    // Values as numbers, not as words: 10k comes behind 8k.
-    lines.arrange_by(|((one, a), _), ((other, b), _)| one.cmp(other).then_with(|| last_number(a).total_cmp(&last_number(b))));
+    let (all, several) = (lines.len(), swept.bases.len() > 1);
     let verdicts = swept.judgements();
     let differs = |row: &Row| {
         bounds(&measure, value(&measure, row), swept.rows.iter().zip(&verdicts).find(|(known, _)| known.setting == row.setting)?.1)
     };
     let fewest = fewest_failed(swept);
     let mut gone: Vec<Series> = Vec::new();
-    let series = lines.into_iter().take(LINES).enumerate().flat_map(|(place, ((base, others), mut points))| {
-        points.arrange_by(|one, other| one.0.total_cmp(&other.0));
+    let series = lines.into_iter().take(LINES).enumerate().flat_map(|(place, ((base, others), points))| {
         let policy = swept.bases.get(base).map_or("", |policy| policy.name.as_str());
         let name = match (several || others.is_empty(), others.is_empty()) {
             (true, false) => format!("{policy}, {others}"),
@@ -111,8 +98,8 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         // Below runs of settings that fail no more sessions than others lies the whole line in grey.
         let named = if gone.is_empty() { Named::Key } else { Named::Nowhere };
         gone.push(Series { name: GONE.to_owned(), hue: Hue::Gone, named, ..whole.clone() });
-        let alike = |one: &(f64, &Row), other: &(f64, &Row)| (one.1.failed_sessions() == fewest) == (other.1.failed_sessions() == fewest);
-        let runs = points.chunk_by(alike).filter(|run| run.first().is_some_and(|(_, row)| row.failed_sessions() == fewest));
+        let stands = |(_, row): &(f64, &Row)| row.failed_sessions() == fewest;
+        let runs = points.chunk_by(|one, other| stands(one) == stands(other)).filter(|run| run.first().is_some_and(stands));
         let run = |(place, run): (usize, &[(f64, &Row)])| Series {
             band: run.iter().filter_map(band).collect(),
             points: run.iter().map(at).collect(),
@@ -127,17 +114,6 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         // Bands over bands hide more than they show.
         series.iter_mut().for_each(|series| series.band.clear());
     }
-    let mut notes = vec![
-        match drawn {
-            0..=2 => "A band is the 90 % interval of the difference from the policy's own setting, session by session, around the line.",
-            _ => "The data beside this chart holds the 90 % intervals of the differences from the policy's own setting.",
-        }
-        .to_owned(),
-    ];
-    if all > LINES {
-        notes.push(format!("{LINES} of {all} lines are drawn; the data holds all of them."));
-    }
-    notes.extend(ties(swept));
     let points = |found: &[&Row]| {
         let at = |row: &&Row| Some((place(swept, swept.settings.get(row.setting)?, param)?, value(&measure, row)));
         found.iter().filter_map(at).collect::<Vec<(f64, f64)>>()
@@ -148,7 +124,7 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         place: Place::Height(recorded),
     });
     let marks = marked(swept, points);
-    notes.extend(without_star(&marks));
+    let notes = notes(all).into_iter().chain(ties(swept)).chain(without_star(&marks)).collect();
     let plot = Plot {
         x: Axis { from: None, ..Axis::of(param, Quantity::Number) },
         y: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
@@ -163,6 +139,37 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         notes,
         data: data(swept, &swung),
     })
+}
+
+/// The points of a line: what its parameter is set to, and the row.
+type Points<'a> = Vec<(f64, &'a Row)>;
+
+/// A line for each policy and value of the parameters but this one, in their order, each with its points from left to right.
+fn lines<'a>(swept: &Swept<'_>, swung: &Swung<'a>, param: &str) -> Vec<((usize, String), Points<'a>)> {
+    let mut lines: BTreeMap<(usize, String), Points<'a>> = BTreeMap::new();
+    for (setting, row) in &swung.rows {
+        let others: Vec<String> =
+            setting.values.iter().filter(|(name, _)| name != param).map(|(name, value)| format!("{name} {value}")).collect();
+        // The policy's own setting may lie beside those that were asked for; with other parameters it belongs to no line.
+        if let Some(value) = place(swept, setting, param).filter(|_| !setting.values.is_empty() || swung.params.len() == 1) {
+            lines.entry((setting.base, others.join(", "))).or_default().push((value, row));
+        }
+    }
+    let mut lines: Vec<_> = lines.into_iter().collect();
+    lines.iter_mut().for_each(|(_, points)| points.arrange_by(|one, other| one.0.total_cmp(&other.0)));
+    // Values as numbers, not as words: 10k comes behind 8k.
+    lines.arrange_by(|((one, a), _), ((other, b), _)| one.cmp(other).then_with(|| last_number(a).total_cmp(&last_number(b))));
+    lines
+}
+
+/// What is said of the intervals of so many lines, and of those that are not drawn.
+fn notes(lines: usize) -> Vec<String> {
+    let intervals = match lines {
+        0..=2 => "A band is the 90 % interval of the difference from the policy's own setting, session by session, around the line.",
+        _ => "The data beside this chart holds the 90 % intervals of the differences from the policy's own setting.",
+    };
+    let left_out = (lines > LINES).then(|| format!("{LINES} of {lines} lines are drawn; the data holds all of them."));
+    [intervals.to_owned()].into_iter().chain(left_out).collect()
 }
 
 /// A measure over two parameters of one policy.
