@@ -77,10 +77,8 @@ pub struct FamilyFacts {
     /// Tokens that the wrapping of one message costs.
     pub per_message: u64,
     /// What a token of each kind of content costs, where it was fitted on recorded usage; it then stands for `tokens_per_1000_o200k`.
-    #[serde(default)]
     pub tokens: Option<ContentCosts>,
     /// What a code point of each kind of content costs. Absent where it has not been counted.
-    #[serde(default)]
     pub chars: Option<ContentCosts>,
     /// Rule for the tokens of a picture.
     pub image: ImageRule,

@@ -57,7 +57,6 @@ pub struct NonAscii {
     /// Each unit of such a character counts for so many, before the division.
     pub units: u64,
     /// Texts of more units than this count all characters alike (Gemini CLI); absent: none do.
-    #[serde(default)]
     pub up_to: Option<u64>,
     /// Do they count so in calls and results of tools as well?
     #[serde(default = "counted")]

@@ -234,31 +234,25 @@ pub struct Rule {
     #[serde(default, deserialize_with = "seconds")]
     pub after: Option<f64>,
     /// The rule exists only where this is not zero (a condition on model and parameters).
-    #[serde(default, rename = "if")]
+    #[serde(rename = "if")]
     pub condition: Option<f64>,
     /// Of the reactive rules, the one for the n-th refusal; absent for all.
-    #[serde(default)]
     pub attempt: Option<u32>,
     /// Not at a call at which one of these other rules has fired, whatever came of it: they are one check (Qwen Code, deepagents).
     #[serde(default, deserialize_with = "one_or_more")]
     pub unless: Vec<String>,
     /// Condition under which the rule fires. Absent: always.
-    #[serde(default)]
     pub when: Option<Trigger>,
     /// Items or messages that the rule acts upon.
     #[serde(default)]
     pub select: Select,
     /// Replace items by a short text.
-    #[serde(default)]
     pub mask: Option<Mask>,
     /// Cut items to a limit.
-    #[serde(default)]
     pub truncate: Option<Truncate>,
     /// Remove messages without a summary.
-    #[serde(default)]
     pub drop: Option<Drop>,
     /// Replace messages by a summary.
-    #[serde(default)]
     pub summarise: Option<Summarise>,
     /// Text put in, alone or after the action.
     #[serde(default)]
@@ -267,23 +261,18 @@ pub struct Rule {
     #[serde(default)]
     pub ask: Switch,
     /// Do it only if it saves at least (more than) this.
-    #[serde(default)]
     pub min_saving: Option<MinSaving>,
     /// The least share of all messages that are looked at that must go, else the rule fails.
-    #[serde(default)]
     pub min_progress: Option<f64>,
     /// The least number of messages that must go, earlier summaries not counted, else the rule fails
     /// (pi 1.5 refuses a compaction in which nothing new would be summarised).
-    #[serde(default)]
     pub min_messages: Option<u64>,
     /// Refuse a summary that is larger than what it replaces, and a placeholder or a cut of what arrives that is no smaller than the text.
     #[serde(default)]
     pub no_inflate: Switch,
     /// How often it may fire.
-    #[serde(default)]
     pub max_fires: Option<MaxFires>,
     /// After so many failures in a row, never again in this session; a success begins the count anew.
-    #[serde(default)]
     pub give_up_after: Option<u32>,
     /// A summary is asked for at once, and takes its place so many calls later: what came in between stays. A rule that summarises
     /// meanwhile waits for it instead of asking for another.
@@ -296,10 +285,9 @@ pub struct Rule {
     #[serde(default)]
     pub mode: Mode,
     /// The rule to run where this one failed to change anything.
-    #[serde(default, rename = "else")]
+    #[serde(rename = "else")]
     pub otherwise: Option<String>,
     /// What the rule is reported as; by default that of its action.
-    #[serde(default)]
     pub event: Option<ReportedAs>,
 }
 

@@ -22,16 +22,13 @@ pub struct RecordedBy {
     #[serde(default, deserialize_with = "version_or_day")]
     pub before: Option<String>,
     /// The least window. Absent: any.
-    #[serde(default)]
     pub window_from: Option<u64>,
     /// The least window that is too large. Absent: none is.
-    #[serde(default)]
     pub window_before: Option<u64>,
     /// The window that the agent's logs name, as a percentage of the one that it reckons with.
     #[serde(default = "whole")]
     pub logged_window_percent: u64,
     /// How its own compactions tell a session's window, where the provider's server sets it. Absent: they do not.
-    #[serde(default)]
     pub implied_window: Option<ImpliedWindow>,
     /// Do its logs note prunings, so that one that they do not note did not happen?
     #[serde(default)]

@@ -137,7 +137,6 @@ pub struct End {
     pub less: f64,
     /// An end at the new side keeps no more tokens than a request of this size has room for beside the system prompt and tools; one at
     /// least.
-    #[serde(default)]
     pub request: Option<f64>,
 }
 
@@ -374,7 +373,6 @@ pub struct DownTo {
     /// Estimated tokens that are left at most.
     pub tokens: f64,
     /// Nothing goes where they come to no more than this; `tokens` where absent.
-    #[serde(default)]
     pub above: Option<f64>,
 }
 

@@ -104,10 +104,8 @@ pub struct Level {
     /// Name of the size, or a formula over sizes.
     pub of: Size,
     /// Size above which the level fires.
-    #[serde(default)]
     pub gt: Option<f64>,
     /// Size at or above which the level fires.
-    #[serde(default)]
     pub ge: Option<f64>,
 }
 
@@ -118,10 +116,8 @@ pub struct Count {
     /// Kind of the things that are counted.
     pub of: Counted,
     /// Number above which the count fires.
-    #[serde(default)]
     pub gt: Option<f64>,
     /// Number at or above which the count fires.
-    #[serde(default)]
     pub ge: Option<f64>,
     /// Counted since the rule last fired, instead of what stands in the context.
     #[serde(default)]

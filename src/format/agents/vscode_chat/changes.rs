@@ -21,7 +21,6 @@ struct Change {
     #[serde(default)]
     v: Value,
     /// Of the list, so many elements are kept before others are added; all where it is absent.
-    #[serde(default)]
     i: Option<usize>,
 }
 
