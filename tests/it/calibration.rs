@@ -1,6 +1,6 @@
 //! Bills held against recordings: placeholders, tiers of prices, factors of the cache, the program's own error.
 
-use crate::made::{self, Tables};
+use crate::made::{self, Native, Tables};
 use crate::support::{ctxsim, shared, skip};
 use ctxsim::catalog::{Prices, Rate};
 use ctxsim::corpus::{ReadSettings, impose, read};
@@ -11,7 +11,7 @@ use ctxsim::policy::Plan;
 use ctxsim::sim::{Conditions, Outcome, SummaryCall, simulate};
 use ctxsim::trace::{CompactionRow, Trace, WholePrompt};
 use ctxsim::transcript::{Trust, Usage};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -140,14 +140,12 @@ fn placeholders_are_billed_by_estimate() {
 fn inspect_shows_no_placeholder_as_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let words = "There are a good many words in this reply. ".repeat(20);
-    let lines = [
-        r#"{"ctxsim":"native/1","session":"s","agent":"a","model":"claude-sonnet-4-5"}"#.to_owned(),
-        r#"{"role":"user","text":"Say it."}"#.to_owned(),
-        format!(r#"{{"role":"assistant","text":"{words}","usage":{{"prompt":1200,"output":2,"output_is_placeholder":true}}}}"#),
-        r#"{"role":"assistant","text":"Yes.","usage":{"prompt":1500,"output":7}}"#.to_owned(),
-    ];
-    let log = folder.path().join("s.jsonl");
-    std::fs::write(&log, lines.join("\n")).unwrap();
+    let usage = json!({"prompt": 1200, "output": 2, "output_is_placeholder": true});
+    let log = Native::new(json!({"model": "claude-sonnet-4-5"}))
+        .line(json!({"role": "user", "text": "Say it."}))
+        .line(json!({"role": "assistant", "text": words, "usage": usage}))
+        .line(json!({"role": "assistant", "text": "Yes.", "usage": {"prompt": 1500, "output": 7}}))
+        .write(folder.path(), "s.jsonl");
     let record = ctxsim(&["inspect", "--json", "--quiet"]).args([&log]).json();
     let number = |value: &Value| value.as_u64().unwrap();
     let (corpus, session) = (&record["corpus"], &record["sessions"][0]);

@@ -1,7 +1,8 @@
 //! The program from outside: forms, exit codes, and the sentences that users see.
 
+use crate::made::Native;
 use crate::support::ctxsim;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 const SESSION: &str = "tests/data/cli/session.jsonl";
@@ -303,10 +304,11 @@ fn rows_are_told_apart() {
 #[test]
 fn calls_without_a_time_are_said_to_have_none() {
     let folder = tempfile::tempdir().expect("folder");
-    let reply = r#"{"role":"assistant","text":"yes","usage":{"prompt":20000,"output":200,"cache_read":9000,"cache_write":9000}}"#;
-    let head = r#"{"ctxsim":"native/1","session":"-rf","agent":"a","model":"claude-opus-4-6","window":200000}"#;
-    let user = r#"{"role":"user","text":"go on"}"#;
-    fs::write(folder.path().join("s.jsonl"), [head, user, reply, user, reply].join("\n")).expect("written");
+    let usage = json!({"prompt": 20_000, "output": 200, "cache_read": 9_000, "cache_write": 9_000});
+    let reply = json!({"role": "assistant", "text": "yes", "usage": usage});
+    let user = json!({"role": "user", "text": "go on"});
+    let log = Native::new(json!({"session": "-rf", "model": "claude-opus-4-6", "window": 200_000}));
+    log.line(user.clone()).line(reply.clone()).line(user).line(reply).write(folder.path(), "s.jsonl");
     let shown = |words: &[&str]| ctxsim(words).within(folder.path()).columns(200).stdout();
     let idle = shown(&["idle", "s.jsonl"]);
     assert!(

@@ -1,8 +1,9 @@
 //! Figures by day and block, and jumps from call to call, against the raw lines of logs.
 
 use crate::home;
+use crate::made::Native;
 use crate::support::{ctxsim, files};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -105,9 +106,9 @@ fn models_and_projects_have_their_names() {
     assert!(models.as_array().unwrap().iter().all(|model| model["cost_usd"].is_string()), "{models}");
     let folder = tempfile::tempdir().unwrap();
     for (place, project) in ["/home/x/cli", "/home/y/cli", "/home/x/shop/"].iter().enumerate() {
-        let head = format!(r#"{{"ctxsim": "native/1", "session": "s{place}", "agent": "made", "model": "gpt-5", "project": "{project}"}}"#);
-        let reply = r#"{"role": "assistant", "text": "yes", "usage": {"prompt": 900, "output": 10}}"#;
-        std::fs::write(folder.path().join(format!("{place}.jsonl")), format!("{head}\n{reply}\n")).unwrap();
+        let log = Native::new(json!({"session": format!("s{place}"), "project": project}));
+        let reply = json!({"role": "assistant", "text": "yes", "usage": {"prompt": 900, "output": 10}});
+        log.line(reply).write(folder.path(), &format!("{place}.jsonl"));
     }
     let names = sums(&by("project", &folder.path().to_string_lossy()), "group");
     assert_eq!(names.into_keys().collect::<Vec<_>>(), ["1 cli", "2 cli", "shop"]);

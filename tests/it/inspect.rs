@@ -46,14 +46,16 @@ fn files_of_copies_are_counted_and_named() {
 #[test]
 fn short_ids_make_no_copies() {
     let session = |name: &str, day: Option<u32>, text: &str| {
-        let time = |second: u32| day.map_or(String::new(), |day| format!("\"time\": \"2026-01-0{day}T00:00:0{second}Z\", "));
-        let [asked, said] = [time(1), time(2)];
-        format!(
-            "{{\"ctxsim\": \"native/1\", \"session\": \"{name}\", \"agent\": \"made\", \"model\": \"gpt-5\"}}\n\
-             {{{asked}\"role\": \"user\", \"id\": \"m1\", \"text\": \"{text}\"}}\n\
-             {{{said}\"role\": \"assistant\", \"id\": \"m2\", \"text\": \"done\", \"usage\": {{\"prompt\": 1000, \"output\": 10}}}}\n\
-             {{{said}\"role\": \"assistant\", \"id\": \"m3\", \"text\": \"more\", \"usage\": {{\"prompt\": 2000, \"output\": 10}}}}\n"
-        )
+        let time = |second: u32| day.map(|day| format!("2026-01-0{day}T00:00:0{second}Z"));
+        let reply = |id: &str, text: &str, prompt: u64| {
+            let usage = json!({"prompt": prompt, "output": 10});
+            json!({"time": time(2), "role": "assistant", "id": id, "text": text, "usage": usage})
+        };
+        Native::new(json!({"session": name}))
+            .line(json!({"time": time(1), "role": "user", "id": "m1", "text": text}))
+            .line(reply("m2", "done", 1000))
+            .line(reply("m3", "more", 2000))
+            .text()
     };
     let inspected = |logs: &[String]| {
         let folder = tempfile::tempdir().expect("folder");
@@ -78,10 +80,10 @@ fn short_ids_make_no_copies() {
     assert_eq!(counts(&[session("a", Some(1), "one"), session("b", Some(1), "one")]), [1, 2, 1]);
     assert_eq!(counts(&[session("a", None, "one"), session("b", None, "another one")]), [2, 4, 0]);
     assert_eq!(counts(&[session("a", None, "one"), session("b", None, "one")]), [1, 2, 1]);
-    let head = |name: &str| session(name, None, "").lines().next().unwrap().to_owned() + "\n";
-    let side =
-        head("side") + "{\"side_call\": {\"id\": \"t1\", \"model\": \"gpt-5\", \"usage\": {\"prompt\": 200000, \"output\": 6000}}}\n";
-    let (sessions, calls, copies, skipped) = inspected(&[session("a", Some(1), "one"), side, head("empty")]);
+    let head = |name: &str| Native::new(json!({"session": name}));
+    let side = json!({"side_call": {"id": "t1", "model": "gpt-5", "usage": {"prompt": 200_000, "output": 6_000}}});
+    let (sessions, calls, copies, skipped) =
+        inspected(&[session("a", Some(1), "one"), head("side").line(side).text(), head("empty").text()]);
     assert_eq!((sessions, calls, copies), (Some(2), Some(3), Some(0)));
     assert!(skipped[0]["reason"].as_str().unwrap().contains("session without messages"), "{skipped}");
 }
@@ -89,20 +91,14 @@ fn short_ids_make_no_copies() {
 /// A longer log repeats the replies of another one without their usage: they count where they have it.
 #[test]
 fn a_copy_with_usage_wins() {
-    let reply =
-        |id: &str, usage: &str| format!("{{\"role\": \"assistant\", \"id\": \"reply-with-a-long-id-{id}\", \"text\": \"done\"{usage}}}\n");
-    let head = |name: &str| {
-        format!(
-            "{{\"ctxsim\": \"native/1\", \"session\": \"{name}\", \"agent\": \"made\"}}\n{{\"role\": \"user\", \"text\": \"{name}\"}}\n"
-        )
-    };
-    let usage = ", \"usage\": {\"prompt\": 1000, \"output\": 10}";
     let folder = tempfile::tempdir().expect("folder");
-    for (name, log) in [
-        ("long.jsonl", head("long") + &reply("1", "") + &reply("2", "") + &reply("3", usage)),
-        ("short.jsonl", head("short") + &reply("1", usage) + &reply("2", usage)),
-    ] {
-        fs::write(folder.path().join(name), log).expect("written");
+    for (name, replies) in [("long", &[false, false, true][..]), ("short", &[true, true])] {
+        let mut log = Native::new(json!({"session": name})).line(json!({"role": "user", "text": name}));
+        for (place, has_usage) in replies.iter().enumerate() {
+            let usage = has_usage.then(|| json!({"prompt": 1000, "output": 10}));
+            log = log.line(json!({"role": "assistant", "id": format!("reply-with-a-long-id-{place}"), "text": "done", "usage": usage}));
+        }
+        log.write(folder.path(), &format!("{name}.jsonl"));
     }
     let corpus = &ctxsim(&["inspect", &folder.path().to_string_lossy(), "--json"]).json()["corpus"];
     let figures = ["sessions", "calls", "calls_with_usage", "recorded_prompt_tokens"].map(|key| corpus[key].as_u64().expect("a figure"));

@@ -215,18 +215,15 @@ fn what_the_log_itself_takes_away_is_counted() {
     let folder = tempfile::tempdir().expect("folder");
     let told = "fn compute_total(orders: &[Order]) -> Amount {";
     let reply = |prompt: u64, part: Value| json_of!({"role": "assistant", "parts": [part], "usage": {"prompt": prompt, "output": 50}});
-    let lines = [
-        json_of!({"ctxsim": "native/1", "session": "taken", "agent": "claude-code", "version": "2.1.45", "model": "claude-opus-4-5"}),
-        json_of!({"role": "user", "text": "Begin."}),
-        reply(20_000, json_of!({"call": {"id": "c", "name": "Read", "arguments": {"path": "a"}}})),
-        json_of!({"role": "tool", "parts": [{"result": {"id": "c", "text": format!("{told}\n    orders.len()\n")}}]}),
-        reply(20_200, json_of!({"text": "Seen."})),
-        json_of!({"compaction": {"kind": "compact", "automatic": false, "summary": "What was done so far."}}),
-        reply(15_000, json_of!({"text": format!("It reads:\n{told}\n")})),
-    ];
-    let path = folder.path().join("taken.jsonl");
-    fs::write(&path, lines.map(|line| line.to_string()).join("\n")).expect("written");
-    let own = json(&["replay", &path.to_string_lossy(), "-p", "none"])["own"].clone();
+    let path = Native::new(json_of!({"agent": "claude-code", "version": "2.1.45", "model": "claude-opus-4-5"}))
+        .line(json_of!({"role": "user", "text": "Begin."}))
+        .line(reply(20_000, json_of!({"call": {"id": "c", "name": "Read", "arguments": {"path": "a"}}})))
+        .line(json_of!({"role": "tool", "parts": [{"result": {"id": "c", "text": format!("{told}\n    orders.len()\n")}}]}))
+        .line(reply(20_200, json_of!({"text": "Seen."})))
+        .line(json_of!({"compaction": {"kind": "compact", "automatic": false, "summary": "What was done so far."}}))
+        .line(reply(15_000, json_of!({"text": format!("It reads:\n{told}\n")})))
+        .write(folder.path(), "taken.jsonl");
+    let own = json(&["replay", &path, "-p", "none"])["own"].clone();
     let lines = |list: &str| own[list].as_array().expect("a list").iter().find(|one| one["evidence"] == "line").expect("lines").clone();
     let (all, taken) = (lines("references"), lines("broken_by_rule"));
     assert_eq!((&taken["rule"], own["lost_lines"].as_u64()), (&"recorded".into(), Some(1)), "{all} {taken}");

@@ -1,3 +1,4 @@
+use crate::made::Native;
 use crate::policies::{Session, run};
 use crate::support::{PlainScale, shared, skip};
 use ctxsim::catalog::Catalog;
@@ -10,6 +11,7 @@ use ctxsim::sim::{Conditions, simulate};
 use ctxsim::trace::{PartKind, Trace};
 use ctxsim::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use proptest::prelude::*;
+use serde_json::json;
 use std::path::Path;
 
 /// Reads paths as the program does.
@@ -389,16 +391,15 @@ fn a_window_of_the_catalogue_gives_way_to_a_larger_recorded_prompt() {
 #[test]
 fn no_policy_changes_no_prompt_with_partial_usage() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("session.jsonl");
-    let call = |prompt: u64, trust: &str| {
-        let usage = format!("{{\"prompt\":{prompt},\"output\":5,\"trust\":\"{trust}\"}}");
-        format!("{{\"role\":\"user\",\"text\":\"hello there\"}}\n{{\"role\":\"assistant\",\"text\":\"hi\",\"usage\":{usage}}}\n")
-    };
-    let calls = [call(900, "partial"), call(200, "provider"), call(950, "partial")].concat();
-    std::fs::write(&path, format!("{{\"ctxsim\":\"native/1\",\"session\":\"s\",\"agent\":\"a\",\"model\":\"gpt-5\"}}\n{calls}")).unwrap();
+    let calls = [(900, "partial"), (200, "provider"), (950, "partial")];
+    let log = calls.into_iter().fold(Native::new(json!({})), |log, (prompt, trust)| {
+        let usage = json!({"prompt": prompt, "output": 5, "trust": trust});
+        log.line(json!({"role": "user", "text": "hello there"})).line(json!({"role": "assistant", "text": "hi", "usage": usage}))
+    });
+    let path = log.write(folder.path(), "session.jsonl");
     let catalog = Catalog::builtin().unwrap();
     let none = Policy::load("none").unwrap();
-    let found = replay(&corpus(&catalog, &[&path]), &[none], &ReplaySettings::new(&catalog)).unwrap().remove(0);
+    let found = replay(&corpus(&catalog, &[Path::new(&path)]), &[none], &ReplaySettings::new(&catalog)).unwrap().remove(0);
     assert_eq!(found.outcomes[0].calls.iter().map(|call| call.actual).collect::<Vec<_>>(), [900, 200, 950]);
     assert_eq!((found.totals.recorded_tokens, found.totals.compared_tokens), (2_050, 2_050));
 }

@@ -6,20 +6,17 @@ use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{Replay, ReplaySettings, WindowFrom, replay};
 use ctxsim::policy::Policy;
 use ctxsim::trace::CompactionRow;
-use serde_json::json;
-use std::fs;
+use serde_json::{Value, json};
+use std::path::Path;
 
 /// A session of one call with this head and this prompt, read as the program reads it.
-fn session(head: &str, prompt: u64, output: u64) -> Corpus {
+fn session(head: Value, prompt: u64, output: u64) -> Corpus {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("session.jsonl");
-    let lines = [
-        format!("{{\"ctxsim\":\"native/1\",\"session\":\"s\",{head}}}"),
-        r#"{"role":"user","time":"2026-03-01T10:00:00Z","text":"hello there"}"#.to_owned(),
-        format!(r#"{{"role":"assistant","time":"2026-03-01T10:00:05Z","text":"hi","usage":{{"prompt":{prompt},"output":{output}}}}}"#),
-    ];
-    fs::write(&path, lines.join("\n") + "\n").unwrap();
-    let corpus = corpus(&Catalog::builtin().unwrap(), &[path.as_path()]);
+    let usage = json!({"prompt": prompt, "output": output});
+    let log = Native::new(head)
+        .line(json!({"role": "user", "time": "2026-03-01T10:00:00Z", "text": "hello there"}))
+        .line(json!({"role": "assistant", "time": "2026-03-01T10:00:05Z", "text": "hi", "usage": usage}));
+    let corpus = corpus(&Catalog::builtin().unwrap(), &[Path::new(&log.write(folder.path(), "session.jsonl"))]);
     assert_eq!((corpus.traces.len(), corpus.traces[0].largest_prompt()), (1, prompt), "{:?}", corpus.facts);
     corpus
 }
@@ -71,26 +68,31 @@ fn window(corpus: &Corpus, window: Option<u64>, model: Option<&str>) -> (u64, u6
     (replay.outcomes[0].window, replay.outcomes[0].prompt_limit, replay.windows[0])
 }
 
-const CODEX: &str = r#""agent":"codex","version":"0.142.0","model":"gpt-5.5","window":258400"#;
+/// The head of a session of Codex: without a window, and with one.
+fn codex(window: Option<u64>) -> Value {
+    let mut head = json!({"agent": "codex", "version": "0.142.0", "model": "gpt-5.5"});
+    window.into_iter().for_each(|window| head["window"] = window.into());
+    head
+}
 
 #[test]
 fn a_window_comes_from_the_flag_then_the_model_of_the_flag_then_the_log_then_the_catalogue() {
-    let named = session(CODEX, 200_000, 1_000);
+    let named = session(codex(Some(258_400)), 200_000, 1_000);
     assert_eq!(window(&named, Some(100_000), Some("gpt-5")), (100_000, 100_000, WindowFrom::Flag));
     // The model takes no larger prompt, unless the log shows one.
     assert_eq!(window(&named, Some(400_000), Some("gpt-5")), (400_000, 272_000, WindowFrom::Flag));
-    let [short, long] = [272_000, 300_000].map(|prompt| session(r#""agent":"a","model":"gpt-5""#, prompt, 10));
+    let [short, long] = [272_000, 300_000].map(|prompt| session(json!({"agent": "a", "model": "gpt-5"}), prompt, 10));
     assert_eq!([&short, &long].map(|session| window(session, Some(400_000), None).1), [272_000, 400_000]);
     assert_eq!(window(&named, None, Some("gpt-5")), (400_000, 272_000, WindowFrom::Catalogue));
     // Codex names 95 % of the window that it reckons with.
     assert_eq!(window(&named, None, None), (272_000, 272_000, WindowFrom::Log));
     assert_eq!(replayed(&named, "none", None, None).own_windows, [("gpt-5.5".to_owned(), 272_000, 1_050_000)]);
-    let silent = session(r#""agent":"codex","version":"0.142.0","model":"gpt-5.5""#, 200_000, 1_000);
+    let silent = session(codex(None), 200_000, 1_000);
     assert_eq!(window(&silent, None, None), (1_050_000, 922_000, WindowFrom::Catalogue));
     assert!(replayed(&silent, "none", None, None).own_windows.is_empty());
-    let unknown = session(r#""agent":"a","model":"nobody-knows-this""#, 1_000, 10);
+    let unknown = session(json!({"agent": "a", "model": "nobody-knows-this"}), 1_000, 10);
     assert_eq!(window(&unknown, None, None).2, WindowFrom::Policy);
-    let unknown = session(r#""agent":"a","model":"nobody-knows-this","window":64000"#, 1_000, 10);
+    let unknown = session(json!({"agent": "a", "model": "nobody-knows-this", "window": 64000}), 1_000, 10);
     assert_eq!(window(&unknown, None, None), (64_000, 64_000, WindowFrom::Log));
     // A model that is named is held to its window, though the recorded prompts were larger.
     assert_eq!(window(&named, None, Some("gpt-4")), (8_192, 8_192, WindowFrom::Catalogue));
@@ -105,17 +107,17 @@ fn a_window_comes_from_the_flag_then_the_model_of_the_flag_then_the_log_then_the
 #[test]
 fn what_was_recorded_did_fit_whatever_the_log_names() {
     // The reply goes beyond the named window, which is one of prompts: the agent goes by it all the same.
-    let beyond = session(r#""agent":"codex","version":"0.57.0","model":"gpt-5-codex","window":258400"#, 271_000, 5_000);
+    let beyond = session(json!({"agent": "codex", "version": "0.57.0", "model": "gpt-5-codex", "window": 258400}), 271_000, 5_000);
     assert_eq!(window(&beyond, None, None), (276_000, 272_000, WindowFrom::Log));
-    let larger = session(r#""agent":"a","model":"claude-opus-4-5","window":100000"#, 150_000, 1_000);
+    let larger = session(json!({"agent": "a", "model": "claude-opus-4-5", "window": 100000}), 150_000, 1_000);
     assert_eq!(window(&larger, None, None), (151_000, 151_000, WindowFrom::Outgrown));
     assert_eq!(replayed(&larger, "none", None, None).totals.overflows, 0);
 }
 
 #[test]
 fn policies_go_by_the_named_window() {
-    let named = session(CODEX, 250_000, 1_000);
-    let silent = session(r#""agent":"codex","version":"0.142.0","model":"gpt-5.5""#, 250_000, 1_000);
+    let named = session(codex(Some(258_400)), 250_000, 1_000);
+    let silent = session(codex(None), 250_000, 1_000);
     let over = |corpus: &Corpus| replayed(corpus, "opencode", None, None).totals.over_budget;
     assert_eq!((over(&named), over(&silent)), (1, 0));
 }
@@ -123,8 +125,7 @@ fn policies_go_by_the_named_window() {
 #[test]
 fn a_host_sets_limits_of_its_own_by_the_day() {
     let on = |host: &str, day: &str| {
-        let head = format!(r#""agent":"opencode","model":"claude-sonnet-4.6","host":"{host}""#);
-        let mut corpus = session(&head, 50_000, 100);
+        let mut corpus = session(json!({"agent": "opencode", "model": "claude-sonnet-4.6", "host": host}), 50_000, 100);
         let time = format!("{day}T12:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond();
         corpus.traces[0].messages.iter_mut().for_each(|message| message.time = Some(time));
         window(&corpus, None, None)
@@ -137,7 +138,7 @@ fn a_host_sets_limits_of_its_own_by_the_day() {
     // Before the first day that is known the first limits hold.
     assert_eq!(on("github-copilot", "2025-01-01"), (128_000, 128_000, WindowFrom::Host));
     // A subscription holds prompts to less than the maker does.
-    let subscribed = session(r#""agent":"pi","model":"gpt-5.3-codex","host":"openai-codex""#, 50_000, 100);
+    let subscribed = session(json!({"agent": "pi", "model": "gpt-5.3-codex", "host": "openai-codex"}), 50_000, 100);
     assert_eq!(window(&subscribed, None, None), (272_000, 272_000, WindowFrom::Host));
 }
 
@@ -161,7 +162,7 @@ fn the_table_of_hosts_names_models_of_the_catalogue_day_after_day() {
 #[test]
 fn the_sessions_own_compactions_tell_a_window_that_the_server_sets() {
     let compacted = |version: &str, tokens: u64, automatic: bool| {
-        let mut corpus = session(&format!(r#""agent":"claude-code","version":"{version}","model":"claude-sonnet-4-5""#), tokens, 1_000);
+        let mut corpus = session(json!({"agent": "claude-code", "version": version, "model": "claude-sonnet-4-5"}), tokens, 1_000);
         // The call before the one that brings it on brought none on.
         let call = corpus.traces[0].calls[0].clone();
         corpus.traces[0].calls.push(call);
