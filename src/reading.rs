@@ -27,7 +27,7 @@ impl Default for Bounds {
 }
 
 /// A file of settings, prices, a policy or a baseline holds no more bytes than this.
-pub const LARGEST_TEXT: u64 = 16 << 20;
+const LARGEST_TEXT: u64 = 16 << 20;
 
 impl Bounds {
     /// The reason for the loss of a line, document or record that is larger than it may be.

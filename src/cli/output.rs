@@ -97,7 +97,7 @@ const OF_FILES: (Page, Depth) = (Page { width: USUAL_WIDTH, emphasis: Emphasis::
 
 impl Output {
     /// Is it printed, and laid out for people to read?
-    pub fn is_for_people(&self) -> bool {
+    fn is_for_people(&self) -> bool {
         self.form() == Format::Table && !matches!(self.target(), Ok(Target::File(..)))
     }
 

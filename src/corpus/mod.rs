@@ -28,4 +28,4 @@ pub use segment::{Bounds, Segment, prompt_of, segment};
 pub use selection::{ProjectPattern, Selected, Selection};
 pub use settings::{Progress, ReadSettings, Vocabularies};
 pub use stores::{is_log, session_in, store_of};
-pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, is_trace_file, read_traces, read_traces_up_to, write_traces};
+pub use tracefile::{TraceFileError, is_trace_file, read_traces, read_traces_up_to, write_traces};

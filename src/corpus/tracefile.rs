@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 const MAGIC: &[u8] = b"ctxtrace/14\n";
 
 /// A file holds no more bytes than this once it is unpacked: 4 GiB, some millions of calls. What claims to hold more would fill the memory.
-pub const LARGEST_TRACE_FILE: u64 = 4 << 30;
+const LARGEST_TRACE_FILE: u64 = 4 << 30;
 
 /// Why a trace file gave nothing.
 #[derive(Debug, thiserror::Error)]

@@ -27,7 +27,7 @@ pub struct Advised {
 
 impl Advised {
     /// Is it cheaper, and fails no session that is not failed now?
-    pub fn is_better(&self) -> bool {
+    fn is_better(&self) -> bool {
         self.finding == Finding::Better && self.fails_more == 0
     }
 

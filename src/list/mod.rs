@@ -62,7 +62,7 @@ impl<T> List<T> {
 }
 
 /// What is made of so many places, on all cores, in their order: compiled once for each kind of element, whoever makes it.
-pub fn on_all_cores<T: Send>(count: usize, make: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+fn on_all_cores<T: Send>(count: usize, make: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     let mut made = Vec::new();
     (0..count).into_par_iter().map(make).collect_into_vec(&mut made);
     made
@@ -165,7 +165,7 @@ impl<T: Pack> List<T> {
     }
 
     /// Are the elements held as bytes?
-    pub fn is_packed(&self) -> bool {
+    fn is_packed(&self) -> bool {
         self.0.packed.is_some()
     }
 

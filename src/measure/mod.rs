@@ -25,6 +25,6 @@ pub use prints::Runs;
 pub use readings::searches;
 pub use scale::{Content, PublicCounters, TextScale, forget_texts};
 pub use share::largest_remainder;
-pub use skim::{BYTES_PER_TOKEN, SkimScale};
+pub use skim::SkimScale;
 pub use unseen::{overhead, unseen_above};
 pub use wanted::{Kinds, Recall, Wanted};

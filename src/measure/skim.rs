@@ -4,7 +4,7 @@ use super::evidence::identity;
 use crate::transcript::{Evidence, Length, Scale, Text};
 
 /// Takes so many bytes of UTF-8 for one token.
-pub const BYTES_PER_TOKEN: u32 = 4;
+const BYTES_PER_TOKEN: u32 = 4;
 
 /// Weighs a text by its length alone, in a small part of the time that counting takes. Lengths are exact, tokens are estimates. Copies are
 /// known by the hashes of their texts, and nothing else is measured.

@@ -60,7 +60,7 @@ fn rewritten(trace: &Trace, before: &CallRow, after: &CallRow) -> bool {
     compacted || rows.is_some_and(|rows| rows.iter().any(|row| row.rewind.is_some() || row.copy))
 }
 
-pub(super) fn weight_of(row: &crate::trace::MessageRow, weights: &[u64]) -> u64 {
+fn weight_of(row: &crate::trace::MessageRow, weights: &[u64]) -> u64 {
     let first = row.first_part as usize;
     weights.get(first..first + row.part_count as usize).map_or(0, |weights| weights.iter().sum())
 }

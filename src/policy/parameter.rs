@@ -51,7 +51,7 @@ const SWITCHES: [(&str, f64); 6] = [("yes", 1.0), ("no", 0.0), ("on", 1.0), ("of
 const MOST: f64 = 9e15;
 
 /// What a switch counts in: 0 for off, 1 for on.
-pub const SWITCH: &str = "0 or 1";
+const SWITCH: &str = "0 or 1";
 
 impl Parameter {
     /// The parameter that a document describes; `Err` says why it is none.

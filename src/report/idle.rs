@@ -83,7 +83,7 @@ fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
 }
 
 /// A remedy in words.
-pub fn remedy_name(remedy: Remedy) -> String {
+fn remedy_name(remedy: Remedy) -> String {
     match remedy {
         Remedy::Nothing => "nothing".to_owned(),
         Remedy::Pings(pings) => counted(pings, "ping"),

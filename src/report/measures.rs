@@ -68,6 +68,6 @@ pub fn phrase(value: Value, measure: &Measure) -> String {
 }
 
 /// A bound, or a difference, within a sentence.
-pub fn bound_phrase(part: i64, measure: &Measure) -> String {
+fn bound_phrase(part: i64, measure: &Measure) -> String {
     phrase(Value { part, whole: if measure.whole.is_some() { 1_000_000 } else { 1 } }, measure)
 }

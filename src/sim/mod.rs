@@ -54,7 +54,7 @@ pub use hindsight::in_hindsight;
 pub use many::{Batch, BatchOutcome, SharedSession};
 pub use outcome::{Behind, CallOutcome, Outcome, Refetch, SummaryCall};
 pub use probe::{Probe, Standing};
-pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION, UNKNOWN_CALL};
+pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION};
 pub use retention::{Broken, Category, Fate, Fates, Retention, fate};
 pub use run::{follow, simulate, watch, watch_anew};
 pub use summary::RecordedSummary;

@@ -29,7 +29,7 @@ pub const MOST_IN_A_CALL: usize = 16;
 pub const MOST_IN_A_SESSION: u64 = 1_000;
 
 /// Tokens of a call that reads a source again whose own call the log does not show.
-pub const UNKNOWN_CALL: u32 = 50;
+const UNKNOWN_CALL: u32 = 50;
 
 /// A part whose lines are needed, and from where to where they stand in it.
 struct Needed {
