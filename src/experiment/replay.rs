@@ -39,6 +39,8 @@ pub struct Replay {
     pub outgrown: Vec<(String, u64)>,
     /// Models whose logs, or hosts, set another window than the catalogue: the model, the window that was taken, the catalogue's (0 where it knows none).
     pub own_windows: Vec<(String, u64, u64)>,
+    /// Models that sessions are replayed for and that take no prompt as large as their window: the model, the largest prompt, the window.
+    pub prompt_limits: Vec<(String, u64, u64)>,
     /// Where the window of each session came from, in the corpus's order.
     pub windows: Vec<WindowFrom>,
     /// By session the lowest size at which a rule looks at the context; `None` where none looks at a size.
@@ -224,7 +226,10 @@ impl<'a> Ready<'a> {
         // What a program may do is known by what it has done.
         let summarises =
             |plan: &&Plan| plan.program.is_none() || totals.summariser_calls > 0 || plan.rule.iter().any(|rule| rule.summarise.is_some());
-        let own: BTreeSet<(String, u64, u64)> = self.windows.iter().filter_map(|(window, _)| window.instead_of_catalogue()).collect();
+        let each = |of: fn(&Window) -> Option<(String, u64, u64)>| {
+            let found: BTreeSet<(String, u64, u64)> = self.windows.iter().filter_map(|(window, _)| of(window)).collect();
+            found.into_iter().collect()
+        };
         let params = self.policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
         Replay {
             policy: self.policy.name.clone(),
@@ -242,7 +247,8 @@ impl<'a> Ready<'a> {
             bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
-            own_windows: own.into_iter().collect(),
+            own_windows: each(Window::instead_of_catalogue),
+            prompt_limits: each(Window::smaller_prompts),
             windows: (0..self.of.len()).filter_map(|place| Some(self.window(place)?.0.from)).collect(),
             thresholds: (0..self.of.len()).map(|place| self.threshold(place)).collect(),
             imposed: BTreeMap::new(),

@@ -51,6 +51,11 @@ impl Window {
         (matches!(self.from, WindowFrom::Log | WindowFrom::Compactions | WindowFrom::Host) && window != self.catalogue)
             .then(|| (self.model.clone(), window, self.catalogue))
     }
+
+    /// The model, the limit of its prompts and its window, where the limit is the smaller one.
+    pub fn smaller_prompts(&self) -> Option<(String, u64, u64)> {
+        (self.prompt_limit < self.window).then(|| (self.model.clone(), self.prompt_limit, self.window))
+    }
 }
 
 /// Whose calls speak for a session's window: what another model than the main one took says nothing of it.

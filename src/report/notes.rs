@@ -43,7 +43,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(unknown_models(replays));
     notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
-    notes.extend(prompt_limits(corpus, replays));
+    notes.extend(prompt_limits(replays));
     notes.extend(too_small(corpus, replays));
     notes.extend(replays.iter().filter_map(in_pauses));
     notes.extend(after_end(replays));
@@ -342,20 +342,11 @@ fn outgrown(replays: &[Replay]) -> Option<String> {
     (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
 }
 
-/// Where a provider limits prompts apart from the window, overflows are judged by that limit.
-fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
-    let first = replays.first()?;
-    let limited: BTreeSet<String> = corpus
-        .traces
-        .each()
-        .zip(first.outcomes.each())
-        .filter(|(_, outcome)| outcome.prompt_limit < outcome.window)
-        .map(|(trace, outcome)| {
-            let model = trace.main_model().unwrap_or("no model");
-            format!("{model} ({} of {})", grouped(outcome.prompt_limit), grouped(outcome.window))
-        })
-        .collect();
-    let names: Vec<String> = limited.into_iter().collect();
+/// Where a provider limits prompts apart from the window, overflows are judged by that limit: of the model that `--model` names, else of the recorded one.
+fn prompt_limits(replays: &[Replay]) -> Option<String> {
+    let limited: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.prompt_limits).collect();
+    let of = |(model, limit, window): &(String, u64, u64)| format!("{} ({} of {})", or_nameless(model), grouped(*limit), grouped(*window));
+    let names: Vec<String> = limited.into_iter().map(of).collect();
     let what = "Models that take no prompt as large as their window; overflows are judged by that limit, in tokens";
     (!names.is_empty()).then(|| format!("{what}: {}.", first_few(&names, NAMED)))
 }

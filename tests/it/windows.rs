@@ -84,6 +84,9 @@ fn a_window_comes_from_the_flag_then_the_model_of_the_flag_then_the_log_then_the
     let [short, long] = [272_000, 300_000].map(|prompt| session(json!({"agent": "a", "model": "gpt-5"}), prompt, 10));
     assert_eq!([&short, &long].map(|session| window(session, Some(400_000), None).1), [272_000, 400_000]);
     assert_eq!(window(&named, None, Some("gpt-5")), (400_000, 272_000, WindowFrom::Catalogue));
+    // What is said of the limit is said of the model of the flag, whoever was recorded.
+    assert_eq!(replayed(&named, "none", None, Some("gpt-5")).prompt_limits, [("gpt-5".to_owned(), 272_000, 400_000)]);
+    assert!(replayed(&named, "none", None, Some("claude-opus-4-5")).prompt_limits.is_empty());
     // Codex names 95 % of the window that it reckons with.
     assert_eq!(window(&named, None, None), (272_000, 272_000, WindowFrom::Log));
     assert_eq!(replayed(&named, "none", None, None).own_windows, [("gpt-5.5".to_owned(), 272_000, 1_050_000)]);
