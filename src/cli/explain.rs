@@ -2,7 +2,7 @@
 
 use super::door::{Door, SHOWS};
 use super::failure::Failure;
-use super::logs::{Logs, is_below};
+use super::logs::{Logs, is_below, whole};
 use super::output::Output;
 use super::policies::Policies;
 use super::refetch::Refetch;
@@ -54,7 +54,7 @@ pub struct Explain {
     #[arg(long, group = "telling")]
     lost: bool,
     /// Show one call: what it carried, what had come since the call before, what the policy did there
-    #[arg(long, value_name = "CALL", group = "telling", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "CALL", group = "telling", value_parser = whole::<u64>(1, u64::MAX))]
     at: Option<u64>,
     #[command(flatten)]
     output: Output,

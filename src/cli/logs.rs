@@ -15,8 +15,8 @@ use ctxsim::format::{READERS, Reader, by_name};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
 use ctxsim::reading::{Bounds, name_of, path_of};
-use ctxsim::report::{counted, first_few};
-use std::collections::BTreeMap;
+use ctxsim::report::{counted, first_few, grouped};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 /// So many files are named in an error; the others are counted.
@@ -65,13 +65,13 @@ pub struct Logs {
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub max_unpacked: Option<u64>,
     /// Read so many lines of a file, and sessions of so many messages, at most [default: 10000000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1, u64::MAX))]
     pub max_records: Option<u64>,
     /// No progress bar, no word on stderr but errors
     #[arg(long, short)]
     pub quiet: bool,
     /// Use so many threads instead of one for each core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1, 1024))]
     pub threads: Option<u16>,
 }
 
@@ -323,7 +323,7 @@ fn nothing_selected(selected: &Selected) -> Option<Failure> {
         let near = words.first().map(|words| suggestion(words, names.iter().copied())).unwrap_or_default();
         let names: Vec<&str> = names.into_iter().collect();
         let known = if names.is_empty() {
-            "the logs name no project by its folder, and a .ctxtrace knows one by its whole path alone".to_owned()
+            "the logs name no project".to_owned()
         } else {
             format!("the logs name {}", first_few(&names, NAMED))
         };
@@ -369,6 +369,16 @@ pub fn tokens(text: &str) -> Result<u64, String> {
         // Beyond this a float could not tell neighbours apart.
         Some(number) if number >= 0.0 && number.fract() == 0.0 && number < 9e15 => Ok(number as u64),
         _ => Err("a number of tokens is written as 200000, 200_000, 200k or 1m".to_owned()),
+    }
+}
+
+/// A whole number as it is typed, from the least to the most that an option takes; without an end above where the most is `u64::MAX`.
+pub fn whole<N: TryFrom<u64>>(least: u64, most: u64) -> impl Fn(&str) -> Result<N, String> + Clone {
+    let ends =
+        if most == u64::MAX { format!("from {} on", grouped(least)) } else { format!("from {} to {}", grouped(least), grouped(most)) };
+    move |text: &str| {
+        let number = text.parse::<u64>().ok().filter(|number| (least..=most).contains(number));
+        number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| format!("it takes a whole number {ends}"))
     }
 }
 

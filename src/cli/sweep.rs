@@ -3,7 +3,7 @@
 use super::door::{Door, Lines, NONE_IS_OWN, Rows, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::goal::Goal;
-use super::logs::{Logs, share as worth};
+use super::logs::{Logs, share as worth, whole};
 use super::output::{Output, Printed};
 use super::own::OwnAgents;
 use super::policies::{Policies, doubts, tell_doubts};
@@ -74,7 +74,7 @@ pub struct Sweep {
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = worth)]
     worth: f64,
     /// How often sessions are resampled for the uncertainty
-    #[arg(long, value_name = "N", default_value_t = RESAMPLES as u16, value_parser = clap::value_parser!(u16).range(20..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = RESAMPLES as u16, value_parser = whole::<u16>(20, 10_000))]
     resamples: u16,
     /// Write each row into this file as soon as it is known, FILE.jsonl
     #[arg(long, value_name = "FILE", help_heading = WRITES)]

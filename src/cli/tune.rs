@@ -3,7 +3,7 @@
 use super::door::Door;
 use super::failure::Failure;
 use super::goal::Goal;
-use super::logs::{Logs, share as worth};
+use super::logs::{Logs, share as worth, whole};
 use super::output::Output;
 use super::own::OwnAgents;
 use super::policies::Policies;
@@ -56,13 +56,13 @@ pub struct Tune {
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = worth)]
     worth: f64,
     /// So many sessions of a hundred are judged on and not sought on
-    #[arg(long, value_name = "PERCENT", default_value_t = HELD_OUT_PERCENT, value_parser = clap::value_parser!(u8).range(5..=95))]
+    #[arg(long, value_name = "PERCENT", default_value_t = HELD_OUT_PERCENT, value_parser = whole::<u8>(5, 95))]
     held_out: u8,
     /// Look at about so many settings before the search is made finer
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(4..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = whole::<u16>(4, 10_000))]
     settings: u16,
     /// How often sessions are resampled for the uncertainty
-    #[arg(long, value_name = "N", default_value_t = RESAMPLES as u16, value_parser = clap::value_parser!(u16).range(20..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = RESAMPLES as u16, value_parser = whole::<u16>(20, 10_000))]
     resamples: u16,
     /// What all random choices start from: the same seed gives the same answer
     #[arg(long, value_name = "S", default_value_t = 1)]

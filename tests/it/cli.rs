@@ -206,6 +206,10 @@ fn mistakes_are_named_with_what_was_meant() {
         (&["tune", SESSION, "-p", "pi", "--params", "keepRecentTokens=10kb..20k"], "`10kb` is no number: it is written 20000"),
         (&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=1k,2kb"], "`2kb` is no number"),
         (&["replay", SESSION, "--window", "-1"], "`-1`: no option of this command takes a number below 0"),
+        (&["tune", SESSION, "-p", "pi", "--held-out", "0"], "`--held-out 0`: it takes a whole number from 5 to 95"),
+        (&["tune", SESSION, "-p", "pi", "--settings", "ten"], "`--settings ten`: it takes a whole number from 4 to 10,000"),
+        (&["replay", SESSION, "--threads", "1025"], "`--threads 1025`: it takes a whole number from 1 to 1,024"),
+        (&["explain", "s", SESSION, "--at", "0"], "`--at 0`: it takes a whole number from 1 on"),
         (&["replay", SESSION, "--gap", "1e300"], "`--gap 1e300`: it takes a whole number"),
         (&["sweep", SESSION, "--seed", "99999999999999999999"], "the number is too large"),
     ];

@@ -83,7 +83,7 @@ fn wrong_defaults_are_named_with_what_was_meant() {
         ("window = \"much\"\n", "ctxsim.toml: `window`: `--window much`: a number of tokens is written"),
         ("seed = [1, 2]\n", "ctxsim.toml: `seed`: it takes one value"),
         ("quiet = 3\n", "ctxsim.toml: `quiet`: it is either true or false"),
-        ("[sweep]\nresamples = 3\n", "ctxsim.toml: [sweep] `resamples`: `--resamples 3`: 3 is not in 20..=10000"),
+        ("[sweep]\nresamples = 3\n", "ctxsim.toml: [sweep] `resamples`: `--resamples 3`: it takes a whole number from 20 to 10,000"),
         ("policy = [\"opncode\"]\n", "ctxsim.toml: `policy`: `opncode` is neither"),
         ("refetch = true\n", "`refetch`: `true` is no value of --refetch; there are lost, all"),
         ("set = [\"pi:reserveTokns=3\"]\n", "ctxsim.toml: `set`:"),
