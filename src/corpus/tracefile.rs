@@ -9,8 +9,8 @@ use postcard::de_flavors::Flavor;
 use serde::Deserialize;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
-/// First bytes of the file; the digit is the version of what follows.
-const MAGIC: &[u8] = b"ctxtrace/14\n";
+/// First line of the file: the form of measured sessions, with its version.
+pub const TRACE_FORM: &str = "ctxtrace/14";
 
 /// A file holds no more bytes than this once it is unpacked: 4 GiB, some millions of calls. What claims to hold more would fill the memory.
 const LARGEST_TRACE_FILE: u64 = 4 << 30;
@@ -22,7 +22,7 @@ pub enum TraceFileError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The file is no trace file, or one of another version.
-    #[error("not a trace file of this version (ctxtrace/14); build it again from the logs")]
+    #[error("not a trace file of this version ({}); build it again from the logs", TRACE_FORM)]
     Foreign,
     /// The file unpacks to more than the limit.
     #[error("unpacks to more than {0} bytes, which is the most that a trace file may hold; build several of them from parts of the logs")]
@@ -42,7 +42,7 @@ pub fn is_trace_file(head: &[u8]) -> bool {
 
 /// Writes a corpus. The same corpus gives the same bytes.
 pub fn write_traces(corpus: &Corpus, out: &mut dyn Write) -> Result<(), TraceFileError> {
-    out.write_all(MAGIC)?;
+    writeln!(out, "{TRACE_FORM}")?;
     // What could not be read back is not written.
     if postcard::experimental::serialized_size(corpus)? as u64 > LARGEST_TRACE_FILE {
         return Err(TraceFileError::TooLarge(LARGEST_TRACE_FILE));
@@ -60,12 +60,12 @@ pub fn read_traces(stream: impl Read) -> Result<Corpus, TraceFileError> {
 
 /// The same, of a file that unpacks to so many bytes at most.
 pub fn read_traces_up_to(mut stream: impl Read, largest: u64) -> Result<Corpus, TraceFileError> {
-    let mut magic = [0; MAGIC.len()];
+    let mut magic = [0; TRACE_FORM.len() + 1];
     stream.read_exact(&mut magic).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => TraceFileError::Foreign,
         _ => TraceFileError::Io(error),
     })?;
-    if magic != MAGIC {
+    if magic.strip_suffix(b"\n") != Some(TRACE_FORM.as_bytes()) {
         return Err(TraceFileError::Foreign);
     }
     let bytes = BufReader::with_capacity(1 << 16, GzDecoder::new(stream).take(largest.saturating_add(1)));

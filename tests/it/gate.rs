@@ -81,6 +81,7 @@ fn run(corpus: &[Session], of: fn(&Session) -> i64) -> Baseline {
     Baseline {
         schema: SCHEMA.to_owned(),
         version: String::new(),
+        measured: String::new(),
         policy: String::new(),
         policy_digest: String::new(),
         conditions: String::new(),
@@ -294,6 +295,7 @@ fn names_of_an_earlier_baseline_are_known() {
         metrics: vec![metric.to_owned()],
         totals: vec![100],
         version: String::new(),
+        measured: String::new(),
         policy: String::new(),
         policy_digest: String::new(),
         conditions: String::new(),
@@ -310,6 +312,35 @@ fn names_of_an_earlier_baseline_are_known() {
     let sessions = vec![BaselineSession { values: vec![101], ..now.sessions[0].clone() }];
     let worse = Baseline { totals: vec![101], sessions, ..now };
     assert!(compare(&was, &worse, &limit).unwrap().fails());
+}
+
+/// Sessions that another program measured are told from other sessions, with what to do.
+#[test]
+fn a_baseline_of_another_form_says_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("base.json");
+    let typed = ["tests/data/cli/session.jsonl", "-p", "pi", "--baseline", path.to_str().unwrap()];
+    assert!(gate(&[&typed[..], &["--update-baseline"]].concat()).status.success());
+    let mut baseline: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let form = baseline["measured"].as_str().unwrap().to_owned();
+    assert!(form.starts_with("ctxtrace/"), "{form}");
+    baseline["sessions"][0]["digest"] = "0".into();
+    let said = |baseline: &serde_json::Value| {
+        std::fs::write(&path, baseline.to_string()).unwrap();
+        let ran = gate(&typed);
+        assert_eq!(ran.status.code(), Some(2));
+        String::from_utf8_lossy(&ran.stderr).into_owned()
+    };
+    assert!(said(&baseline).contains("the corpus is another than the baseline's: its sessions: 0 new, 0 gone, 1 measured otherwise"));
+    baseline["measured"] = "ctxtrace/13".into();
+    let version = env!("CARGO_PKG_VERSION");
+    let forms = format!("measured by ctxsim {version} in the form ctxtrace/13, this is ctxsim {version} in the form {form}: its sessions");
+    let told = said(&baseline);
+    assert!(told.contains(&forms) && told.contains("--update-baseline"), "{told}");
+    // Files from before the form was noted.
+    baseline.as_object_mut().unwrap().remove("measured");
+    baseline["version"] = "0.1.0".into();
+    assert!(said(&baseline).contains("measured by ctxsim 0.1.0 in an earlier form, this is"));
 }
 
 /// What is nothing in most sessions and more in all others is more: draws without any of it say nothing, and are no sign of no change.
@@ -331,6 +362,7 @@ fn a_session_that_either_run_fails_is_left_out() {
         metrics: ["tokens", "failed_sessions", "calls"].map(str::to_owned).to_vec(),
         totals: (0..3).map(|place| rows.iter().map(|row| row[place]).sum()).collect(),
         version: String::new(),
+        measured: String::new(),
         policy: String::new(),
         policy_digest: String::new(),
         conditions: String::new(),

@@ -1,6 +1,6 @@
 //! What a policy came to over a corpus, small enough to be kept beside the project's code.
 
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, TRACE_FORM};
 use crate::experiment::charges::Billing;
 use crate::experiment::measure::{Measure, Value, key_of};
 use crate::experiment::metric::{Metric, judged_by};
@@ -31,6 +31,9 @@ pub struct Baseline {
     pub schema: String,
     /// The version of the program that wrote it.
     pub version: String,
+    /// The form of measured sessions, of which their hashes are: [`TRACE_FORM`] or an older one; empty in files that do not say it.
+    #[serde(default)]
+    pub measured: String,
     /// Name of the policy.
     pub policy: String,
     /// A hash of all that the policy says, parameters and rules, but for its name.
@@ -96,6 +99,7 @@ impl Baseline {
         Ok(Baseline {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            measured: TRACE_FORM.to_owned(),
             policy: policy.name.clone(),
             policy_digest: format!("{:032x}", xxh3_128(format!("{nameless:?}").as_bytes())),
             conditions,
@@ -143,6 +147,7 @@ impl Baseline {
         let head = Baseline {
             schema: self.schema.clone(),
             version: self.version.clone(),
+            measured: self.measured.clone(),
             policy: self.policy.clone(),
             policy_digest: self.policy_digest.clone(),
             conditions: self.conditions.clone(),

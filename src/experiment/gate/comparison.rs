@@ -130,10 +130,17 @@ fn comparable(baseline: &Baseline, now: &Baseline) -> Result<(), Mismatch> {
     let changed = now.sessions.iter().filter(measured_otherwise).count();
     let (new, gone) = (now.sessions.len() - same.len() - changed, baseline.sessions.len() - same.len() - changed);
     if new + gone + changed > 0 {
-        return Err(Mismatch(format!(
-            "the corpus is another than the baseline's: its sessions: {new} new, {gone} gone, {changed} measured otherwise; figures over other \
-             sessions say nothing of the policy (--update-baseline writes the baseline anew)"
-        )));
+        let counts = format!("{new} new, {gone} gone, {changed} measured otherwise");
+        return Err(Mismatch(match written_by(baseline, now).filter(|_| changed > 0) {
+            // What changed in the program is not told from what changed in a log.
+            Some(written) => format!(
+                "{written}: its sessions cannot be compared ({counts}); look at what the policy comes to, and --update-baseline writes the baseline anew"
+            ),
+            None => format!(
+                "the corpus is another than the baseline's: its sessions: {counts}; figures over other sessions say nothing of the policy \
+                 (--update-baseline writes the baseline anew)"
+            ),
+        }));
     }
     Ok(())
 }
@@ -168,6 +175,14 @@ fn changes(baseline: &Baseline, now: &Baseline) -> Vec<String> {
         changes.push(format!("The baseline was written by ctxsim {}, this is {}.", baseline.version, now.version));
     }
     changes
+}
+
+/// That another program, or one that measures in another form, wrote the baseline; `None` where version and form are those of today.
+fn written_by(baseline: &Baseline, now: &Baseline) -> Option<String> {
+    let form = |run: &Baseline| if run.measured.is_empty() { "an earlier form".to_owned() } else { format!("the form {}", run.measured) };
+    let of = |run: &Baseline| format!("ctxsim {} in {}", run.version, form(run));
+    let same = baseline.version == now.version && baseline.measured == now.measured;
+    (!same).then(|| format!("the baseline holds sessions as measured by {}, this is {}", of(baseline), of(now)))
 }
 
 /// The sessions of a run by their hashes; those of one hash in the order of their names.
