@@ -43,8 +43,8 @@ pub struct Logs {
     /// Only sessions whose last call is of this date or earlier
     #[arg(long, value_name = "DATE", value_parser = When::parse)]
     pub until: Option<When>,
-    /// Only sessions of this project: its folder's name or path, `*` stands for anything; may be given several times
-    #[arg(long, value_name = "PROJECT")]
+    /// Only sessions of this project: its folder's name or path, or as `replay --by project` shows it; `*` stands for anything; may be given several times
+    #[arg(long, value_name = "PROJECT", allow_hyphen_values = true)]
     pub project: Vec<String>,
     /// Count texts in this vocabulary instead of each model's own; `reference` counts with the slow reference implementation
     #[arg(long, value_name = "NAME")]
@@ -319,13 +319,13 @@ fn nothing_selected(selected: &Selected) -> Option<Failure> {
     }
     if selected.of_projects == 0 {
         let words: Vec<&str> = asked.projects.iter().map(|pattern| pattern.words.as_str()).collect();
-        let names = selected.names();
-        let near = words.first().map(|words| suggestion(words, names.iter().copied())).unwrap_or_default();
-        let names: Vec<&str> = names.into_iter().collect();
+        let names: BTreeSet<String> = selected.known.labels().into_values().collect();
+        let near = words.first().map(|words| suggestion(words, names.iter().map(String::as_str))).unwrap_or_default();
+        let names: Vec<String> = names.into_iter().collect();
         let known = if names.is_empty() {
             "the logs name no project".to_owned()
         } else {
-            format!("the logs name {}", first_few(&names, NAMED))
+            format!("`--by project` shows {}", first_few(&names, NAMED))
         };
         return Some(Failure::Usage(format!("no session is of the project `{}`{near} ({known})", words.join("`, `"))));
     }

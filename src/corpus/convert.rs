@@ -4,12 +4,13 @@ use super::counters::Counters;
 use super::discover::{Found, discover};
 use super::gathered::{FileLoss, Skipped};
 use super::read::{Companions, Opened, file_loss, not_counted_again, opened};
-use super::selection::Selected;
+use super::selection::{Selected, Whereabouts};
 use super::settings::ReadSettings;
 use crate::estimate::{CounterError, Vocabulary};
 use crate::format::traffic::openai_chat;
 use crate::format::{LeftOut, native};
 use crate::measure::{Content, TextScale};
+use crate::reading::name_of;
 use crate::transcript::Transcript;
 use std::io::{self, Write};
 use std::path::Path;
@@ -62,8 +63,9 @@ pub fn convert(paths: &[String], target: Target, settings: &ReadSettings<'_>, ou
     let mut selected = Selected::by(&settings.selection);
     let companions = if files.len() == 1 { Companions::Read } else { Companions::PassOver };
     for file in &files {
+        let source = name_of(file.as_os_str());
         for (transcript, vocabulary) in sessions(file, target, settings, &counters, companions, &mut converted) {
-            if !selected.takes((&transcript).into()) {
+            if !selected.takes(Whereabouts::of(&transcript, &source)) {
                 continue;
             }
             converted.sessions += 1;

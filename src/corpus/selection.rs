@@ -4,7 +4,7 @@ use crate::list::List;
 use crate::trace::Trace;
 use crate::transcript::{Transcript, project};
 use globset::{Glob, GlobMatcher};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is asked for. Nothing asked for takes every session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,10 +40,23 @@ pub struct Selected {
     pub undated: Vec<String>,
     /// Ids of sessions whose log names no project. They are left out where a project is asked for.
     pub without_project: Vec<String>,
-    /// The folders that the logs name as projects.
-    pub known: BTreeSet<String>,
+    /// The projects that the logs are of.
+    pub known: Projects,
     /// The earliest and the latest last call of the sessions of these projects, in milliseconds since 1970; `None` without any date.
     pub last_calls: Option<(i64, i64)>,
+}
+
+/// Projects by their numbers, each with the folders that name it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Projects(BTreeMap<u64, BTreeSet<Named>>);
+
+/// What a project is named by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    /// The folder that a log names.
+    ByLog(String),
+    /// Where no log names one, as in a `.ctxtrace`: the name of a folder in which logs of it lay; empty where that is not known.
+    ByPlace(String),
 }
 
 /// A session's time and place, as far as its log has them.
@@ -54,6 +67,8 @@ pub(super) struct Whereabouts<'a> {
     pub last_call: Option<i64>,
     pub number: Option<u64>,
     pub folder: Option<&'a str>,
+    /// The file that it was read from.
+    pub source: &'a str,
 }
 
 impl PartialEq for ProjectPattern {
@@ -70,18 +85,89 @@ impl ProjectPattern {
         Ok(ProjectPattern { words: words.to_owned(), glob })
     }
 
-    /// Is it this project? A path means the folders below it too. Without the folder, as in a `.ctxtrace`, the number of the whole path decides.
-    fn is(&self, number: Option<u64>, folder: Option<&str>) -> bool {
+    /// Is the session of this project? A path means the folders below it too, and the end of one its own folder. Without the folder, as in a `.ctxtrace`, the number
+    /// of the whole path decides, or what [`Projects::labels`] makes of place and number.
+    fn is(&self, session: &Whereabouts<'_>) -> bool {
         let words = self.words.trim_end_matches(SEPARATORS);
-        let Some(folder) = folder.map(|folder| folder.trim_end_matches(SEPARATORS)) else {
-            return number.is_some() && project(words).map(|known| known.number) == number;
+        let Some(number) = session.number else { return false };
+        let (is_path, folder) = (self.words.contains(SEPARATORS), session.folder.map(|folder| folder.trim_end_matches(SEPARATORS)));
+        let named = folder.map_or(place_of(session.source), |folder| if is_path { folder } else { name_of(folder) });
+        let is_end = || is_path && named.strip_suffix(words).is_some_and(|above| above.ends_with(SEPARATORS));
+        let is_below = || self.glob.is_none() && named.strip_prefix(words).is_some_and(|below| below.starts_with(SEPARATORS));
+        let is_known = || match folder {
+            Some(_) => is_end() || is_below(),
+            None => project(words).is_some_and(|known| known.number == number),
         };
-        let named = if self.words.contains(SEPARATORS) { folder } else { name_of(folder) };
-        match &self.glob {
-            Some(glob) => glob.is_match(named),
-            None => named == words || named.strip_prefix(words).is_some_and(|below| below.starts_with(SEPARATORS)),
+        let is_numbered = || words.rsplit_once(':').is_some_and(|(_, end)| end == short(number));
+        let is_named = !named.is_empty() && (named == words || self.glob.as_ref().is_some_and(|glob| glob.is_match(named)));
+        is_named || is_known() || is_numbered()
+    }
+}
+
+impl Projects {
+    /// Notes the project of a session, if it has one.
+    pub fn add(&mut self, trace: &Trace) {
+        self.note(&trace.into());
+    }
+
+    fn note(&mut self, session: &Whereabouts<'_>) {
+        let by_place = || Named::ByPlace(place_of(session.source).to_owned());
+        let named = || session.folder.map_or_else(by_place, |folder| Named::ByLog(folder.trim_end_matches(SEPARATORS).to_owned()));
+        if let Some(number) = session.number {
+            self.0.entry(number).or_default().insert(named());
         }
     }
+
+    /// What each project is called, as [`ProjectPattern`] takes it: the name of its folder; where others have the same, so much of the end of its path that they
+    /// have not; where no log names its folder and its place does not tell it from others, with a part of its number.
+    pub fn labels(&self) -> BTreeMap<u64, String> {
+        let single = |named: &'_ BTreeSet<Named>| named.first().filter(|_| named.len() == 1).cloned();
+        let all: Vec<Named> = self.0.values().filter_map(single).collect();
+        let label = |(number, named): (&u64, &BTreeSet<Named>)| {
+            let named = single(named);
+            let name = named.as_ref().map(Named::name).filter(|name| !name.is_empty());
+            let is_alone = |end: &str| all.iter().filter(|other| other.ends_with(end)).count() == 1;
+            let label = match (&named, name) {
+                (_, Some(name)) if is_alone(name) => name.to_owned(),
+                (Some(Named::ByLog(folder)), _) => ends(folder).find(|end| is_alone(end)).unwrap_or(folder).to_owned(),
+                (_, name) => format!("{}:{}", name.unwrap_or("project"), short(*number)),
+            };
+            (*number, label)
+        };
+        self.0.iter().map(label).collect()
+    }
+}
+
+impl Named {
+    /// The name of the folder.
+    fn name(&self) -> &str {
+        match self {
+            Named::ByLog(folder) => name_of(folder),
+            Named::ByPlace(name) => name,
+        }
+    }
+
+    /// Is this the end of its path, from one folder on?
+    fn ends_with(&self, end: &str) -> bool {
+        let (Named::ByLog(path) | Named::ByPlace(path)) = self;
+        path.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with(SEPARATORS))
+    }
+}
+
+/// The ends of a path of two folders or more, the shortest first.
+fn ends(folder: &str) -> impl Iterator<Item = &str> {
+    let separators = folder.rmatch_indices(SEPARATORS).skip(1);
+    separators.filter_map(|(place, _)| folder.get(place + 1..))
+}
+
+/// The name of the folder in which a file lies; empty where its path has none.
+fn place_of(source: &str) -> &str {
+    source.rsplit(SEPARATORS).nth(1).unwrap_or_default()
+}
+
+/// Enough of a project's number to tell it from others.
+fn short(number: u64) -> String {
+    format!("{:08x}", number >> 32)
 }
 
 const SEPARATORS: [char; 2] = ['/', '\\'];
@@ -118,17 +204,24 @@ impl Selection {
 
 impl<'a> From<&'a Trace> for Whereabouts<'a> {
     fn from(trace: &'a Trace) -> Whereabouts<'a> {
-        Whereabouts { id: &trace.id, last_call: trace.last_call(), number: trace.project, folder: trace.folder.as_deref() }
+        Whereabouts {
+            id: &trace.id,
+            last_call: trace.last_call(),
+            number: trace.project,
+            folder: trace.folder.as_deref(),
+            source: &trace.source,
+        }
     }
 }
 
-impl<'a> From<&'a Transcript> for Whereabouts<'a> {
-    fn from(session: &'a Transcript) -> Whereabouts<'a> {
+impl<'a> Whereabouts<'a> {
+    /// Those of a session that was read from this file.
+    pub(super) fn of(session: &'a Transcript, source: &'a str) -> Whereabouts<'a> {
         let calls = session.messages.iter().rev().filter(|message| message.call.is_some()).find_map(|message| message.time);
         let last_call = calls.or_else(|| session.messages.iter().rev().find_map(|message| message.time));
         let project = session.project.as_ref();
         let folder = project.and_then(|project| project.folder.as_deref());
-        Whereabouts { id: &session.id, last_call, number: project.map(|project| project.number), folder }
+        Whereabouts { id: &session.id, last_call, number: project.map(|project| project.number), folder, source }
     }
 }
 
@@ -141,13 +234,13 @@ impl Selected {
     /// Is the session taken? Counts it either way.
     pub(super) fn takes(&mut self, session: Whereabouts<'_>) -> bool {
         self.of += 1;
-        self.known.extend(session.folder.map(str::to_owned));
+        self.known.note(&session);
         let projects = &self.selection.projects;
         if !projects.is_empty() && session.number.is_none() {
             self.without_project.push(session.id.to_owned());
             return false;
         }
-        if !projects.is_empty() && !projects.iter().any(|pattern| pattern.is(session.number, session.folder)) {
+        if !projects.is_empty() && !projects.iter().any(|pattern| pattern.is(&session)) {
             return false;
         }
         self.of_projects += 1;
@@ -164,19 +257,19 @@ impl Selected {
             None => true,
         }
     }
-
-    /// The names of the projects that the logs know, each once.
-    pub fn names(&self) -> BTreeSet<&str> {
-        self.known.iter().map(|folder| name_of(folder)).collect()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn is_in(words: &str, number: u64, folder: Option<&str>, source: &str) -> bool {
+        let session = Whereabouts { id: "s", last_call: None, number: Some(number), folder, source };
+        ProjectPattern::parse(words).is_ok_and(|pattern| pattern.is(&session))
+    }
+
     fn is(words: &str, folder: &str) -> bool {
-        ProjectPattern::parse(words).is_ok_and(|pattern| pattern.is(Some(1), Some(folder)))
+        is_in(words, 1, Some(folder), "")
     }
 
     #[test]
@@ -187,9 +280,31 @@ mod tests {
         assert!(is("/home/me", "/home/me/shop") && is("/home/me/shop/", "/home/me/shop") && !is("/home/me/sh", "/home/me/shop"));
         assert!(is("sh*", "/home/me/shop") && !is("sh*", "/shops/me") && is("/home/**", "/home/me/shop"));
         assert!(ProjectPattern::parse("sh[").is_err());
-        let by_number = |words: &str, path: &str| {
-            ProjectPattern::parse(words).is_ok_and(|pattern| pattern.is(project(path).map(|known| known.number), None))
-        };
+        let by_number = |words: &str, path: &str| is_in(words, project(path).map_or(0, |known| known.number), None, "");
         assert!(by_number("/home/me/shop/", "/home/me/shop") && !by_number("shop", "/home/me/shop"));
+    }
+
+    /// Whatever a project is called is taken for it, and for no other one.
+    #[test]
+    fn a_label_is_a_pattern_of_its_project_alone() {
+        let numbered = |path: &str| project(path).map_or(0, |known| known.number);
+        let logs = ["/home/x/cli", "/home/y/cli", "/home/x/shop", "C:\\x\\web", "/web"].map(|path| (numbered(path), Some(path), ""));
+        let placed = [
+            (u64::MAX, None, "a/-home-ada/1.jsonl"),
+            (7 << 32, None, "same/2.jsonl"),
+            (8 << 32, None, "same/3.jsonl"),
+            (9 << 32, None, "4.jsonl"),
+        ];
+        let mut projects = Projects::default();
+        for (number, folder, source) in logs.into_iter().chain(placed) {
+            projects.note(&Whereabouts { id: "s", last_call: None, number: Some(number), folder, source });
+        }
+        let labels = projects.labels();
+        for (number, label) in &labels {
+            let taken = logs.iter().chain(&placed).filter(|(number, folder, source)| is_in(label, *number, *folder, source));
+            assert_eq!(taken.map(|(number, ..)| number).collect::<Vec<_>>(), [number], "{label}");
+        }
+        let expected = ["-home-ada", "/web", "project:00000009", "same:00000007", "same:00000008", "shop", "x/cli", "x\\web", "y/cli"];
+        assert_eq!(labels.into_values().collect::<BTreeSet<_>>(), BTreeSet::from(expected.map(str::to_owned)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::recording::Recording;
 use super::replay::Replay;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Projects};
 use crate::sim::Outcome;
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
@@ -95,7 +95,11 @@ impl Grouped {
 /// The groups: days and blocks in their order, projects, agents and models by their names; what no log names comes first.
 fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
     let starts = if by == GroupBy::Block { blocks(corpus) } else { Vec::new() };
-    let projects = if by == GroupBy::Project { projects(corpus) } else { BTreeMap::new() };
+    let mut projects = Projects::default();
+    if by == GroupBy::Project {
+        corpus.traces.each().for_each(|trace| projects.add(&trace));
+    }
+    let projects = projects.labels();
     let label = |trace: &Trace, call: usize| match by {
         GroupBy::Agent => trace.agent.clone(),
         GroupBy::Model => trace.calls.get(call).and_then(|call| trace.model_of(call)).unwrap_or_default().to_owned(),
@@ -181,26 +185,4 @@ fn blocks(corpus: &Corpus) -> Vec<Timestamp> {
         }
     }
     starts
-}
-
-/// Names of projects: that of the folder that the log names, as `--project` takes it; of a `.ctxtrace`, which holds none, that of the folder that its logs lay
-/// in. Before a name that several projects have, and in place of several names, stands a number in the order of first sessions.
-fn projects(corpus: &Corpus) -> BTreeMap<u64, String> {
-    let mut known: BTreeMap<u64, (usize, BTreeSet<String>)> = BTreeMap::new();
-    for trace in corpus.traces.each() {
-        let Some(project) = trace.project else { continue };
-        let next = known.len() + 1;
-        let own = trace.folder.as_deref().and_then(|folder| folder.rsplit(['/', '\\']).next());
-        let name = own.or(trace.source.rsplit('/').nth(1)).unwrap_or_default();
-        known.entry(project).or_insert((next, BTreeSet::new())).1.insert(name.to_owned());
-    }
-    let single = |names: &BTreeSet<String>| names.first().filter(|name| names.len() == 1 && !name.is_empty()).cloned();
-    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-    known.values().filter_map(|(_, names)| single(names)).for_each(|name| *taken.entry(name).or_default() += 1);
-    let name = |(number, names): &(usize, BTreeSet<String>)| match single(names) {
-        Some(name) if taken.get(&name) == Some(&1) => name,
-        Some(name) => format!("{number} {name}"),
-        None => number.to_string(),
-    };
-    known.iter().map(|(project, named)| (*project, name(named))).collect()
 }

@@ -91,7 +91,7 @@ fn days_and_blocks_are_those_of_the_raw_lines() {
     assert!(durations.len() >= 5 && took == durations.iter().sum::<u64>(), "{took}, {durations:?}");
 }
 
-/// Calls by model are those of `inspect`; projects have the names that `--project` takes, with a number where two have the same.
+/// Calls by model are those of `inspect`; projects have the names that `--project` takes, with the end of the path where two have the same.
 #[test]
 fn models_and_projects_have_their_names() {
     let here = Path::new(".");
@@ -110,8 +110,18 @@ fn models_and_projects_have_their_names() {
         let reply = json!({"role": "assistant", "text": "yes", "usage": {"prompt": 900, "output": 10}});
         log.line(reply).write(folder.path(), &format!("{place}.jsonl"));
     }
-    let names = sums(&by("project", &folder.path().to_string_lossy()), "group");
-    assert_eq!(names.into_keys().collect::<Vec<_>>(), ["1 cli", "2 cli", "shop"]);
+    let logs = folder.path().to_string_lossy().into_owned();
+    let names: Vec<String> = sums(&by("project", &logs), "group").into_keys().collect();
+    assert_eq!(names, ["shop", "x/cli", "y/cli"]);
+    let measured = folder.path().join("all.ctxtrace").to_string_lossy().into_owned();
+    ctxsim(&["trace", "build", &logs, "-q", "-o", &measured]).code(0);
+    let numbered: Vec<String> = sums(&by("project", &measured), "group").into_keys().collect();
+    for (logs, names) in [(&logs, &names), (&measured, &numbered)] {
+        for name in names {
+            let alone = json(here, &["replay", logs, "-p", "none", "--project", name, "--by", "project"]);
+            assert_eq!(alone["groups"][0]["sessions"], 1, "{name} of {names:?}");
+        }
+    }
 }
 
 /// The own agent's row is another one than that of the same preset as it was typed, and has room on a narrow screen.

@@ -106,14 +106,15 @@ fn sessions_by_their_project() {
     let (ids, said) = taken(folder, &["--project", "till", "--since", "2d"]);
     assert_eq!((ids.as_slice(), &said["without_project"]), (&["recent".to_owned()][..], &serde_json::json!(["homeless"])));
     let unknown = ctxsim(folder, &["replay", "logs", "--project", "shpo"]).code(2).stderr();
-    assert!(unknown.contains("did you mean `shop`? (the logs name shop, till, web)"), "{unknown}");
+    assert!(unknown.contains("did you mean `shop`? (`--by project` shows shop, till, web)"), "{unknown}");
     let never = ctxsim(folder, &["replay", "logs", "--project", "shop", "--since", "2026-03-01"]).code(3).stderr();
     assert!(never.contains("their last calls are of 2026-01-31 to 2026-01-31"), "{never}");
     // A measured trace keeps the number of the whole path, and no path.
     ctxsim(folder, &["trace", "build", "logs", "-q", "-o", "all.ctxtrace"]).code(0);
     let of = |project: &str| ctxsim(folder, &["inspect", "all.ctxtrace", "--project", project, "--csv"]).code(0).stdout();
     assert_eq!(of("/home/me/shop/").lines().count(), 2);
-    assert!(ctxsim(folder, &["inspect", "all.ctxtrace", "--project", "shop"]).code(2).stderr().contains("by its whole path alone"));
+    let unknown = ctxsim(folder, &["inspect", "all.ctxtrace", "--project", "shop"]).code(2).stderr();
+    assert!(unknown.contains("`--by project` shows logs:"), "{unknown}");
 }
 
 #[test]
