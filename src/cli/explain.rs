@@ -82,8 +82,8 @@ impl Explain {
         if own {
             let trace = corpus.traces.at(place).unwrap_or_default();
             let preset = recorded_under(&trace, &policies, &self.policies.settings(&catalog, &self.logs));
-            let name = preset.map_or("none", |(preset, _)| &preset.name).to_owned();
-            policies = Policies { policies: vec![name], ..self.policies.clone() }.load(&self.logs)?;
+            let name = preset.map_or("none", |(preset, _)| &preset.name);
+            policies = self.policies.preset_of_session(name, &policies, &self.logs)?;
         }
         let complaints = self.logs.complaints(&corpus);
         // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.

@@ -89,6 +89,19 @@ impl Policies {
         if others.policies.is_empty() { Err(Failure::Usage(NO_CONTEXTS.to_owned())) } else { Ok((others, Oracle::Beside)) }
     }
 
+    /// The preset of a session, one of several, with what is set in it. What is set in others of them alone has no effect, and that is said.
+    pub fn preset_of_session(&self, name: &str, presets: &[Policy], logs: &Logs) -> Result<Vec<Policy>, Failure> {
+        let preset = Policy::load(name)?;
+        let mut all: Vec<Policy> = presets.iter().chain([&preset]).cloned().collect();
+        self.set.iter().try_for_each(|setting| set(&mut all, setting))?;
+        let sets = |setting: &String| set_in(std::slice::from_ref(setting), &preset).next().is_some();
+        let (set, idle): (Vec<String>, Vec<String>) = self.set.iter().cloned().partition(sets);
+        for setting in idle.iter().filter(|_| !logs.quiet) {
+            tell(&format!("`--set {setting}` has no effect: it sets nothing in {name}, the preset of this session"));
+        }
+        Policies { policies: vec![name.to_owned()], set, ..self.clone() }.load(logs)
+    }
+
     /// The one policy that was named, or, where none was, the presets that know whose logs were recorded under them.
     pub fn one_or_recorders(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         match self.policies.as_slice() {

@@ -24,6 +24,21 @@ fn a_session_is_told_under_its_own_preset() {
     assert!(unknown.contains("under none"), "{unknown}");
 }
 
+/// Which preset a session has is not known when an option is typed: what others have is let pass, and what none has is not.
+#[test]
+fn what_is_set_in_another_preset_has_no_effect_and_is_said() {
+    let run = |set: &str| ctxsim(&["explain", "32252a7f", "transcripts/claude-code", "--set", set]);
+    let plain = ctxsim(&["explain", "32252a7f", "transcripts/claude-code", "--json"]).json();
+    for set in ["keepRecentTokens=10k", "pi:keepRecentTokens=10k"] {
+        let said = run(set).code(0).stderr();
+        assert!(said.contains(&format!("`--set {set}` has no effect: it sets nothing in claude-code@")), "{said}");
+        assert_eq!(run(set).args(["--json"]).json()["timeline"], plain["timeline"]);
+    }
+    assert!(!run("output_reserve=32k").code(0).stderr().contains("has no effect: it sets"));
+    assert!(run("keepRecentTokns=10k").code(2).stderr().contains("did you mean `keepRecentTokens`"));
+    assert!(run("keepRecentTokens=10kb").code(2).stderr().contains("`10kb`"));
+}
+
 #[test]
 fn a_rule_that_fired_by_a_count_names_the_count() {
     let rule = "[[rule]]\nid = 'many'\nat = 'pre_call'\nselect = { kind = ['tool_result'], tail = [{ n = 1, unit = 'items' }] }\n\
