@@ -50,7 +50,7 @@ pub fn section(grouped: &Grouped) -> Section {
         .with(recorded("calls", "calls", Unit::Count), |group| Cell::Count(group.calls))
         .with(recorded("prompt_tokens", "prompt tokens", Unit::Tokens), |group| usage(group, group.prompt_tokens))
         .with(recorded("output_tokens", "output tokens", Unit::Tokens), |group| usage(group, group.output_tokens))
-        .with(recorded("cost", "cost", Unit::Money), |group| group.nano_usd.map_or(Cell::Empty, Cell::money))
+        .with(recorded("cost", "list price", Unit::Money), |group| group.nano_usd.map_or(Cell::Empty, Cell::money))
         .with(recorded("compactions", "compac\u{ad}tions", Unit::Count), |group| Cell::Count(group.compactions));
     if grouped.groups.iter().any(|group| group.compacting_ms.is_some()) {
         fields = fields.with(recorded("compacting_minutes", "minutes com\u{ad}pacting", Unit::Count), minutes);
@@ -62,9 +62,9 @@ pub fn section(grouped: &Grouped) -> Section {
     let least = move |(policy, share): (&str, f64)| format!("{}, {}", short(policy), finding::share(share));
     let least = move |group: &&CallGroup| grouped.least(group).map_or(Cell::Empty, |found| Cell::Name(least(found)));
     fields
-        .with(Column { priority: 1, ..Column::name("least", "fewest tokens, vs re\u{ad}corded") }, least)
+        .with(Column { priority: 1, ..Column::name("least", "fewest tokens (simulated), vs re\u{ad}corded") }, least)
         .table(1, all)
-        .titled("Recorded, at list price; and the policy that sends the fewest prompt tokens (simulated)")
+        .titled("As recorded")
 }
 
 /// The group with the most tokens, then each of them in the columns that fit.
