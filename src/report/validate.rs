@@ -61,18 +61,27 @@ fn title(asked: &Validated<'_>) -> String {
     format!("{policy}{}, {} after{arms}, {paired}", before(asked.validation.arms.as_slice()), grouped(after as u64))
 }
 
-/// How much of both sides rests on recorded usage, a sentence an arm, and that nothing is judged where it is too little.
+/// How much of both sides rests on recorded usage, in one sentence for the arms that can be judged, and one for those of which nothing is judged because that is too
+/// little.
 fn anchored(asked: &Validated<'_>) -> String {
-    let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
-    let of = |arm: &Arm| {
-        let [Some(before), Some(after)] = arm.anchored else { return String::new() };
-        let name = if asked.validation.arms.len() > 1 { format!(" at {}", arm.name) } else { String::new() };
-        let judged = if before.min(after) < ANCHORED { ": that is mostly estimated, and nothing is judged by it" } else { "" };
-        format!(
-            " Of the runs compared{name}, {} of tokens before and {} after rest on recorded usage{judged}.",
-            share(before),
-            share(after)
-        )
+    let arms = &asked.validation.arms;
+    let known = || arms.iter().filter_map(|arm| Some((arm, [arm.anchored[0]?, arm.anchored[1]?])));
+    let of = |mostly_estimated: bool| {
+        let is_one = |(_, [before, after]): &(&Arm, [f64; 2])| (before.min(*after) < ANCHORED) == mostly_estimated;
+        let (names, shares): (Vec<&str>, Vec<[f64; 2]>) = known().filter(is_one).map(|(arm, shares)| (arm.name.as_str(), shares)).unzip();
+        let range = |side: usize| {
+            let of = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
+            let share = |shares: &[f64; 2]| shares.get(side).copied().unwrap_or(0.0);
+            let [least, most] = [f64::min, f64::max].map(|end| of(shares.iter().map(share).reduce(end).unwrap_or(0.0)));
+            if least == most { least } else { format!("{least} to {most}") }
+        };
+        let at = if names.len() < arms.len() { format!(" at {}", first_few(&names, NAMED)) } else { String::new() };
+        let judged = if mostly_estimated { ": that is mostly estimated, and nothing is judged by it" } else { "" };
+        let sentence = || {
+            let [before, after] = [0, 1].map(range);
+            format!(" Of the runs compared{at}, {before} of tokens before and {after} after rest on recorded usage{judged}.")
+        };
+        (!names.is_empty()).then(sentence)
     };
     let unnoted = asked.validation.arms.iter().map(|arm| arm.unnoted).max().filter(|runs| *runs > 0);
     let unnoted = unnoted.map(|runs| {
@@ -81,7 +90,7 @@ fn anchored(asked: &Validated<'_>) -> String {
             counted(runs as u64, "run")
         )
     });
-    asked.validation.arms.iter().map(of).chain(unnoted).collect()
+    [false, true].into_iter().filter_map(of).chain(unnoted).collect()
 }
 
 fn before(arms: &[Arm]) -> String {

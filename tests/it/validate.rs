@@ -284,6 +284,9 @@ fn recorded_arms_are_what_a_script_makes_of_them() {
     let set = ["--set", "as_logged=1", "--set-by", "limit=context_limit", "--json", "--quiet"];
     let report = folder.path().join("report.json");
     fs::write(&report, ctxsim(folder.path(), &[&words[..], &set].concat())).unwrap();
+    // What holds for all six arms is said once.
+    let screen = ctxsim(folder.path(), &[&words[..], &set[..4], &["--quiet"]].concat());
+    assert!(screen.lines().count() <= 30 && screen.matches("rest on recorded usage").count() == 2, "{screen}");
     let Some(compared) = python("validate.py", [&index, &report]) else { return };
     assert!(compared.contains("predictions differ by") && !compared.contains("DIFFERS"), "{compared}");
 }
@@ -304,6 +307,13 @@ fn what_is_estimated_is_not_taken_for_measured() {
     let arm = &report["arms"][0];
     assert_eq!((arm["anchored_share_before"].as_f64(), arm["anchored_share_after"].as_f64()), (Some(1.0), Some(0.0)));
     assert_eq!(measure(&report, 0, "prompt_per_call")["verdict"], "cannot be judged");
-    let told = ctxsim(folder.path(), &words).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("100.0 % of tokens before and 0.0 % after"), "{told}");
+    let told = |words: &[&str]| ctxsim(folder.path(), words).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told(&words).contains("100.0 % of tokens before and 0.0 % after"), "{}", told(&words));
+    // Arms that are alike share a sentence, and those that are not are named.
+    let arms = told(&["validate", "before/", "--with", "after/", "--with", "before/", "--pair-by", "file", "-p", "none"]);
+    let sentence = |arm: &str, after: &str| {
+        format!("Of the runs compared at {arm}, 100.0 % of tokens before and {after} after rest on recorded usage")
+    };
+    let (judged, not) = (sentence("before/", "100.0 %") + ".", sentence("after/", "0.0 %") + ": that is mostly estimated");
+    assert!(arms.contains(&judged) && arms.contains(&not) && arms.matches("Of the runs compared").count() == 2, "{arms}");
 }
