@@ -23,6 +23,8 @@ pub(super) struct Measured {
     pub prose: bool,
     /// Lower numbers come first.
     pub priority: u8,
+    /// It has nothing to show.
+    pub left_out: bool,
 }
 
 /// Columns that stand side by side.
@@ -36,13 +38,14 @@ pub(super) struct Block {
 /// Lays columns out: all side by side where the page is wide enough, folded into blocks that repeat the labels where not.
 pub(super) fn blocks(columns: &[Measured], page: usize) -> Vec<Block> {
     let page = page.max(NARROWEST);
+    let shown = || (0..columns.len()).filter(|place| columns.get(*place).is_some_and(|column| !column.left_out));
     for gap in [GAP, 1] {
-        let block = side_by_side(columns, (0..columns.len()).collect(), gap, page);
+        let block = side_by_side(columns, shown().collect(), gap, page);
         if width(&block) <= page {
             return vec![block];
         }
     }
-    let places = |label: bool| (0..columns.len()).filter(move |place| columns.get(*place).is_some_and(|column| column.label == label));
+    let places = |label: bool| shown().filter(move |place| columns.get(*place).is_some_and(|column| column.label == label));
     let labels: Vec<usize> = places(true).collect();
     let mut waiting: Vec<usize> = places(false).collect();
     waiting.arrange_by_key(|place| columns.get(*place).map(|column| column.priority));

@@ -3,8 +3,9 @@
 
 use super::escape::escape;
 use super::layout::NARROWEST;
-use super::text::{Figures, Page, is_number, paragraph, section};
+use super::text::{Figures, Page, is_number, legend, paragraph, section};
 use crate::report::{Body, Depth, Record, Report, Section, Unit, counted, grouped};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
@@ -20,6 +21,9 @@ const ROWS: usize = 20;
 /// In front of what to type next.
 const MARK: &str = "Next:  ";
 
+/// So many more sentences are spared for it.
+const SPARED_FOR_NEXT: usize = 2;
+
 /// Between a command and what it shows.
 const GAP: usize = 3;
 
@@ -28,6 +32,8 @@ const GAP: usize = 3;
 struct Lack {
     /// The first table, or the sentences right behind it.
     answers: usize,
+    /// Sentences before the first table.
+    openings: usize,
     /// Other tables.
     tables: usize,
     /// Rows of the table of an answer, each of them two. Where nothing says that sections are left out, that is three: the sentence is worth one row, and
@@ -37,7 +43,8 @@ struct Lack {
     sections: usize,
 }
 
-/// What stands below the sections of a screen.
+/// What stands below the sections of a screen, and what is left out of them.
+#[derive(Clone, Copy)]
 struct End<'a> {
     /// Commands to type next, each with what it shows.
     steps: &'a [(String, String)],
@@ -45,6 +52,17 @@ struct End<'a> {
     says_rest: bool,
     /// Does the answer stay where it has no room?
     forced: bool,
+    /// Sentences that are left out.
+    spared: &'a [String],
+}
+
+/// A screen that was tried.
+#[derive(Default)]
+struct Tried {
+    text: String,
+    lack: Lack,
+    /// So many commands it says to type next.
+    steps: usize,
 }
 
 /// How a section is cut to its screen.
@@ -59,31 +77,54 @@ struct Cut<'a> {
     forced: bool,
 }
 
-/// The first screen of a report. What to type next, and that there is more, give way to what answers.
+/// The first screen of a report. What to type next, and that there is more, give way to what answers; where that is not enough, sentences that can be spared,
+/// as few as there must be, or a few more that make room for a command to type next.
 pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
-    let steps = report.screen.as_ref().map_or(&[][..], |screen| &screen.next);
-    let fewer = (0..=steps.len()).rev().filter_map(|count| steps.get(..count));
-    let ends = fewer.flat_map(|steps| [(steps, true), (steps, false)]).filter(|(few, says_rest)| *says_rest || !few.is_empty());
+    let (steps, spare) = report.screen.as_ref().map_or((&[][..], &[][..]), |screen| (&screen.next, &screen.spare));
     // All rows are asked for whatever they push out, and are long to render.
-    let forced = depth == Depth::AllRows;
-    let mut best: Option<(String, Lack)> = None;
-    for (steps, says_rest) in ends.take(if forced { 1 } else { usize::MAX }) {
-        let (text, lack) = with_end(report, page, depth, &End { steps, says_rest, forced });
+    let end = End { steps, says_rest: true, forced: depth == Depth::AllRows, spared: &[] };
+    if end.forced {
+        return with_end(report, page, depth, &end).0;
+    }
+    let without = |count: usize| End { spared: spare.get(..count).unwrap_or(spare), ..end };
+    let fits = |lack: &Lack| (lack.answers, lack.openings) == (0, 0);
+    let mut tried = (0..=spare.len()).map(|count| (count, best(report, page, depth, without(count))));
+    let Some((spared, fewest)) = tried.find(|(_, one)| fits(&one.lack)) else {
+        let fewest = best(report, page, depth, End { spared: spare, ..end });
+        // A screen that is too long is better than one without its answer.
+        let whole = || with_end(report, page, depth, &End { steps: &[], forced: true, spared: spare, ..end }).0;
+        return if fewest.lack.answers == 0 { fewest.text } else { whole() };
+    };
+    // Where sentences give way anyway, a few more do for a command to type next.
+    let more = if spared == 0 || fewest.steps > 0 || steps.is_empty() { 0 } else { SPARED_FOR_NEXT };
+    let next = (spared + 1..=spare.len()).take(more).map(|count| End { steps: steps.get(..1).unwrap_or(steps), ..without(count) });
+    let next = next.map(|end| with_end(report, page, depth, &end)).find(|(_, lack)| fits(lack));
+    next.map_or(fewest.text, |(text, _)| text)
+}
+
+/// The screen without these sentences that lacks the least.
+fn best(report: &Report, page: Page, depth: Depth, end: End<'_>) -> Tried {
+    let fewer = (0..=end.steps.len()).rev().filter_map(|count| end.steps.get(..count));
+    let ends = fewer.flat_map(|steps| [(steps, true), (steps, false)]);
+    // That sentences are left out is said.
+    let ends = ends.filter(|(few, says_rest)| *says_rest || !few.is_empty() && end.spared.is_empty());
+    let mut best: Option<Tried> = None;
+    for (steps, says_rest) in ends {
+        let (text, lack) = with_end(report, page, depth, &End { steps, says_rest, ..end });
+        let one = Tried { text, lack, steps: steps.len() };
         if lack == Lack::default() {
-            return text;
+            return one;
         }
-        if best.as_ref().is_none_or(|(_, least)| lack < *least) {
-            best = Some((text, lack));
+        if best.as_ref().is_none_or(|best| lack < best.lack) {
+            best = Some(one);
         }
     }
-    // A screen that is too long is better than one without its answer.
-    let whole = || with_end(report, page, depth, &End { steps: &[], says_rest: true, forced: true }).0;
-    best.map(|(text, lack)| if lack.answers == 0 || forced { text } else { whole() }).unwrap_or_default()
+    best.unwrap_or_default()
 }
 
 /// The screen with this end, and what it lacks.
 fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String, Lack) {
-    let End { steps, says_rest, forced } = *end;
+    let End { steps, says_rest, forced, spared } = *end;
     let page = Page { figures: Figures::ThreeDigits, ..page };
     let mut out = String::new();
     let own = report.own_screen();
@@ -91,7 +132,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
     paragraph(&mut out, title, "", page);
     let next = next(steps, page);
     let names_details = steps.iter().any(|(command, _)| command.contains(" --details "));
-    let says_rest = says_rest && !names_details;
+    let says_rest = says_rest && (!names_details || !spared.is_empty());
     // One line says what is left out, behind a blank one, unless a command does; two lines say where figures come from.
     let mut unused = String::new();
     report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
@@ -99,12 +140,15 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
         lines(&unused) + if says_rest { 2 } else { 0 } + if next.is_empty() { 2 * usize::from(own.is_none()) } else { lines(&next) + 1 };
     let (mut lack, mut shown) = (Lack::default(), Vec::new());
     let is_table = |one: &Section| matches!(one.body, Body::Table(_));
-    let first = report.on_screen().iter().position(is_table).filter(|_| own.is_some());
-    for (place, one) in report.on_screen().iter().enumerate() {
+    let sections: Vec<Cow<'_, Section>> = report.on_screen().iter().filter_map(|one| without(one, spared)).collect();
+    let sections: Vec<&Section> = sections.iter().map(Cow::as_ref).collect();
+    let first = sections.iter().position(|one| is_table(one)).filter(|_| own.is_some());
+    for (place, one) in sections.iter().copied().enumerate() {
         // A table leaves room for the sentences right behind it.
-        let sentences = report.on_screen().iter().skip(place + 1).take(1).filter(|_| own.is_some() && is_table(one));
-        let sentences = sentences.filter(|later| matches!(later.body, Body::Lines(_))).map(|later| lines(&rendered(later, page)) + 1);
+        let sentences = sections.iter().skip(place + 1).take(1).filter(|_| own.is_some() && is_table(one));
+        let sentences = sentences.filter(|later| matches!(later.body, Body::Lines(_))).map(|later| lines(&rendered(later, 0, page)) + 1);
         let is_answer = first.is_some_and(|first| place == first || place == first + 1 && !is_table(one));
+        let opens = first.is_some_and(|first| place < first);
         let held = own.filter(|_| first == Some(place)).map_or(&[][..], |screen| &screen.held);
         let room = (LINES * USUAL_WIDTH / page.width.clamp(NARROWEST, USUAL_WIDTH))
             .saturating_sub(lines(&out) + below + sentences.sum::<usize>() + 1);
@@ -118,6 +162,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
             None => {
                 lack.sections += 1;
                 lack.answers += usize::from(is_answer);
+                lack.openings += usize::from(opens);
                 lack.tables += usize::from(!is_answer && is_table(one));
             }
         }
@@ -125,7 +170,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
     // That something has no room is at least said.
     lack.half_rows += usize::from(lack.sections > 0 && !says_rest && !names_details) * 3;
     let behind = if own.is_some() { report.sections.len() } else { lack.sections };
-    if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| says_rest) {
+    if let Some(sentence) = rest(spared.len(), behind, report.notes.len()).filter(|_| says_rest) {
         out.push('\n');
         paragraph(&mut out, &sentence, "", page);
     }
@@ -144,7 +189,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
 /// those that are held.
 fn section_within(one: &Section, page: Page, depth: Depth, cut: &Cut<'_>) -> Option<(String, usize)> {
     let Cut { room, most, held, forced } = *cut;
-    let whole = || (rendered(one, page), 0);
+    let whole = || (rendered(one, 0, page), 0);
     let Body::Table(table) = &one.body else {
         return Some(whole()).filter(|(whole, _)| forced || lines(whole) <= room || matches!(one.body, Body::Code(..)));
     };
@@ -156,10 +201,7 @@ fn section_within(one: &Section, page: Page, depth: Depth, cut: &Cut<'_>) -> Opt
     loop {
         let more = table.rows.len() - rows;
         let first = Section { title: one.title.clone(), body: Body::Table(table.first(rows, held)) };
-        let mut told = rendered(&first, page);
-        if more > 0 {
-            told += &format!("… {} more: --all\n", grouped(more as u64));
-        }
+        let told = rendered(&first, more, page);
         let over = lines(&told).saturating_sub(room);
         if over == 0 {
             return Some((told, more));
@@ -175,9 +217,27 @@ fn section_within(one: &Section, page: Page, depth: Depth, cut: &Cut<'_>) -> Opt
     }
 }
 
-fn rendered(one: &Section, page: Page) -> String {
+/// The section without these sentences; `None` where nothing is left of it.
+fn without<'s>(one: &'s Section, spared: &[String]) -> Option<Cow<'s, Section>> {
+    let Body::Lines(lines) = &one.body else { return Some(Cow::Borrowed(one)) };
+    let left: Vec<String> = lines.iter().filter(|line| !spared.contains(line)).cloned().collect();
+    match left.len() {
+        same if same == lines.len() => Some(Cow::Borrowed(one)),
+        0 => None,
+        _ => Some(Cow::Owned(Section { title: one.title.clone(), body: Body::Lines(left) })),
+    }
+}
+
+/// The section; of its table so many rows are left out.
+fn rendered(one: &Section, more: usize, page: Page) -> String {
     let mut out = String::new();
-    section(&mut out, one, page, &mut BTreeSet::new());
+    let shown = section(&mut out, one, page, &mut BTreeSet::new());
+    if more > 0 {
+        out += &format!("… {} more: --all\n", grouped(more as u64));
+    }
+    if let Body::Table(table) = &one.body {
+        legend(&mut out, table, page, &shown, &mut BTreeSet::new());
+    }
     out
 }
 
@@ -206,10 +266,11 @@ fn provenances(shown: &[&Section]) -> Option<String> {
 }
 
 /// What is not shown here.
-fn rest(sections: usize, notes: usize) -> Option<String> {
+fn rest(sentences: usize, sections: usize, notes: usize) -> Option<String> {
+    let sentences = (sentences > 0).then(|| counted(sentences as u64, "more sentence"));
     let tables = (sections > 0).then(|| counted(sections as u64, "more table"));
     let notes = (notes > 0).then(|| counted(notes as u64, "note"));
-    let parts: Vec<String> = tables.into_iter().chain(notes).collect();
+    let parts: Vec<String> = sentences.into_iter().chain(tables).chain(notes).collect();
     (!parts.is_empty()).then(|| format!("{}: --details", parts.join(", ")))
 }
 

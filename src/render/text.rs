@@ -52,7 +52,10 @@ pub fn text(report: &Report, page: Page) -> String {
     if !report.notes.is_empty() {
         out.push('\n');
     }
-    for note in &report.notes {
+    let stands = |line: &String| report.sections.iter().any(|one| matches!(&one.body, Body::Lines(lines) if lines.contains(line)));
+    let spare =
+        report.screen.iter().flat_map(|screen| &screen.spare).filter(|line| !stands(line)).map(|line| line.trim_start_matches("! "));
+    for note in report.notes.iter().map(String::as_str).chain(spare) {
         paragraph(&mut out, note, "- ", page);
     }
     out
@@ -77,7 +80,8 @@ pub fn section_alone(section: &Section) -> String {
     out
 }
 
-pub(super) fn section(out: &mut String, section: &Section, page: Page, explained: &mut BTreeSet<&'static str>) {
+/// Writes a section, and gives the places of the columns that its table shows.
+pub(super) fn section(out: &mut String, section: &Section, page: Page, explained: &mut BTreeSet<&'static str>) -> BTreeSet<usize> {
     if !section.title.is_empty() {
         paragraph(out, &section.title, "", page);
         out.push('\n');
@@ -87,12 +91,14 @@ pub(super) fn section(out: &mut String, section: &Section, page: Page, explained
         // Nothing is wrapped: it is to be pasted.
         Body::Code(_, code) => code.lines().for_each(|line| *out += &format!("{}\n", escape(line))),
         Body::Table(table) => {
-            self::table(out, table, page);
+            let shown = self::table(out, table, page);
             if page.figures == Figures::Exact {
-                legend(out, table, page, explained);
+                legend(out, table, page, &shown, explained);
             }
+            return shown;
         }
     }
+    BTreeSet::new()
 }
 
 /// A paragraph, its later lines set in under the first.
@@ -104,9 +110,12 @@ pub(super) fn paragraph(out: &mut String, text: &str, mark: &str, page: Page) {
     }
 }
 
-/// What the headings mean, each explained once in a report.
-fn legend(out: &mut String, table: &Table, page: Page, explained: &mut BTreeSet<&'static str>) {
-    let fresh = table.columns.iter().filter(|column| !column.meaning.is_empty() && explained.insert(column.key));
+/// What the headings of the columns that are shown mean, each explained once in a report. A first screen has room for few of them.
+pub(super) fn legend(out: &mut String, table: &Table, page: Page, shown: &BTreeSet<usize>, explained: &mut BTreeSet<&'static str>) {
+    let is_told = |column: &Column| !column.meaning.is_empty() && (page.figures == Figures::Exact || column.explained);
+    let told =
+        table.columns.iter().enumerate().filter(|(place, column)| shown.contains(place) && is_told(column)).map(|(_, column)| column);
+    let fresh = told.filter(|column| explained.insert(column.key));
     let words: Vec<String> = fresh.map(|column| format!("{}: {}", column.plain_header(), column.meaning)).collect();
     if !words.is_empty() {
         out.push('\n');
@@ -121,12 +130,14 @@ pub fn table_alone(table: &Table, page: Page) -> String {
     out
 }
 
-fn table(out: &mut String, table: &Table, page: Page) {
+/// Writes a table, and gives the places of the columns that the page shows.
+fn table(out: &mut String, table: &Table, page: Page) -> BTreeSet<usize> {
     let told = |cell: &Cell| match page.figures {
         Figures::Exact => figure(cell),
         Figures::ThreeDigits => short(cell),
     };
     let cells: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(told).collect()).collect();
+    let is_whole = page.figures == Figures::Exact || table.columns.iter().any(|column| column.asked);
     let names = table.columns.iter().take(table.labels).filter(|column| column.unit == Unit::Name).count().max(1);
     // Names are shortened so far that at least half of the page is left for numbers.
     let longest_name = (page.width / 2 / names).max(8);
@@ -144,12 +155,15 @@ fn table(out: &mut String, table: &Table, page: Page) {
                 label: place < table.labels,
                 prose: column.unit == Unit::Prose,
                 priority: column.priority,
+                left_out: !is_whole
+                    && place >= table.labels
+                    && !cells.is_empty()
+                    && cells.iter().all(|row| row.get(place).is_none_or(String::is_empty)),
             }
         })
         .collect();
     let best = if page.emphasis == Emphasis::Bold { best(table) } else { BTreeSet::new() };
     let all = blocks(&measured, page.width);
-    let is_whole = page.figures == Figures::Exact || table.columns.iter().any(|column| column.asked);
     let shown = if is_whole { all.len() } else { 1 };
     for (place, block) in all.iter().take(shown).enumerate() {
         if place > 0 {
@@ -165,6 +179,7 @@ fn table(out: &mut String, table: &Table, page: Page) {
             self::row(out, table, block, cells, is_whole, |column| best.contains(&(row, column)));
         }
     }
+    all.iter().take(shown).flat_map(|block| &block.columns).map(|(place, _)| *place).collect()
 }
 
 fn headings(out: &mut String, table: &Table, block: &Block) {

@@ -37,19 +37,24 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let (verdict, best) = verdict(corpus, replays, baselines, asked).unzip();
     let (table, held) = table(replays, baselines, asked, best.flatten());
     let mut sections = vec![table];
-    let mut lines: Vec<String> = unlike(corpus, replays, baselines, asked).into_iter().collect();
+    let unlike = unlike(corpus, replays, baselines, asked);
+    let again = refetch::in_brief(replays, asked.cache);
+    let mut lines: Vec<String> = unlike.iter().cloned().collect();
     lines.extend(verdict);
-    lines.extend(refetch::in_brief(replays, asked.cache));
+    lines.extend(again.clone());
     let check = || calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted);
     lines.extend((!corpus.traces.is_empty()).then(|| check() + &yours_unchecked(baselines, asked).unwrap_or_default()));
     let longer = scenario::brief(asked.scenarios).map_or_else(String::new, |told| format!(" ({told})"));
     lines.push(format!("{SIMULATED}{longer}; real agents may act differently."));
     // What holds for all rows stands with the answer: the table and the steps leave room for it.
     let cautions = cautions::in_brief(corpus, baselines.with_own(replays));
-    lines.extend(cautions.iter().map(|caution| format!("! {caution}")));
+    let told: Vec<String> = cautions.iter().map(|caution| format!("! {caution}")).collect();
+    let spare = told.iter().rev().cloned().chain(unlike).chain(again).collect();
+    lines.extend(told);
     sections.push(Section::lines(lines));
-    sections.extend(warned(WARNED.saturating_sub(cautions.len()), baselines.with_own(replays)));
-    Screen { title: heading(corpus), sections, next: asked.next.clone(), held, ..Screen::default() }
+    let warned = warned(WARNED.saturating_sub(cautions.len()), baselines.with_own(replays));
+    sections.extend((!warned.is_empty()).then(|| Section::lines(warned)));
+    Screen { title: heading(corpus), sections, next: asked.next.clone(), held, spare, ..Screen::default() }
 }
 
 /// That compactions are predicted by the agents' defaults, where the user's own settings give others; `None` where they give as many.
@@ -101,7 +106,8 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
     let is = |replay: &Replay, other: Option<&Replay>| other.is_some_and(|other| std::ptr::eq(replay, other));
     let is_held = |row: &Row<'_>| match row {
         Row::Recorded(_) => true,
-        Row::Of(replay) => is_none(replay) || is(replay, best) || is(replay, baselines.own.map(|own| &own.replay)),
+        // Of several windows without a policy the first stands for all.
+        Row::Of(replay) => is(replay, replays.iter().find(is_none)) || is(replay, best) || is(replay, baselines.own.map(|own| &own.replay)),
     };
     let held = rows.iter().enumerate().filter(|(_, row)| is_held(row)).map(|(place, _)| place).collect();
     let policy = |row: &Row<'_>| match row {
@@ -206,8 +212,14 @@ fn warned<'a>(most: usize, replays: impl Iterator<Item = &'a Replay>) -> Option<
     let mut found: Vec<causes::Warned<'_>> = replays.filter(|replay| !replay.is_none()).flat_map(causes::warned).collect();
     found.arrange_by_key(|warned| std::cmp::Reverse(warned.sessions));
     let line = |warned: &causes::Warned<'_>| format!("! {}: {} ({})", warned.policy, warned.sentence, counted(warned.sessions, "session"));
-    let lines: Vec<String> = found.iter().take(most).map(line).collect();
-    (!lines.is_empty()).then(|| Section::lines(lines))
+    found.iter().take(most).map(line).collect()
+}
+
+/// Lines on what makes the figures less sure, and on what stands out in these policies.
+pub(super) fn warnings<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay> + Clone) -> Vec<String> {
+    let told = cautions::in_brief(corpus, replays.clone()).into_iter().map(|caution| format!("! {caution}")).collect::<Vec<_>>();
+    let warned = warned(WARNED.saturating_sub(told.len()), replays);
+    told.into_iter().chain(warned).collect()
 }
 
 /// What is to be said of each policy beside the own agents; that of no policy is left out.

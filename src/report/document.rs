@@ -42,6 +42,8 @@ pub struct Screen {
     pub rows: usize,
     /// Rows of the first table that are shown wherever it is cut, by their places.
     pub held: Vec<usize>,
+    /// Sentences of its sections that give way where the answer has no room, the first of them first. They stand below the notes of the whole report.
+    pub spare: Vec<String>,
 }
 
 /// How much of a report is shown.
@@ -154,6 +156,8 @@ pub struct Column {
     pub pictures: bool,
     /// The user named it: it is shown on any page.
     pub asked: bool,
+    /// Its heading does not say what its words mean: the first screen does, where it shows the column.
+    pub explained: bool,
 }
 
 /// A value and its unit, before it is written as text.
@@ -235,7 +239,18 @@ impl Column {
     /// A column of names.
     pub const fn name(key: &'static str, header: &'static str) -> Column {
         let (unit, provenance) = (Unit::Name, Provenance::Recorded);
-        Column { key, header, meaning: "", unit, provenance, priority: 0, better: Better::Neither, pictures: false, asked: false }
+        Column {
+            key,
+            header,
+            meaning: "",
+            unit,
+            provenance,
+            priority: 0,
+            better: Better::Neither,
+            pictures: false,
+            asked: false,
+            explained: false,
+        }
     }
 
     /// A column of sentences.

@@ -9,7 +9,7 @@ use crate::trace::Evidence;
 /// The column of a measure.
 pub fn column(metric: &Metric) -> Column {
     let Metric { key, header, meaning, unit, provenance, priority, better, .. } = *metric;
-    Column { key, header, meaning, unit, provenance, priority, better, pictures: false, asked: false }
+    Column { key, header, meaning, unit, provenance, priority, better, pictures: false, asked: false, explained: false }
 }
 
 /// Its cell, for these sums; empty where they do not have it.

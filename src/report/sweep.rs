@@ -40,12 +40,14 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let lines: Vec<String> = lines.collect();
     let mut sections = Vec::new();
     if !lines.is_empty() {
-        sections.push(Section::lines(lines));
+        sections.push(Section::lines(lines.clone()));
     }
     let brief = sections.iter().cloned().chain([brief(swept, &rows).titled(goal(swept))]);
     let below: Vec<String> = base(swept, rows.iter().map(|(judged, _)| *judged)).into_iter().chain(left_out(swept, &judged)).collect();
     let brief = brief.chain((!below.is_empty()).then(|| Section::lines(below))).collect();
-    let screen = Some(Screen { sections: brief, ..Screen::default() });
+    // The verdict comes first, and stays.
+    let spare = lines.iter().skip(1).rev().cloned().collect();
+    let screen = Some(Screen { sections: brief, spare, ..Screen::default() });
     sections.push(table(swept, &rows, &figures).titled(goal(swept)));
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
     let (facts, record) = (&swept.corpus.facts, Record::Sweep(Box::new(SweepRecord::new(swept, &judged))));

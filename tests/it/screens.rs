@@ -1,8 +1,10 @@
 //! The first screen of each command: the answer within thirty lines, whatever the page.
 
 use crate::determinism::listed;
+use crate::made::Native;
 use crate::support::{ctxsim, rows};
 use crate::{home, support};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -308,4 +310,89 @@ fn what_was_not_used_stands_on_the_first_screen() {
         let where_to = if command == "inspect" { "--details" } else { "`ctxsim inspect`" };
         assert!(shown.contains(&format!("! 1 record not used; {where_to} says why.")), "{command}: {shown}");
     }
+}
+
+/// However many policies are named and however much there is to caution of, the answer has its thirty lines: sentences give way, a line says where they are, and
+/// there they stand.
+#[test]
+fn sentences_give_way_before_the_answer_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = [("claude-code", "claude-opus-4-5", "99.1.0"), ("codex", "gpt-4o", "0.1.0"), ("pi", "zork-1", ""), ("mine", "gpt-4o", "")];
+    for (place, (agent, model, version)) in models.into_iter().cycle().take(12).enumerate() {
+        let log = Native::new(json!({"session": format!("s{place}"), "agent": agent, "model": model, "version": version}));
+        let log = (1..=6).fold(log, |log, call| log.asked(&format!("step {call} of {place}"), "done as was asked", call * 24_000, 90));
+        log.write(folder.path(), &format!("{place}.jsonl"));
+    }
+    let bare =
+        Native::new(json!({"session": "bare", "agent": "mine", "model": "claude-opus-4-5"})).line(json!({"role": "user", "text": "hello"}));
+    bare.line(json!({"role": "assistant", "text": "hi"})).write(folder.path(), "bare.jsonl");
+    std::fs::write(folder.path().join("broken.jsonl"), "{\"broken\": ").unwrap();
+    let named = ["picoclaw", "pi", "codex", "opencode", "baseagent", "cline", "none", "gemini-cli", "aider", "letta"]
+        .map(|name| ["-p", name])
+        .concat();
+    let path = folder.path().to_string_lossy().into_owned();
+    let mut spared = 0;
+    for more in [&[][..], &["--refetch"], &["--window", "128k,200k,300k"]] {
+        let typed = [&["replay", &path, "-q"][..], &named, more].concat();
+        let screen = shown(&typed, 80);
+        is_a_screen(&typed.join(" "), &screen);
+        assert!(screen.contains("\nCheck: ") && screen.contains("\nrecorded "), "{screen}");
+        let Some(rest) = screen.lines().find(|line| line.contains("more sentence")) else { continue };
+        assert!(rest.ends_with(": --details"), "{rest}");
+        spared += 1;
+        let details = shown(&[&typed[..], &["--details"]].concat(), 80).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(details.contains("without recorded usage: figures lack the system prompt"), "{details}");
+    }
+    assert!(spared > 0);
+}
+
+/// The same over recorded sessions of many agents.
+#[test]
+fn recorded_sessions_have_their_thirty_lines() {
+    let Some(folder) = support::shared() else { return };
+    let logs = folder.join("transcripts-2").to_string_lossy().into_owned();
+    for more in [&[][..], &["-p", "picoclaw", "-p", "pi", "--refetch"]] {
+        let screen = shown(&[&["replay", &logs, "-q"][..], more].concat(), 80);
+        is_a_screen(&more.join(" "), &screen);
+        assert!(screen.contains("\nNext:  ctxsim "), "{screen}");
+    }
+    let named =
+        ["picoclaw", "pi", "codex", "opencode", "baseagent", "cline", "gemini-cli", "aider", "letta"].map(|name| ["-p", name]).concat();
+    let drift = shown(&[&["drift", &logs, "-q"][..], &named].concat(), 80);
+    is_a_screen("drift", &drift);
+    let says_rest = drift.lines().any(|line| line.contains("more sentence") && line.ends_with(": --details"));
+    assert!(drift.contains("Estimates by picoclaw are") && drift.contains("… ") && says_rest, "{drift}");
+}
+
+/// A title names no column that the page has no room for.
+#[test]
+fn titles_name_what_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    for (place, model) in ["a-model-with-a-name-that-takes-half-of-the-page", "gpt-4o"].into_iter().enumerate() {
+        let log = Native::new(json!({"session": format!("s{place}"), "agent": "mine", "model": model}));
+        log.asked("hello", "hi", 90_000, 9).write(folder.path(), &format!("{place}.jsonl"));
+    }
+    let path = folder.path().to_string_lossy().into_owned();
+    for width in [60, 80, 120] {
+        let screen = shown(&["replay", &path, "-p", "pi", "-q", "--by", "model"], width);
+        // The heading says of its column alone that it is simulated.
+        let has_column = screen.lines().any(|line| line.contains(", +") || line.contains(", 0.0 %") || line.contains(", -"));
+        assert_eq!(screen.contains("simulated"), has_column, "{screen}");
+        assert!(screen.contains("As recorded") && !screen.contains("policy that sends"), "{screen}");
+    }
+}
+
+/// Of logs without prices there is no column of money, and what has none is named.
+#[test]
+fn bills_without_prices_say_which_models_have_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = Native::new(json!({"session": "s", "agent": "mine", "model": "zork-1", "window": 200_000}));
+    (1..=3).fold(log, |log, call| log.asked("go on", "done", call * 9_000, 90)).write(folder.path(), "s.jsonl");
+    let path = folder.path().to_string_lossy().into_owned();
+    let screen = shown(&["cost", &path, "-p", "pi", "-q"], 80);
+    assert!(screen.contains("No price is known for zork-1") && screen.contains("--prices"), "{screen}");
+    let heading = screen.split_once("────").unwrap().0.rsplit_once("\n\n").unwrap().1;
+    assert!(!["cost", "cache", "List prices"].iter().any(|word| heading.contains(word)) && heading.contains("failed"), "{screen}");
+    // Spreadsheets have their columns all the same.
+    assert!(shown(&["cost", &path, "-p", "pi", "-q", "--csv"], 80).lines().next().unwrap().contains(",cost,"));
 }

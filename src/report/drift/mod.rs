@@ -47,6 +47,7 @@ fn screen(corpus: &Corpus, findings: &Findings) -> Screen {
     };
     let overall = findings.comparisons.iter().filter(|row| row.family.is_none() && row.source.is_none() && asked(&row.estimator));
     let mut lines: Vec<String> = overall.filter_map(|row| off(&row.estimator, &row.figures)).collect();
+    let spare = lines.iter().skip(1).rev().cloned().collect();
     let usual = |row: &&Buffers| plainest(&row.estimator) && row.family.is_none() && row.used == Use::SinceUsage;
     lines.extend(not_compared(corpus, findings));
     lines.extend(findings.buffers.iter().find(usual).and_then(covers));
@@ -55,7 +56,7 @@ fn screen(corpus: &Corpus, findings: &Findings) -> Screen {
     }
     let named = |estimator: &str| SHOWN.contains(&estimator) || findings.consequences.iter().any(|row| row.policy == estimator);
     let sections = [Some(Section::lines(lines)), consequences::policies(findings), content::in_parts(findings, &named)];
-    Screen { title: heading(corpus), sections: sections.into_iter().flatten().collect(), ..Screen::default() }
+    Screen { title: heading(corpus), sections: sections.into_iter().flatten().collect(), spare, ..Screen::default() }
 }
 
 const NOTHING: &str = "No call has recorded usage that an estimate could be compared with.";
