@@ -41,6 +41,14 @@ Examples:
 VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO
 alone where --sample draws from it.
 
+`verdict` says how a setting stands to the first one that keeps all constraints,
+over the sessions that both bring to their end: `best`, the own setting or better
+than it; `least` (`most`), first, but not called better; `as good`, the same
+figure; `no difference`, none larger than the uncertainty, or worth a change;
+`worse`, or beside what is not called best `more` (`less`); `cannot judge`, with
+too few sessions, or where most is estimated.
+`breaks` and `cannot tell` name a constraint that is broken, or may be.
+
 Measures: tokens, prompt_tokens, summariser_tokens, tokens_saved,
 tokens_saved_share, mean_tokens, peak_tokens, failed_sessions, overflows,
 reply_cut, over_budget, missed, early, refused, prunes, compactions, drops,

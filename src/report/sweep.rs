@@ -198,6 +198,15 @@ fn goal(swept: &Swept<'_>) -> String {
     format!("By {verb} {}{subject}", swept.objective.measure.words())
 }
 
+/// What the column of verdicts says.
+const VERDICT: Column = Column {
+    meaning: "how it stands to the first setting that keeps all constraints, over the sessions that both bring to their end (best: better than the own setting, or it; least, \
+              most: first, but not called better; as good: the same figure; no difference: none larger than the uncertainty, or worth a change; cannot judge: too few sessions, or \
+              most is estimated)",
+    explained: true,
+    ..Column::name("verdict", "verdict")
+};
+
 /// What decides of each setting: what is sought, how far that is from the own one, what fails, and what is lost.
 fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     let measure = swept.objective.measure;
@@ -230,7 +239,7 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     let asked = |judged: &Judged<'_>| matches!(judged.verdict.standing, Standing::Breaks | Standing::CannotTell);
     let priority = if swept.constraints.len() == 1 && rows.iter().any(|(judged, _)| asked(judged)) { 0 } else { 1 };
     fields
-        .with(Column { priority, ..Column::name("verdict", "verdict") }, move |(judged, _)| {
+        .with(Column { priority, ..VERDICT }, move |(judged, _)| {
             let words = &judged.words;
             let short = words.split(' ').next().filter(|_| priority == 0 && judged.verdict.standing == Standing::Breaks);
             Cell::Name(short.map_or(words.clone(), |breaks| format!("{breaks} it")))
@@ -244,7 +253,7 @@ fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'stati
     let mut columns = vec![
         Column::name("policy", "policy"),
         Column::name("setting", "setting"),
-        Column::name("verdict", "verdict").says("how it stands to the best setting that keeps all constraints"),
+        VERDICT,
         Column::name("front", "front").says("no other setting is as good in everything and better in something"),
         simulated("objective", "objective", "what is sought, over all sessions"),
         simulated("objective_low", "from", "the lower bound of its interval over sessions"),
