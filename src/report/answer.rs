@@ -208,7 +208,7 @@ pub(super) fn signed(cell: Cell) -> Cell {
 }
 
 /// So many warnings, those that hold for the most sessions.
-fn warned<'a>(most: usize, replays: impl Iterator<Item = &'a Replay>) -> Option<Section> {
+fn warned<'a>(most: usize, replays: impl Iterator<Item = &'a Replay>) -> Vec<String> {
     let mut found: Vec<causes::Warned<'_>> = replays.filter(|replay| !replay.is_none()).flat_map(causes::warned).collect();
     found.arrange_by_key(|warned| std::cmp::Reverse(warned.sessions));
     let line = |warned: &causes::Warned<'_>| format!("! {}: {} ({})", warned.policy, warned.sentence, counted(warned.sessions, "session"));

@@ -101,14 +101,13 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let all = corpus.traces.len() as u64;
     let alike = all - parted.len() as u64;
     let Some(median) = diff.median_call() else {
-        return vec![answer::no_calls(corpus).unwrap_or_else(|| {
-            format!(
-                "{} and {} never part: at every call of {} both have the same context.",
-                one.policy,
-                other.policy,
-                counted(all, "session")
-            )
-        })];
+        if let Some(sentence) = answer::no_calls(corpus) {
+            return vec![sentence];
+        }
+        let all = counted(all, "session");
+        let never = format!("{} and {} never part: at every call of {all} both have the same context.", one.policy, other.policy);
+        // That they act alike may be that neither acts.
+        return std::iter::once(never).chain(answer::warnings(corpus, diff.replays.iter())).collect();
     };
     let never = if alike > 0 { format!("; in {} they never do", grouped(alike)) } else { String::new() };
     let mut lines = vec![format!(

@@ -84,6 +84,14 @@ fn the_same_policy_never_parts_from_itself() {
         assert!(value["sessions"].as_array().expect("sessions").iter().all(|session| session["call"].is_null()));
     }
     assert!(stdout(&["diff", "transcripts/", "-p", "codex", "-p", &twin]).contains("codex@2026-06 and twin never part"));
+    // That neither ever acts is said as `replay` says it.
+    let idle = folder.path().join("idle.toml");
+    fs::write(&idle, "extends = \"pi\"\n").expect("written");
+    let alike = stdout(&["diff", "transcripts/pi", "-p", "pi", "-p", &idle.to_string_lossy(), "--window", "5m"]);
+    let alike = alike.split_whitespace().collect::<Vec<_>>().join(" ");
+    for policy in ["pi@1.5", "idle"] {
+        assert!(alike.contains(&format!("! {policy}: never acts: its threshold, ")), "{alike}");
+    }
     let turned = parsed(&["diff", "transcripts/", "-p", "codex", "-p", &twin, "--set", "twin:limit=50k", "--json"]);
     assert!(turned["parted_sessions"].as_u64() > Some(0), "one of the two was turned");
 }
