@@ -51,10 +51,14 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let gaps = gaps.map(|gaps| format!("Of the row `recorded` {}.", gaps.join("; ")));
     let own_error = cost_figures::own_error(priced.checks, &priced.baselines, priced.cache, false);
     let caution = cautions::without_overhead(priced.corpus).map(|caution| format!("! {caution}"));
-    let trust: Vec<String> = [summarisers(priced)].into_iter().chain(own_error).chain(gaps).chain(caution).collect();
+    let is_priced = priced.replays.iter().chain([priced.unchanged]).any(|replay| replay.bill.is_priced());
+    let unpriced = cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)).filter(|_| !is_priced);
+    let first = unpriced.unwrap_or_else(|| summarisers(priced));
+    let trust: Vec<String> = [first].into_iter().chain(own_error).chain(gaps).chain(caution).collect();
     let trust = (!trust.is_empty()).then(|| Section::lines(trust));
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
-    let brief = [shown.titled("List prices, recorded and simulated")].into_iter().chain(trust).chain(break_even);
+    let title = if is_priced { "List prices, recorded and simulated" } else { "Recorded and simulated, without prices" };
+    let brief = [shown.titled(title)].into_iter().chain(trust).chain(break_even);
     let record = Record::Cost(Box::new(CostRecord::new(priced)));
     let (sections, screen) = match answer::no_calls(priced.corpus) {
         None => (sections, Screen { sections: brief.collect(), ..Screen::default() }),
