@@ -82,6 +82,9 @@ impl Convert {
         let (sessions, messages) = (counted(converted.sessions, "session"), counted(converted.messages, "message"));
         let place = if matches!(place, Place::Printed) { "to standard output".into() } else { format!("into {}", self.output.display()) };
         tell(&format!("wrote {sessions} of {messages} {place}"));
+        if converted.sub_agents_left_out > 0 {
+            tell(&format!("{} of sub-agents left out (--subagents exclude)", counted(converted.sub_agents_left_out, "session")));
+        }
         let left_out = converted.left_out;
         let counts = [
             (left_out.withdrawn, "message that was taken back", "messages that were taken back"),

@@ -78,7 +78,7 @@ impl Explain {
         self.policies.check_model(&catalog, &self.logs)?;
         let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
         let mut corpus = self.logs_or_session().read_for(&catalog, Policies::wanted(&policies, recall))?;
-        let place = find(&corpus.traces, &self.session)?;
+        let place = find(&corpus.traces, &self.session, &self.logs)?;
         if own {
             let trace = corpus.traces.at(place).unwrap_or_default();
             let preset = recorded_under(&trace, &policies, &self.policies.settings(&catalog, &self.logs));
@@ -151,7 +151,7 @@ fn narrow(replay: &mut Replay, place: usize, model: &str) {
 
 /// The place of the session that the user names: by its id, else as a table shortens it, else by the beginning of one id, else by the
 /// name of one file, else by any part of one id.
-pub fn find(traces: &List<Trace>, wanted: &str) -> Result<usize, Failure> {
+pub fn find(traces: &List<Trace>, wanted: &str, logs: &Logs) -> Result<usize, Failure> {
     let named_so = |trace: &Trace| {
         let path = Path::new(&trace.source);
         trace.source == wanted || [path.file_name(), path.file_stem()].into_iter().flatten().any(|name| name.to_string_lossy() == wanted)
@@ -188,5 +188,7 @@ pub fn find(traces: &List<Trace>, wanted: &str) -> Result<usize, Failure> {
     }
     let ids: Vec<String> = traces.each().map(|trace| trace.id.clone()).collect();
     let hint = suggestion(wanted, ids.iter().map(String::as_str));
-    Err(Failure::Usage(format!("no session `{wanted}` in these logs{hint} (`ctxsim replay --by session` with the same logs lists them)")))
+    let among =
+        if logs.leaves_out() { "among the sessions that --since, --until, --project and --subagents leave" } else { "in these logs" };
+    Err(Failure::Usage(format!("no session `{wanted}` {among}{hint} (`ctxsim replay --by session` with the same logs lists them)")))
 }

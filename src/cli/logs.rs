@@ -161,6 +161,7 @@ impl Logs {
             wanted,
             bounds: self.bounds(),
             selection: self.selection()?,
+            without_sub_agents: self.subagents == SubAgents::Exclude,
             progress: &progress,
         };
         work(&settings)
@@ -235,6 +236,11 @@ impl Logs {
         // Behind `--` no word is an option.
         let names = [policies, &["--".to_owned(), id.to_owned()], &self.logs].concat();
         Logs { logs: Vec::new(), ..self.clone() }.step(&["explain"], &names, shows)
+    }
+
+    /// May sessions of the logs be left out, as was asked?
+    pub fn leaves_out(&self) -> bool {
+        self.since.is_some() || self.until.is_some() || !self.project.is_empty() || self.subagents == SubAgents::Exclude
     }
 
     /// Which sessions are looked at.

@@ -37,6 +37,8 @@ pub struct Converted {
     pub left_out: LeftOut,
     /// What was asked for by date and project, and what that left out; `None` where every session was.
     pub selected: Option<Selected>,
+    /// Sessions that another one started, which were not asked for.
+    pub sub_agents_left_out: u64,
     /// Files that gave no session, each with its reason.
     pub skipped: Vec<Skipped>,
     /// What could not be used of others.
@@ -66,6 +68,10 @@ pub fn convert(paths: &[String], target: Target, settings: &ReadSettings<'_>, ou
         let source = name_of(file.as_os_str());
         for (transcript, vocabulary) in sessions(file, target, settings, &counters, companions, &mut converted) {
             if !selected.takes(Whereabouts::of(&transcript, &source)) {
+                continue;
+            }
+            if settings.without_sub_agents && transcript.parent.is_some() {
+                converted.sub_agents_left_out += 1;
                 continue;
             }
             converted.sessions += 1;

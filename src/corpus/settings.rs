@@ -27,6 +27,9 @@ pub struct ReadSettings<'a> {
     pub bounds: Bounds,
     /// Dates and projects whose sessions are read.
     pub selection: Selection,
+    /// Are sessions left out that another one started? It holds for conversions; what is read for a corpus is left out of it once copies are known
+    /// ([`Corpus::leave_out_sub_agents`](super::Corpus::leave_out_sub_agents)).
+    pub without_sub_agents: bool,
     /// Where the progress of reading is shown.
     pub progress: &'a (dyn Progress + Sync),
 }
@@ -44,6 +47,7 @@ impl<'a> ReadSettings<'a> {
             wanted: Wanted::default(),
             bounds: Bounds::default(),
             selection: Selection::default(),
+            without_sub_agents: false,
             progress: &(),
         }
     }

@@ -41,6 +41,24 @@ fn keeps_its_numbers(original: &Path, folder: &Path, policies: &[&str]) -> bool 
     true
 }
 
+/// What is left out is said.
+#[test]
+fn sub_agents_are_left_out_where_that_is_asked() {
+    let converted = |how: &str| {
+        let run = ctxsim(&["convert", "transcripts/", "--subagents", how, "-o", "-"]).run();
+        let lines: Vec<Value> = String::from_utf8_lossy(&run.stdout).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let count = |key: &str| lines.iter().filter(|line: &&Value| line["ctxsim"].is_string() && !line[key].is_null()).count();
+        (count("session"), count("parent"), String::from_utf8_lossy(&run.stderr).contains("3 sessions of sub-agents left out"))
+    };
+    assert_eq!((converted("include"), converted("exclude")), ((16, 3, false), (13, 0, true)));
+    // Nor is one of them said to be in no log at all.
+    let logs = String::from_utf8(ctxsim(&["convert", "transcripts/", "-o", "-"]).run().stdout).unwrap();
+    let lines = logs.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let session = lines.filter(|line| line["parent"].is_string()).find_map(|line| Some(line["session"].as_str()?.to_owned())).unwrap();
+    let explained = ctxsim(&["explain", &session, "transcripts/", "-p", "pi", "--subagents", "exclude"]).code(2);
+    assert!(explained.stderr().contains("among the sessions that --since"), "{}", explained.stderr());
+}
+
 #[test]
 fn samples_keep_their_numbers() {
     let folder = tempfile::tempdir().expect("folder");

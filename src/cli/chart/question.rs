@@ -196,7 +196,7 @@ impl ChartQuestion<'_> {
         settings: &ReplaySettings<'_>,
     ) -> Result<Lived, Failure> {
         let place = match &self.question.session {
-            Some(session) => find(&corpus.traces, session)?,
+            Some(session) => find(&corpus.traces, session, self.logs)?,
             None => busiest(corpus, &replays.iter().collect::<Vec<_>>()),
         };
         if !replays.is_empty() {
