@@ -110,7 +110,7 @@ struct Piece<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let made = Recorder::new(READER.name, source.name(), scale);
-    let mut session = Session { made, places: Vec::new(), model: String::new(), trust: Trust::Provider };
+    let mut session = Session { made, named: false, places: Vec::new(), model: String::new(), trust: Trust::Provider };
     source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
     let messages = &mut session.made.transcript.messages;
     if messages.iter().all(|message| message.role == Role::System) {
@@ -122,6 +122,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 
 struct Session<'s> {
     made: Recorder<'s>,
+    /// Does the log itself name the session?
+    named: bool,
     /// The numbers of the events that messages came with.
     places: Vec<(i64, usize)>,
     /// The model that requests go to now.
@@ -168,6 +170,7 @@ impl Session<'_> {
 
     fn open(&mut self, event: &Event<'_>) {
         self.made.identify(event.id.id());
+        self.named |= event.id.some_id().is_some();
         self.made.transcript.parent = event.parent_session_id.some_id().map(str::to_owned);
         self.made.transcript.version = event.version.to_string();
         // Recordings for the program's own tests name places by marks, and their model is a program.
@@ -214,7 +217,10 @@ impl Session<'_> {
         let model = if model.is_empty() { self.model.clone() } else { model.to_owned() };
         let id = wrapped.map_or("", |message| message.id.id());
         // A session's number and the event's name the call in copies of the file.
-        let id = if id.is_empty() { format!("{}#{}", self.made.transcript.id, event.seq.unwrap_or_default()) } else { id.to_owned() };
+        let id = match id {
+            "" if self.named => format!("{}#{}", self.made.transcript.id, event.seq.unwrap_or_default()),
+            id => id.to_owned(),
+        };
         let usage = self.usage(data, lose);
         let call = usage.is_some().then(|| {
             let unchained = self.made.chain.link(&model);

@@ -138,21 +138,21 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 }
 
 /// Hands over a trajectory, and those of the sub-agents that it holds.
-fn give(trajectory: Trajectory, within: Option<&str>, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+fn give(trajectory: Trajectory, within: Option<&Session>, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
     let Trajectory { session_id, trajectory_id, agent, steps, subagent_trajectories } = trajectory;
     let named = agent.extra.as_ref().map(|extra| extra.parent_session_id.to_string()).filter(|parent| !parent.is_empty());
     let mocked = &*session_id == MOCKED || named.as_deref() == Some(MOCKED);
-    let id = match within {
-        _ if mocked => source.name(),
-        Some(parent) if !trajectory_id.is_empty() => format!("{parent}/{}", &*trajectory_id),
-        _ if !session_id.is_empty() => session_id.to_string(),
-        _ => source.name(),
+    let session = match within {
+        _ if mocked => Session { id: source.name(), named: false },
+        Some(parent) if !trajectory_id.is_empty() => Session { id: format!("{}/{}", parent.id, &*trajectory_id), named: parent.named },
+        _ if !session_id.is_empty() => Session { id: session_id.to_string(), named: true },
+        _ => Session { id: source.name(), named: false },
     };
-    let mut made = Recorder::new(READER.name, id.clone(), scale);
-    made.transcript.parent = within.map(str::to_owned).or(named);
+    let mut made = Recorder::new(READER.name, session.id.clone(), scale);
+    made.transcript.parent = within.map(|parent| parent.id.clone()).or(named);
     made.transcript.version = agent.version.to_string();
     let trust = if mocked { Trust::Mock } else { Trust::Provider };
-    let mut run = Run { made, model: agent.model_name.to_string(), trust, rewritten: false };
+    let mut run = Run { made, named: session.named, model: agent.model_name.to_string(), trust, rewritten: false };
     if let Some(tools) = definitions(scale, agent.tool_definitions) {
         run.made.list(Role::System, vec![tools]);
     }
@@ -164,12 +164,20 @@ fn give(trajectory: Trajectory, within: Option<&str>, scale: &dyn Scale, source:
         if started.trajectory_id.is_empty() {
             started.trajectory_id = Words(format!("{}", number + 1).into());
         }
-        give(started, Some(&id), scale, source, hand_over);
+        give(started, Some(&session), scale, source, hand_over);
     }
+}
+
+/// What a session is called.
+struct Session {
+    id: String,
+    /// Does the id come from the trajectory? Files without one are called by their names, which are others in copies.
+    named: bool,
 }
 
 struct Run<'s> {
     made: Recorder<'s>,
+    named: bool,
     model: String,
     trust: Trust,
     /// The last step was a rewriting of the context.
@@ -239,7 +247,7 @@ impl Run<'_> {
         let model = if step.model_name.is_empty() { self.model.clone() } else { step.model_name.to_string() };
         // Sessions converted from elsewhere may share their id; with the time of its step a call is known.
         let id = match (step.timestamp.is_empty(), step.step_id.known()) {
-            (false, Ok(Some(step_id))) => format!("{}:{step_id}:{}", self.made.transcript.id, &*step.timestamp),
+            (false, Ok(Some(step_id))) if self.named => format!("{}:{step_id}:{}", self.made.transcript.id, &*step.timestamp),
             _ => String::new(),
         };
         if let Some(message) = self.made.transcript.messages.last_mut() {

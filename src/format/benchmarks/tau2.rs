@@ -223,13 +223,14 @@ fn simulation(text: &str, number: u64, run: &Run, scale: &dyn Scale, source: &mu
     }
     let named = simulation.run_info.map_or(simulation.id, |run_info| run_info.simulation_id);
     let id = if named.is_empty() { format!("{}#{number}", source.name()) } else { named.to_string() };
+    let named = !named.is_empty();
     let mut messages = run.head.clone();
     if messages.is_empty() && !simulation.policy.is_empty() {
         messages.push(instructions(scale.weigh(&simulation.policy)));
     }
     let mut made = Recorder::new(READER.name, id, scale);
     (made.transcript.version, made.transcript.messages) = (run.version.clone(), messages);
-    let mut conversation = Conversation { made, run, number };
+    let mut conversation = Conversation { made, named, run, number };
     for (turn, written) in written.iter().enumerate() {
         conversation.message(written, turn, source);
     }
@@ -238,6 +239,8 @@ fn simulation(text: &str, number: u64, run: &Run, scale: &dyn Scale, source: &mu
 
 struct Conversation<'r> {
     made: Recorder<'r>,
+    /// Does the session's id come from the simulation? One without an id is called by its file, which has another name in copies.
+    named: bool,
     run: &'r Run,
     /// The simulation's number in its file.
     number: u64,
@@ -300,8 +303,9 @@ impl Conversation<'_> {
         self.made.push(Message { id, time, ..Message::new(role, parts) });
     }
 
+    /// What a message of this turn is known by; empty where the simulation has no id.
     fn id(&self, turn: usize) -> String {
-        format!("{}:{turn}", self.made.transcript.id)
+        if self.named { format!("{}:{turn}", self.made.transcript.id) } else { String::new() }
     }
 
     fn call(&self, written: &Written, turn: usize, model: &str, source: &mut Source) -> Call {

@@ -24,6 +24,8 @@ pub mod cline;
 pub mod cline_cli;
 /// Codex CLI rollouts.
 pub mod codex;
+/// Copies of a log under other names, shorter ones, and logs that only look alike.
+mod copies;
 /// GitHub Copilot CLI events: no prompts by call, totals at the exit.
 pub mod copilot_cli;
 /// Crush and the archived Go OpenCode.

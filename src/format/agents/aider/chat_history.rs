@@ -114,14 +114,8 @@ impl<'s> Session<'s> {
             let Some(usage) = usage(tokens) else { return false };
             self.ask();
             let parts = self.take_reply();
-            let number = self.transcript.messages.len();
-            let call = Call {
-                id: format!("{}#{number}", self.transcript.id),
-                model: self.model.clone(),
-                usage: Some(usage),
-                unchained: std::mem::take(&mut self.unchained),
-                ..Call::default()
-            };
+            let unchained = std::mem::take(&mut self.unchained);
+            let call = Call { model: self.model.clone(), usage: Some(usage), unchained, ..Call::default() };
             self.push(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
         } else if CLEARED.contains(&text) {
             self.cut_short();

@@ -95,8 +95,7 @@ impl History<'_> {
                 let text: Vec<String> = collected.drain(..).map(|(_, text)| text).collect();
                 let text = text.join("\n");
                 let at = self.transcript.messages.len();
-                let id = format!("{}#{time}", self.transcript.id);
-                let call = Call { id, unchained: std::mem::take(&mut self.unchained), ..Call::default() };
+                let call = Call { unchained: std::mem::take(&mut self.unchained), ..Call::default() };
                 let parts = vec![Part::Text(self.scale.weigh(&text))];
                 self.transcript.messages.push(Message {
                     time: Some(*time),

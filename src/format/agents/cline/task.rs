@@ -25,7 +25,7 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
                 if !text.is_empty() {
                     transcript.messages.push(Message { time: entry.time, ..asked(text, scale) });
                 }
-                let id = format!("{}@{}", transcript.id, entry.time.unwrap_or_default());
+                let id = known_as(entries, entry, *usage);
                 open = Some(Call { id, model: model.clone(), usage: *usage, unchained: false, ..Call::default() });
             }
             Kind::Said { reasoning, text } => {
@@ -65,6 +65,14 @@ fn reply(transcript: &mut Transcript, part: Part, open: &mut Option<Call>, calls
     } else if let Some(last) = transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
         last.parts.push(part);
     }
+}
+
+/// What a request is known by in copies of its task, whatever their folders are called: when the task began and when the request, and the size of
+/// its prompt. Empty where a time is missing.
+fn known_as(entries: &[Shown], request: &Shown, usage: Option<Usage>) -> String {
+    let began = entries.first().and_then(|entry| entry.time);
+    let prompt = usage.map_or(0, |usage| usage.prompt);
+    began.zip(request.time).map_or_else(String::new, |(began, asked)| format!("{began}@{asked}-{prompt}"))
 }
 
 /// The call, where it was answered: with usage.
@@ -163,7 +171,7 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], mod
         match &entry.kind {
             Kind::Request { model, usage, .. } => {
                 let Some(usage) = usage else { continue };
-                let id = format!("{}@{}", transcript.id, entry.time.unwrap_or_default());
+                let id = known_as(entries, entry, Some(*usage));
                 let call = Call { id, model: model.clone(), usage: Some(*usage), unchained: false, ..Call::default() };
                 match target.and_then(|target| requests.get_mut(target)) {
                     Some(slot) => {
