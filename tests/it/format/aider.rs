@@ -129,3 +129,19 @@ fn old_versions_name_both_models_in_one_line() {
     let models: Vec<&str> = transcripts.iter().filter_map(|session| session.main_model()).collect();
     assert_eq!((models, lost), (vec!["gpt-4o"], vec![]));
 }
+
+/// The program writes a response without words where the provider refuses a request.
+#[test]
+fn a_request_that_was_refused_is_no_call() {
+    let request = |second: u32, reply: &str| {
+        format!(
+            "TO LLM 2025-01-31T11:21:{second:02}\n-------\nSYSTEM Be good.\n-------\nUSER One\nLLM RESPONSE 2025-01-31T11:21:{second:02}\n{reply}"
+        )
+    };
+    let log = [request(10, ""), request(20, ""), request(30, "ASSISTANT First\n")].concat();
+    let (transcripts, lost) = read_text("llm.txt", &log);
+    assert_eq!(lost, [("request without a reply".to_owned(), 2)]);
+    assert_eq!(in_short(&transcripts[0]), ["s: Be good.", "u: One", "a: First"]);
+    let calls: Vec<bool> = transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
+    assert_eq!(calls, [true]);
+}

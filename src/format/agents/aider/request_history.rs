@@ -26,7 +26,8 @@ fn time_of(line: &str, mark: &str) -> Option<i64> {
 enum Place {
     Nowhere,
     Request,
-    Response(i64),
+    /// When it was answered, and the line that says so.
+    Response(i64, u64),
 }
 
 /// Reads a history of requests as one session.
@@ -40,11 +41,11 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
     source.each_line(|source, line| {
         let text = line.text.as_ref();
         if let Some(sent) = time_of(text, "TO LLM ") {
-            history.exchange(&place, &mut prompt, time);
+            history.exchange(&place, &mut prompt, time, source);
             (place, time, fresh) = (Place::Request, Some(sent), true);
         } else if let Some(answered) = time_of(text, "LLM RESPONSE ") {
             history.request(&mut prompt, time);
-            (place, fresh) = (Place::Response(answered), true);
+            (place, fresh) = (Place::Response(answered, line.number), true);
         } else if text == RULE {
             fresh = true;
         } else {
@@ -66,7 +67,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             fresh = false;
         }
     })?;
-    history.exchange(&place, &mut prompt, time);
+    history.exchange(&place, &mut prompt, time, source);
     end_said(history.transcript, 0, source, hand_over);
     Ok(())
 }
@@ -83,7 +84,7 @@ struct History<'s> {
 
 impl History<'_> {
     /// What was collected since the last mark, when the next one comes.
-    fn exchange(&mut self, place: &Place, collected: &mut Vec<(Role, String)>, sent: Option<i64>) {
+    fn exchange(&mut self, place: &Place, collected: &mut Vec<(Role, String)>, sent: Option<i64>, source: &mut Source) {
         match place {
             Place::Nowhere => collected.clear(),
             // A request that was never answered.
@@ -91,9 +92,14 @@ impl History<'_> {
                 self.request(collected, sent);
                 self.unchained = true;
             }
-            Place::Response(time) => {
+            Place::Response(time, line) => {
                 let text: Vec<String> = collected.drain(..).map(|(_, text)| text).collect();
                 let text = text.join("\n");
+                // Where the provider refuses a request, the program writes a response without words.
+                if text.trim().is_empty() {
+                    self.unchained = true;
+                    return source.lose(*line, "request without a reply");
+                }
                 let at = self.transcript.messages.len();
                 let call = Call { unchained: std::mem::take(&mut self.unchained), ..Call::default() };
                 let parts = vec![Part::Text(self.scale.weigh(&text))];
