@@ -1,4 +1,4 @@
-use crate::support::{in_short, read_all};
+use crate::support::{in_short, prompts, read_all};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -49,4 +49,30 @@ fn a_summary_within_a_turn_was_automatic() {
     let note = "UPDATE messages SET parts = replace(parts, 'Two', 'The previous session was interrupted because it got too long: Two')";
     rusqlite::Connection::open(&path).unwrap().execute_batch(note).unwrap();
     assert_eq!(automatic(), Some(true));
+}
+
+/// The model said nothing, and was asked all the same: the usage of the last call is its own.
+#[test]
+fn an_empty_reply_that_ended_is_a_call() {
+    let with = |reason: &str, completion: u64| {
+        let (folder, path) = database("crush/crush.sql", "crush.db");
+        let last = format!(
+            "INSERT INTO sessions VALUES ('s9', NULL, 'last', 900, {completion}, 1754498150, NULL);
+             INSERT INTO messages VALUES
+                 ('n1', 's9', 'user', '[{{\"type\":\"text\",\"data\":{{\"text\":\"One\"}}}}]', '', 1, NULL),
+                 ('n2', 's9', 'assistant', '[{{\"type\":\"text\",\"data\":{{\"text\":\"Well\"}}}},{{\"type\":\"finish\",\"data\":{{\"reason\":\"end_turn\"}}}}]', 'm', 2, 'p'),
+                 ('n3', 's9', 'user', '[{{\"type\":\"text\",\"data\":{{\"text\":\"Two\"}}}}]', '', 3, NULL),
+                 ('n4', 's9', 'assistant', '[{{\"type\":\"finish\",\"data\":{{\"reason\":\"{reason}\"}}}}]', 'm', 4, 'p');"
+        );
+        rusqlite::Connection::open(&path).unwrap().execute_batch(&last).unwrap();
+        let (transcripts, lost) = read_all(&path);
+        drop(folder);
+        let session = transcripts.iter().find(|session| session.id == "s9").unwrap();
+        (prompts(session), lost.iter().filter(|loss| loss.reason.starts_with("usage")).map(|loss| loss.count).sum::<u64>())
+    };
+    let (.., before) = with("error", 0);
+    assert_eq!(with("error", 0), (vec![(900, 0)], before));
+    assert_eq!(with("end_turn", 0), (vec![(0, 0), (900, 0)], before));
+    // Whether the cache is among them cannot be told from a reply that says nothing.
+    assert_eq!(with("end_turn", 9), (vec![(0, 0), (0, 0)], before + 1));
 }

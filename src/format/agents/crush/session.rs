@@ -93,7 +93,7 @@ impl<'s> Session<'s> {
         if let Some(last) = self.made.transcript.compactions.last_mut().filter(|last| goes_on && last.before == next) {
             last.automatic = Some(true);
         }
-        let call = if role == Role::Assistant { self.call(row, finish.as_deref(), &parts) } else { None };
+        let call = if role == Role::Assistant { self.call(row, finish.as_deref()) } else { None };
         if parts.is_empty() && call.is_none() {
             return;
         }
@@ -126,9 +126,9 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// The request behind a reply; none where it did not end, was stopped or failed.
-    fn call(&mut self, row: &MessageRow<'_>, finish: Option<&str>, parts: &[Part]) -> Option<Call> {
-        let answered = !parts.is_empty() && finish.is_some_and(|reason| !matches!(reason, "canceled" | "cancelled" | "error"));
+    /// The request behind a reply, which may be empty; none where it did not end, was stopped or failed.
+    fn call(&mut self, row: &MessageRow<'_>, finish: Option<&str>) -> Option<Call> {
+        let answered = finish.is_some_and(|reason| !matches!(reason, "canceled" | "cancelled" | "error"));
         if !answered {
             self.made.chain.broken = true;
             return None;
