@@ -50,6 +50,13 @@ struct Keys<'a> {
     prompt: Option<&'a RawValue>,
 }
 
+/// How the addresses of Converse end.
+const CONVERSE: [&str; 2] = ["/converse", "/converse-stream"];
+
+fn path(address: &str) -> &str {
+    address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/')
+}
+
 impl Dialect {
     /// The dialect that a recorder names.
     pub fn of_name(name: &str) -> Option<Dialect> {
@@ -63,33 +70,44 @@ impl Dialect {
         })
     }
 
-    /// The dialect of a request to this address with this body. Proxies serve the same paths under any host. `None` for requests
-    /// that ask no model for a reply: uploads, lists, counts of tokens.
-    pub fn of_address(address: &str, request: &str) -> Option<Dialect> {
-        let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    /// The dialect of requests to this address. Proxies serve the same paths under any host. `None` where no model is asked.
+    pub fn at(address: &str) -> Option<Dialect> {
+        let path = path(address);
         let ends = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
-        let converse = ends(&["/converse", "/converse-stream"]);
+        Some(if ends(&["/responses/compact"]) {
+            Dialect::OpenAiCompact
+        } else if ends(&["/responses"]) {
+            Dialect::OpenAiResponses
+        } else if ends(&[":generateContent", ":streamGenerateContent"]) {
+            Dialect::Gemini
+        } else if ends(&["/messages", ":rawPredict", ":streamRawPredict"]) {
+            Dialect::Anthropic
+        } else if ends(&["/invoke", "/invoke-with-response-stream"]) {
+            // Amazon's own models are asked in the names of Converse.
+            if bedrock::model(address).contains("amazon.") { Dialect::Bedrock } else { Dialect::Anthropic }
+        } else if ends(&CONVERSE) {
+            Dialect::Bedrock
+        } else if ends(&["/chat/completions"]) {
+            Dialect::OpenAiChat
+        } else {
+            return None;
+        })
+    }
+
+    /// The same of a request with this body. `None` for requests that ask no model for a reply: uploads, lists, counts of tokens.
+    pub fn of_address(address: &str, request: &str) -> Option<Dialect> {
+        let dialect = Dialect::at(address)?;
+        let converse = CONVERSE.iter().any(|name| path(address).ends_with(name));
         // Nothing else is asked at these addresses, so that a request whose JSON is broken has an answer that counts.
         let Ok(keys) = serde_json::from_str::<Keys>(request) else { return converse.then_some(Dialect::Bedrock) };
-        if path.ends_with("/responses/compact") {
-            Some(Dialect::OpenAiCompact)
-        } else if path.ends_with("/responses") && keys.input.or(keys.prompt).is_some() {
-            Some(Dialect::OpenAiResponses)
-        } else if (path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent")) && keys.contents.is_some() {
-            Some(Dialect::Gemini)
-        } else if ends(&["/messages", ":rawPredict", ":streamRawPredict"]) && keys.messages.is_some() {
-            Some(Dialect::Anthropic)
-        } else if ends(&["/invoke", "/invoke-with-response-stream"]) && keys.messages.is_some() {
-            // Amazon's own models are asked in the names of Converse.
-            let own = keys.anthropic_version.is_none() && bedrock::model(address).contains("amazon.");
-            Some(if own { Dialect::Bedrock } else { Dialect::Anthropic })
-        } else if converse && keys.messages.is_some() {
-            Some(Dialect::Bedrock)
-        } else if path.ends_with("/chat/completions") && keys.messages.is_some() {
-            Some(Dialect::OpenAiChat)
-        } else {
-            None
-        }
+        let asked = match dialect {
+            Dialect::OpenAiCompact => true,
+            Dialect::OpenAiResponses => keys.input.or(keys.prompt).is_some(),
+            Dialect::Gemini => keys.contents.is_some(),
+            Dialect::Anthropic | Dialect::Bedrock | Dialect::OpenAiChat => keys.messages.is_some(),
+        };
+        let claude = dialect == Dialect::Bedrock && !converse && keys.anthropic_version.is_some();
+        asked.then_some(if claude { Dialect::Anthropic } else { dialect })
     }
 
     /// The model that the address of a request names, for dialects that do so; empty where there is none.

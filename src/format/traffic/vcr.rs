@@ -9,7 +9,7 @@ use crate::format::exchange::{Dialect, Exchange, Sessions, call};
 use crate::format::ground::yaml::{binary, to_json, unpacked};
 use crate::format::ground::{ReadError, Source, Words, compact, fault, moment, text_or_json, values};
 use crate::format::reader::{Claim, Reader};
-use crate::transcript::{Scale, Transcript};
+use crate::transcript::{Message, Scale, Transcript};
 use background::{Replies, Traffic};
 use end::whole_before_cut;
 use headers::{dated, named};
@@ -111,7 +111,10 @@ struct Interaction<'a> {
 struct Nock<'a> {
     scope: Words<'a>,
     path: Words<'a>,
+    method: Words<'a>,
     body: Option<&'a RawValue>,
+    /// The body where a program that records by nock names it so.
+    request_body: Option<&'a RawValue>,
     response: Option<&'a RawValue>,
     /// Is the response written in hexadecimal digits?
     response_is_binary: bool,
@@ -125,6 +128,7 @@ struct Nock<'a> {
 struct Sent<'a> {
     #[serde(alias = "url")]
     uri: Words<'a>,
+    method: Words<'a>,
     /// The body as it was sent.
     body: Option<&'a RawValue>,
     /// The events of a stream as they came, where `body` is for JSON alone.
@@ -156,6 +160,7 @@ struct Body<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Filed<'a> {
+    #[serde(alias = "data")]
     text: Words<'a>,
     /// `base64` where the text stands for bytes.
     encoding: Words<'a>,
@@ -191,7 +196,9 @@ impl Sent<'_> {
             None => {}
         }
         let filed = self.post_data.or(self.content.filter(|raw| raw.get().starts_with('{')));
-        if let Some(filed) = filed.and_then(|raw| serde_json::from_str::<Filed>(raw.get()).ok()).filter(|_| self.body.is_none()) {
+        let filed = filed.and_then(|raw| serde_json::from_str::<Filed>(raw.get()).ok());
+        // Content without a text of its own is the body itself.
+        if let Some(filed) = filed.filter(|filed| self.body.is_none() && (!filed.text.is_empty() || filed.json.is_some())) {
             return filed.body();
         }
         let Some(raw) = self.body.or(self.body_raw).or(self.content) else { return String::new() };
@@ -255,7 +262,8 @@ impl Traffic {
             let response = nock.response.map(|raw| nock.response(raw));
             return Ok(Traffic {
                 address,
-                request: text_or_json(nock.body),
+                asks: asks(&nock.method),
+                request: text_or_json(nock.request_body.or(nock.body)),
                 response,
                 time: dated(nock.raw_headers),
                 id: named(nock.raw_headers),
@@ -268,17 +276,43 @@ impl Traffic {
         // Where both ends of a call are known, its time is that of its reply.
         let times = [interaction.recorded_at, received.and_then(|received| received.timestamp), sent.timestamp];
         let time = times.into_iter().find_map(moment).or_else(|| dated(headers));
-        Ok(Traffic { address: sent.uri.to_string(), request: sent.body(), response: received.map(Sent::body), time, id: named(headers) })
+        Ok(Traffic {
+            address: sent.uri.to_string(),
+            asks: asks(&sent.method),
+            request: sent.body(),
+            response: received.map(Sent::body),
+            time,
+            id: named(headers),
+        })
     }
 
-    fn exchange(&self, polled: &Replies<'_>, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
-        let Some(dialect) = Dialect::of_address(&self.address, &self.request) else {
+    /// The exchange, as far as the recorder kept it. Of a request whose body was left out the response stands alone, where it came with its usage.
+    fn decoded(&self, polled: &Replies<'_>, lose: &mut dyn FnMut(&str)) -> Option<(Dialect, Exchange)> {
+        let response = polled.to(self).or(self.response.as_deref());
+        let alone = self.asks && self.request.trim().is_empty();
+        let dialect = if alone { Dialect::at(&self.address) } else { Dialect::of_address(&self.address, &self.request) };
+        let Some(dialect) = dialect else {
             lose("request to no model");
             return None;
         };
-        let response = polled.to(self).or(self.response.as_deref());
-        let decoded = dialect.decode(&self.request, response, lose);
-        let mut exchange = decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()?;
+        if !alone {
+            let decoded = dialect.decode(&self.request, response, lose);
+            return Some((dialect, decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()?));
+        }
+        let mut lost = Vec::new();
+        let answered = dialect.decode("{}", response, &mut |reason| lost.push(reason.to_owned())).ok();
+        let is_used = |message: &Message| message.call.as_ref().is_some_and(|call| call.usage.is_some());
+        let is_whole = |exchange: &Exchange| exchange.reply.iter().flat_map(|reply| &reply.messages).any(is_used);
+        let Some(exchange) = answered.filter(is_whole) else {
+            lose("request without its body");
+            return None;
+        };
+        lost.iter().for_each(|reason| lose(reason));
+        Some((dialect, Exchange { hidden: true, ..exchange }))
+    }
+
+    fn exchange(&self, polled: &Replies<'_>, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
+        let (dialect, mut exchange) = self.decoded(polled, lose)?;
         if exchange.model.is_empty() {
             exchange.model = dialect.model_of_address(&self.address);
         }
@@ -290,6 +324,11 @@ impl Traffic {
         }
         Some(exchange)
     }
+}
+
+/// Does a request of this method ask for something? A list is fetched from the same address, without a body.
+fn asks(method: &str) -> bool {
+    !method.eq_ignore_ascii_case("GET")
 }
 
 impl Nock<'_> {

@@ -7,6 +7,9 @@ use std::collections::HashMap;
 /// A request and its response, however they were recorded.
 pub struct Traffic {
     pub address: String,
+    /// Is it a request that has a body?
+    pub asks: bool,
+    /// Its body; empty where it was not kept.
     pub request: String,
     pub response: Option<String>,
     /// When it was made, in milliseconds since 1970.
