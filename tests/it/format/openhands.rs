@@ -79,3 +79,36 @@ fn of_a_long_result_the_model_saw_both_ends() {
     let shown = "abcdefghijabcdefghij\n[... Observation truncated due to length ...]\nabcdefghijabcdefghij";
     assert_eq!(texts, [shown.to_owned(), "abcdefghij".repeat(10)]);
 }
+
+/// Summaries that no event tells, and tries that failed, were paid for.
+#[test]
+fn a_running_sum_above_the_replies_is_usage_of_other_calls() {
+    let log = |sums: [(u64, u64); 2], usage: &str| {
+        let reply = |id: u64, (prompt, output): (u64, u64)| {
+            let response = format!(
+                r#"{{"id":"gen-{id}","model":"m","choices":[{{"message":{{"role":"assistant","content":"Reply {id}"}}}}]{usage}}}"#
+            );
+            let sum =
+                format!(r#"{{"accumulated_token_usage":{{"prompt_tokens":{prompt},"completion_tokens":{output},"per_turn_token":9}}}}"#);
+            format!(
+                r#"{{"id":{id},"source":"agent","action":"message","args":{{"content":"Reply {id}"}},
+                    "tool_call_metadata":{{"function_name":"f","tool_call_id":"t{id}","model_response":{response}}},"llm_metrics":{sum}}}"#
+            )
+        };
+        let [first, last] = sums;
+        let events = [r#"{"id":0,"source":"user","action":"message","args":{"content":"Go"}}"#.to_owned(), reply(1, first), reply(2, last)];
+        let text = format!("[{}]", events.join(","));
+        let (transcripts, lost) = read_source(Source::from_reader(Path::new("trajectory.json"), Box::new(Cursor::new(text))).unwrap());
+        (prompts(&transcripts[0]), lost.into_iter().map(|loss| (loss.reason, loss.count)).collect::<Vec<_>>())
+    };
+    let usage = r#","usage":{"prompt_tokens":100,"completion_tokens":10}"#;
+    let replies = vec![(100, 10), (100, 10)];
+    let others = vec![("usage of other calls, as a sum alone".to_owned(), 1)];
+    assert_eq!(log([(100, 10), (200, 20)], usage), (replies.clone(), vec![]));
+    assert_eq!(log([(100, 10), (900, 80)], usage), (replies.clone(), others.clone()));
+    // The sum may begin anew: the largest one counts.
+    assert_eq!(log([(900, 80), (100, 10)], usage), (replies.clone(), others.clone()));
+    assert_eq!(log([(100, 10), (200, 21)], usage), (replies, others));
+    assert_eq!(log([(0, 0), (0, 0)], ""), (vec![(0, 0), (0, 0)], vec![]));
+    assert_eq!(log([(100, 10), (200, 20)], ""), (vec![(0, 0), (0, 0)], vec![("usage of the whole session alone".to_owned(), 1)]));
+}

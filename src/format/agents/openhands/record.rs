@@ -45,6 +45,13 @@ pub struct Metrics<'a> {
     pub costs: Vec<Cost>,
 }
 
+/// What an event says that all calls up to it used.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub struct Running<'a> {
+    pub accumulated_token_usage: Option<TokenUsage<'a>>,
+}
+
 /// What a call cost: a number in old versions.
 #[derive(Clone, Copy, Deserialize, Default)]
 #[serde(from = "CostRecord")]
@@ -107,6 +114,8 @@ pub struct Event<'a> {
     pub extras: Option<Extras<'a>>,
     pub tool_call_metadata: Option<ToolCall<'a>>,
     pub response_id: Words<'a>,
+    /// What the whole run used so far.
+    pub llm_metrics: Option<&'a RawValue>,
     /// Exit code of a command in old versions; newer ones write it in the metadata of `extras`.
     pub exit_code: Option<i64>,
 }

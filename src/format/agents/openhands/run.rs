@@ -1,6 +1,6 @@
 //! One run: its events turned back into the conversation that the model saw, without the words that the agent puts around them.
 
-use super::record::{Arguments, Event, Extras, Output, Response};
+use super::record::{Arguments, Event, Extras, Output, Response, Running};
 use super::shown::before_the_sdk;
 use crate::format::ground::{Lose, Source, fault, image, millis, sound};
 use crate::format::recorder::{Recorder, definitions};
@@ -32,11 +32,13 @@ pub fn transcript(output: &Output, id: String, scale: &dyn Scale, lose: Lose<'_>
         answered: HashMap::new(),
         calls: Vec::new(),
         places: HashMap::new(),
+        sum: (0, 0),
     };
     for event in &output.history {
         run.events(event, lose);
     }
     run.usages(output, lose);
+    run.compare(lose);
     run.made.transcript
 }
 
@@ -62,6 +64,8 @@ struct Run<'s> {
     calls: Vec<Waiting>,
     /// The message that each event became, for condensations, which name events.
     places: HashMap<u64, usize>,
+    /// Prompt and output of all calls together, where events tell: the largest sum.
+    sum: (u64, u64),
 }
 
 impl Run<'_> {
@@ -83,6 +87,7 @@ impl Run<'_> {
         match (serde_json::from_str::<Event>(raw.get()), serde_json::from_str::<Arguments>(raw.get())) {
             (Ok(event), Ok(flat)) => {
                 let place = self.made.next();
+                self.sum = self.sum.max(sum(&event));
                 self.event(&event, event.args.as_ref().unwrap_or(&flat), lose);
                 if let Some(id) = id_of(raw) {
                     self.places.insert(id, place);
@@ -280,6 +285,20 @@ impl Run<'_> {
         }
     }
 
+    /// What the run used beside its replies (summaries that no event tells, tries that failed) is known by the sum alone.
+    fn compare(&self, lose: Lose<'_>) {
+        let Transcript { messages, compactions, side_calls, .. } = &self.made.transcript;
+        let replies = messages.iter().filter_map(|message| message.call.as_deref());
+        let calls = replies.chain(compactions.iter().filter_map(|made| made.call.as_ref())).chain(side_calls);
+        let used =
+            calls.filter_map(|call| call.usage).fold((0, 0), |(prompt, output), usage| (prompt + usage.prompt, output + usage.output));
+        match used {
+            (0, 0) if self.sum > (0, 0) => lose("usage of the whole session alone"),
+            (prompt, output) if self.sum.0 > prompt || self.sum.1 > output => lose("usage of other calls, as a sum alone"),
+            _ => {}
+        }
+    }
+
     /// The response's own usage is the provider's word and goes first; the list knows the cost.
     fn complete(&mut self, place: usize, listed: Usage) {
         if let Some(call) = self.made.transcript.messages.get_mut(place).and_then(|message| message.call.as_mut()) {
@@ -287,6 +306,13 @@ impl Run<'_> {
             call.usage = Some(Usage { cost_nano_usd: cost, ..call.usage.unwrap_or(listed) });
         }
     }
+}
+
+/// Prompt and output of all calls up to an event; zeros where it does not tell.
+fn sum(event: &Event) -> (u64, u64) {
+    let told = event.llm_metrics.and_then(|metrics| serde_json::from_str::<Running>(metrics.get()).ok()?.accumulated_token_usage);
+    let usage = told.and_then(|sum| sum.usage().ok().flatten());
+    usage.map_or((0, 0), |usage| (usage.prompt, usage.output))
 }
 
 /// The number by which condensations name an event.
