@@ -9,7 +9,7 @@ use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{NO_MESSAGES, thinking};
 use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
-use crate::transcript::{Call, Compaction, Message, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -58,11 +58,20 @@ struct Stats {
     api_calls: Count,
 }
 
+/// A step of the trajectory: what the model replied, and the action that was taken from it.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Step<'a> {
+    response: Words<'a>,
+    action: Words<'a>,
+}
+
 /// One of several attempts at the same task.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Attempt<'a> {
     history: Vec<&'a RawValue>,
+    trajectory: Vec<&'a RawValue>,
     info: Option<&'a RawValue>,
     replay_config: Option<&'a RawValue>,
 }
@@ -74,7 +83,13 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let name = source.name();
     let mut run = Run::new(name.clone(), scale);
     let mut attempts = 0;
-    let wanted = [("attempts", Take::Elements), ("history", Take::Elements), ("info", Take::Whole), ("replay_config", Take::Whole)];
+    let wanted = [
+        ("attempts", Take::Elements),
+        ("history", Take::Elements),
+        ("trajectory", Take::Elements),
+        ("info", Take::Whole),
+        ("replay_config", Take::Whole),
+    ];
     each_piece(source, &wanted, |source, piece| match piece.key {
         "attempts" => {
             attempts = piece.number;
@@ -86,6 +101,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         // Beside its attempts a file repeats the best of them.
         _ if attempts > 0 => {}
         "history" => run.entry(piece.text, piece.number, source),
+        "trajectory" => run.step(piece.text, piece.number),
         "info" => run.info(piece.text, source),
         _ => run.config(piece.text),
     });
@@ -100,6 +116,9 @@ impl Attempt<'_> {
         let mut run = Run::new(name, scale);
         for (index, entry) in self.history.iter().enumerate() {
             run.entry(entry.get(), index as u64 + 1, source);
+        }
+        if let Some(last) = self.trajectory.last() {
+            run.step(last.get(), self.trajectory.len() as u64);
         }
         if let Some(info) = self.info {
             run.info(info.get(), source);
@@ -117,6 +136,9 @@ struct Run<'s> {
     scale: &'s dyn Scale,
     /// The agents in the order in which they first speak.
     agents: Vec<Agent>,
+    /// How many steps the trajectory has, and the last of them.
+    steps: u64,
+    last_step: String,
     version: String,
     model: String,
     stats: Stats,
@@ -129,12 +151,20 @@ struct Agent {
     messages: Vec<Message>,
     compactions: Vec<Compaction>,
     chat: Chat,
-    answered: bool,
+    /// How many replies there are, and the words of the last one.
+    replies: u64,
+    last_words: String,
 }
 
 impl Run<'_> {
     fn new(name: String, scale: &dyn Scale) -> Run<'_> {
-        Run { name, scale, agents: Vec::new(), version: String::new(), model: String::new(), stats: Stats::default() }
+        let (steps, last_step, version, model) = Default::default();
+        Run { name, scale, agents: Vec::new(), steps, last_step, version, model, stats: Stats::default() }
+    }
+
+    fn step(&mut self, text: &str, number: u64) {
+        self.steps = number;
+        text.clone_into(&mut self.last_step);
     }
 
     fn entry(&mut self, text: &str, number: u64, source: &mut Source) {
@@ -173,7 +203,25 @@ impl Run<'_> {
         self.model = if named { model.to_string() } else { String::new() };
     }
 
-    fn finish(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+    /// The history is what the next request would hold, and some versions leave out the reply that ended the run. It stands in the trajectory alone then.
+    fn last_reply(&mut self) {
+        let Ok(step) = serde_json::from_str::<Step>(&self.last_step) else { return };
+        let [agent] = self.agents.as_mut_slice() else { return };
+        // Why the agent ended a run itself has no action, or one that is named so.
+        let replied = !step.response.trim().is_empty() && !step.action.is_empty() && !step.action.starts_with("exit_");
+        if replied && self.steps > agent.replies && agent.last_words.trim() != step.response.trim() {
+            let mut parts = vec![Part::Text(self.scale.weigh(&step.response))];
+            // Where actions are calls of tools, the words do not hold them.
+            if !step.response.contains(step.action.trim()) {
+                let name = step.action.split_whitespace().next().unwrap_or_default().to_owned();
+                parts.push(Part::ToolCall { id: String::new(), name, arguments: self.scale.weigh(&step.action) });
+            }
+            agent.messages.push(Message { call: Some(Box::default()), ..Message::new(Role::Assistant, parts) });
+        }
+    }
+
+    fn finish(mut self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+        self.last_reply();
         let Run { name, mut agents, version, model, stats, .. } = self;
         agents.retain(|agent| !agent.messages.is_empty());
         if agents.is_empty() {
@@ -222,7 +270,7 @@ impl Agent {
             written.tool_call_id = Words(answered.to_string().into());
         }
         let demonstration = entry.is_demo == Some(true) || &*entry.message_type == "demonstration";
-        let observation = !demonstration && self.answered && &*written.role == "user";
+        let observation = !demonstration && self.replies > 0 && &*written.role == "user";
         if observation {
             // In its text protocol the agent reports what a command printed in the user's name.
             written.role = Words("tool".into());
@@ -234,7 +282,8 @@ impl Agent {
                 let thoughts = thoughts.map(|thought| thinking(scale, &thought.thinking, thought.signature.len()));
                 message.parts.splice(..0, thoughts);
                 if !demonstration {
-                    self.answered = true;
+                    self.replies += 1;
+                    self.last_words = text_of(&written.content);
                     message.call = Some(Box::default());
                 }
             }

@@ -1,5 +1,6 @@
-use crate::support::{fixture, in_short};
+use crate::support::{fixture, in_short, read_text};
 use ctxsim::transcript::{Trust, Usage};
+use serde_json::{Value, json};
 
 const WHOLE_RUN: &str = "usage of the whole run alone, estimated by the agent";
 
@@ -45,4 +46,49 @@ fn a_summary_is_a_fact_and_damage_is_counted() {
     assert_eq!(session.messages.len(), 6);
     let compaction = &session.compactions[0];
     assert_eq!((compaction.before, compaction.summary.as_ref().unwrap().length.bytes), (5, 18));
+}
+
+/// Some versions leave the reply that ended the run out of the history.
+#[test]
+fn the_last_reply_may_stand_in_the_trajectory_alone() {
+    let read = |steps: &[(&str, &str)], again: bool| {
+        let mut history =
+            vec![json!({"role": "system", "content": "S", "agent": "main"}), json!({"role": "user", "content": "Fix", "agent": "main"})];
+        for (response, _) in &steps[..steps.len() - usize::from(!again)] {
+            history.push(json!({"role": "assistant", "content": response, "agent": "main", "message_type": "action"}));
+            history.push(json!({"role": "user", "content": "done", "agent": "main", "message_type": "observation"}));
+        }
+        let step =
+            |(response, action): &(&str, &str)| json!({"response": response, "action": action, "thought": response, "observation": "o"});
+        let trajectory: Vec<Value> = steps.iter().map(step).collect();
+        let stats = json!({"model_stats": {"tokens_sent": 300, "tokens_received": 9, "api_calls": steps.len()}});
+        let run = json!({"trajectory": trajectory, "history": history, "info": stats});
+        let alone = read_text("run.traj", &run.to_string());
+        let among = read_text(
+            "run.traj",
+            &json!({"attempts": [run.clone()], "trajectory": run["trajectory"], "history": run["history"]}).to_string(),
+        );
+        assert_eq!(in_short(&alone.0[0]), in_short(&among.0[0]));
+        let session = &alone.0[0];
+        (in_short(session).into_iter().filter(|message| message.starts_with("a:")).collect::<Vec<_>>(), usages(session).len())
+    };
+    let listed = ("List\n```\nls\n```", "ls\n");
+    let first = format!("a: {}", listed.0);
+    assert_eq!(read(&[listed, ("Ran well", "submit")], true), (vec![first.clone(), "a: Ran well".to_owned()], 2));
+    assert_eq!(read(&[listed, ("Ran well", "submit")], false), (vec![first.clone(), "a: Ran well | submit()".to_owned()], 2));
+    assert_eq!(
+        read(&[listed, ("End\n```\nsubmit\n```", "submit\n")], false),
+        (vec![first.clone(), "a: End\n```\nsubmit\n```".to_owned()], 2)
+    );
+    // What the agent itself writes at the end of a run is no reply.
+    for end in [("Exit due to cost limit", ""), ("", "submit"), ("", "exit_cost"), ("Exit due to context window", "exit_context")] {
+        assert_eq!(read(&[listed, end], false), (vec![first.clone()], 1), "{end:?}");
+    }
+    // The only call of a run is the one whose usage its sum is.
+    let (transcripts, lost) = read_text(
+        "run.traj",
+        r#"{"history":[{"role":"user","content":"Fix","agent":"main"}],"trajectory":[{"response":"Done","action":"submit","observation":"","thought":""}],
+            "info":{"model_stats":{"tokens_sent":300,"tokens_received":9,"api_calls":1}}}"#,
+    );
+    assert_eq!((usages(&transcripts[0])[0].unwrap().prompt, lost), (300, vec![]));
 }
