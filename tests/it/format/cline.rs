@@ -112,3 +112,21 @@ fn a_truncation_before_a_summary_keeps_its_own_sizes() {
         transcripts[0].compactions.iter().map(|made| (made.tokens_before, made.tokens_after, made.summary.is_some())).collect();
     assert_eq!(sizes, [(Some(90_000), Some(45_000), false), (Some(70_000), Some(8_000), true)]);
 }
+
+#[test]
+fn a_sum_of_nothing_that_was_deleted_is_no_loss() {
+    let list = |sum: &str| {
+        let asked = json!({"request": "Do", "tokensIn": 9, "tokensOut": 3}).to_string();
+        let entry = |ts: u64, say: &str, text: &str| json!({"ts": ts, "type": "say", "say": say, "text": text});
+        json!([entry(1, "api_req_started", &asked), entry(2, "text", "Done"), entry(3, "deleted_api_reqs", sum)]).to_string()
+    };
+    let lost = |sum: &str| {
+        let (transcripts, lost) = read_text("ui_messages.json", &list(sum));
+        assert_eq!(prompts(&transcripts[0]), [(9, 3)]);
+        lost.iter().filter(|(reason, _)| reason == "usage of requests that were deleted, as a sum alone").count()
+    };
+    assert_eq!(lost(r#"{"tokensIn":0,"tokensOut":0,"cacheWrites":0,"cacheReads":0,"cost":0}"#), 0);
+    assert_eq!(lost(r#"{"tokensIn":0,"tokensOut":0,"cacheReads":7}"#), 1);
+    assert_eq!(lost(r#"{"tokensIn":40,"tokensOut":2}"#), 1);
+    assert_eq!(lost("no sum"), 1);
+}
