@@ -296,6 +296,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// The output as it was reported; `None` where it was not.
+    pub fn reported_output(&self) -> Option<u64> {
+        (self.output > 0 || self.output_is_final).then_some(self.output)
+    }
+
     /// The same with this cost, where it has none.
     pub fn or_cost(self, nano_usd: Option<i64>) -> Usage {
         Usage { cost_nano_usd: self.cost_nano_usd.or(nano_usd), ..self }

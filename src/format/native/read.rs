@@ -155,7 +155,7 @@ impl NativeUsage {
             trust: self.trust,
             ..Reported::default()
         };
-        Ok(reported.usage()?.map(|usage| Usage { output_is_final: !self.output_is_placeholder, ..usage }))
+        Ok(reported.usage()?.map(|usage| Usage { output_is_final: usage.output_is_final && !self.output_is_placeholder, ..usage }))
     }
 }
 

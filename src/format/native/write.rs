@@ -170,7 +170,8 @@ struct UsageLine {
     cache_read: u64,
     cache_write: u64,
     cache_write_1h: u64,
-    output: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -326,10 +327,10 @@ fn usage(usage: &Usage) -> UsageLine {
         cache_read: usage.cache_read,
         cache_write: usage.cache_write,
         cache_write_1h: usage.cache_write_1h,
-        output: usage.output,
+        output: usage.reported_output(),
         reasoning: usage.reasoning,
         cost_usd: usage.cost_nano_usd.map(dollars),
         trust: usage.trust,
-        output_is_placeholder: !usage.output_is_final,
+        output_is_placeholder: !usage.output_is_final && usage.output > 0,
     }
 }

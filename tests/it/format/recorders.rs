@@ -1,4 +1,4 @@
-use crate::support::{in_short, prompts, read_text};
+use crate::support::{ctxsim, in_short, prompts, read_text};
 use ctxsim::format::{Source, sniff};
 use ctxsim::transcript::{Transcript, Trust};
 use std::io::Cursor;
@@ -209,6 +209,84 @@ fn what_tells_the_format_may_stand_behind_long_texts() {
             assert_eq!(sniff(&source).map(|(reader, _)| reader.name), Some(reader), "{length} {escape}");
             let mut source = source;
             assert!(source.document().unwrap() == log, "{length} {escape}");
+        }
+    }
+}
+
+/// What nock recorded of one request, with these fields beside.
+fn nock(address: (&str, &str), fields: &str) -> String {
+    format!(r#"[{{"scope":"{}","method":"POST","path":"{}","status":200,{fields}}}]"#, address.0, address.1)
+}
+
+#[test]
+fn nock_may_name_the_body_otherwise_or_leave_it_out() {
+    let openai = ("https://api.openai.com:443", "/v1/chat/completions");
+    let asked = serde_json::Value::from(ASKED);
+    for body in [format!(r#""requestBody":{asked}"#), format!(r#""body":"","requestBody":{ASKED}"#), format!(r#""body":{asked}"#)] {
+        let (transcripts, lost) = read_text("talk.json", &nock(openai, &format!(r#"{body},"response":{CAME}"#)));
+        assert_eq!(
+            (in_short(&transcripts[0]), prompts(&transcripts[0]), lost),
+            (vec!["u: Hi".into(), "a: Ho".into()], vec![(8, 2)], vec![])
+        );
+    }
+    let stream = |last: &str| {
+        let events = [r#"{"id":"r","model":"m","choices":[{"index":0,"delta":{"content":"Ho"}}]}"#, last];
+        serde_json::Value::from(events.map(|event| format!("data: {event}\n\n")).concat()).to_string()
+    };
+    let used = stream(r#"{"id":"r","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":2}}"#);
+    let claude = r#"{"id":"m1","type":"message","role":"assistant","model":"c","content":[{"type":"text","text":"Ho"}],"usage":{"input_tokens":8,"output_tokens":2}}"#;
+    let anthropic = ("https://api.anthropic.com:443", "/v1/messages");
+    for (address, response) in [(openai, used.as_str()), (openai, CAME), (anthropic, claude)] {
+        let (transcripts, lost) = read_text("talk.json", &nock(address, &format!(r#""response":{response}"#)));
+        assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0]), lost), (vec!["a: Ho".into()], vec![(8, 2)], vec![]));
+        assert_eq!(transcripts[0].messages[0].call.as_ref().unwrap().usage.unwrap().trust, Trust::Partial);
+    }
+    let without = stream("[DONE]");
+    let other = ("https://api.example.org", "/v1/messages/batches");
+    for (log, reason) in [
+        (nock(openai, &format!(r#""response":{without}"#)), "request without its body"),
+        (nock(openai, r#""response":"""#), "request without its body"),
+        (nock(openai, &format!(r#""response":{CAME}"#)).replace("POST", "GET"), "request to no model"),
+        (nock(other, &format!(r#""response":{CAME}"#)), "request to no model"),
+    ] {
+        let (transcripts, lost) = read_text("talk.json", &log);
+        assert_eq!((transcripts.len(), lost), (0, vec![(reason.to_owned(), 1)]), "{log}");
+    }
+}
+
+#[test]
+fn a_body_may_stand_in_the_content_itself_and_a_reply_in_its_data() {
+    // `{"id":"r",...}` as recorders of Python's httpx keep it.
+    let data = "eyJpZCI6InIiLCJtb2RlbCI6Im0iLCJjaG9pY2VzIjpbeyJtZXNzYWdlIjp7InJvbGUiOiJhc3Npc3RhbnQiLCJjb250ZW50IjoiSG8ifX1dLCJ1c2FnZSI6eyJwcm9tcHRfdG9rZW5zIjo4LCJjb21wbGV0aW9uX3Rva2VucyI6Mn19";
+    let log = format!(
+        r#"{{"interactions":[{{"request":{{"method":"POST","url":"{CHAT}","path":"/v1/chat/completions","content":{ASKED}}},"response":{{"status_code":200,"content":{{"data":"{data}","encoding":"base64","size":130}}}}}}]}}"#
+    );
+    let (transcripts, lost) = read_text("talk.json", &log);
+    assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0]), lost), (vec!["u: Hi".into(), "a: Ho".into()], vec![(8, 2)], vec![]));
+}
+
+#[test]
+fn an_output_that_is_not_reported_is_not_zero() {
+    let asked = r#"{"messages":[{"role":"user","content":[{"text":"Hi"}]}]}"#;
+    let output = |log: &str| {
+        let usage = read_text("talk.yml", log).0[0].messages[1].call.as_ref().unwrap().usage.unwrap();
+        (usage.prompt, usage.output, usage.output_is_final)
+    };
+    let whole = converse(asked, "''");
+    let (absent, zero) = (whole.replace(",\"outputTokens\":7", ""), whole.replace("outputTokens\":7", "outputTokens\":0"));
+    assert_eq!([&whole, &absent, &zero].map(|log| output(log)), [(5, 7, true), (5, 0, false), (5, 0, true)]);
+    // Written down, and read again.
+    let folder = tempfile::tempdir().unwrap();
+    for (shape, key) in [("native", "\"output\":"), ("openai-chat", "\"completion_tokens\":")] {
+        for (log, expected) in [(&whole, Some("7")), (&absent, None), (&zero, Some("0"))] {
+            let (path, written) = (folder.path().join("talk.yml"), folder.path().join("talk.jsonl"));
+            std::fs::write(&path, log).unwrap();
+            ctxsim(&["convert", "--force", "--to", shape]).args([&path]).args([Path::new("--output"), &written]).code(0);
+            let text = std::fs::read_to_string(&written).unwrap();
+            let found = text.split_once(key).map(|(_, rest)| &rest[..1]);
+            assert_eq!(found, expected, "{shape}: {text}");
+            let again = read_text("talk.jsonl", &text).0[0].messages[1].call.as_ref().unwrap().usage.unwrap();
+            assert_eq!((again.prompt, again.output, again.output_is_final), output(log), "{shape}: {text}");
         }
     }
 }

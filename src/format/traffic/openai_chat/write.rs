@@ -80,8 +80,10 @@ struct FunctionLine<'a> {
 #[derive(Serialize)]
 struct UsageLine {
     prompt_tokens: u64,
-    completion_tokens: u64,
-    total_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_tokens: Option<u64>,
     prompt_tokens_details: PromptDetails,
     #[serde(skip_serializing_if = "Option::is_none")]
     completion_tokens_details: Option<CompletionDetails>,
@@ -116,7 +118,7 @@ pub fn write(transcript: &Transcript, out: &mut dyn Write) -> io::Result<(u64, L
         images: live.iter().flat_map(|message| &message.parts).filter(images).count() as u64,
         compactions: transcript.compactions.len() as u64,
         side_calls: transcript.side_calls.len() as u64 + transcript.compactions.iter().filter(|event| event.call.is_some()).count() as u64,
-        placeholders: usages().filter(|usage| !usage.output_is_final).count() as u64,
+        placeholders: usages().filter(|usage| !usage.output_is_final && usage.output > 0).count() as u64,
         doubtful: usages().filter(|usage| usage.trust != Trust::Provider).count() as u64,
     };
     let model = live.iter().filter_map(|message| message.call.as_ref()).map(|call| &*call.model).find(|model| !model.is_empty());
@@ -208,8 +210,8 @@ fn chat_lines<'a>(message: &'a Message, model: &str) -> Vec<ChatLine<'a>> {
 fn usage(usage: &Usage) -> UsageLine {
     UsageLine {
         prompt_tokens: usage.prompt,
-        completion_tokens: usage.output,
-        total_tokens: usage.prompt + usage.output,
+        completion_tokens: usage.reported_output(),
+        total_tokens: usage.reported_output().map(|output| usage.prompt + output),
         prompt_tokens_details: PromptDetails {
             cached_tokens: usage.cache_read,
             cache_write_tokens: usage.cache_write,
