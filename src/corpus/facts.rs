@@ -3,9 +3,8 @@
 use super::gathered::{Corpus, CorpusFacts, Mirrored, UnseenFacts};
 use super::impose::impose;
 use crate::format::counts_cache;
-use crate::policy::Plan;
-use crate::sim::{Conditions, Outcome, simulate};
-use crate::trace::{Outputs, SentPrompts, Trace};
+use crate::sim::Whole;
+use crate::trace::{Outputs, SentPrompts, Trace, WholePrompt};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -46,17 +45,17 @@ impl Corpus {
 /// Fills in what follows from the sessions.
 pub(super) fn sum_up(corpus: &mut Corpus) {
     let share = |trace: &mut Trace| {
-        let outcome = simulate(trace, &Plan::default(), &Conditions::endless());
+        let whole = Whole::of(trace);
         let imposed = match impose(trace, &|_| true) {
             Cow::Borrowed(_) => None,
-            Cow::Owned(imposed) => Some(simulate(&imposed, &Plan::default(), &Conditions::endless())),
+            Cow::Owned(imposed) => Some(Whole::of(&imposed).prompts),
         };
-        trace.sent = Some(sent(trace, imposed.as_ref().unwrap_or(&outcome)));
-        trace.whole = outcome.whole_prompts().collect();
-        let sizes = imposed.iter().flat_map(|imposed| (0..).zip(trace.calls.iter().zip(&imposed.calls)));
+        trace.sent = Some(sent(trace, imposed.as_ref().unwrap_or(&whole.prompts)));
+        let sizes = imposed.iter().flat_map(|imposed| (0..).zip(trace.calls.iter().zip(imposed)));
         let unreported = sizes.filter(|(_, (call, _))| call.reported().is_none());
-        trace.sent_sizes = unreported.map(|(place, (_, row))| (place, row.actual)).collect();
-        (outcome.totals.anchored_tokens, outcome.totals.prompt_tokens)
+        trace.sent_sizes = unreported.map(|(place, (_, prompt))| (place, prompt.tokens)).collect();
+        trace.whole = whole.prompts;
+        (whole.anchored_tokens, whole.prompt_tokens)
     };
     let shares: Vec<(u64, u64)> = corpus.traces.change_each(share);
     let anchored: u128 = shares.iter().map(|(anchored, _)| u128::from(*anchored)).sum();
@@ -95,12 +94,12 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     }
 }
 
-/// What was sent; `imposed` is the outcome of the session under no policy, with its recorded compactions imposed.
-fn sent(trace: &Trace, imposed: &Outcome) -> SentPrompts {
+/// What was sent; `imposed` are the prompts of the session under no policy, with its recorded compactions imposed.
+fn sent(trace: &Trace, imposed: &[WholePrompt]) -> SentPrompts {
     let mut sent = SentPrompts::default();
-    for (call, row) in trace.calls.iter().zip(&imposed.calls) {
+    for (call, imposed) in trace.calls.iter().zip(imposed) {
         let reported = call.reported().map(|usage| usage.prompt);
-        let prompt = reported.unwrap_or(row.actual);
+        let prompt = reported.unwrap_or(imposed.tokens);
         sent.prompt_tokens += prompt;
         sent.peak_tokens = sent.peak_tokens.max(prompt);
         if reported.is_none() {

@@ -6,8 +6,7 @@
 //! is not imposed. Calls keep their places; messages and parts move behind the carried ones.
 
 use super::segment::{carried_message, left_by, prompt_of};
-use crate::policy::Plan;
-use crate::sim::{Conditions, watch};
+use crate::sim::Whole;
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Place, Reading, Reference, Repetition, Trace};
 use crate::transcript::{CompactionKind, Role};
 use crate::units::signed;
@@ -138,9 +137,7 @@ impl Moved<'_> {
 
 /// Brings hidden and missing tokens of each call behind an imposed event in line with its recorded prompt.
 fn settle(trace: &Trace, imposed: &mut Trace, events: &[usize]) {
-    let mut visible = Vec::with_capacity(imposed.calls.len());
-    // The loop itself tells what stands in the context where no policy does anything.
-    watch(imposed, &Plan::default(), &Conditions::endless(), &mut |context| visible.push(context.recorded()));
+    let visible = Whole::of(imposed).visible;
     let mut noted = trace.compactions.iter().enumerate().peekable();
     let mut chain = Chain::Untouched;
     let (mut more_hidden, mut missing) = (0_i64, 0);

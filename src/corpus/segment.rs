@@ -6,8 +6,7 @@
 //! that it took, with placeholders. Up to the compaction that closes the stretch every prompt is the recorded one; behind it the session goes on as if the agent had not compacted, so that a policy that fires late is seen to do so.
 //! What agents put in anew because they have compacted (Codex: its initial context) stays out then.
 
-use crate::policy::Plan;
-use crate::sim::{Conditions, watch};
+use crate::sim::Whole;
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
 use crate::transcript::{Image, Role};
 use std::borrow::Cow;
@@ -166,9 +165,7 @@ pub fn prompt_of(call: &CallRow) -> Option<u64> {
 
 /// Brings the hidden part of each call in line with its recorded prompt, up to the closing call.
 fn anchor(part: &mut Trace, closing: usize) {
-    let mut visible = Vec::with_capacity(part.calls.len());
-    // The loop itself tells what stands in the context where no policy does anything.
-    watch(part, &Plan::default(), &Conditions::endless(), &mut |context| visible.push(context.recorded()));
+    let visible = Whole::of(part).visible;
     let mut hidden = part.calls.first().map_or(0, |call| call.hidden);
     let mut missing = 0;
     for (index, (call, visible)) in part.calls.iter_mut().zip(visible).enumerate() {

@@ -4,8 +4,7 @@ use super::replay::Replay;
 use crate::corpus::Corpus;
 use crate::cost::{Bills, Calibration, Check, Split, Tariff, bills, check, splits};
 use crate::list::List;
-use crate::policy::Plan;
-use crate::sim::{Conditions, simulate};
+use crate::sim::Whole;
 use crate::trace::{Trace, WholePrompt};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -50,7 +49,7 @@ fn whole(trace: &Trace) -> Cow<'_, [WholePrompt]> {
     if trace.whole.len() == trace.calls.len() {
         return Cow::Borrowed(&trace.whole);
     }
-    simulate(trace, &Plan::default(), &Conditions::endless()).whole_prompts().collect()
+    Whole::of(trace).prompts.into()
 }
 
 /// What the modelled cache makes of the first calls of all sessions together, of the second ones, and so on, under each of these policies.

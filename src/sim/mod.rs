@@ -44,6 +44,7 @@ mod talk;
 mod totals;
 mod uncut;
 mod warning;
+mod whole;
 mod window;
 
 pub use conditions::{Conditions, Guesses, Refetching};
@@ -59,3 +60,4 @@ pub use retention::{Broken, Category, Fate, Fates, Retention, fate};
 pub use run::{follow, simulate, watch, watch_anew};
 pub use summary::RecordedSummary;
 pub use totals::{AfterEnd, Carried, Refetches, Totals};
+pub use whole::Whole;

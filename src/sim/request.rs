@@ -3,6 +3,7 @@
 use super::window::{Views, Window};
 use crate::context::Sent;
 use crate::policy::{Mode, Plan};
+use crate::trace::CallRow;
 
 /// What is remembered of the requests that have gone out.
 #[derive(Clone, Default)]
@@ -14,16 +15,35 @@ pub(super) struct Requests {
     count: u32,
 }
 
-/// A request that was sent.
-#[derive(Clone)]
-struct Request {
+/// A request: what the next one is held against.
+#[derive(Clone, Copy)]
+pub(super) struct Request {
     hidden: u64,
     /// Actual tokens of all messages in the request, without hidden overhead.
     visible: u64,
     /// What the prompt lacked for reasons that the log does not tell: in this simulation, and as recorded.
     missing: u64,
     recorded_missing: u64,
-    actual: u64,
+    /// Tokens of the prompt.
+    pub actual: u64,
+}
+
+impl Request {
+    /// The request of a call with so many visible tokens, and so many in all.
+    pub fn of(call: Option<&CallRow>, visible: u64, actual: u64) -> Request {
+        let (hidden, recorded_missing) = call.map_or((0, 0), |call| (call.hidden, call.missing));
+        Request { hidden, visible, missing: (hidden + visible).saturating_sub(actual), recorded_missing, actual }
+    }
+
+    /// Tokens at the head of the prompt that stood the same in the request before, where so many visible ones did.
+    pub fn prefix(&self, last: &Request, visible: u64) -> u64 {
+        if visible == last.visible && self.recorded_missing <= last.recorded_missing {
+            // Nothing but new messages: the share of what is missing may be rounded otherwise than the last time.
+            return last.actual.min(self.actual);
+        }
+        let missing = self.missing.max(last.missing);
+        (self.hidden.min(last.hidden) + visible).saturating_sub(missing).min(self.actual).min(last.actual)
+    }
 }
 
 /// The messages at the head of a request that stood the same in the request before.
@@ -42,11 +62,7 @@ impl Requests {
             self.sent.truncate(head.messages);
             self.sent.extend(window.context.messages_as_sent(head.messages));
         }
-        let hidden = hidden(window);
-        let visible = window.context.size().actual.0;
-        let missing = (hidden + visible).saturating_sub(actual);
-        let recorded_missing = window.call.map_or(0, |call| call.missing);
-        self.last = Some(Request { hidden, visible, missing, recorded_missing, actual });
+        self.last = Some(Request::of(window.call, window.context.size().actual.0, actual));
         self.count += 1;
         window.context.sent(self.count);
         prefix
@@ -73,21 +89,8 @@ impl Requests {
 
     fn prefix_behind(&self, head: &Head, window: &Window<'_>) -> u64 {
         let Some(last) = &self.last else { return 0 };
-        let visible = head.actual;
-        let actual = window.actual();
-        let grown = window.call.is_some_and(|call| call.missing > last.recorded_missing);
-        if visible == last.visible && !grown {
-            // Nothing but new messages: the share of what is missing may be rounded otherwise than the last time.
-            return last.actual.min(actual);
-        }
-        let hidden = hidden(window);
-        let missing = (hidden + window.context.size().actual.0).saturating_sub(actual).max(last.missing);
-        (hidden.min(last.hidden) + visible).saturating_sub(missing).min(actual).min(last.actual)
+        Request::of(window.call, window.context.size().actual.0, window.actual()).prefix(last, head.actual)
     }
-}
-
-fn hidden(window: &Window<'_>) -> u64 {
-    window.call.map_or(0, |call| call.hidden)
 }
 
 /// Does the policy change contexts for a request or a turn alone?

@@ -6,9 +6,11 @@ use crate::made;
 use crate::support::shared;
 use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
-use ctxsim::corpus::{ReadSettings, read};
+use ctxsim::corpus::{ReadSettings, impose, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
-use ctxsim::sim::{Batch, CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, estimate_requests, simulate, watch, watch_anew};
+use ctxsim::sim::{
+    Batch, CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, Totals, Whole, estimate_requests, simulate, watch, watch_anew,
+};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Length, Role, Text, Trust, Usage};
 
@@ -181,6 +183,28 @@ fn compare_loop(step: usize, name: &str, trace: &Trace, plans: &[Plan], conditio
         assert_eq!(*together, alone, "{name}, setting {setting} of {}", trace.id);
     }
     (shared.runs, plans.len() as u64)
+}
+
+/// Prompts that are summed from a session's rows are those of a replay in which nothing is ever removed.
+fn compare_whole(trace: &Trace) {
+    let mut visible = Vec::new();
+    let replayed = watch(trace, &Plan::default(), &Conditions::endless(), &mut |context| visible.push(context.recorded()));
+    let prompts = replayed.whole_prompts().collect();
+    let Totals { prompt_tokens, anchored_tokens, .. } = replayed.totals;
+    assert_eq!(Whole::of(trace), Whole { prompts, visible, prompt_tokens, anchored_tokens }, "{}", trace.id);
+}
+
+#[test]
+fn whole_prompts_as_replayed() {
+    let mut random = Random(11);
+    (0..400).for_each(|_| compare_whole(&session(&mut random)));
+    let Some(folder) = shared() else { return };
+    let catalog = Catalog::builtin().unwrap();
+    let corpus = read(&[folder.join("transcripts").to_string_lossy().into_owned()], &ReadSettings::new(&catalog)).unwrap();
+    for trace in &corpus.traces {
+        compare_whole(trace);
+        compare_whole(&impose(trace, &|_| true));
+    }
 }
 
 #[test]
