@@ -6,7 +6,7 @@ use crate::estimate::Guess;
 use crate::transcript::Role;
 
 /// What has become of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// As recorded, or as ingestion left it.
     Whole,
@@ -126,7 +126,7 @@ pub struct Arrival {
 }
 
 /// What stands in an item's place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Replacement {
     /// Whether the item is masked or truncated from now on.
     pub state: State,

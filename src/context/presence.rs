@@ -1,7 +1,7 @@
 //! What becomes of a part of the log: whole, cut, masked, gone.
 
 /// How much of a text is left at its two ends, in bytes of the text as it was recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ends {
     /// Bytes left at the text's start.
     pub head: u32,

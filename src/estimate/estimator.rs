@@ -206,7 +206,7 @@ impl Default for Estimator {
 }
 
 /// What one part adds to its message's estimate: units that wait for the message's rounding, and tokens that are whole already.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Guess {
     /// Units that the message's rounding turns into tokens.
     pub units: u64,

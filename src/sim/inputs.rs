@@ -9,6 +9,7 @@ use crate::estimate::{Extent, Guess, Unit};
 use crate::policy::{Cut, Mask, Plan, Preview, Rule, Switch, Truncate, cut, own_text};
 use crate::trace::{Evidence, MessageRow, PartRow, Trace};
 use crate::transcript::Role;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -27,7 +28,21 @@ pub(super) struct Inputs<'a> {
 }
 
 /// What masks leave of the parts of a session, by rule and part: worked out when a rule first asks, for however many runs.
-type Masks = Vec<OnceCell<Vec<Option<Replacement>>>>;
+type Masks = Vec<OnceCell<Left>>;
+
+/// What a mask leaves of each part: most leave the same of most parts, so that each replacement is held once.
+#[derive(Default)]
+struct Left {
+    replacements: Vec<Replacement>,
+    /// By part the place of its replacement among them; none where nothing is replaced.
+    of: Vec<u32>,
+}
+
+impl Left {
+    fn get(&self, part: u32) -> Option<Replacement> {
+        self.replacements.get(*self.of.get(part as usize)? as usize).copied()
+    }
+}
 
 impl<'a> Inputs<'a> {
     /// The messages have been seen by the plan's limits.
@@ -98,8 +113,7 @@ impl<'a> Inputs<'a> {
 
     /// What a mask leaves of an item; `None` where it replaces nothing.
     pub fn masked(&self, context: &Context, index: usize, rule: &Rule, mask: &Mask, id: u32) -> Option<Replacement> {
-        let part = context.item(id)?.part? as usize;
-        let by = (*self.masks.get(index)?.get_or_init(|| self.left_by(mask)).get(part)?)?;
+        let by = self.masks.get(index)?.get_or_init(|| self.left_by(mask)).get(context.item(id)?.part?)?;
         self.masked_as(context, rule, id, by)
     }
 
@@ -120,13 +134,18 @@ impl<'a> Inputs<'a> {
     }
 
     /// What a mask leaves of each part of the session.
-    fn left_by(&self, mask: &Mask) -> Vec<Option<Replacement>> {
+    fn left_by(&self, mask: &Mask) -> Left {
         let marker = own_marker(mask);
-        let mut left = vec![None; self.trace.parts.len()];
+        let mut left = Left { replacements: Vec::new(), of: vec![u32::MAX; self.trace.parts.len()] };
+        let mut known: FxHashMap<Replacement, u32> = FxHashMap::default();
         for (message, row) in self.trace.messages.iter().enumerate() {
             for item in self.items(message as u32).iter() {
-                if let Some(slot) = item.part.and_then(|part| left.get_mut(part as usize)) {
-                    *slot = self.left_of(mask, &marker, item, row.role);
+                let slot = item.part.and_then(|part| left.of.get_mut(part as usize));
+                if let Some((slot, by)) = slot.zip(self.left_of(mask, &marker, item, row.role)) {
+                    *slot = *known.entry(by).or_insert_with(|| {
+                        left.replacements.push(by);
+                        left.replacements.len() as u32 - 1
+                    });
                 }
             }
         }
