@@ -2,6 +2,7 @@
 
 use super::cow_vec::CowVec;
 use super::item::{Arrival, Entry, Item, Replacement, State};
+use super::items::{Items, NONE};
 use super::prefix::{Prefix, Sent};
 use super::presence::Ends;
 use super::region::Region;
@@ -15,11 +16,11 @@ use rustc_hash::FxHashSet;
 pub struct Context {
     pub(super) estimator: Estimator,
     pub(super) entries: CowVec<Entry>,
-    pub(super) items: CowVec<Item>,
+    pub(super) items: Items,
     /// By item: the id of its message.
     pub(super) owners: CowVec<u32>,
-    /// The item of each part of the trace.
-    pub(super) places: CowVec<Option<u32>>,
+    /// The item of each part of the trace; [`NONE`] where it has none.
+    pub(super) places: CowVec<u32>,
     /// Live entries in prompt order; dead ones are swept out after each edit that removes.
     pub(super) order: Vec<u32>,
     pub(super) size: Size,
@@ -111,7 +112,7 @@ impl Context {
         self.edits += u64::from(place.is_some() || arrival.message.is_none());
         for item in items {
             self.note_place(&item);
-            self.items.push(item);
+            self.items.push(&item);
             self.owners.push(id);
         }
         let count = self.items.len() as u32 - first;
@@ -188,14 +189,14 @@ impl Context {
     /// Takes an item that is still there out of all sums, and changes it; hands back its entry.
     fn change(&mut self, item: u32, change: impl FnOnce(&mut Item)) -> Option<u32> {
         let owner = self.owner(item)?;
-        self.items.get(item as usize).filter(|slot| slot.state != State::Removed)?;
+        let mut slot = self.items.get(item).filter(|slot| slot.state != State::Removed)?;
         self.prefix.touch(owner, &self.order, &mut self.entries);
         self.edits += 1;
         self.changed.push(item);
         self.unaccount(item, owner);
-        let slot = self.items.get_mut(item as usize)?;
-        change(slot);
+        change(&mut slot);
         slot.by = self.acting;
+        self.items.put(item, &slot);
         Some(owner)
     }
 
@@ -212,7 +213,7 @@ impl Context {
             let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).copied() else { continue };
             self.changed.extend(entry.first..entry.first + entry.count);
             for item in entry.first..entry.first + entry.count {
-                if self.items.get(item as usize).is_some_and(|slot| slot.state != State::Removed) {
+                if self.items.get(item).is_some_and(|slot| slot.state != State::Removed) {
                     self.unaccount(item, *id);
                 }
             }
@@ -283,9 +284,7 @@ impl Context {
         for id in self.order.iter().rev() {
             let Some(entry) = self.entries.get(*id as usize) else { continue };
             let range = entry.first..entry.first + entry.count;
-            gone.extend(
-                range.filter(|item| self.items.get(*item as usize).is_some_and(|slot| slot.expires && slot.state != State::Removed)),
-            );
+            gone.extend(range.filter(|item| self.items.get(*item).is_some_and(|slot| slot.expires && slot.state != State::Removed)));
             // A turn that the policy has opened itself lies within one of the log.
             if entry.opens_turn && entry.message.is_some() {
                 break;
@@ -350,8 +349,8 @@ impl Context {
     }
 
     /// An item, whatever has become of it; `None` where there never was one.
-    pub fn item(&self, item: u32) -> Option<&Item> {
-        self.items.get(item as usize)
+    pub fn item(&self, item: u32) -> Option<Item> {
+        self.items.get(item)
     }
 
     /// The place in the order right after the last system message at the head.
@@ -419,12 +418,12 @@ impl Context {
     fn note_place(&mut self, item: &Item) {
         let Some(part) = item.part.map(|part| part as usize) else { return };
         while self.places.len() <= part {
-            self.places.push(None);
+            self.places.push(NONE);
         }
         let place = self.items.len() as u32;
         if let Some(known) = self.places.get_mut(part) {
-            self.changed.extend(known.is_some().then_some(place));
-            *known = Some(place);
+            self.changed.extend((*known != NONE).then_some(place));
+            *known = place;
         }
     }
 
@@ -435,7 +434,7 @@ impl Context {
 
     #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
     pub(super) fn account(&mut self, item: u32, owner: u32) {
-        let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
+        let (Some(slot), Some(entry)) = (self.items.get(item), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.plus(slot.guess);
         entry.end_units += u64::from(slot.end_units);
         entry.actual += slot.actual;
@@ -460,7 +459,7 @@ impl Context {
 
     #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
     pub(super) fn unaccount(&mut self, item: u32, owner: u32) {
-        let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
+        let (Some(slot), Some(entry)) = (self.items.get(item), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.less(slot.guess);
         entry.end_units -= u64::from(slot.end_units);
         entry.actual -= slot.actual;

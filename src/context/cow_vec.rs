@@ -19,7 +19,7 @@ impl<T> Default for CowVec<T> {
     }
 }
 
-impl<T: Copy> CowVec<T> {
+impl<T: Clone> CowVec<T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.full.len() * TOGETHER + self.rest.len()
@@ -32,8 +32,7 @@ impl<T: Copy> CowVec<T> {
         }
         self.rest.push(element);
         if self.rest.len() == TOGETHER {
-            self.full.push(Rc::from(self.rest.as_slice()));
-            self.rest.clear();
+            self.full.push(self.rest.drain(..).collect());
         }
     }
 

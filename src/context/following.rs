@@ -16,7 +16,7 @@ impl Context {
     pub fn keep_up(&mut self, other: &Context) -> std::ops::Range<u32> {
         let from = self.entries.len();
         for entry in (from..other.entries.len()).filter_map(|id| other.entries.get(id)) {
-            let items = (entry.first..entry.first + entry.count).filter_map(|item| other.item(item).copied());
+            let items = (entry.first..entry.first + entry.count).filter_map(|item| other.item(item));
             let arrival = Arrival {
                 message: entry.message,
                 role: entry.role,
@@ -43,8 +43,8 @@ impl Context {
             *slot = Entry { guess: Guess::default(), estimated: 0, end_units: 0, actual: 0, touched: self.prefix.request, ..*entry };
         }
         for index in entry.first..entry.first + entry.count {
-            let Some((slot, item)) = self.items.get_mut(index as usize).zip(other.item(index)) else { continue };
-            *slot = *item;
+            let Some(item) = other.item(index) else { continue };
+            self.items.put(index, &item);
             if item.state != State::Removed {
                 self.account(index, id);
             }

@@ -7,6 +7,7 @@ mod contents;
 mod cow_vec;
 mod following;
 mod item;
+mod items;
 mod parts;
 mod prefix;
 mod presence;

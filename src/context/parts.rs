@@ -2,6 +2,7 @@
 
 use super::contents::Context;
 use super::item::{Item, State};
+use super::items::NONE;
 use super::presence::Presence;
 
 impl Context {
@@ -9,7 +10,7 @@ impl Context {
     pub fn presence(&self, part: u32) -> Presence {
         let Some(item) = self.place(part) else { return Presence::Gone };
         let owner = self.owners.get(item as usize).and_then(|id| self.entry(*id));
-        match (owner, self.items.get(item as usize)) {
+        match (owner, self.items.get(item)) {
             (Some(entry), _) if !entry.live && entry.summarised => Presence::Summarised,
             (Some(entry), Some(slot)) if entry.live => match slot.state {
                 State::Whole => Presence::Whole,
@@ -23,7 +24,7 @@ impl Context {
 
     /// Actual tokens of what is left of a part of the log, its placeholder included.
     pub fn left_of(&self, part: u32) -> u64 {
-        let there = self.place(part).filter(|item| self.owner(*item).is_some()).and_then(|item| self.items.get(item as usize));
+        let there = self.place(part).filter(|item| self.owner(*item).is_some()).and_then(|item| self.items.get(item));
         there.map_or(0, |item| item.actual)
     }
 
@@ -36,7 +37,7 @@ impl Context {
     pub fn taken_by(&self, part: u32) -> Option<u32> {
         let item = self.place(part)?;
         let owner = *self.owners.get(item as usize)?;
-        self.entry(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item as usize)?.by, |entry| entry.by)
+        self.entry(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item)?.by, |entry| entry.by)
     }
 
     /// Removes whole messages whose content a summary takes over.
@@ -53,8 +54,8 @@ impl Context {
     pub fn supersede(&mut self, part: u32) {
         let Some(item) = self.place(part) else { return };
         let there = self.owner(item).is_some();
-        if let Some(slot) = self.items.get_mut(item as usize).filter(|slot| !slot.superseded && slot.state != State::Removed) {
-            slot.superseded = true;
+        if let Some(slot) = self.items.get(item).filter(|slot| !slot.superseded && slot.state != State::Removed) {
+            self.items.put(item, &Item { superseded: true, ..slot });
             self.dead += if there { slot.actual } else { 0 };
             self.superseded += u64::from(there && slot.state != State::Masked);
         }
@@ -66,9 +67,9 @@ impl Context {
     }
 
     /// What stands in the context for a part of the log, with its id; `None` where nothing does.
-    pub fn standing(&self, part: u32) -> Option<(u32, &Item)> {
+    pub fn standing(&self, part: u32) -> Option<(u32, Item)> {
         let id = self.place(part).filter(|item| self.owner(*item).is_some())?;
-        self.items.get(id as usize).filter(|item| item.state != State::Removed).map(|item| (id, item))
+        self.items.get(id).filter(|item| item.state != State::Removed).map(|item| (id, item))
     }
 
     /// Another item stands for a part of the log, and has from the beginning. What something later shows again still is. Hands back its id;
@@ -77,13 +78,13 @@ impl Context {
         let (item, superseded) = self.standing(part).map(|(id, item)| (id, item.superseded))?;
         let owner = self.owner(item)?;
         self.unaccount(item, owner);
-        *self.items.get_mut(item as usize)? = Item { superseded, ..by };
+        self.items.put(item, &Item { superseded, ..by });
         self.account(item, owner);
         self.re_estimate(owner);
         Some(item)
     }
 
     fn place(&self, part: u32) -> Option<u32> {
-        self.places.get(part as usize).copied().flatten()
+        self.places.get(part as usize).copied().filter(|item| *item != NONE)
     }
 }

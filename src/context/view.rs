@@ -75,8 +75,8 @@ impl Seen {
 }
 
 impl SeenItem {
-    fn of(id: u32, item: &Item) -> SeenItem {
-        let Item { region, tool, state, error, superseded, alone, guess, .. } = *item;
+    fn of(id: u32, item: Item) -> SeenItem {
+        let Item { region, tool, state, error, superseded, alone, guess, .. } = item;
         SeenItem { id, region, tool, state, error, superseded, alone, guess }
     }
 }
@@ -96,9 +96,8 @@ impl<'a> View<'a> {
     /// Items of a message that are still there.
     pub fn items(self, message: Seen) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
         let context = self.context;
-        (message.first..message.first + message.count).filter_map(move |id| {
-            context.items.get(id as usize).filter(|item| item.state != State::Removed).map(|item| SeenItem::of(id, item))
-        })
+        (message.first..message.first + message.count)
+            .filter_map(move |id| context.items.get(id).filter(|item| item.state != State::Removed).map(|item| SeenItem::of(id, item)))
     }
 
     /// One item, whatever has become of it; `None` where there is none of this id.

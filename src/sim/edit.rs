@@ -93,7 +93,7 @@ fn shorten_one(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, cut: Sho
     let Shortened { id, keeps, of, head } = cut;
     let Some(entry) = context.entry(id).copied() else { return };
     for item in entry.first..entry.first + entry.count {
-        let Some(old) = context.item(item).copied() else { continue };
+        let Some(old) = context.item(item) else { continue };
         if old.region == Region::Image {
             // Only texts stay of a message that is cut.
             context.remove_item(item);

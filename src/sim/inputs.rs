@@ -90,7 +90,7 @@ impl<'a> Inputs<'a> {
     /// What a cut leaves of an item.
     pub fn cut(&self, context: &Context, id: u32, cut: &Cut) -> Option<Replacement> {
         let item = context.item(id)?;
-        let by = cut_item(&self.gauge(), item, self.part(item.part?)?, cut, context.role_of(id)?);
+        let by = cut_item(&self.gauge(), &item, self.part(item.part?)?, cut, context.role_of(id)?);
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
         Some(by.replacement(ItemState::Truncated, ends))
@@ -120,7 +120,7 @@ impl<'a> Inputs<'a> {
     /// What a mask of a program's leaves of an item; `None` where it replaces nothing.
     pub fn masked_by(&self, context: &Context, rule: &Rule, mask: &Mask, id: u32) -> Option<Replacement> {
         let item = context.item(id)?;
-        let by = self.left_of(mask, &own_marker(mask), item, context.role_of(id)?)?;
+        let by = self.left_of(mask, &own_marker(mask), &item, context.role_of(id)?)?;
         self.masked_as(context, rule, id, by)
     }
 

@@ -104,7 +104,7 @@ impl KnownMessage {
         }
         let now = KnownMessage::of(context, self.id, entry);
         let is_new = |item: &&KnownItem| !self.items.contains(item);
-        let changed = now.items.iter().filter(is_new).filter_map(|known| Some(view.item(known.id, context.item(known.id)?)));
+        let changed = now.items.iter().filter(is_new).filter_map(|known| Some(view.item(known.id, &context.item(known.id)?)));
         let left = |item: &&KnownItem| !now.items.iter().any(|other| other.id == item.id);
         let news = Changed {
             id: self.id,
@@ -119,13 +119,13 @@ impl KnownMessage {
 }
 
 impl KnownItem {
-    fn of(id: u32, item: &Item) -> KnownItem {
+    fn of(id: u32, item: Item) -> KnownItem {
         KnownItem { id, state: item.state, superseded: item.superseded, alone: item.alone }
     }
 }
 
 /// The items of a message that are still there.
-fn items<'c>(context: &'c Context, entry: &Entry) -> impl Iterator<Item = (u32, &'c Item)> {
+fn items<'c>(context: &'c Context, entry: &Entry) -> impl Iterator<Item = (u32, Item)> + use<'c> {
     let there = |id: u32| Some((id, context.item(id).filter(|item| item.state != ItemState::Removed)?));
     (entry.first..entry.first + entry.count).filter_map(there)
 }
@@ -152,7 +152,7 @@ impl View<'_> {
             summary: entry.is_summary,
             unseen: entry.unseen,
             own: entry.message.is_none(),
-            items: items(context, entry).map(|(id, item)| self.item(id, item)).collect(),
+            items: items(context, entry).map(|(id, item)| self.item(id, &item)).collect(),
         }
     }
 

@@ -70,7 +70,7 @@ impl<'a> Probe<'a> {
     /// An item has been masked before.
     pub fn mask(&mut self, item: u32) {
         let context = &mut self.state.window.context;
-        if let Some(old) = context.item(item).cloned() {
+        if let Some(old) = context.item(item) {
             context.replace(item, old.replacement(ItemState::Masked, Ends::default()));
         }
     }

@@ -288,7 +288,7 @@ fn units_of(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, messa
     for item in messages.iter().filter_map(|message| context.entry(message.id)).flat_map(|entry| items_in(context, entry)) {
         let call = item.part.and_then(|part| inputs.part(part)?.answers);
         let with_its_call = call.and_then(|call| units.get_mut(*places.get(&call)?));
-        match (with_its_call, read_of_item(inputs, summarise, item)) {
+        match (with_its_call, read_of_item(inputs, summarise, &item)) {
             (Some(unit), tokens) => *unit += tokens,
             (None, 0) => {}
             (None, tokens) => {
@@ -302,7 +302,7 @@ fn units_of(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, messa
 
 /// What the summariser reads of these messages.
 fn read_by_summariser(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, messages: &[u32]) -> u64 {
-    items_of(context, messages).map(|item| read_of_item(inputs, summarise, item)).sum()
+    items_of(context, messages).map(|item| read_of_item(inputs, summarise, &item)).sum()
 }
 
 /// What the summariser reads of an item.
@@ -324,10 +324,10 @@ fn read_of_item(inputs: &Inputs<'_>, summarise: &Summarise, item: &Item) -> u64 
     if length > u64::from(cap) { item.actual.min(tokens * u64::from(cap) / length) } else { item.actual }
 }
 
-fn items_of<'c>(context: &'c Context, messages: &'c [u32]) -> impl Iterator<Item = &'c Item> {
+fn items_of<'c>(context: &'c Context, messages: &'c [u32]) -> impl Iterator<Item = Item> {
     messages.iter().filter_map(|id| context.entry(*id)).flat_map(|entry| items_in(context, entry))
 }
 
-fn items_in<'c>(context: &'c Context, entry: &Entry) -> impl Iterator<Item = &'c Item> {
+fn items_in<'c>(context: &'c Context, entry: &Entry) -> impl Iterator<Item = Item> + use<'c> {
     (entry.first..entry.first + entry.count).filter_map(|id| context.item(id))
 }

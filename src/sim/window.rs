@@ -182,7 +182,7 @@ impl<'a> Window<'a> {
         let stays = self.context.live().filter(|(_, entry)| entry.role != Role::System && !entry.is_summary);
         let items: Vec<u32> = stays.flat_map(|(_, entry)| entry.first..entry.first + entry.count).collect();
         for id in items {
-            let Some(item) = self.context.item(id).copied() else { continue };
+            let Some(item) = self.context.item(id) else { continue };
             match item.region {
                 Region::Image | Region::Thinking => self.context.remove_item(id),
                 Region::ToolResult if item.state != ItemState::Masked => {
