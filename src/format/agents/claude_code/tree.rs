@@ -21,7 +21,6 @@
 
 use crate::format::ground::Repeats;
 use crate::transcript::Role;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// What the log says of a record's parent.
@@ -60,6 +59,8 @@ struct Place {
     shown_as: u32,
     /// The nearest reply above it.
     reply: Option<u32>,
+    /// Of a reply its newest result, of a result the one before it of the same reply; itself where there is none.
+    result: u32,
 }
 
 /// The tree of one conversation. Messages are known by their index, replies by that of their original.
@@ -70,8 +71,6 @@ pub(super) struct Tree {
     /// The messages in the context, ascending.
     live: Vec<u32>,
     newest_reply: Option<u32>,
-    /// The results of each reply.
-    results: FxHashMap<u32, Vec<u32>>,
     chained: bool,
     repeats: Repeats,
 }
@@ -118,11 +117,11 @@ impl Tree {
     pub fn stand(&mut self, node: usize, index: usize, role: Role) {
         let Some(node) = self.nodes.get_mut(node) else { return };
         let index = index as u32;
-        self.places.push(Place { role, original: index, shown_as: index, reply: node.reply });
+        let answered = node.reply.filter(|_| role == Role::Tool).and_then(|reply| Some((reply, self.places.get_mut(reply as usize)?)));
+        let before = answered.map(|(reply, place)| (reply, std::mem::replace(&mut place.result, index)));
+        let result = before.filter(|(reply, before)| before != reply).map_or(index, |(_, before)| before);
+        self.places.push(Place { role, original: index, shown_as: index, reply: node.reply, result });
         self.live.push(index);
-        if let Some(reply) = node.reply.filter(|_| role == Role::Tool) {
-            self.results.entry(reply).or_default().push(index);
-        }
         if node.messages.is_empty() {
             node.messages = index..index + 1;
         } else if node.messages.end == index {
@@ -149,7 +148,7 @@ impl Tree {
         let (original, index) = (original as u32, index as u32);
         place.shown_as = index;
         let (role, reply) = (place.role, place.reply);
-        self.places.push(Place { role, original, shown_as: index, reply });
+        self.places.push(Place { role, original, shown_as: index, reply, result: index });
         self.live.push(index);
         if role == Role::Assistant {
             self.newest_reply = Some(original);
@@ -183,6 +182,13 @@ impl Tree {
         &self.places[index as usize]
     }
 
+    /// The results of a reply, the newest first; none of other messages.
+    fn results(&self, reply: u32) -> impl Iterator<Item = u32> {
+        let before = |at: u32| Some(self.place(at).result).filter(|before| *before != at);
+        let newest = before(reply).filter(|_| self.place(reply).role == Role::Assistant);
+        std::iter::successors(newest, move |at| before(*at))
+    }
+
     fn is_live(&self, original: u32) -> bool {
         self.live.binary_search(&self.place(original).shown_as).is_ok()
     }
@@ -206,7 +212,7 @@ impl Tree {
             at = *parent;
         }
         // Each reply comes back with all its results, on the path or beside it.
-        let results: Vec<u32> = path.iter().filter_map(|index| self.results.get(index)).flatten().copied().collect();
+        let results: Vec<u32> = path.iter().flat_map(|index| self.results(*index)).collect();
         let allowed = self.repeats.allow(results.len(), records);
         path.extend(results);
         path.sort_unstable();
