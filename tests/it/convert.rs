@@ -52,7 +52,7 @@ fn sub_agents_are_left_out_where_that_is_asked() {
     };
     assert_eq!((converted("include"), converted("exclude")), ((16, 3, false), (13, 0, true)));
     // Nor is one of them said to be in no log at all.
-    let logs = String::from_utf8(ctxsim(&["convert", "transcripts/", "-o", "-"]).run().stdout).unwrap();
+    let logs = ctxsim(&["convert", "transcripts/", "-o", "-"]).stdout();
     let lines = logs.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let session = lines.filter(|line| line["parent"].is_string()).find_map(|line| Some(line["session"].as_str()?.to_owned())).unwrap();
     let explained = ctxsim(&["explain", &session, "transcripts/", "-p", "pi", "--subagents", "exclude"]).code(2);
