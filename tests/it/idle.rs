@@ -5,6 +5,7 @@ use crate::support::{ctxsim, files, scripted, shared};
 use ctxsim::corpus::Corpus;
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::idle::{Idle, Remedy, Spent, idle};
+use ctxsim::report::chart::{Drawing, Material, by_name};
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -174,4 +175,39 @@ fn an_independent_script_comes_to_the_same_tables() {
             assert!((one - other).abs() <= 1e-6 * other + 100.0, "{mine:?}, {theirs:?}");
         }
     }
+}
+
+/// Lines and title are of one model: that with most pauses, at its prices, with the median of its own contexts.
+#[test]
+fn the_chart_of_pauses_is_of_one_model() {
+    let pauses = |model: &'static str, tokens: &[u64]| {
+        let log = |tokens: &u64| {
+            let mut log = Log::new(model);
+            log.user(0).says(0, *tokens).user(12 * 60).says(0, *tokens);
+            log
+        };
+        tokens.iter().map(log).collect::<Vec<Log>>()
+    };
+    let logs = [pauses("claude-haiku-4-5", &[120_000, 130_000, 140_000]), pauses("claude-opus-4-6", &[600_000, 700_000])].concat();
+    let (chart, point) = written(&logs, |corpus, tariff| {
+        let found = idle(corpus, tariff);
+        let chart = by_name("pauses").unwrap().chart(&Material { idle: Some(&found), ..Material::of(corpus) }).unwrap();
+        (chart, found.break_even.into_iter().next().unwrap())
+    });
+    assert_eq!((point.model.as_str(), point.typical.tokens), ("claude-haiku-4-5", 130_000));
+    assert!(
+        chart.title.starts_with("claude-haiku-4-5: ") && chart.subtitle.contains(": 130k tokens in a"),
+        "{} {}",
+        chart.title,
+        chart.subtitle
+    );
+    let Drawing::Plot(plot) = &chart.drawing else { panic!() };
+    // At the end of the pause that the title names pings cost no more than going cold, and behind it they do.
+    let at = |name: &str, minutes: f64| {
+        let line = plot.series.iter().find(|series| series.name == name).unwrap();
+        line.points.iter().rev().find(|(x, _)| *x <= minutes).unwrap().1
+    };
+    let gap = point.gap.unwrap() as f64 / 60_000.0;
+    let [before, behind] = [gap, gap + 0.1].map(|minutes| (at("pings as they come due", minutes), at("do nothing", minutes)));
+    assert!(before.0 <= before.1 && behind.0 > behind.1, "{before:?} {behind:?}");
 }

@@ -3,7 +3,6 @@
 use super::document::{Axis, Drawing, Drawn, Form, Hue, Limit, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::idle::{Pause, Remedy};
-use crate::list::Arrange;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::span::{lifetime, span};
@@ -27,9 +26,7 @@ fn pauses(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let nothing = || NothingToDraw::Nothing("no log has times and a cache that promises a lifetime".to_owned());
     let idle = material.idle.ok_or_else(nothing)?;
     let point = idle.break_even.first().ok_or_else(nothing)?;
-    let mut here: Vec<&Pause> = idle.pauses.iter().filter(|pause| pause.lifetime == point.lifetime).collect();
-    here.arrange_by_key(|pause| (pause.tokens, pause.session, pause.place));
-    let typical = here.get(here.len().saturating_sub(1) / 2).copied().ok_or_else(nothing)?;
+    let typical = &point.typical;
     let reach = point.gap.unwrap_or(0).max(4 * typical.lifetime).saturating_mul(2);
     // Costs change right behind the moment at which a ping is due, and behind the end of the lifetime.
     let due = (1..).map(|ping| typical.interval().max(1).saturating_mul(ping)).take_while(|length| *length < reach);
@@ -44,16 +41,17 @@ fn pauses(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let limit = |name: String, millis: i64| Limit { name, hue: Hue::Limit, place: Place::Across(minutes(millis)) };
     let even = point.pings.zip(point.gap).map(|(pings, gap)| limit(format!("{}: {}", counted(pings, "ping"), span(gap)), gap));
     let kept = lifetime(typical.lifetime);
+    let model = &point.model;
     let title = match (point.gap, point.tokens) {
         (Some(gap), Some(tokens)) => {
-            format!("Pings pay in pauses up to {}, a compaction from {} tokens up", span(gap), three_digits(tokens))
+            format!("{model}: pings pay in pauses up to {}, a compaction from {} tokens up", span(gap), three_digits(tokens))
         }
-        _ => format!("What a pause costs with a {kept} cache"),
+        _ => format!("{model}: what a pause costs with a {kept} cache"),
     };
     Ok(Drawn {
         title,
         subtitle: format!(
-            "Cost above a warm cache, simulated for the median pause: {} tokens in a {kept} cache",
+            "Cost above a warm cache, simulated for the median pause of the model: {} tokens in a {kept} cache",
             three_digits(typical.tokens),
         ),
         drawing: Drawing::Plot(Plot {
