@@ -5,7 +5,7 @@ use super::window::MainModel;
 use crate::corpus::{Segment, prompt_of};
 use crate::policy::{Hook, Measure, Plan, Rule, Trigger};
 use crate::sim::Outcome;
-use crate::trace::{CompactionRow, PartKind, Trace};
+use crate::trace::{CallRow, CompactionRow, PartKind, Trace};
 use crate::transcript::CompactionKind;
 
 /// Why an event is no hit, where the log shows it. Sizes are tokens.
@@ -179,7 +179,7 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     let Some(row) = case.row.filter(|_| case.kind == CompactionKind::Compact) else {
         return (Verdict::Missed, Reason::OtherSelection);
     };
-    let before = case.trace.calls.iter().rfind(|call| call.message < row.before);
+    let before = last_before(case.trace, row);
     if before.is_some_and(|call| !case.main.made(call)) || predicted.is_some_and(|event| !case.may_be_false(event)) {
         return (Verdict::Untested, Reason::OtherModel);
     }
@@ -273,7 +273,7 @@ impl Case<'_> {
     /// Does the last reply before the event call a tool that nothing answers in the log?
     fn lacks_result(&self, row: &CompactionRow) -> bool {
         let trace = self.trace;
-        let Some(call) = trace.calls.iter().rev().find(|call| call.message < row.before) else { return false };
+        let Some(call) = last_before(trace, row) else { return false };
         let count = |message: u32, kind: PartKind| {
             let parts = trace.messages.get(message as usize).map(|row| trace.parts_of(row)).unwrap_or_default();
             parts.iter().filter(|part| part.kind == kind).count()
@@ -348,6 +348,11 @@ fn limit(plan: &Plan) -> Option<u64> {
 
 fn measure(plan: &Plan) -> Option<Measure> {
     levels(plan).map(|level| level.of.measure()).next()
+}
+
+/// The last call before a recorded event.
+fn last_before<'a>(trace: &'a Trace, row: &CompactionRow) -> Option<&'a CallRow> {
+    trace.calls.get(trace.first_call_behind(row).checked_sub(1)?)
 }
 
 /// What the policy's trigger saw at a recorded event, by recorded usage: the last call before it and, for a trigger that counts them, the

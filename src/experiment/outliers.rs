@@ -27,7 +27,8 @@ pub struct UsageOutlier {
 /// The reports of a session that stand out, in the order of its calls. Agents that compact by what is reported compact too early there.
 pub fn usage_outliers(trace: &Trace) -> Vec<UsageOutlier> {
     let usage: Vec<_> = trace.calls.iter().enumerate().filter_map(|(call, row)| Some((call, row.message, row.usage?))).collect();
-    let compacted = |from: u32, to: u32| trace.compactions.iter().any(|event| event.before > from && event.before <= to);
+    let compactions = |to: u32| trace.compactions.partition_point(|event| event.before <= to);
+    let compacted = |from: u32, to: u32| compactions(from) < compactions(to);
     let mut found = Vec::new();
     for (place, (call, message, here)) in usage.iter().enumerate().skip(1) {
         let Some((_, before_message, before)) = usage.get(place - 1) else { continue };

@@ -174,9 +174,11 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
 /// came to was below the limit, or it would have compacted there. No window is smaller than what it held.
 fn implied(trace: &Trace, main: &MainModel, day: Option<&str>, filled: u64) -> Option<u64> {
     let automatic = |row: &&CompactionRow| row.automatic == Some(true) && row.kind == CompactionKind::Compact && !row.copy;
+    // Once for all of them: a session may compact at every call.
+    let used: Vec<&CallRow> = trace.calls.iter().filter(|call| call.usage.is_some()).collect();
     let below = |row: &CompactionRow| {
-        let calls = trace.calls.iter().filter(|call| call.message < row.before && call.usage.is_some());
-        let usage = calls.rev().nth(1).filter(|call| main.made(call))?.usage?;
+        let before = used.partition_point(|call| call.message < row.before);
+        let usage = used.get(before.checked_sub(2)?).filter(|call| main.made(call))?.usage?;
         Some(usage.prompt + usage.output)
     };
     let largest = trace.compactions.iter().filter(automatic).filter_map(below).max()?;

@@ -20,21 +20,23 @@ fn write_session(path: &Path, text: &str, times: usize) {
     std::fs::write(path, lines).expect("written");
 }
 
+const REPLAY: [&str; 4] = ["replay", "--policy", "codex", "--quiet"];
+
 fn replay(path: &Path) -> Child {
-    let mut command = ctxsim(&["replay", "--policy", "codex", "--quiet"]).args([path]).command();
+    let mut command = ctxsim(&REPLAY).args([path]).command();
     command.stdout(Stdio::null()).spawn().expect("the program starts")
 }
 
-fn time(path: &Path) -> Duration {
+fn time(words: &[&str], path: &Path) -> Duration {
     let start = Instant::now();
-    assert!(replay(path).wait().expect("it ends").success());
+    ctxsim(words).args([path]).code(0);
     start.elapsed()
 }
 
 /// Does the longer of two logs take eight times as long? What comes near is measured thrice.
-fn is_eightfold(long: &Path, short: &Path) -> bool {
-    let fastest = |path: &Path| (0..3).map(|_| time(path)).min().expect("three runs");
-    time(long) >= time(short) * 5 && fastest(long) >= fastest(short) * 8
+fn is_eightfold(words: &[&str], long: &Path, short: &Path) -> bool {
+    let fastest = |path: &Path| (0..3).map(|_| time(words, path)).min().expect("three runs");
+    time(words, long) >= time(words, short) * 5 && fastest(long) >= fastest(short) * 8
 }
 
 /// The most memory that the program held, in KiB; `None` where the system does not tell.
@@ -95,12 +97,34 @@ fn time_grows_as_the_logs_do() {
     for (name, text, few, many) in cases {
         write_session(&short, &text, few);
         write_session(&long, &text, many);
-        assert!(!is_eightfold(&long, &short), "{name}");
+        assert!(!is_eightfold(&REPLAY, &long, &short), "{name}");
     }
     for text in ["-", " ", "\t", "中", "a"] {
         write_session(&short, &text.repeat(500_000), 1);
         write_session(&long, &text.repeat(2_000_000), 1);
-        assert!(!is_eightfold(&long, &short), "{text:?}");
+        assert!(!is_eightfold(&REPLAY, &long, &short), "{text:?}");
+    }
+}
+
+/// A session that compacts after every reply.
+#[test]
+fn time_grows_as_the_compactions_do() {
+    let folder = tempfile::tempdir().expect("folder");
+    let written = |name: &str, times: usize| {
+        let mut lines = String::from("{\"ctxsim\":\"native/1\",\"session\":\"s\",\"model\":\"gpt-5\"}\n");
+        for id in 0..times {
+            writeln!(lines, "{{\"role\":\"user\",\"id\":\"u{id}\",\"text\":\"q {id}\"}}").expect("a string");
+            lines += "{\"role\":\"assistant\",\"text\":\"a\",\"usage\":{\"prompt\":100,\"output\":2}}\n";
+            let compaction = format!("{{\"kind\":\"compact\",\"automatic\":true,\"summary\":\"s\",\"kept_from\":\"u{id}\"}}");
+            writeln!(lines, "{{\"compaction\":{compaction}}}").expect("a string");
+        }
+        let path = folder.path().join(name);
+        std::fs::write(&path, lines).expect("written");
+        path
+    };
+    let (short, long) = (written("short.jsonl", 10_000), written("long.jsonl", 40_000));
+    for words in [&["replay", "-p", "none", "-q"][..], &["explain", "-q"], &["idle", "-q"], &["drift", "-q"]] {
+        assert!(!is_eightfold(words, &long, &short), "{words:?}");
     }
 }
 

@@ -82,9 +82,9 @@ impl<'a> Since<'a> {
     }
 
     fn rewritten(&self) -> bool {
-        let here = self.from + 1..=self.to;
+        let compactions = |to: u32| self.trace.compactions.partition_point(|event| event.before <= to);
         let went_back = |row: &MessageRow| row.rewind.is_some();
-        self.trace.compactions.iter().any(|event| here.contains(&event.before))
+        compactions(self.from) < compactions(self.to)
             || self.between().iter().any(went_back)
             || self.trace.messages.get(self.to as usize).is_some_and(went_back)
     }

@@ -157,7 +157,7 @@ fn left_by_compactions(trace: &Trace) -> Vec<(u64, u64)> {
     let compactions = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact && !event.copy);
     let mut seen = BTreeSet::new();
     let sample = |event: &crate::trace::CompactionRow| {
-        let next = trace.calls.iter().position(|call| call.message >= event.before)?;
+        let next = trace.first_call_behind(event);
         let prompt = crate::corpus::prompt_of(trace.calls.get(next)?)?;
         let written = event.usage.map(|usage| usage.output).filter(|output| *output > 0);
         Some((next, (prompt, written.or(event.summary_tokens)?)))

@@ -6,6 +6,7 @@ use crate::report::words::{grouped, three_digits};
 use crate::sim::{EventKind, Outcome};
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
+use std::collections::BTreeMap;
 
 /// Columns at most: with what stands in front of them they fit the narrowest page.
 const WIDE: usize = 48;
@@ -44,11 +45,9 @@ pub(super) fn picture(trace: &Trace, outcome: &Outcome) -> Option<Section> {
         let of = |column: usize| (column * each..(column + 1) * each).filter_map(mark).max_by_key(|letter| rank(*letter)).unwrap_or(' ');
         (0..bars.len()).map(of).collect()
     };
-    let simulated = marks(&|call| done(outcome, call));
-    let recorded = marks(&|call| {
-        let here = |row: &&CompactionRow| !row.copy && trace.first_call_behind(row) == call;
-        trace.compactions.iter().find(here).map(|row| if row.kind == CompactionKind::Compact { 'C' } else { 'p' })
-    });
+    let (done, happened) = (done(outcome), happened(trace));
+    let simulated = marks(&|call| done.get(&call).copied());
+    let recorded = marks(&|call| happened.get(&call).copied());
     for (front, letters) in [("simulated", simulated), ("recorded", recorded)] {
         lines.extend((!letters.trim().is_empty()).then(|| line(front, letters)));
     }
@@ -64,16 +63,28 @@ pub(super) fn picture(trace: &Trace, outcome: &Outcome) -> Option<Section> {
     Some(Section { title: String::new(), body: Body::Code("text", format!("Context, simulated{legend}\n{text}")) })
 }
 
-/// What the policy did at a call, or the provider.
-fn done(outcome: &Outcome, call: usize) -> Option<char> {
-    let refused = outcome.calls.get(call).is_some_and(|row| row.refused > 0).then_some('x');
+/// What the policy did at each call, or the provider.
+fn done(outcome: &Outcome) -> BTreeMap<usize, char> {
     let mark = |kind: EventKind| match kind {
         EventKind::Compact | EventKind::Reset => Some('C'),
         EventKind::Prune | EventKind::Drop => Some('p'),
         _ => None,
     };
-    let events = outcome.events.iter().filter(|event| event.call as usize == call).filter_map(|event| mark(event.kind));
-    events.chain(refused).max_by_key(|letter| rank(*letter))
+    let events = outcome.events.iter().filter_map(|event| Some((event.call as usize, mark(event.kind)?)));
+    let refused = outcome.calls.iter().enumerate().filter(|(_, row)| row.refused > 0).map(|(call, _)| (call, 'x'));
+    let mut done: BTreeMap<usize, char> = BTreeMap::new();
+    for (call, letter) in events.chain(refused) {
+        let known = done.entry(call).or_insert(letter);
+        *known = std::cmp::max_by_key(*known, letter, |letter| rank(*letter));
+    }
+    done
+}
+
+/// What the recording agent did before each call: the first of several events.
+fn happened(trace: &Trace) -> BTreeMap<usize, char> {
+    let events = trace.compactions.iter().filter(|row| !row.copy);
+    let mark = |row: &CompactionRow| if row.kind == CompactionKind::Compact { 'C' } else { 'p' };
+    events.rev().map(|row| (trace.first_call_behind(row), mark(row))).collect()
 }
 
 /// Of several marks in one column the one that tells most is shown.
