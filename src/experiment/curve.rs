@@ -43,7 +43,7 @@ pub struct Point {
     pub retained: u64,
     /// References whose source is among these.
     pub kept: u64,
-    /// The interval of the share of them, in millionths; Wilson's where none or all are kept. Absent with fewer than two clusters of sessions.
+    /// The interval of the share of them, in millionths, which falls nowhere as `retained` grows. Absent with fewer than two clusters of sessions.
     pub band: Option<(u64, u64)>,
 }
 
@@ -95,8 +95,25 @@ pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
         let millionths = |share: f64| (share.clamp(0.0, 1.0) * 1e6).round() as u64;
         Some((millionths(estimate.low), millionths(estimate.high)))
     };
-    let points = grid.iter().take(shown).map(|limit| Point { retained: *limit, kept: kept(*limit), band: band(*limit) });
+    let mut bands: Vec<Option<(u64, u64)>> = grid.iter().take(shown).map(|limit| band(*limit)).collect();
+    rise(&mut bands);
+    let points = grid.iter().zip(bands).map(|(limit, band)| Point { retained: *limit, kept: kept(*limit), band });
     Curve { references, sessions, points: points.collect(), knee: knee(&all, axis) }
+}
+
+/// Widens bands where one of a larger limit reaches lower, or one of a smaller limit higher: more kept is never less kept. Where one cluster alone loses
+/// something, or keeps something, draws leave it out too often, and Wilson's interval beside them says how far the share may lie.
+fn rise(bands: &mut [Option<(u64, u64)>]) {
+    let mut highest = 0;
+    for (_, high) in bands.iter_mut().flatten() {
+        highest = highest.max(*high);
+        *high = highest;
+    }
+    let mut lowest = u64::MAX;
+    for (low, _) in bands.iter_mut().flatten().rev() {
+        lowest = lowest.min(*low);
+        *low = lowest;
+    }
 }
 
 /// How many of these distances a limit keeps, of how many; what crosses a line of tokens stays.

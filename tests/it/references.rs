@@ -11,7 +11,7 @@ use ctxsim::measure::{self, Content, Definition, Kinds, Measure, Recall, TextSca
 use ctxsim::policy::{Facts, Plan, Policy};
 use ctxsim::sim::hindsight::{Lookahead, costs};
 use ctxsim::sim::{Conditions, Guesses, Refetching, in_hindsight, simulate};
-use ctxsim::statistics::wilson;
+use ctxsim::statistics::{Chance, wilson};
 use ctxsim::trace::{Evidence, PartKind, Trace};
 use ctxsim::transcript::Scale;
 use std::collections::BTreeMap;
@@ -327,21 +327,25 @@ fn what_is_not_wanted_is_not_measured() {
     assert_eq!(weigh(Wanted::SIZES, "[1, 2, 3, {\"a\": \"b\"}]").kind, Default::default());
 }
 
-/// Ten sessions with a reference each, from 1,000 to 10,000 tokens back: bounds lie within what was seen, and "all of them" is as sure as ten cases are.
-#[test]
-fn distances_have_intervals() {
-    let distance = |place: usize| Distance {
-        session: place,
-        cluster: place,
+fn distance(session: usize, tokens: u64) -> Distance {
+    Distance {
+        session,
+        cluster: session,
         kind: Evidence::Line,
         result: true,
         tool: None,
         source_tokens: 1,
-        tokens: (place as u64 + 1) * 1_000,
+        tokens,
         output_tokens: 0,
         messages: 1,
         results: 1,
-    };
+    }
+}
+
+/// Ten sessions with a reference each, from 1,000 to 10,000 tokens back: bounds lie within what was seen, and "all of them" is as sure as ten cases are.
+#[test]
+fn distances_have_intervals() {
+    let distance = |place: usize| distance(place, (place as u64 + 1) * 1_000);
     let all: Vec<Distance> = (0..10).map(distance).collect();
     let all: Vec<&Distance> = all.iter().collect();
     let [most, half] = quantiles(&all, Axis::Tokens, [90, 50]).unwrap();
@@ -350,4 +354,37 @@ fn distances_have_intervals() {
     assert!(quantiles(&all[..1], Axis::Tokens, [90]).is_none());
     let last = *curve(&all, Axis::Tokens).points.last().unwrap();
     assert_eq!((last.retained, last.kept, last.band), (10_000, 10, wilson(10, 10)));
+}
+
+/// Sessions whose references reach as far back as their session does, some of them a hundred times as far as others: the bands of 100 corpora hold the share
+/// of all sessions in nine of ten, and rise as shares do.
+#[test]
+fn bands_of_the_curve_rise_and_hold_what_all_sessions_keep() {
+    let mut chance = Chance::new(11);
+    let session = |session: usize, chance: &mut Chance| {
+        let (far, references) = (1_000 << chance.below(7), 2 + chance.below(12));
+        (0..references).map(|_| distance(session, chance.below(far * 2) as u64)).collect::<Vec<Distance>>()
+    };
+    let all: Vec<Vec<Distance>> = (0..20_000).map(|place| session(place, &mut chance)).collect();
+    let whole: Vec<&Distance> = all.iter().flatten().collect();
+    let share = |limit: u64| {
+        let kept = whole.iter().filter(|distance| distance.tokens <= limit).count() as u64;
+        kept * 1_000_000 / whole.len() as u64
+    };
+    for clusters in [6, 30] {
+        let mut held: BTreeMap<u64, [u32; 2]> = BTreeMap::new();
+        for _ in 0..100 {
+            let drawn: Vec<Distance> = (0..clusters).flat_map(|_| all[chance.below(all.len())].clone()).collect();
+            let curve = curve(&drawn.iter().collect::<Vec<&Distance>>(), Axis::Tokens);
+            let bands: Vec<(u64, u64)> = curve.points.iter().filter_map(|point| point.band).collect();
+            assert!(bands.is_sorted_by(|one, next| one.0 <= next.0 && one.1 <= next.1), "{curve:?}");
+            for point in &curve.points {
+                let (low, high) = point.band.unwrap();
+                let [holds, of] = held.entry(point.retained).or_default();
+                *holds += u32::from((low..=high).contains(&share(point.retained)));
+                *of += 1;
+            }
+        }
+        assert!(held.values().all(|[holds, of]| holds * 100 >= of * 86), "{clusters}: {held:?}");
+    }
 }
