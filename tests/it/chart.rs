@@ -14,7 +14,7 @@ use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
 use ctxsim::report::chart::{
-    Axis, Chart, Drawing, Form, Hue, KINDS, Life, Limit, Marks, Material, Named, Place, Plot, Quantity, Series, Symbol, by_name,
+    Axis, Chart, Drawing, Form, Hue, KINDS, Life, Limit, Marks, Material, Named, Place, Plot, Quantity, Scale, Series, Symbol, by_name,
 };
 use ctxsim::report::{Baselines, Billed, Body, Provenance, Swept, Table, curve};
 use std::fs;
@@ -412,4 +412,19 @@ fn what_cannot_be_drawn_is_said() {
     let listed = ctxsim(folder.path(), &["list"]).stdout();
     let named = |kind: &str| listed.lines().any(|line| line.split_whitespace().next() == Some(kind));
     assert!(KINDS.iter().all(|kind| named(kind.name)), "{listed}");
+}
+
+/// Values that span more than forty times the smallest stand on a logarithmic axis, others on an even one, as a value of 0 does.
+#[test]
+fn a_wide_range_of_settings_has_a_logarithmic_axis() {
+    let catalog = Catalog::builtin().unwrap();
+    let corpus = samples(&catalog);
+    let scale = |vary: &str| {
+        let chart = swept(Material::of(&corpus), &ReplaySettings::new(&catalog), &[vary], "sweep");
+        let Drawing::Plot(plot) = chart.drawing else { panic!() };
+        plot.x.scale
+    };
+    assert_eq!(scale("prune_protect=500,5k,80k"), Scale::Logarithmic);
+    assert_eq!(scale("prune_protect=10k,20k,80k"), Scale::Even);
+    assert_eq!(scale("prune_protect=0,5k,80k"), Scale::Even);
 }

@@ -4,15 +4,12 @@ use super::context::short_tokens;
 use super::document::{Axis, BarRow, Bars, Drawing, Drawn, Hue, NothingToDraw, Quantity, Scale};
 use super::few::{ROWS, few, told_apart};
 use super::kind::{Kind, Material, Need};
-use super::range::{quarters, row};
+use super::range::{quarters, row, spread};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::words::grouped;
-
-/// From this ratio of the largest to the smallest peak on the axis is a logarithmic one.
-const WIDE: u64 = 40;
 
 /// Distribution of the sessions' peak context.
 pub const PEAKS: Kind = Kind {
@@ -52,7 +49,7 @@ fn peaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let (Some(least), Some(most)) = (peaks.iter().min(), peaks.iter().max()) else {
         return Err(NothingToDraw::Nothing("no session has a call".to_owned()));
     };
-    let scale = if *most > least.saturating_mul(WIDE) { Scale::Logarithmic } else { Scale::Even };
+    let scale = spread(*least as f64, *most as f64);
     let from = if scale == Scale::Even { Some(0.0) } else { None };
     let how = "A box holds the middle half of the sessions, the thick stroke is the middle one.";
     Ok(Drawn {

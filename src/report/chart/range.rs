@@ -1,10 +1,18 @@
-//! Rows that show how values are spread.
+//! How values are spread: rows that show it, and the axis that it takes.
 
-use super::document::{Bar, BarRow, Hue};
+use super::document::{Bar, BarRow, Hue, Scale};
 use crate::statistics::quantile;
 
 /// So many single values are drawn at most.
 const SINGLES: usize = 60;
+
+/// Beyond this ratio of the largest to the smallest value the axis is a logarithmic one.
+const WIDE: f64 = 40.0;
+
+/// The scale of an axis from a smallest to a largest value. Below 1 a logarithmic one has no place.
+pub fn spread(least: f64, most: f64) -> Scale {
+    if least >= 1.0 && most > least * WIDE { Scale::Logarithmic } else { Scale::Even }
+}
 
 /// Lowest, first quarter, middle, third quarter, highest of some values; absent of none.
 pub fn quarters(values: &[f64]) -> Option<[f64; 5]> {

@@ -4,6 +4,7 @@ use super::document::{
     Axis, Drawing, Drawn, Form, HeatMap, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol,
 };
 use super::kind::{Kind, Material, Need};
+use super::range::spread;
 use crate::experiment::{Charges, Direction, Judgement, Measure, Row, Setting, Standing};
 use crate::list::Arrange;
 use crate::policy::number;
@@ -125,8 +126,11 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     });
     let marks = marked(swept, points);
     let notes = notes(all).into_iter().chain(ties(swept)).chain(without_star(&marks)).collect();
+    let lines = || gone.iter().chain(&series).flat_map(|series| &series.points);
+    let places = || lines().chain(marks.iter().flat_map(|marks| &marks.points)).map(|point| point.0);
+    let scale = spread(places().fold(f64::MAX, f64::min), places().fold(f64::MIN, f64::max));
     let plot = Plot {
-        x: Axis { from: None, ..Axis::of(param, Quantity::Number) },
+        x: Axis { scale, from: None, ..Axis::of(param, Quantity::Number) },
         y: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
         series: gone.into_iter().chain(series).collect(),
         limits: recorded.into_iter().collect(),
