@@ -172,3 +172,32 @@ fn a_trade_is_that_of_the_sweep() {
     assert_eq!(dots, of(&told, ["setting", "objective", "references_kept_share", "failed_sessions"]));
     assert!(dots.len() == 3 && dots.iter().any(|dot| dot[3] != "0"), "{dots:?}");
 }
+
+/// Sessions with and without recorded usage, and one without a call.
+fn partly_recorded() -> (tempfile::TempDir, Tables) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, prompt) in [("a", Some(1_000)), ("b", Some(3_000)), ("c", None)] {
+        let log = Native::new(json!({"session": name})).line(json!({"role": "user", "text": format!("hello {name}")}));
+        let usage = prompt.map(|prompt| json!({"prompt": prompt, "output": 5}));
+        log.line(json!({"role": "assistant", "text": "hi", "usage": usage})).write(folder.path(), &format!("{name}.jsonl"));
+    }
+    let alone = Native::new(json!({"session": "d"})).line(json!({"role": "user", "text": "nothing came"}));
+    alone.write(folder.path(), "d.jsonl");
+    (folder, Tables::builtin())
+}
+
+/// Charts of overflows count the sessions that have a call.
+#[test]
+fn sessions_without_a_call_are_not_counted() {
+    let (folder, tables) = partly_recorded();
+    let corpus = corpus(&tables.catalog, &[folder.path()]);
+    assert_eq!(corpus.traces.len(), 4);
+    for (window, titles) in [
+        (None, ["Without a policy no call of 3 sessions overflows", "No session hits the window under any of these policies"]),
+        (Some(2_000), ["Without a policy, 1 overflow in 1 of 3 sessions", "1 of 3 sessions hits the window without a policy"]),
+    ] {
+        let settings = ReplaySettings { window, ..ReplaySettings::new(&tables.catalog) };
+        let replays = replay(&corpus, &[Policy::load("none").unwrap()], &settings).unwrap();
+        assert_eq!(["overflows", "survival"].map(|kind| drawn(kind, &corpus, &replays).title), titles);
+    }
+}

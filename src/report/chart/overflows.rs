@@ -45,6 +45,7 @@ fn overflows(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         return Err(NothingToDraw::Nothing("no session has a call".to_owned()));
     }
     order.sort_unstable();
+    let with_calls = order.len() as u64;
     let left_out = order.len().saturating_sub(ROWS);
     let session = |(_, place): &(_, usize)| Some((corpus.traces.at(*place)?, replay.outcomes.at(*place)?));
     let sessions: Vec<(Cow<'_, Trace>, Cow<'_, Outcome>)> = order.iter().take(ROWS).filter_map(session).collect();
@@ -70,11 +71,11 @@ fn overflows(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let totals = &replay.totals;
     let under = capital(&under(replay));
     let compacted: Vec<(f64, f64)> = sessions.iter().enumerate().flat_map(|(row, (trace, _))| compacted(trace, row, each)).collect();
-    let of = format!("{} of {}", grouped(totals.overflowing_sessions), counted(totals.sessions, "session"));
+    let all = counted(with_calls, "session");
     Ok(Drawn {
         title: match totals.overflows {
-            0 => format!("{under} no call of {} overflows", counted(totals.sessions, "session")),
-            overflows => format!("{under}, {} in {of}", counted(overflows, "overflow")),
+            0 => format!("{under} no call of {all} overflows"),
+            overflows => format!("{under}, {} in {} of {all}", counted(overflows, "overflow"), grouped(totals.overflowing_sessions)),
         },
         subtitle: "How much of the largest prompt that the provider takes each call filled, simulated; sessions from the fullest down"
             .to_owned(),
