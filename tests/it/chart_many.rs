@@ -9,7 +9,7 @@ use ctxsim::experiment::{Replay, ReplaySettings, price, reads, replay};
 use ctxsim::policy::{Policy, presets};
 use ctxsim::render::chart::{Look, svg};
 use ctxsim::report::Cell;
-use ctxsim::report::chart::{Chart, Drawing, Form, Hue, Material, Series, by_name};
+use ctxsim::report::chart::{Bar, Chart, Drawing, Form, Hue, Material, Series, by_name};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -184,6 +184,27 @@ fn partly_recorded() -> (tempfile::TempDir, Tables) {
     let alone = Native::new(json!({"session": "d"})).line(json!({"role": "user", "text": "nothing came"}));
     alone.write(folder.path(), "d.jsonl");
     (folder, Tables::builtin())
+}
+
+/// What is recorded stands in the logs: a prompt that is estimated is in no row of that name.
+#[test]
+fn recorded_peaks_are_those_of_the_logs() {
+    let (folder, tables) = partly_recorded();
+    let corpus = corpus(&tables.catalog, &[folder.path()]);
+    let replays = replay(&corpus, &[Policy::load("none").unwrap()], &ReplaySettings::new(&tables.catalog)).unwrap();
+    let chart = drawn("peaks", &corpus, &replays);
+    let Drawing::Bars(bars) = &chart.drawing else { panic!() };
+    let singles = |row: usize| match &bars.rows[row].bar {
+        Bar::Range { singles, .. } => singles.clone(),
+        Bar::Stack(_) => Vec::new(),
+    };
+    assert_eq!((bars.rows[0].name.as_str(), singles(0)), ("recorded", vec![1_000.0, 3_000.0]));
+    assert_eq!(singles(1).len(), 3);
+    assert!(
+        chart.notes.contains(&"Not in the row `recorded`: 1 session whose log holds no size of a prompt.".to_owned()),
+        "{:?}",
+        chart.notes
+    );
 }
 
 /// Charts of overflows count the sessions that have a call.

@@ -9,7 +9,7 @@ use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Table, Unit};
 use crate::report::field::Fields;
-use crate::report::words::grouped;
+use crate::report::words::{counted, grouped};
 
 /// Distribution of the sessions' peak context.
 pub const PEAKS: Kind = Kind {
@@ -22,8 +22,8 @@ pub const PEAKS: Kind = Kind {
 
 fn peaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
-    let recorded: Vec<u64> =
-        corpus.traces.each().map(|trace| trace.sent.map_or_else(|| trace.largest_prompt(), |sent| sent.peak_tokens)).collect();
+    let recorded: Vec<u64> = corpus.traces.each().map(|trace| trace.largest_prompt()).collect();
+    let unrecorded = corpus.traces.each().filter(|trace| !trace.calls.is_empty() && trace.largest_prompt() == 0).count() as u64;
     let simulated = |replay: &Replay| replay.outcomes.each().map(|outcome| outcome.totals.peak_tokens).collect::<Vec<u64>>();
     let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| replay.totals.peak_tokens));
     let shown = told_apart(baselines, replays, &drawn);
@@ -51,6 +51,8 @@ fn peaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     };
     let scale = spread(*least as f64, *most as f64);
     let from = if scale == Scale::Even { Some(0.0) } else { None };
+    let unrecorded = (unrecorded > 0)
+        .then(|| format!("Not in the row `recorded`: {} whose log holds no size of a prompt.", counted(unrecorded, "session")));
     let how = "A box holds the middle half of the sessions, the thick stroke is the middle one.";
     Ok(Drawn {
         title: format!(
@@ -65,7 +67,7 @@ fn peaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
             limits: Vec::new(),
             key: Vec::new(),
         }),
-        notes: drawn.note("their largest context", "have a row").into_iter().chain([how.to_owned()]).collect(),
+        notes: drawn.note("their largest context", "have a row").into_iter().chain([how.to_owned()]).chain(unrecorded).collect(),
         data: data(corpus, &all),
     })
 }
