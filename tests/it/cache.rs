@@ -6,6 +6,8 @@ use ctxsim::catalog::{CacheRule, Hits};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::cache::{CacheReads, Cause, cache_reads};
+use ctxsim::render::chart::{Look, svg};
+use ctxsim::report::chart::{Drawing, Material, by_name};
 use ctxsim::transcript::Usage;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -410,4 +412,29 @@ fn the_screen_of_a_session_with_breaks() {
     assert_eq!(record["breaks"][0]["cost"], "4.218");
     assert_eq!(record["causes"]["start_at_turn"]["breaks"], 1);
     assert_eq!(run(&["cache", "s.jsonl", "--quiet", "--csv"]).lines().count(), 3);
+}
+
+/// Days that have no row each are told as weeks, and those as months: the chart leaves out no period.
+#[test]
+fn breaks_of_many_days_have_a_row_for_each_week_or_month() {
+    let rows = |days: i64, every: i64| {
+        let mut log = Log::new("claude-opus-4-6");
+        log.user(0).says(0, 100_000);
+        for _ in 0..days {
+            log.user(every * 86_400).says(0, 100_000);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        log.write(&folder.path().join("s.jsonl"));
+        with(&[folder.path().to_owned()], |corpus, tariff| {
+            let found = ctxsim::experiment::idle::idle(corpus, tariff);
+            let chart = by_name("breaks").unwrap().chart(&Material { idle: Some(&found), ..Material::of(corpus) }).unwrap();
+            assert!(!svg(&chart, Look::default()).contains("more rows"), "{days} every {every}");
+            let Drawing::Bars(bars) = chart.drawing else { panic!() };
+            bars.rows.into_iter().map(|row| row.name).collect::<Vec<String>>()
+        })
+    };
+    // The first session begins on a Monday.
+    assert_eq!((rows(24, 1).len(), rows(24, 1)[0].as_str()), (24, "2026-02-03"));
+    assert_eq!(rows(28, 1), ["week of 2026-02-02", "week of 2026-02-09", "week of 2026-02-16", "week of 2026-02-23", "week of 2026-03-02"]);
+    assert_eq!((rows(40, 7).len(), rows(40, 7)[0].as_str()), (10, "2026-02"));
 }

@@ -1,6 +1,7 @@
 //! Breaks of the recorded prompt cache over time, by cause.
 
 use super::document::{Axis, Bar, BarRow, Bars, Drawing, Drawn, Hue, NothingToDraw, Piece, Quantity};
+use super::few::ROWS;
 use super::kind::{Kind, Material, Need};
 use crate::experiment::cache::{CacheBreak, Cause, Reads};
 use crate::list::Arrange;
@@ -8,11 +9,10 @@ use crate::report::cache::{cause_name, day, money};
 use crate::report::document::{Cell, Column, Table, Unit};
 use crate::report::field::Fields;
 use crate::report::words::counted;
+use jiff::Span;
+use jiff::civil::Date;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// So many rows at the most: more days are told as months.
-const ROWS: usize = 31;
 
 /// So many causes have a colour of their own; the others share one.
 const CAUSES: usize = 5;
@@ -29,15 +29,37 @@ pub const BREAKS: Kind = Kind {
 /// Breaks of one cause in one period.
 type Sums<'a> = BTreeMap<(&'a str, Cause), Reads>;
 
+/// The name of the period that a day lies in.
+type Period = fn(&str) -> String;
+
+/// The shortest comes first. Of more periods than have a row the next longer ones are taken.
+const PERIODS: [Period; 3] = [str::to_owned, week, month];
+
+/// A week by its Monday.
+fn week(day: &str) -> String {
+    let monday = |date: Date| date.checked_sub(Span::new().days(date.weekday().to_monday_zero_offset())).ok();
+    day.parse().ok().and_then(monday).map_or_else(|| day.to_owned(), |monday| format!("week of {monday}"))
+}
+
+fn month(day: &str) -> String {
+    day.get(.."2026-01".len()).unwrap_or(day).to_owned()
+}
+
+fn year(day: &str) -> String {
+    day.get(.."2026".len()).unwrap_or(day).to_owned()
+}
+
 fn breaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let found = material.idle.map(|idle| &idle.reads);
     let of_each = found.into_iter().flat_map(|reads| &reads.breaks).map(|one| (day(one), one));
     let (all, left_out): (Vec<(String, &CacheBreak)>, Vec<_>) = of_each.partition(|(day, one)| !day.is_empty() && one.nano_usd.is_some());
-    let letters = if all.iter().map(|(day, _)| day).collect::<BTreeSet<_>>().len() > ROWS { "2026-01".len() } else { "2026-01-01".len() };
+    let names = |period: Period| all.iter().map(|(day, _)| period(day)).collect::<Vec<String>>();
+    let few = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() <= ROWS;
+    let names = PERIODS.into_iter().map(names).find(few).unwrap_or_else(|| names(year));
     let mut sums: Sums<'_> = BTreeMap::new();
     let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();
-    for (day, one) in &all {
-        *sums.entry((day.get(..letters).unwrap_or(day), one.cause)).or_default() += one.reads();
+    for ((_, one), period) in all.iter().zip(&names) {
+        *sums.entry((period, one.cause)).or_default() += one.reads();
         *causes.entry(one.cause).or_default() += one.nano_usd.unwrap_or(0);
     }
     let mut dearest: Vec<(Cause, u64)> = causes.into_iter().filter(|(_, nano_usd)| *nano_usd > 0).collect();
