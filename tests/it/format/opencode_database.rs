@@ -154,3 +154,26 @@ fn a_real_log_adds_to_its_database_and_stays_unmerged() {
     let (without_log, losses) = read_all(&database);
     assert_eq!((without_log.len(), losses.len()), (2, 0));
 }
+
+/// Where the temporary folder takes no copy of a database, the sentence names that folder.
+#[cfg(unix)]
+#[test]
+fn a_full_temporary_folder_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (database, place) = (unmerged(folder.path(), false), folder.path().join("temporary"));
+    fs::create_dir(&place).unwrap();
+    // A bound on the size of files stands for a full disk: both end a write.
+    let command = "trap '' XFSZ; ulimit -f 1; exec \"$0\" inspect \"$1\" --strict";
+    let ran = std::process::Command::new("sh")
+        .args(["-c", command, env!("CARGO_BIN_EXE_ctxsim"), database.to_str().unwrap()])
+        .env("TMPDIR", &place)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned() + &String::from_utf8_lossy(&ran.stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        !ran.status.success() && said.contains(&format!("the temporary folder {} has no room for its copy", place.display())),
+        "{said}"
+    );
+    assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+}

@@ -6,7 +6,7 @@
 use super::place::beside;
 use crate::reading;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
@@ -62,6 +62,18 @@ impl CopyFolder {
         }
     }
 
+    /// Copies what is read into a file of the folder: so many bytes. Where the folder is full, the error names it, for the log is not at fault.
+    pub fn take(&self, mut read: impl io::Read, name: &str) -> io::Result<u64> {
+        let copied = File::create(self.path().join(name)).and_then(|mut file| io::copy(&mut read, &mut file));
+        copied.map_err(|error| match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                let above = self.path().parent().unwrap_or(self.path());
+                io::Error::new(error.kind(), format!("the temporary folder {} has no room for its copy: {error}", above.display()))
+            }
+            _ => error,
+        })
+    }
+
     /// The path of the folder, which is removed with this value.
     pub fn path(&self) -> &Path {
         self.folder.path()
@@ -103,11 +115,11 @@ fn owner_of(_: &fs::Metadata) -> u32 {
 }
 
 /// Copies the content of a database or of a file beside it: the copy of a file that is read-only must be writable.
-pub fn copy(database: &Path, ending: &str, folder: &Path) -> io::Result<()> {
+pub fn copy(database: &Path, ending: &str, folder: &CopyFolder) -> io::Result<()> {
     let opened = if ending.is_empty() { reading::regular(database) } else { reading::beside(&beside(database, ending)) };
     match opened {
-        Ok(mut file) => io::copy(&mut file, &mut File::create(folder.join(format!("copy{ending}")))?).map(|_| ()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(file) => folder.take(file, &format!("copy{ending}")).map(|_| ()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
 }

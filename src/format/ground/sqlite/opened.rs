@@ -6,7 +6,7 @@ use super::place::{beside, has_magic};
 use crate::format::ground::source::{BROKEN_OFF, ReadError, Source};
 use crate::reading::{self, size};
 use rusqlite::{Connection, OpenFlags};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
@@ -76,7 +76,7 @@ impl Database {
             // A stream or a compressed file has no logs beside it.
             let folder = CopyFolder::new()?;
             let most = source.bounds().unpacked;
-            let copied = io::copy(&mut source.stream().take(most.saturating_add(1)), &mut File::create(folder.path().join("copy"))?)?;
+            let copied = folder.take(source.stream().take(most.saturating_add(1)), "copy")?;
             if copied > most {
                 return Err(ReadError::Damaged(format!("database of more than {} (--max-unpacked)", size(most))));
             }
@@ -95,7 +95,7 @@ impl Database {
         for last in (0..TRIES).map(|tried| tried + 1 == TRIES) {
             let before = stamp(&path);
             for ending in ENDINGS {
-                copy(&path, ending, folder.path())?;
+                copy(&path, ending, &folder)?;
             }
             if stamp(&path) == before {
                 break;
