@@ -3,6 +3,7 @@
 use super::escape::escape;
 use super::layout::{Block, Measured, blocks, least_width, shorten, width, wrap};
 use crate::report::{Better, Body, Cell, Column, Report, Section, Table, Unit, dollars, grouped, percent, short_dollars, three_digits};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr;
 
@@ -35,6 +36,21 @@ pub enum Emphasis {
     Plain,
     /// In bold letters, by terminal escapes.
     Bold,
+}
+
+/// So much is left of a word on a screen that is wider than its line.
+const WORD: usize = 40;
+
+impl Page {
+    /// A text as this page has it. On a screen a name that would take several lines is shortened: the answer has to stay on it.
+    fn words<'a>(&self, text: &'a str, width: usize) -> Cow<'a, str> {
+        let is_wide = |word: &str| word.len() > width && word.width() > width;
+        if self.figures == Figures::Exact || !text.split(' ').any(is_wide) {
+            return Cow::Borrowed(text);
+        }
+        let word = |word| if is_wide(word) { Cow::Owned(shorten(word, WORD.min(width))) } else { Cow::Borrowed(word) };
+        Cow::Owned(text.split(' ').map(word).collect::<Vec<_>>().join(" "))
+    }
 }
 
 /// The report as text.
@@ -103,7 +119,8 @@ pub(super) fn section(out: &mut String, section: &Section, page: Page, explained
 
 /// A paragraph, its later lines set in under the first.
 pub(super) fn paragraph(out: &mut String, text: &str, mark: &str, page: Page) {
-    for (place, line) in wrap(&escape(text), page.width.saturating_sub(mark.len())).iter().enumerate() {
+    let width = page.width.saturating_sub(mark.len());
+    for (place, line) in wrap(&page.words(&escape(text), width), width).iter().enumerate() {
         let indent = if place == 0 { mark.to_owned() } else { " ".repeat(mark.len()) };
         out.push_str(format!("{indent}{line}").trim_end());
         out.push('\n');
@@ -176,7 +193,7 @@ fn table(out: &mut String, table: &Table, page: Page) -> BTreeSet<usize> {
         for (row, cells) in cells.iter().enumerate() {
             let is_whole =
                 |column: usize| table.rows.get(row).and_then(|row| row.get(column)).is_some_and(|cell| matches!(cell, Cell::Name(_)));
-            self::row(out, table, block, cells, is_whole, |column| best.contains(&(row, column)));
+            self::row(out, page, table, block, cells, is_whole, |column| best.contains(&(row, column)));
         }
     }
     all.iter().take(shown).flat_map(|block| &block.columns).map(|(place, _)| *place).collect()
@@ -213,6 +230,7 @@ fn longest_word(cell: Option<&Cell>, text: Option<&String>) -> usize {
 /// settings that are to be typed again, are wrapped.
 fn row(
     out: &mut String,
+    page: Page,
     table: &Table,
     block: &Block,
     cells: &[String],
@@ -223,7 +241,7 @@ fn row(
         let text = cells.get(*place).map_or("", String::as_str);
         let column = table.columns.get(*place);
         let wraps = column.is_some_and(|column| column.unit == Unit::Prose) || is_whole(*place);
-        if wraps { wrap(text, *width) } else { vec![shorten(text, *width)] }
+        if wraps { wrap(&page.words(text, *width), *width) } else { vec![shorten(text, *width)] }
     });
     let wrapped: Vec<Vec<String>> = wrapped.collect();
     let lines = wrapped.iter().map(Vec::len).max().unwrap_or(0);

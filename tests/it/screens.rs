@@ -152,6 +152,26 @@ fn each_command_answers_within_thirty_lines() {
     }
 }
 
+/// A name that is longer than a line takes no more than one on any screen.
+#[test]
+fn long_names_leave_the_answer_on_the_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = folder.path().join("p.toml");
+    std::fs::write(&policy, format!("extends = \"opencode\"\nname = \"{}\"\n", "name".repeat(750))).unwrap();
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    for command in ["replay", "cost", "tune", "diff", "drift", "sweep"] {
+        let more: &[&str] = match command {
+            "diff" => &["-p", "none"],
+            "sweep" => &["--vary", "prune_protect=10k,40k"],
+            _ => &[],
+        };
+        let shown = shown_in(folder.path(), &[&[command, &logs.to_string_lossy(), "-q", "-p", "p.toml"][..], more].concat(), 80);
+        is_a_screen(command, &shown);
+        is_no_wider(command, &shown, 80);
+        assert!(shown.contains("namename…"), "{command}: {shown}");
+    }
+}
+
 /// What a screen says to type next is a command that does something, whatever lines it is broken into.
 #[test]
 fn what_to_type_next_can_be_typed() {
