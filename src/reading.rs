@@ -26,7 +26,7 @@ impl Default for Bounds {
     }
 }
 
-/// A file of settings, prices, a policy or a baseline holds no more bytes than this.
+/// A file of settings, prices or a policy holds no more bytes than this.
 const LARGEST_TEXT: u64 = 16 << 20;
 
 impl Bounds {
@@ -204,8 +204,12 @@ fn whole(stream: impl Read, most: u64) -> io::Result<String> {
     if text.len() as u64 > most {
         return Err(io::Error::other(format!("is larger than {}, which is the most that such a file may be", size(most))));
     }
+    // Editors of one system mark UTF-8 by these bytes, which are no part of the text.
+    text.drain(..if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 });
     Ok(text)
 }
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 const LINK: &str = "is a symbolic link beside a log, which is not followed";
 

@@ -13,7 +13,7 @@ use ctxsim::experiment::validate::{Index, IndexRow, Label, PairBy, Sides, Valida
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
 use ctxsim::reading::{name_of, path_of};
-use ctxsim::report::{counted, first_few};
+use ctxsim::report::{counted, first_few, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -171,12 +171,13 @@ impl Arms {
             return Err(named(format!("no row has {} `{unknown}`; there are {}", self.arm, known.join(", "))));
         }
         let folder = path.parent().unwrap_or(Path::new(""));
-        let is_count = |row: &&IndexRow| row.cell("compactions").is_empty() || row.cell("compactions").parse::<u64>().is_ok();
+        let is_count = |row: &&IndexRow| row.cell("compactions").is_empty() || row.cell("compactions").parse::<u32>().is_ok();
         if let Some(row) = index.rows.iter().find(|row| !is_count(row)) {
             return Err(named(format!(
-                "the row of `{}` counts `{}` compactions, which is no whole number",
+                "the row of `{}` counts `{}` compactions, which is no whole number up to {}",
                 row.file,
-                row.cell("compactions")
+                row.cell("compactions"),
+                grouped(u64::from(u32::MAX))
             )));
         }
         let mut read = |rows: Vec<&IndexRow>| -> Result<Labelled, Failure> {

@@ -234,8 +234,17 @@ fn an_index_names_arms_tasks_and_parameters() {
         (&1.into(), &"cannot be judged".into())
     );
     fs::write(folder.path().join("odd.tsv"), index.replace("word.jsonl\tt0\twide\t0", "word.jsonl\tt0\twide\t-3")).unwrap();
-    let odd = support::ctxsim(&["validate", "--index", "odd.tsv", "--arm", "limit", "--before", "none"]).within(folder.path()).code(2);
-    assert!(odd.stderr().contains("the row of `word.jsonl` counts `-3` compactions"), "{}", odd.stderr());
+    let said = |index: &str| {
+        let words = ["validate", "--index", index, "--arm", "limit", "--before", "none"];
+        support::ctxsim(&words).within(folder.path()).code(2).stderr()
+    };
+    assert!(said("odd.tsv").contains("the row of `word.jsonl` counts `-3` compactions"), "{}", said("odd.tsv"));
+    fs::write(folder.path().join("huge.tsv"), index.replace("word.jsonl\tt0\twide\t0", &format!("word.jsonl\tt0\twide\t{}", u64::MAX)))
+        .unwrap();
+    assert!(said("huge.tsv").contains("compactions, which is no whole number up to 4,294,967,295"), "{}", said("huge.tsv"));
+    // Editors of one system put a mark before the first column.
+    fs::write(folder.path().join("runs.tsv"), format!("\u{feff}{index}")).unwrap();
+    assert_eq!(json(folder.path(), &words)["arms"], report["arms"]);
     for (wrong, said) in [
         (vec!["--before", "nine"], "`nine`"),
         (vec!["--before", "none", "--arm", "limt"], "limit"),
