@@ -182,11 +182,25 @@ fn a_baseline_is_kept_passed_and_written_anew() {
         assert_eq!(output.status.code(), Some(2), "{other:?}");
     }
     // Totals that are not those of the sessions are none that can be compared with.
-    let mut forged: serde_json::Value = serde_json::from_slice(&first).unwrap();
+    let written = first;
+    let mut forged: serde_json::Value = serde_json::from_slice(&written).unwrap();
     forged["totals"][0] = 5.into();
     std::fs::write(&base, forged.to_string()).unwrap();
     let refused = with(&[]);
     assert_eq!((refused.status.code(), refused.stderr().contains("totals are not those of its sessions")), (Some(2), true));
+    // So are sums beyond what a number holds, and counts below zero, which would let anything pass.
+    let place = forged["metrics"].as_array().unwrap().iter().position(|name| name == "overflows").unwrap();
+    for [first, second, total] in [[i64::MAX, 1, i64::MIN], [-5, 5, 0]] {
+        forged = serde_json::from_slice(&written).unwrap();
+        let sessions = forged["sessions"].as_array_mut().unwrap();
+        sessions.iter_mut().for_each(|session| session["values"][place] = 0.into());
+        sessions[0]["values"][place] = first.into();
+        sessions[1]["values"][place] = second.into();
+        forged["totals"][place] = total.into();
+        std::fs::write(&base, forged.to_string()).unwrap();
+        let refused = with(&[]);
+        assert_eq!((refused.status.code(), refused.stderr().contains("are not those of its sessions")), (Some(2), true), "{first}");
+    }
     std::fs::write(&base, "{}").unwrap();
     assert_eq!(with(&[]).status.code(), Some(2));
 }

@@ -95,7 +95,8 @@ impl Baseline {
         }
         let mut nameless = policy.clone();
         nameless.name.clear();
-        let totals = judged_by().iter().enumerate().map(|(place, metric)| over_sessions(metric, &sessions, place)).collect();
+        let totals =
+            judged_by().iter().enumerate().map(|(place, metric)| over_sessions(metric, &sessions, place).unwrap_or(i64::MAX)).collect();
         Ok(Baseline {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -109,13 +110,17 @@ impl Baseline {
         })
     }
 
-    /// Are there as many values as metrics, and are the totals those of the sessions?
+    /// Are there as many values as metrics, no counts below zero, and are the totals those of the sessions?
     pub(super) fn is_sound(&self) -> bool {
         let complete = |values: &[i64]| values.len() == self.metrics.len();
         // A metric of a later version is none that limits know.
         let of = |name: &String| judged_by().iter().find(|metric| metric.key == key_of(name));
         let adds_up = |(place, name): (usize, &String)| {
-            of(name).is_none_or(|metric| self.totals.get(place) == Some(&over_sessions(metric, &self.sessions, place)))
+            let values = || self.sessions.iter().filter_map(move |session| session.values.get(place).copied());
+            of(name).is_none_or(|metric| {
+                (metric.may_be_negative() || values().all(|value| value >= 0))
+                    && self.totals.get(place).copied() == over_sessions(metric, &self.sessions, place)
+            })
         };
         complete(&self.totals)
             && self.sessions.iter().all(|session| complete(&session.values))
@@ -166,7 +171,7 @@ impl Baseline {
     }
 }
 
-fn over_sessions(metric: &Metric, sessions: &[BaselineSession], place: usize) -> i64 {
+fn over_sessions(metric: &Metric, sessions: &[BaselineSession], place: usize) -> Option<i64> {
     let values = sessions.iter().filter_map(|session| session.values.get(place).copied());
     metric.over_sessions.of(values)
 }

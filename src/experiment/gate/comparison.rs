@@ -250,8 +250,9 @@ fn both(sides: &[Side; 2], measure: &Measure) -> Option<[Value; 2]> {
     let over = |side: &Side| {
         let values: Option<Vec<Value>> = compared(sides).map(|place| side.values.get(place).copied().flatten()).collect();
         let (values, whole) = (values?, |value: &Value| signed(value.whole));
-        let wholes = |metric: &'static Metric| metric.over_sessions.of(values.iter().map(whole)).unsigned_abs();
-        Some(Value { part: measure.part.over_sessions.of(values.iter().map(|value| value.part)), whole: measure.whole.map_or(1, wholes) })
+        let wholes = |metric: &'static Metric| metric.over_sessions.of(values.iter().map(whole)).map(i64::unsigned_abs);
+        let part = measure.part.over_sessions.of(values.iter().map(|value| value.part))?;
+        Some(Value { part, whole: measure.whole.map_or(Some(1), wholes)? })
     };
     let [was, is] = sides;
     if was.is_known && is.is_known { Some([over(was)?, over(is)?]) } else { None }

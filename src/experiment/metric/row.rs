@@ -162,11 +162,15 @@ pub enum OverSessions {
 }
 
 impl OverSessions {
-    /// What values of sessions come to together.
-    pub fn of(self, values: impl Iterator<Item = i64>) -> i64 {
+    /// What values of sessions come to together; `None` where their amounts add up to more than a number holds.
+    pub fn of(self, mut values: impl Iterator<Item = i64>) -> Option<i64> {
         match self {
-            OverSessions::Sum => values.sum(),
-            OverSessions::Largest => values.max().unwrap_or(0),
+            OverSessions::Sum => {
+                let add =
+                    |(sum, amount): (i64, i64), value: i64| Some((sum.checked_add(value)?, amount.checked_add(value.checked_abs()?)?));
+                values.try_fold((0, 0), add).map(|(sum, _)| sum)
+            }
+            OverSessions::Largest => Some(values.max().unwrap_or(0)),
         }
     }
 }
@@ -297,6 +301,11 @@ impl Metric {
             Of::Share(of) => is_known.then(|| of(totals)).map(|(part, whole)| Amount::Share(part, whole)),
             Of::Charge(_) => None,
         }
+    }
+
+    /// Can its values lie below zero?
+    pub fn may_be_negative(&self) -> bool {
+        matches!(self.of, Of::Difference(_) | Of::Share(_))
     }
 
     /// The value that settings are judged by.
