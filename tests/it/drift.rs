@@ -1,12 +1,14 @@
 //! `ctxsim drift`: the example worked by hand, bars on recorded sessions, figures counted again, calibration.
 
+use crate::made::Native;
 use crate::support::{ctxsim, files, python, shared};
 use ctxsim::catalog::{Catalog, Family};
 use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::experiment::ReplaySettings;
-use ctxsim::experiment::drift::{Basis, DriftSettings, Findings, Method, Use, drift};
+use ctxsim::experiment::drift::{Basis, DriftSettings, Findings, Method, Use, drift, pairs};
 use ctxsim::policy::{Facts, Policy};
-use serde_json::Value;
+use ctxsim::report::chart::{Drawing, Material, by_name};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 fn root() -> &'static Path {
@@ -165,4 +167,47 @@ fn consequences_are_counted_with_and_without_drift() {
     let row = row(&report["consequences"], &[("policy", "baseagent")]);
     assert!(row["own"]["calls"].as_u64() > Some(0) && row["own"]["calls"] == row["perfect"]["calls"]);
     assert!(row["perfect"]["late"].as_u64() <= row["own"]["late"].as_u64(), "{row}");
+}
+
+/// A session without a compared call keeps no estimator out, and one with such calls is named.
+#[test]
+fn an_estimator_is_missing_where_a_compared_session_lacks_its_counts() {
+    let catalog = Catalog::builtin().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let session = |name: &str, usage: Value| {
+        let log = Native::new(json!({"session": name, "model": "gpt-5"})).line(json!({"role": "user", "text": "count the words"}));
+        log.line(json!({"role": "assistant", "text": "three", "usage": usage})).write(folder.path(), &format!("{name}.jsonl"));
+    };
+    session("compared", json!({"prompt": 100, "output": 5}));
+    session("silent", Value::Null);
+    let whole = corpus(&catalog, &[folder.path().to_owned()]);
+    let without = |id: &str| {
+        let mut corpus = whole.clone();
+        corpus.traces = whole
+            .traces
+            .each()
+            .map(|trace| {
+                let mut trace = trace.into_owned();
+                let lost = trace.id == id;
+                trace.parts.iter_mut().filter(|_| lost).for_each(|part| part.text.counts = None);
+                trace
+            })
+            .collect();
+        let settings = DriftSettings {
+            compared: &[],
+            replayed: &[],
+            replay: ReplaySettings::new(&catalog),
+            basis: Basis::Tokens,
+            vocabularies: Vocabularies::Public,
+        };
+        let (found, paired) = (drift(&corpus, &settings).unwrap(), pairs(&corpus, &settings).unwrap());
+        assert_eq!(found.uncounted, paired.uncounted);
+        let chart = by_name("drift").unwrap().chart(&Material { pairs: Some(&paired), ..Material::of(&corpus) }).unwrap();
+        let Drawing::Plot(plot) = &chart.drawing else { panic!() };
+        (plot.series.iter().map(|series| series.name.clone()).collect::<Vec<String>>().join(", "), chart.notes.join(" "))
+    };
+    assert_eq!(without("silent").0, "chars/4 floor, o200k_base");
+    let (drawn, notes) = without("compared");
+    assert_eq!(drawn, "chars/4 floor");
+    assert!(notes.contains("o200k_base is missing: texts of 1 compared session were not counted in it (compared)."), "{notes}");
 }

@@ -38,31 +38,29 @@ pub(super) enum Rule<'a> {
     Cl100kBase,
 }
 
-/// In which public vocabularies the texts of sessions were counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Counted {
-    pub o200k_base: bool,
-    pub cl100k_base: bool,
+/// Names of the estimators that count in a public vocabulary.
+pub(super) const PUBLIC: [&str; 2] = ["o200k_base", "cl100k_base"];
+
+/// An estimator that is missing: it did not count all texts of the sessions whose calls are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uncounted {
+    /// Name of the estimator.
+    pub estimator: &'static str,
+    /// The sessions with a compared call and a text that was not counted, by their places.
+    pub sessions: Vec<usize>,
 }
 
-impl Counted {
-    /// In those in which all texts of a session were.
-    pub fn of(trace: &Trace) -> Counted {
-        let all = |is_counted: fn(Counts) -> bool| {
-            let holds = |part: &PartRow| part.text.length.bytes == 0 || part.text.counts.is_some_and(is_counted);
-            trace.parts.iter().all(holds)
-        };
-        Counted { o200k_base: all(|_| true), cl100k_base: all(|counts| counts.cl100k_base > 0) }
-    }
-
-    /// In those in which both were.
-    pub fn and(self, other: Counted) -> Counted {
-        Counted { o200k_base: self.o200k_base && other.o200k_base, cl100k_base: self.cl100k_base && other.cl100k_base }
-    }
+/// By public vocabulary: were all texts of a session counted in it?
+pub(super) fn counted(trace: &Trace) -> [bool; 2] {
+    let all = |is_counted: fn(Counts) -> bool| {
+        let holds = |part: &PartRow| part.text.length.bytes == 0 || part.text.counts.is_some_and(is_counted);
+        trace.parts.iter().all(holds)
+    };
+    [all(|_| true), all(|counts| counts.cl100k_base > 0)]
 }
 
-/// The estimators that need no policy, by their names in reports. Those that count in a public vocabulary are there where all texts of the corpus were counted in it.
-pub(super) fn built_in<'a>(counted: Counted) -> Vec<(&'a str, Rule<'a>)> {
+/// The estimators that need no policy, by their names in reports. Those that count in a public vocabulary are there where all texts of compared sessions were counted in it.
+pub(super) fn built_in<'a>(counted: [bool; 2]) -> Vec<(&'a str, Rule<'a>)> {
     use Rounding::{Ceil, Floor, Round};
     let arithmetic = |unit, numerator, denominator, rounding| Rule::Arithmetic(Box::new(quotient(unit, numerator, denominator, rounding)));
     let mut rules = vec![
@@ -78,13 +76,10 @@ pub(super) fn built_in<'a>(counted: Counted) -> Vec<(&'a str, Rule<'a>)> {
         ("chars*2/5", arithmetic(Unit::Chars, 2, 5, Floor)),
         ("words*4/3", Rule::Words),
     ];
-    rules.extend(counted.o200k_base.then_some((O200K_BASE, Rule::O200kBase)));
-    rules.extend(counted.cl100k_base.then_some(("cl100k_base", Rule::Cl100kBase)));
+    let exact = PUBLIC.into_iter().zip([Rule::O200kBase, Rule::Cl100kBase]).zip(counted);
+    rules.extend(exact.filter_map(|(rule, counted)| counted.then_some(rule)));
     rules
 }
-
-/// The name of the estimator that counts in that vocabulary.
-pub(super) const O200K_BASE: &str = "o200k_base";
 
 /// All that the log shows, its units divided, each text by itself.
 fn quotient(unit: Unit, numerator: u64, denominator: u64, rounding: Rounding) -> Estimator {

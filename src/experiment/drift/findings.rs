@@ -4,7 +4,7 @@ use super::along::{STRETCHES, Stretch};
 use super::buffer::{Buffer, buffers};
 use super::calibrate::{Calibrated, calibrate};
 use super::consequence::{Consequence, consequences};
-use super::estimators::{Counted, Estimates, O200K_BASE, Rule, built_in, estimates};
+use super::estimators::{Estimates, PUBLIC, Rule, Uncounted, built_in, counted, estimates};
 use super::figures::{Figures, Pair, PairList, Recorded};
 use super::fit::{FamilyCosts, family_costs, shipped_for};
 use super::halves::{Deal, Half, deal};
@@ -95,8 +95,8 @@ pub struct Findings {
     pub left_out: BTreeMap<LeftOut, u64>,
     /// Steps of sessions whose growth says nothing about what content costs.
     pub implausible: u64,
-    /// Are `o200k_base` and `cl100k_base` among the estimators?
-    pub counted: bool,
+    /// Estimators that are missing.
+    pub uncounted: Vec<Uncounted>,
     /// Estimators over all families, by family, by source.
     pub comparisons: Vec<Comparison>,
     /// Estimators along the session.
@@ -137,6 +137,8 @@ pub struct Pairs {
     pub estimators: Vec<Paired>,
     /// Calls with recorded usage that are not compared, by reason.
     pub left_out: BTreeMap<LeftOut, u64>,
+    /// Estimators that are missing.
+    pub uncounted: Vec<Uncounted>,
 }
 
 /// So many estimators share a walk through the sessions: what they say of all of them is held together.
@@ -151,7 +153,8 @@ type Compared = (Pair, Family);
 /// The pairs that [`drift`] sums up, for charts.
 pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, PolicyError> {
     let own = own_estimators(corpus, settings)?;
-    let rules = estimators(&own, settings.counted(corpus));
+    let (counted, uncounted) = settings.counted(corpus);
+    let rules = estimators(&own, counted);
     let (mut left, mut deal) = (BTreeMap::new(), Deal::default());
     // What was recorded, by use; and by estimator and use what was estimated.
     let mut recorded: [Vec<Recorded>; 2] = Default::default();
@@ -184,17 +187,28 @@ pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, Pol
         };
         uses.map(paired).collect::<Vec<_>>()
     };
-    Ok(Pairs { estimators: rules.iter().zip(estimated).flat_map(paired).collect(), left_out: left })
+    Ok(Pairs { estimators: rules.iter().zip(estimated).flat_map(paired).collect(), left_out: left, uncounted })
 }
 
 impl DriftSettings<'_> {
-    /// In which of the public vocabularies all texts of a corpus were counted.
-    fn counted(&self, corpus: &Corpus) -> Counted {
-        let wanted = Counted {
-            o200k_base: matches!(self.vocabularies, Vocabularies::O200kBase | Vocabularies::Public),
-            cl100k_base: self.vocabularies == Vocabularies::Public,
+    /// By public vocabulary: were all texts counted in it of the sessions with a compared call? And the estimators that are missing for want of that.
+    fn counted(&self, corpus: &Corpus) -> ([bool; 2], Vec<Uncounted>) {
+        let wanted =
+            [matches!(self.vocabularies, Vocabularies::O200kBase | Vocabularies::Public), self.vocabularies == Vocabularies::Public];
+        let lacks = |place: usize| {
+            let trace = corpus.traces.at(place)?;
+            let here = counted(&trace);
+            let lacks = here.iter().zip(wanted).any(|(here, wanted)| wanted && !here);
+            (lacks && self.observe(&trace, place).compared().next().is_some()).then_some((place, here))
         };
-        corpus.traces.par_each().map(|trace| Counted::of(&trace)).reduce(|| wanted, Counted::and)
+        let lacking: Vec<(usize, [bool; 2])> = (0..corpus.traces.len()).into_par_iter().filter_map(lacks).collect();
+        let without = |is_counted: fn(&[bool; 2]) -> bool| {
+            lacking.iter().filter(|(_, here)| !is_counted(here)).map(|(place, _)| *place).collect::<Vec<usize>>()
+        };
+        let without = [without(|[first, _]| *first), without(|[_, second]| *second)];
+        let all = [wanted[0] && without[0].is_empty(), wanted[1] && without[1].is_empty()];
+        let missing = PUBLIC.into_iter().zip(without).zip(wanted).filter(|((_, sessions), wanted)| *wanted && !sessions.is_empty());
+        (all, missing.map(|((estimator, sessions), _)| Uncounted { estimator, sessions }).collect())
     }
 
     /// The recorded calls of the session at this place in the corpus.
@@ -213,7 +227,7 @@ fn own_estimators<'a>(corpus: &Corpus, settings: &'a DriftSettings<'_>) -> Resul
 }
 
 /// All estimators that are compared: those that need no policy, then the policies' own.
-fn estimators<'a>(policies: &'a Own<'_>, counted: Counted) -> Vec<(&'a str, Rule<'a>)> {
+fn estimators<'a>(policies: &'a Own<'_>, counted: [bool; 2]) -> Vec<(&'a str, Rule<'a>)> {
     let mut all = built_in(counted);
     all.extend(policies.iter().map(|(name, ready)| (*name, Rule::Own(ready))));
     all
@@ -232,8 +246,9 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
     let sessions = List::made(&corpus.traces, |place| observed(place).unwrap_or_default());
     let halves = deal(sessions.each());
     let own = own_estimators(corpus, settings)?;
-    let rules = estimators(&own, settings.counted(corpus));
-    let mut found = Findings { counted: rules.iter().any(|(name, _)| *name == O200K_BASE), ..Findings::default() };
+    let (counted, uncounted) = settings.counted(corpus);
+    let rules = estimators(&own, counted);
+    let mut found = Findings { uncounted, ..Findings::default() };
     for session in sessions.each() {
         session.left_out.iter().for_each(|(reason, calls)| *found.left_out.entry(*reason).or_default() += calls);
         let calls = session.compared().count() as u64;

@@ -20,7 +20,7 @@ pub use along::{STRETCHES, Stretch};
 pub use buffer::{Buffer, LEVELS};
 pub use calibrate::{Calibrated, document};
 pub use consequence::{Consequence, Counts};
-pub use estimators::Estimates;
+pub use estimators::{Estimates, Uncounted};
 pub use figures::{Figures, Pair, PairList, Ratios, Worst};
 pub use findings::{Along, Buffers, Comparison, DriftSettings, Findings, Paired, Pairs, Use, drift, pairs};
 pub use fit::{EVIDENCE, FamilyCosts};

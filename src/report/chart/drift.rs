@@ -8,7 +8,7 @@ use super::range::at;
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Buffer, Pair, PairList, Paired, Pairs, Use};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::drift::left_out;
+use crate::report::drift::{left_out, uncounted};
 use crate::report::field::Fields;
 use crate::report::words::{counted, grouped};
 use crate::statistics::quantile;
@@ -75,7 +75,7 @@ fn drift(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
             limits: vec![Limit { name: "both are equal".to_owned(), hue: Hue::Recorded, place: Place::Identity }],
             marks: Vec::new(),
         }),
-        notes: beyond.into_iter().chain([how.to_owned()]).chain(foundations(all, Use::Request, calls)).collect(),
+        notes: beyond.into_iter().chain([how.to_owned()]).chain(foundations(corpus, all, Use::Request, calls)).collect(),
         data: of_pairs(corpus, &chosen),
     })
 }
@@ -111,7 +111,7 @@ fn errors(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         notes.push(format!("{} with nearly the same errors as one above: no row.", counted(left_out as u64, "estimator")));
     }
     let calls = used(Use::Request).map(|paired| paired.pairs.len() as u64).next().unwrap_or(0);
-    notes.extend(foundations(all, Use::Request, calls));
+    notes.extend(foundations(material.corpus, all, Use::Request, calls));
     Ok(Drawn {
         title,
         subtitle: "Estimate of the whole request over the recorded prompt, less one".to_owned(),
@@ -126,14 +126,14 @@ fn errors(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     })
 }
 
-/// Which calls are compared and which are not.
-fn foundations(all: &Pairs, used: Use, calls: u64) -> Vec<String> {
+/// Which calls are compared and which are not, and which estimators are missing.
+fn foundations(corpus: &Corpus, all: &Pairs, used: Use, calls: u64) -> Vec<String> {
     let also = match used {
         Use::Request => "",
         Use::SinceUsage => ", each behind one with recorded usage",
     };
     let compared = format!("Compared: {}{also}.", counted(calls, "call"));
-    std::iter::once(compared).chain(left_out(&all.left_out)).collect()
+    std::iter::once(compared).chain(left_out(&all.left_out)).chain(uncounted(corpus, &all.uncounted)).collect()
 }
 
 fn middle((_, [_, first, median, third, _]): &&(&str, [f64; 5])) -> f64 {
@@ -184,7 +184,7 @@ fn buffer(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
             limits: levels.to_vec(),
             marks,
         }),
-        notes: beyond.into_iter().chain(diamonds(&chosen)).chain(foundations(all, used, calls)).collect(),
+        notes: beyond.into_iter().chain(diamonds(&chosen)).chain(foundations(material.corpus, all, used, calls)).collect(),
         data: of_coverage(&chosen),
     })
 }

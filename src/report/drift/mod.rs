@@ -9,9 +9,9 @@ use super::document::{Body, Report, Screen, Section};
 use super::notes;
 use super::record::any::Record;
 use super::record::drift::EstimatorsRecord;
-use super::words::{counted, grouped, percent, three_digits};
+use super::words::{counted, first_few, grouped, percent, three_digits};
 use crate::corpus::Corpus;
-use crate::experiment::drift::{Basis, Buffers, Figures, Findings, LeftOut, Separated, Use};
+use crate::experiment::drift::{Basis, Buffers, Figures, Findings, LeftOut, Separated, Uncounted, Use};
 use accuracy::SHOWN;
 use std::collections::BTreeMap;
 
@@ -155,6 +155,18 @@ pub fn left_out(by_reason: &BTreeMap<LeftOut, u64>) -> Option<String> {
     (!words.is_empty()).then(|| format!("Left out: {}.", words.join("; ")))
 }
 
+/// So many sessions are named.
+const NAMED: usize = 3;
+
+/// A sentence on each estimator that is missing, and on the sessions that keep it out.
+pub fn uncounted(corpus: &Corpus, missing: &[Uncounted]) -> impl Iterator<Item = String> {
+    missing.iter().map(|Uncounted { estimator, sessions }| {
+        let ids: Vec<String> = sessions.iter().filter_map(|place| Some(corpus.traces.at(*place)?.id.clone())).collect();
+        let of = counted(sessions.len() as u64, "compared session");
+        format!("{estimator} is missing: texts of {of} were not counted in it ({}).", first_few(&ids, NAMED))
+    })
+}
+
 fn all_notes(corpus: &Corpus, findings: &Findings, basis: Basis) -> Vec<String> {
     let (calls, sessions) = findings.compared;
     let mut all = vec![format!(
@@ -163,9 +175,7 @@ fn all_notes(corpus: &Corpus, findings: &Findings, basis: Basis) -> Vec<String> 
         counted(sessions, "session")
     )];
     all.extend(left_out(&findings.left_out));
-    if !findings.counted {
-        all.push("Texts were not counted in o200k_base and cl100k_base: these estimators are missing.".to_owned());
-    }
+    all.extend(uncounted(corpus, &findings.uncounted));
     if findings.implausible > 0 {
         all.push(format!(
             "{} between two calls grew by more than three times, or less than a third of, what the log shows: they say nothing of what content costs.",
