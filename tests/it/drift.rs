@@ -7,6 +7,7 @@ use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::experiment::ReplaySettings;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Findings, Method, Use, drift, pairs};
 use ctxsim::policy::{Facts, Policy};
+use ctxsim::render::chart::{Look, svg};
 use ctxsim::report::chart::{Drawing, Material, by_name};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -210,4 +211,34 @@ fn an_estimator_is_missing_where_a_compared_session_lacks_its_counts() {
     let (drawn, notes) = without("compared");
     assert_eq!(drawn, "chars/4 floor");
     assert!(notes.contains("o200k_base is missing: texts of 1 compared session were not counted in it (compared)."), "{notes}");
+}
+
+/// Where all estimates are on one side of what was recorded, the line where both are equal is neither drawn nor in the key.
+#[test]
+fn the_line_of_equal_prompts_is_named_where_it_is_drawn() {
+    let catalog = Catalog::builtin().unwrap();
+    let drawn = |prompts: [u64; 2]| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = Native::new(json!({"session": "s", "model": "gpt-5"}));
+        for prompt in prompts {
+            log = log.asked(&"count the words ".repeat(30), "three", prompt, 5);
+        }
+        log.write(folder.path(), "s.jsonl");
+        let corpus = corpus(&catalog, &[folder.path().to_owned()]);
+        let settings = DriftSettings {
+            compared: &[],
+            replayed: &[],
+            replay: ReplaySettings::new(&catalog),
+            basis: Basis::Tokens,
+            vocabularies: Vocabularies::Public,
+        };
+        let paired = pairs(&corpus, &settings).unwrap();
+        let chart = by_name("drift").unwrap().chart(&Material { pairs: Some(&paired), ..Material::of(&corpus) }).unwrap();
+        svg(&chart, Look::default())
+    };
+    let (far, near) = (drawn([22_000, 25_000]), drawn([130, 300]));
+    assert!(!far.contains("both are equal<") && far.contains("lies outside of the picture"), "{far}");
+    assert!(near.contains(">both are equal<") && near.contains("Above the line"), "{near}");
+    // Between 20,000 and 50,000 the axis still has round values, in thousands.
+    assert!([">23<", ">24<", ">25<"].iter().all(|tick| far.contains(*tick)), "{far}");
 }

@@ -25,14 +25,15 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, plot: &Pl
     let heights = plot.limits.iter().filter(|limit| matches!(limit.place, Place::Height(_)));
     // Half of the height is the least that the drawing gets.
     let roomy = (lines + heights.clone().count()) as f64 * measures.small * 1.25 < picture.height * 0.48;
-    let area = frame(picture, measures, chart, &key(plot, roomy));
-    let words = names(plot, roomy).map(|name| picture.width_of(&name, ink)).fold(0.0, f64::max);
-    let right = if words > 0.0 { words.min(area.width() * 0.27) + measures.letters * 1.6 } else { measures.letters };
     let across: Vec<&Limit> = plot.limits.iter().filter(|limit| matches!(limit.place, Place::Across(_))).collect();
     let values = || plot.series.iter().flat_map(|series| &series.points).chain(plot.marks.iter().flat_map(|marks| &marks.points));
     let edges = plot.series.iter().flat_map(|series| series.band.iter().flat_map(|(_, low, high)| [*low, *high]));
     let x = Ruler::new(&plot.x, values().map(|point| point.0).chain(across.iter().filter_map(|limit| place_of(limit))));
     let y = Ruler::new(&plot.y, values().map(|point| point.1).chain(edges).chain(heights.filter_map(place_of)));
+    let ranges = (x.range(), y.range());
+    let area = frame(picture, measures, chart, &key(plot, roomy, &ranges));
+    let words = names(plot, roomy).map(|name| picture.width_of(&name, ink)).fold(0.0, f64::max);
+    let right = if words > 0.0 { words.min(area.width() * 0.27) + measures.letters * 1.6 } else { measures.letters };
     picture.write(&y.words, (area.left, area.top + measures.small * 0.85), HPos::Left, soft, area.width());
     // Where names stand above the plane depends on how high it is, which depends on how many rows they need: so they are placed twice.
     let about = (area.left + measures.letters * 3.0, area.right - right);
@@ -49,9 +50,8 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, plot: &Pl
     let plotted =
         Area { top: (top + rows as f64 * pitch).min(area.bottom - measures.small * 2.9 - 20.0), right: area.right - right, ..area };
     let theme = picture.theme;
-    let ranges = (x.range(), y.range());
     let drawn = plane(picture, measures, plotted, Grid::Across, (x, y), |plane| {
-        limits(plane, measures, theme, plot, ranges)?;
+        limits(plane, measures, theme, plot, &ranges)?;
         for series in &plot.series {
             let band = series.band.iter().map(|(x, _, high)| (*x, *high));
             let band: Vec<Point> = band.chain(series.band.iter().rev().map(|(x, low, _)| (*x, *low))).collect();
@@ -88,7 +88,8 @@ fn names(plot: &Plot, roomy: bool) -> impl Iterator<Item = String> {
     lines.map(|series| series.name.clone()).chain(heights.map(|limit| limit.name.clone())).filter(move |_| roomy)
 }
 
-fn key(plot: &Plot, roomy: bool) -> Vec<(Sample, String)> {
+/// What needs an entry in the key: names that stand nowhere else, of what is drawn.
+fn key(plot: &Plot, roomy: bool, ranges: &(Range<f64>, Range<f64>)) -> Vec<(Sample, String)> {
     let unsaid = |series: &&Series| match series.named {
         Named::Key => true,
         Named::Beside => !roomy && series.form != Form::Dots,
@@ -96,7 +97,7 @@ fn key(plot: &Plot, roomy: bool) -> Vec<(Sample, String)> {
     };
     let series = plot.series.iter().filter(unsaid).map(|series| (Sample::Line(series.hue, series.form), series.name.clone()));
     let limit = |limit: &&Limit| match limit.place {
-        Place::Identity => true,
+        Place::Identity => identity(ranges).is_some(),
         Place::Height(_) => !roomy,
         Place::Across(_) => false,
     };
@@ -126,17 +127,24 @@ fn place_of(limit: &Limit) -> Option<f64> {
     }
 }
 
+/// The ends of the line where both axes have the same value; absent where no value stands on both.
+fn identity((x, y): &(Range<f64>, Range<f64>)) -> Option<[Point; 2]> {
+    let (start, end) = (x.start.max(y.start), x.end.min(y.end));
+    (start < end).then_some([(start, start), (end, end)])
+}
+
 /// Lines that the others are held against. Solid is what was recorded or simulated; every limit is dashed, in the colour of what it is a limit of.
-fn limits(plane: &mut Plotted<'_, '_>, measures: &Measures, theme: Theme, plot: &Plot, (x, y): (Range<f64>, Range<f64>)) -> Drawn {
+fn limits(plane: &mut Plotted<'_, '_>, measures: &Measures, theme: Theme, plot: &Plot, ranges: &(Range<f64>, Range<f64>)) -> Drawn {
+    let (x, y) = ranges;
     let width = measures.line * 0.7;
-    plane.draw_series(plot.limits.iter().map(|limit| {
+    plane.draw_series(plot.limits.iter().filter_map(|limit| {
         let ends = match limit.place {
             Place::Height(value) => vec![(x.start, value), (x.end, value)],
             Place::Across(value) => vec![(value, y.start), (value, y.end)],
-            Place::Identity => [x.start.max(y.start), x.end.min(y.end)].map(|both| (both, both)).to_vec(),
+            Place::Identity => identity(ranges)?.to_vec(),
         };
         let dash = if limit.place == Place::Identity { &[] } else { dash(Hue::Limit) };
-        at(ends, move |picture, ends| picture.line(ends.to_vec(), theme.colour(limit.hue), width, dash))
+        Some(at(ends, move |picture, ends| picture.line(ends.to_vec(), theme.colour(limit.hue), width, dash)))
     }))?;
     Ok(())
 }

@@ -119,7 +119,10 @@ impl Ranged for Ruler {
             // Between the ticks there are no finer ones.
             _ if hint.weight().allow_light_points() => Vec::new(),
             Coordinates::Even(even) => even.key_points(BoldPoints(most)),
-            Coordinates::Logarithmic(_) => decades(low, high, most),
+            Coordinates::Logarithmic(_) => Some(decades(low, high, most)).filter(|round| round.len() > 1).unwrap_or_else(|| {
+                // Between two of those there is room for an axis without any.
+                RangedCoordf64::from(low..high).key_points(BoldPoints(most))
+            }),
             Coordinates::Names(_, names) => {
                 let every = names.len().div_ceil(hint.bold_points().max(1)).max(1);
                 (0..names.len()).step_by(every).map(|place| place as f64 + 0.5).collect()

@@ -58,24 +58,38 @@ fn drift(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         let dots = Series::of(&paired.estimator, Hue::Other(number), Form::Dots, Provenance::Estimated, apart(&paired.pairs));
         dots.named(Named::Key)
     });
+    let series: Vec<Series> = series.collect();
     let calls = chosen.first().map_or(0, |paired| paired.pairs.len() as u64);
     let low = chosen.first().map_or((0, String::new()), |paired| {
         let low = paired.pairs.iter().filter(|pair| pair.missing() > 0).count() as i64;
         (low, paired.estimator.clone())
     });
-    let how =
-        "Above the line an estimate is too low: the prompt was larger than estimated. Dots that would lie on each other are drawn once.";
+    let dots = || series.iter().flat_map(|series| &series.points);
+    let ends = |of: fn(&(f64, f64)) -> f64| dots().map(of).fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)));
+    let (estimated, recorded) = (ends(|dot| dot.0), ends(|dot| dot.1));
+    let is_met = estimated.0.max(recorded.0) <= estimated.1.min(recorded.1);
+    let side = if is_met {
+        "Above the line an estimate is too low: the prompt was larger than estimated."
+    } else if estimated.1 < recorded.0 {
+        "All estimates are too low: the line where both are equal lies outside of the picture."
+    } else {
+        "All estimates are too high: the line where both are equal lies outside of the picture."
+    };
+    let how = format!("{side} Dots that would lie on each other are drawn once.");
     Ok(Drawn {
         title: format!("{} is too low at {} of {}", low.1, grouped(low.0 as u64), counted(calls, "call")),
         subtitle: "Recorded prompts against estimates of the whole request".to_owned(),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("estimated", Quantity::Tokens) },
             y: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("recorded", Quantity::Tokens) },
-            series: series.collect(),
-            limits: vec![Limit { name: "both are equal".to_owned(), hue: Hue::Recorded, place: Place::Identity }],
+            series,
+            limits: is_met
+                .then(|| Limit { name: "both are equal".to_owned(), hue: Hue::Recorded, place: Place::Identity })
+                .into_iter()
+                .collect(),
             marks: Vec::new(),
         }),
-        notes: beyond.into_iter().chain([how.to_owned()]).chain(foundations(corpus, all, Use::Request, calls)).collect(),
+        notes: beyond.into_iter().chain([how]).chain(foundations(corpus, all, Use::Request, calls)).collect(),
         data: of_pairs(corpus, &chosen),
     })
 }
