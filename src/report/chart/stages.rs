@@ -168,18 +168,21 @@ fn turn_of(trace: &Trace, call: u32) -> u32 {
 fn of_recording(corpus: &Corpus) -> BTreeMap<Stage, Freed> {
     let mut stages: BTreeMap<Stage, Freed> = BTreeMap::new();
     for trace in corpus.traces.each() {
-        let prompt = |call: &CallRow| call.usage.map(|usage| usage.prompt);
+        // Once for all events: a session may hold as many as calls, and few calls a size.
+        let prompt = |(place, call): (usize, &CallRow)| Some((place, call.usage?.prompt));
+        let prompts: Vec<(usize, u64)> = trace.calls.iter().enumerate().filter_map(prompt).collect();
         let mut counted = None;
         for event in trace.compactions.iter().filter(|event| !event.copy) {
             let kind = if event.kind == CompactionKind::Compact { EventKind::Compact } else { EventKind::Prune };
             let Some(place) = KINDS.iter().position(|known| *known == kind) else { continue };
             let call = trace.first_call_behind(event);
-            let before = trace.calls.get(..call).and_then(|calls| calls.iter().rev().find_map(prompt));
-            let after = trace.calls.get(call..).and_then(|calls| calls.iter().find_map(prompt));
+            let behind = prompts.partition_point(|(place, _)| *place < call);
+            let before = behind.checked_sub(1).and_then(|last| prompts.get(last));
+            let after = prompts.get(behind);
             let freed = stages.entry((place, String::new(), Lasts::Session)).or_default();
             freed.events += 1;
             if counted.replace(call) != Some(call) {
-                freed.tokens += before.zip(after).map_or(0, |(before, after)| before.saturating_sub(after));
+                freed.tokens += before.zip(after).map_or(0, |((_, before), (_, after))| before.saturating_sub(*after));
             }
         }
     }
