@@ -3,7 +3,7 @@
 use crate::policy::figure;
 use crate::policy::{
     Action, AllKept, Basis, Calls, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Input, Level, Missing,
-    Mode, Order, Pairs, PartialLine, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
+    Mode, NoInflate, Order, Pairs, PartialLine, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
 };
 use crate::units::counted;
 use std::fmt::Debug;
@@ -192,8 +192,10 @@ impl Rule {
         }
         guards.extend(self.min_progress.map(|share| format!("{} of the messages go", figure(share))));
         guards.extend(self.min_messages.map(|count| format!("{count} messages go that are no summaries")));
-        if self.no_inflate == Switch::On {
-            guards.push("what comes is smaller than what goes".to_owned());
+        match self.no_inflate {
+            NoInflate::Off => {}
+            NoInflate::Replaced => guards.push("what comes is smaller than what goes".to_owned()),
+            NoInflate::UsageIn => guards.push("the history behind it, by estimate, is no larger than the last prompt".to_owned()),
         }
         if let Some(most) = &self.max_fires {
             let limits = [(most.per_call, "call"), (most.per_turn, "turn"), (most.per_session, "session")];
@@ -201,9 +203,11 @@ impl Rule {
                 limit.map(|limit| format!("it has fired less than {} in this {of}", counted(u64::from(limit), "time")))
             }));
         }
-        guards.extend(self.give_up_after.map(|failures| match failures {
-            1 => "it has never failed".to_owned(),
-            failures => format!("it has not failed {failures} times in a row"),
+        guards.extend(self.give_up_after.map(|failures| match (failures, &self.give_up_with) {
+            (1, None) => "it has never failed".to_owned(),
+            (1, Some(other)) => format!("neither `{other}` nor it has failed"),
+            (failures, None) => format!("it has not failed {failures} times in a row"),
+            (failures, Some(other)) => format!("`{other}` and it have not failed {failures} times in a row"),
         }));
         list(guards, "; ")
     }

@@ -1,6 +1,7 @@
 //! What the shape of a policy's words cannot say: rules that contradict themselves or each other.
 
 use super::action::Per;
+use super::inflate::NoInflate;
 use super::marker::unknown_name;
 use super::plan::{Hook, Mode, Plan, Rule};
 use super::selector::{Select, Take};
@@ -91,7 +92,10 @@ impl Plan {
         }
         self.check_program()?;
         self.rule.iter().try_for_each(|rule| self.follow_else(rule, &places))?;
-        self.rule.iter().try_for_each(|rule| rule.unless.iter().try_for_each(|id| place_of(rule, "unless", id, &places).map(|_| ())))
+        self.rule.iter().try_for_each(|rule| {
+            let mut named = rule.unless.iter().map(|id| ("unless", id)).chain(rule.give_up_with.iter().map(|id| ("give_up_with", id)));
+            named.try_for_each(|(word, id)| place_of(rule, word, id, &places).map(|_| ()))
+        })
     }
 
     /// Rules ask where there is a program, and a program is asked by rules.
@@ -184,6 +188,9 @@ impl Rule {
         if self.give_up_after == Some(0) {
             return Err("`give_up_after` counts failures: 1 or more".to_owned());
         }
+        if self.give_up_with.is_some() && self.give_up_after.is_none() {
+            return Err("`give_up_with` needs `give_up_after`".to_owned());
+        }
         if self.at == Hook::Ingest && (self.truncate.is_none() || self.when.is_some() || !self.inject.is_empty()) {
             return Err("as an item arrives it can only be truncated, without a trigger".to_owned());
         }
@@ -197,8 +204,11 @@ impl Rule {
         if (self.min_progress.is_some() || self.min_messages.is_some()) && !messages {
             return Err("`min_progress` and `min_messages` count messages: they need drop or summarise".to_owned());
         }
-        if self.no_inflate == Switch::On && self.mask.is_none() && self.summarise.is_none() && self.at != Hook::Ingest {
+        if self.no_inflate != NoInflate::Off && self.mask.is_none() && self.summarise.is_none() && self.at != Hook::Ingest {
             return Err("`no_inflate` needs mask or summarise, or a limit on what arrives".to_owned());
+        }
+        if self.no_inflate == NoInflate::UsageIn && self.summarise.is_none() {
+            return Err("`no_inflate` against `usage_in` needs summarise".to_owned());
         }
         self.when.as_ref().map_or(Ok(()), Trigger::check)
     }
@@ -211,7 +221,7 @@ impl Rule {
             return Err("`ask` leaves the action to the program: it has no other one".to_owned());
         }
         let guards = self.min_saving.is_some() || self.min_progress.is_some() || self.min_messages.is_some();
-        if guards || self.no_inflate == Switch::On || self.delay > 0 || self.select != Select::default() {
+        if guards || self.no_inflate != NoInflate::Off || self.delay > 0 || self.select != Select::default() {
             return Err("`ask` leaves to the program what is acted upon: `select`, `min_saving`, `min_progress`, `min_messages`, `no_inflate` and `delay` have no meaning".to_owned());
         }
         if self.mode == Mode::CommitIfFewer {

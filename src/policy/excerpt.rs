@@ -1,6 +1,7 @@
 //! Cuts of real texts, to the byte: what the agent itself would have stored. `truncate.rs` does the same to measured texts.
 
 use super::action::{Boundary, LongLines, PartialLine, Truncate};
+use super::inflate::NoInflate;
 use super::marker::{Extents, marker};
 use super::plan::Rule;
 use super::protect::Shortened;
@@ -87,7 +88,7 @@ impl Rule {
     pub fn apply(&self, text: &str) -> Option<String> {
         let limits = self.truncate.as_ref()?;
         let smaller = |cut: &String| units(limits.unit, cut) < units(limits.unit, text);
-        apply(limits, text).filter(|cut| self.no_inflate == Switch::Off || text.trim().is_empty() || smaller(cut))
+        apply(limits, text).filter(|cut| self.no_inflate == NoInflate::Off || text.trim().is_empty() || smaller(cut))
     }
 }
 

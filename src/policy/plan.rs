@@ -3,6 +3,7 @@
 //! The words are those of the policy vocabulary: hooks, triggers, selectors, actions, guards, each orthogonal to the others.
 
 use super::action::{Drop, Inject, Mask, Summarise, Truncate};
+use super::inflate::NoInflate;
 use super::program::Program;
 use super::selector::Select;
 use super::switch::Switch;
@@ -39,6 +40,11 @@ impl Plan {
     /// The place of the rule with this id.
     pub fn place_of(&self, id: &str) -> Option<usize> {
         self.rule.iter().position(|rule| rule.id == id)
+    }
+
+    /// The place of the rule at which failures of the one at this place are counted.
+    pub fn gives_up_with(&self, index: usize) -> usize {
+        self.rule.get(index).and_then(|rule| self.place_of(rule.give_up_with.as_ref()?)).unwrap_or(index)
     }
 
     /// The lowest size at which a rule looks at the context, rules that run on a refusal left out; `None` where none looks at a size, and where one may
@@ -267,13 +273,16 @@ pub struct Rule {
     /// The least number of messages that must go, earlier summaries not counted, else the rule fails
     /// (pi 1.5 refuses a compaction in which nothing new would be summarised).
     pub min_messages: Option<u64>,
-    /// Refuse a summary that is larger than what it replaces, and a placeholder or a cut of what arrives that is no smaller than the text.
+    /// Refuse what comes where it is too large.
     #[serde(default)]
-    pub no_inflate: Switch,
+    pub no_inflate: NoInflate,
     /// How often it may fire.
     pub max_fires: Option<MaxFires>,
-    /// After so many failures in a row, never again in this session; a success begins the count anew.
+    /// After so many failures in a row, never again in this session; a success of its own, or of any rule that summarises, begins the count anew.
     pub give_up_after: Option<u32>,
+    /// The other rule with whose failures this one's are counted: what makes the other one give up makes this one too (Gemini CLI, Qwen Code).
+    #[serde(default)]
+    pub give_up_with: Option<String>,
     /// A summary is asked for at once, and takes its place so many calls later: what came in between stays. A rule that summarises
     /// meanwhile waits for it instead of asking for another.
     #[serde(default)]

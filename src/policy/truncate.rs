@@ -1,6 +1,7 @@
 //! Cuts of long items, on measured texts: what would be left, without the words.
 
 use super::action::{LongLines, PartialLine, Truncate};
+use super::inflate::NoInflate;
 use super::marker::{Extents, marker};
 use super::plan::Rule;
 use super::switch::Switch;
@@ -24,7 +25,7 @@ impl Rule {
     pub fn arrives(&self, text: &Text) -> Option<Cut> {
         let limits = self.truncate.as_ref()?;
         let size = |text: &Text| amount_of(limits.unit, text.whole(), text);
-        cut(limits, text).filter(|cut| self.no_inflate == Switch::Off || size(text) == 0 || size(&cut.text) < size(text))
+        cut(limits, text).filter(|cut| self.no_inflate == NoInflate::Off || size(text) == 0 || size(&cut.text) < size(text))
     }
 }
 

@@ -85,7 +85,7 @@ pub(super) struct Memory {
     pub in_session: u32,
     /// Number of calls made when it last fired.
     pub fired_at: u64,
-    /// Failures since the rule last did something.
+    /// Failures in a row, those of rules that give up with this one included.
     pub failures: u32,
     /// What the policy took the context for right after it last changed it.
     pub left: u64,
@@ -109,12 +109,8 @@ pub(super) struct Look {
 }
 
 impl Memory {
-    /// Has the rule fired, or failed, as often as it may?
-    pub fn is_spent(&self, rule: &Rule) -> bool {
-        self.has_fired_enough(rule.max_fires.as_ref()) || rule.give_up_after.is_some_and(|failures| self.failures >= failures)
-    }
-
-    fn has_fired_enough(&self, limits: Option<&MaxFires>) -> bool {
+    /// Has the rule fired as often as it may?
+    pub fn has_fired_enough(&self, limits: Option<&MaxFires>) -> bool {
         let reached = |limit: Option<u32>, count: u32| limit.is_some_and(|limit| count >= limit);
         limits.is_some_and(|limits| {
             reached(limits.per_call, self.in_call) || reached(limits.per_turn, self.in_turn) || reached(limits.per_session, self.in_session)
@@ -173,9 +169,25 @@ impl Belief {
         found.tokens
     }
 
-    /// A rule has done something: its failures are forgotten, and it knows what it left.
-    pub fn note_success(&mut self, inputs: &Inputs<'_>, window: &Window<'_>, index: usize) {
+    /// Has the rule, with those whose failures are counted with its own, failed as often as it may?
+    pub fn has_given_up(&self, plan: &Plan, index: usize, rule: &Rule) -> bool {
+        let failures = || self.memories.get(plan.gives_up_with(index)).map_or(0, |memory| memory.failures);
+        rule.give_up_after.is_some_and(|most| failures() >= most)
+    }
+
+    /// A rule has failed.
+    pub fn note_failure(&mut self, plan: &Plan, index: usize) {
+        if let Some(memory) = self.memories.get_mut(plan.gives_up_with(index)) {
+            memory.failures += 1;
+        }
+    }
+
+    /// A rule has done something: its failures are forgotten, with a summary all rules' failures, and it knows what it left.
+    pub fn note_success(&mut self, inputs: &Inputs<'_>, window: &Window<'_>, index: usize, rule: &Rule) {
         let left = Measure::UsagePlusPending.of(&self.sight(inputs, window, 0, &Memory::default())).unwrap_or(0);
+        if rule.summarise.is_some() {
+            self.memories.iter_mut().for_each(|memory| memory.failures = 0);
+        }
         if let Some(memory) = self.memories.get_mut(index) {
             (memory.failures, memory.left) = (0, left);
         }

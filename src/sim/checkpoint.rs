@@ -50,7 +50,8 @@ pub(super) fn run<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, i
     let has_fired = |id: &String| {
         state.inputs.plan.place_of(id).and_then(|other| state.belief.memories.get(other)).is_some_and(|other| other.in_call > 0)
     };
-    if rule.unless.iter().any(has_fired) || memory.is_spent(rule) {
+    let has_given_up = state.belief.has_given_up(state.inputs.plan, index, rule);
+    if rule.unless.iter().any(has_fired) || has_given_up || memory.has_fired_enough(rule.max_fires.as_ref()) {
         return false;
     }
     let State { inputs, window, belief, ledger, .. } = state;
@@ -149,22 +150,19 @@ fn report<'a>(
         ..ledger.event(Some(index))
     };
     let plan = inputs.plan;
-    let failed = match done {
+    match done {
         Done::Changed(kind, touched) => {
             let buffer = plan.window.safety_buffer as f64;
             let early = verdict.level.is_some_and(|level| level.reached && (before as f64) + buffer < level.limit);
             let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
             ledger.outcome.totals.early += u64::from(early && shrinks);
             ledger.note(Note { kind, touched, lasts: lasts(window, rule), ..note });
-            belief.note_success(inputs, window, index);
+            belief.note_success(inputs, window, index, rule);
             return true;
         }
         Done::Begun => return false,
-        Done::Nothing => false,
-        Done::Failed => true,
-    };
-    if let Some(memory) = belief.memories.get_mut(index) {
-        memory.failures += u32::from(failed);
+        Done::Nothing => {}
+        Done::Failed => belief.note_failure(plan, index),
     }
     let other = rule.otherwise.as_ref().and_then(|id| plan.place_of(id));
     match other.and_then(|other| plan.rule.get(other).map(|rule| (other, rule))) {

@@ -6,7 +6,7 @@ use super::intake::{Gauge, Intake, cut_item, whole_item};
 use super::retention::Fates;
 use crate::context::{Context, Ends, Item, Replacement, SeenItem, State as ItemState};
 use crate::estimate::{Extent, Guess, Unit};
-use crate::policy::{Cut, Mask, Plan, Preview, Rule, Switch, Truncate, cut, own_text};
+use crate::policy::{Cut, Mask, NoInflate, Plan, Preview, Rule, Truncate, cut, own_text};
 use crate::trace::{Evidence, MessageRow, PartRow, Trace};
 use crate::transcript::Role;
 use rustc_hash::FxHashMap;
@@ -130,7 +130,7 @@ impl<'a> Inputs<'a> {
         let ends = if item.state == ItemState::Whole { by.ends } else { by.ends.least(item.ends) };
         let size = |guess, alone| rule.select.size(context.estimator(), guess, alone);
         let shrinks = size(by.guess, by.alone) < size(item.guess, item.alone);
-        (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { ends, ..by })
+        (rule.no_inflate == NoInflate::Off || shrinks).then_some(Replacement { ends, ..by })
     }
 
     /// What a mask leaves of each part of the session.
@@ -188,5 +188,5 @@ fn preview(mask: &Mask, tool: Option<&str>) -> Option<Truncate> {
 /// What an item that a mask looks at adds to the gross saving. Where a placeholder must be smaller than the text, that stops it and not the count (Gemini CLI counts all outputs
 /// beyond the protected ones, and leaves out the short ones as it writes).
 pub(super) fn gross_of(rule: &Rule, alone: u64, is_replaced: bool) -> u64 {
-    if is_replaced || rule.no_inflate == Switch::On { alone } else { 0 }
+    if is_replaced || rule.no_inflate != NoInflate::Off { alone } else { 0 }
 }

@@ -11,7 +11,7 @@ use super::state::State;
 use super::summary::summary_tokens;
 use super::window::Window;
 use crate::context::{Context, Entry, Item, Region, Seen};
-use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch, around_middle};
+use crate::policy::{Input, NoInflate, Per, Place, Rule, Selection, Summarise, SummariserOverflow, around_middle};
 use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,20 +50,23 @@ pub(super) fn summarise_these(
     let replaced = state.window.in_request(items_of(&state.window.context, &selection.gone).map(|item| item.actual).sum());
     let own = || summary_tokens(&state.inputs.plan.summary, state.inputs.conditions.recorded_summary, replaced);
     let size = summarise.tokens.unwrap_or_else(own);
-    if rule.no_inflate == Switch::On && size + summarise.wrapper_tokens > replaced {
-        return Done::Failed;
-    }
     let Some(read) = summariser_input(state, summarise, &selection) else { return Done::Failed };
-    let State { inputs, window, ledger, belief, .. } = state;
-    if rule.delay == 0 {
-        window.before_edit(rule);
-    }
-    let context = &window.context;
+    let context = &state.window.context;
     let prose = |id: &&u32| context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
     let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
     let calls = u64::from(if few { summarise.calls.min(1) } else { summarise.calls });
     let pairs = items_of(context, &selection.gone).filter(|item| item.region == Region::ToolResult).count() as u64;
     let work = Work::of(summarise, read.input, calls, pairs, size);
+    let tokens = work.summaries * (size + summarise.wrapper_tokens);
+    let rejected = match rule.no_inflate {
+        NoInflate::Off => false,
+        NoInflate::Replaced => size + summarise.wrapper_tokens > replaced,
+        NoInflate::UsageIn => state.belief.usage.is_some_and(|(prompt, _)| history_behind(context, &selection, tokens) > prompt),
+    };
+    let State { inputs, window, ledger, belief, .. } = state;
+    if rule.delay == 0 && !rejected {
+        window.before_edit(rule);
+    }
     let outcome = &mut ledger.outcome;
     outcome.totals.summariser_calls += work.calls;
     outcome.totals.summariser_tokens += work.input + work.output.max(size);
@@ -75,7 +78,10 @@ pub(super) fn summarise_these(
         let (call, at_end) = (ledger.index as u32, belief.ended);
         outcome.summaries.push(SummaryCall { call, prompt, prefix, output, calls, waited_seconds, at_end });
     }
-    let tokens = work.summaries * (size + summarise.wrapper_tokens);
+    // It has been written, and paid for.
+    if rejected {
+        return Done::Failed;
+    }
     let due = ledger.outcome.totals.calls + rule.delay;
     let prepared = Prepared { rule: index, selection, tokens, text, due };
     if rule.delay > 0 {
@@ -83,6 +89,12 @@ pub(super) fn summarise_these(
         return Done::Begun;
     }
     put_in(state, rule, summarise, prepared)
+}
+
+/// The estimated history without what leaves, and with a summary of so many tokens.
+fn history_behind(context: &Context, selection: &Selection, tokens: u64) -> u64 {
+    let leaves: u64 = selection.leaving().iter().filter_map(|id| context.entry(*id)).map(|entry| entry.estimated).sum();
+    context.view().history().saturating_sub(leaves) + context.own_text(&text_of(tokens), Region::Summary).alone
 }
 
 /// A summary takes the place of what it is of.
@@ -160,7 +172,7 @@ impl Work {
 /// Is the summariser refused whatever there is to replace? Where it reads the whole context, or all of its head, there is no need to list what
 /// would go. A session that has outgrown its window asks this at every call.
 fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) -> bool {
-    if summarise.on_overflow != SummariserOverflow::Fail || rule.no_inflate == Switch::On {
+    if summarise.on_overflow != SummariserOverflow::Fail {
         return false;
     }
     let Some(taken) = state.window.stretch(rule, state.belief.incoming).filter(|taken| permitted(rule, *taken)) else { return false };

@@ -91,9 +91,52 @@ fn failures_in_a_row_end_a_rule_and_a_success_forgives_them() {
     };
     let trace = (0..6).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(400, 100))).reply(4, None).trace();
     assert_eq!(calls_of(&replay(&rule(1), &trace), EventKind::NoGain), [0]);
-    assert_eq!(calls_of(&replay(&rule(3), &trace), EventKind::NoGain), [0, 1, 2]);
+    let outcome = replay(&rule(3), &trace);
+    assert_eq!(calls_of(&outcome, EventKind::NoGain), [0, 1, 2]);
+    // A summary that is rejected has been read for, and written.
+    assert_eq!(
+        outcome.summaries.iter().map(|summary| (summary.prompt, summary.output)).collect::<Vec<_>>(),
+        [(100, 5_000), (219, 5_000), (338, 5_000)]
+    );
+    assert_eq!((outcome.totals.summariser_calls, outcome.totals.summariser_tokens), (3, 100 + 219 + 338 + 15_000));
     let said = refused("[[rule]]\nid = \"r\"\nat = \"pre_call\"\nsummarise = {}\nlatch_on_fail = true\n");
     assert!(said.contains("`latch_on_fail` is now `give_up_after = 1`"), "{said}");
+}
+
+/// Two rules, of which each fails where it runs, at the start of a turn and within one.
+#[test]
+fn rules_may_give_up_together() {
+    let rules = |with: &str| {
+        let rule = |id: &str, at: &str, with: &str| {
+            format!("[[rule]]\nid = \"{id}\"\nat = \"{at}\"\nsummarise = {{}}\nno_inflate = true\ngive_up_after = 1\n{with}")
+        };
+        format!("[summary]\ntokens = 5000\n{}{}", rule("between", "turn_start", ""), rule("within", "mid_turn", with))
+    };
+    let trace = Session::default().user(400).step(40, None, "t", text(400, 100)).reply(40, None).user(400).reply(4, None).trace();
+    let asked = |rules: &str| replay(rules, &trace).summaries.iter().map(|summary| summary.call).collect::<Vec<_>>();
+    assert_eq!(asked(&rules("")), [1, 2]);
+    assert_eq!(asked(&rules("give_up_with = \"between\"\n")), [1]);
+    assert!(refused(&rules("give_up_with = \"betwen\"\n")).contains("did you mean `between`?"));
+    let alone = "[[rule]]\nid = \"r\"\nat = \"pre_call\"\nsummarise = {}\ngive_up_with = \"r\"\n";
+    assert!(refused(alone).contains("`give_up_with` needs `give_up_after`"));
+}
+
+#[test]
+fn a_summary_may_be_held_against_the_last_prompt() {
+    // The history is 1,000 + 100 + 100 tokens by estimate; the newest message stays, and the last prompt was 1,000.
+    let trace = Session::default().user(4_000).reply(400, Some((1_000, 100))).user(400).reply(4, Some((1_200, 1))).trace();
+    let compacts = |limit: &str, tokens: u64| {
+        let rule = format!(
+            "[summary]\ntokens = {tokens}\n[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.level = {{ of = \"usage_in\", ge = 1 }}\nselect = {{ tail = [{{ n = 1, unit = \"messages\" }}] }}\nsummarise = {{}}\nno_inflate = {limit}\n"
+        );
+        let outcome = replay(&rule, &trace);
+        (calls_of(&outcome, EventKind::Compact), outcome.totals.summariser_calls)
+    };
+    assert_eq!((compacts("\"usage_in\"", 900), compacts("\"usage_in\"", 901)), ((vec![1], 1), (vec![], 1)));
+    // What it replaces are 1,100.
+    assert_eq!((compacts("true", 1_100), compacts("true", 1_101)), ((vec![1], 1), (vec![], 1)));
+    let masks = "[[rule]]\nid = \"r\"\nat = \"pre_call\"\nmask = { text = \"\" }\nno_inflate = \"usage_in\"\n";
+    assert!(refused(masks).contains("needs summarise"));
 }
 
 #[test]

@@ -196,7 +196,19 @@ fn same_rule_frame(one: &Rule, two: &Rule) -> bool {
     }
     let Rule { id, at, after, condition, attempt, unless, when, select: _, mask, truncate, drop, summarise, inject, .. } = one;
     let Rule {
-        min_saving, min_progress, min_messages, no_inflate, max_fires, give_up_after, refuse, delay, mode, otherwise, event, ..
+        min_saving,
+        min_progress,
+        min_messages,
+        no_inflate,
+        max_fires,
+        give_up_after,
+        give_up_with,
+        refuse,
+        delay,
+        mode,
+        otherwise,
+        event,
+        ..
     } = one;
     let guard = |guard: &Option<MinSaving>| guard.as_ref().map(|guard| (guard.basis, guard.cmp));
     (id, at, after, delay, condition, attempt) == (&two.id, &two.at, &two.after, &two.delay, &two.condition, &two.attempt)
@@ -208,7 +220,7 @@ fn same_rule_frame(one: &Rule, two: &Rule) -> bool {
         && min_progress.is_some() == two.min_progress.is_some()
         && min_messages.is_some() == two.min_messages.is_some()
         && (no_inflate, max_fires, give_up_after, refuse) == (&two.no_inflate, &two.max_fires, &two.give_up_after, &two.refuse)
-        && (mode, otherwise, event) == (&two.mode, &two.otherwise, &two.event)
+        && (mode, otherwise, event, give_up_with) == (&two.mode, &two.otherwise, &two.event, &two.give_up_with)
 }
 
 /// Of a trigger that holds several sizes against limits, none of these is a dial: which of them came nearest decides what is remembered.

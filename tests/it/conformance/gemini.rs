@@ -3,7 +3,7 @@
 use super::given::{ENDLESS, Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::State;
-use ctxsim::policy::{Facts, Hook, Plan, Switch, apply};
+use ctxsim::policy::{Facts, Hook, NoInflate, Plan, apply};
 use ctxsim::sim::{Probe, Standing};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Length, Role};
@@ -121,7 +121,7 @@ pub fn split_point(case: &Case) -> Checked {
         Err(reason) => return Ok(Passed::NotModelled(reason)),
     };
     // No summary can be too large here: sizes have no truth in a vector.
-    plan.rule.iter_mut().for_each(|rule| std::sync::Arc::make_mut(rule).no_inflate = Switch::Off);
+    plan.rule.iter_mut().for_each(|rule| std::sync::Arc::make_mut(rule).no_inflate = NoInflate::Off);
     let mut probe = given.probe(&plan, &ENDLESS);
     let changed = probe.force("compress");
     if case.expected["error"].is_string() {
