@@ -93,6 +93,20 @@ fn gemini_cli_compresses_at_half_and_masks_from_30_000_tokens_on() {
     assert_eq!(of_kind(&outcome, EventKind::Prune).iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), [(4, 1)]);
 }
 
+/// Most of the prompt is system prompt and tools, which its estimate does not know.
+#[test]
+fn gemini_cli_holds_its_estimate_of_the_new_history_against_the_last_prompt() {
+    let small = Session::default().user(400).reply(40, Some((100_000, 10))).user(4).step(40, Some((100_020, 10)), "t", text(40, 10));
+    let small = small.reply(4, None).trace();
+    // A summary of 1,512 tokens takes the place of 110.
+    let outcome = replay("gemini-cli", &[], &small);
+    assert_eq!((calls_of(&outcome, EventKind::Compact)[0], outcome.totals.failed_sessions), (1, 0));
+    // One that is larger than the last prompt is rejected and paid for, and no other one is asked for in the session.
+    let outcome = replay("gemini-cli", &[("summary_tokens", "100000")], &small);
+    assert_eq!((calls_of(&outcome, EventKind::Compact), outcome.totals.summariser_calls), (vec![], 2));
+    assert_eq!(outcome.summaries.iter().map(|summary| (summary.call, summary.output)).collect::<Vec<_>>(), [(1, 200_000)]);
+}
+
 #[test]
 fn kimi_code_compacts_50_000_tokens_below_its_window_and_keeps_what_was_typed() {
     // A reply of 150,000 tokens and what wraps a result of nothing: the role of its message.
