@@ -216,13 +216,32 @@ fn results_of_one_reply_count_as_one_message() {
 
 #[test]
 fn cline_keeps_what_the_system_prompt_leaves_of_its_target() {
-    // A system prompt of 36,000 characters counts 12,014 tokens, and 12,022 by the newer estimate. Of 18,000 tokens it leaves three steps of
-    // some 2,000 their room, where without it nine would stay.
-    for (name, compaction) in [("cline@agentic", (11, 1 + 22 - 6)), ("cline@3.0", (10, 1 + 20 - 6))] {
+    // A system prompt of 36,000 characters counts 12,022 tokens. Of 18,000 it leaves three steps of some 2,000 their room, where without it nine
+    // would stay.
+    for name in ["cline@agentic", "cline@3.0"] {
         let system = Session::default().push(Role::System, vec![Part::Text(text(36_000, 9_000))], None).user(400);
         let session = (0..14).fold(system, |session, _| session.step(0, None, "t", text(5_940, 1_500))).reply(4, None);
-        assert_eq!(touched(&run(&preset(name, &[]), &session.trace(), 40_000)), [compaction], "{name}");
+        assert_eq!(touched(&run(&preset(name, &[]), &session.trace(), 40_000)), [(10, 1 + 20 - 6)], "{name}");
     }
+}
+
+#[test]
+fn cline_without_a_model_leaves_no_step_of_an_older_turn() {
+    // Results of 2,000 tokens: of ten older steps eight would be enough, and all go. The answer stays.
+    let older = (0..10).fold(Session::default().user(400), |session, _| session.step(0, None, "t", text(5_940, 1_500)));
+    let newer = (0..8).fold(older.reply(400, None).user(400), |session, _| session.step(0, None, "t", text(5_940, 1_500)));
+    let outcome = run(&preset("cline@basic", &[]), &newer.reply(4, None).trace(), 40_000);
+    assert_eq!(
+        events(&outcome).iter().map(|event| (event.rule.as_str(), event.call, event.touched)).collect::<Vec<_>>(),
+        [("basic", 17, 20)]
+    );
+    // Steps of the newest turn alone go down to the target, the oldest first.
+    let steps = (0..17).fold(Session::default().user(400), |session, _| session.step(0, None, "t", text(5_940, 1_500)));
+    let outcome = run(&preset("cline@basic", &[]), &steps.reply(4, None).trace(), 40_000);
+    assert_eq!(
+        events(&outcome).iter().map(|event| (event.rule.as_str(), event.call, event.touched)).collect::<Vec<_>>(),
+        [("basic-oldest", 16, 16)]
+    );
 }
 
 #[test]
