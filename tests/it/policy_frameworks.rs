@@ -99,6 +99,8 @@ fn llamaindex_counts_no_calls() {
         let call = Part::ToolCall { id: "c".to_owned(), name: "t".to_owned(), arguments: text(800_000, 200_000) };
         let result = Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: text(40, 10), error: false };
         let session = Session::default().user(40).push(Role::Assistant, vec![call], Some(None)).push(Role::Tool, vec![result], None);
+        let thought = Part::Thinking { text: text(800_000, 200_000), sealed_bytes: 0 };
+        let session = session.push(Role::Assistant, vec![thought, Part::Text(text(4, 1))], Some(None)).user(4);
         assert!(touched(&replay(name, &[], session.reply(4, None))).is_empty(), "{name}");
     }
 }
@@ -193,6 +195,29 @@ fn llamaindex_flushes_all_but_a_turn_that_is_too_long() {
     let session = Session::default().user(400).reply(40, None).user(400).reply(40, None).user(400);
     let session = (0..21).fold(session, |session, _| session.step(40, None, "t", text(4_000, 1_000)));
     assert_eq!(touched(&replay("llamaindex@memory", &[], session.reply(4, None)))[..], [(23, 4)]);
+}
+
+#[test]
+fn llamaindex_flushes_3_000_tokens_whatever_its_limit() {
+    let flushed = |limit: u64| {
+        let mut policy = Policy::load("llamaindex@memory").unwrap();
+        policy.set("token_limit", &limit.to_string()).unwrap();
+        let plan = policy.plan(&Facts { window: Some(WINDOW), ..Facts::default() }).unwrap();
+        (0.7 * limit as f64 - plan.rule[0].select.tail[0].n).round()
+    };
+    assert_eq!([100_000, 30_000, 3_000, 2_000].map(flushed), [3_000.0, 3_000.0, 3_000.0, 1_400.0]);
+}
+
+#[test]
+fn autogen_counts_roles_ids_and_the_reply() {
+    let result = Part::ToolResult { call_id: "call_1".to_owned(), name: "t".to_owned(), text: text(40, 10), error: false };
+    let call = Part::ToolCall { id: "call_1".to_owned(), name: "t".to_owned(), arguments: text(40, 10) };
+    let session = Session::default().user(40).push(Role::Assistant, vec![call], Some(None)).push(Role::Tool, vec![result], None);
+    let outcome = replay("autogen@token-limited", &[], session.reply(4, None));
+    let estimated = outcome.calls.iter().map(|call| call.estimated).collect::<Vec<_>>();
+    // 3 for the reply, and 3 for each message; 3 for role and source of what the user says; ids by their bytes.
+    let asked = 3 + (3 + 3 + 10);
+    assert_eq!(estimated, [asked, asked + (3 + 1 + 8 + 1 + 6 + 10) + (3 + 1 + 6 + 10)]);
 }
 
 /// A reply that calls a tool so many times, and the results, each a message of its own.
