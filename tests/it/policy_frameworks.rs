@@ -87,6 +87,14 @@ fn langchain_counts_roles_calls_ids_and_names_and_no_system_prompt() {
 }
 
 #[test]
+fn openhands_default_agent_condenses_above_80_events() {
+    let condensed = |name| touched(&replay(name, &[], steps(60).reply(4, None)));
+    assert!(condensed("openhands").is_empty());
+    // The system prompt and 80 messages. Three of these stay at the head, and of the newest 35 the first is a result, which goes with its call.
+    assert_eq!(condensed("openhands@default-agent")[0], (40, 44));
+}
+
+#[test]
 fn openhands_puts_the_task_back_that_it_forgot() {
     let outcome = replay("openhands@amortized", &[("max_size", "20")], steps(12).reply(4, None));
     // Of 21 messages ten stay, and the task.
@@ -134,17 +142,39 @@ fn deepagents_keeps_the_last_message_however_large() {
 }
 
 /// A refusal is caught where the middleware has not summarised before the request, and not where it has.
+/// Since 0.7.14 the longest reply that the client asks for is kept free, and nothing is sent that does not fit.
+#[test]
+fn deepagents_keeps_the_longest_reply_free() {
+    // Messages of 37,502 tokens each by its estimate. 95 % of 200,000 less 64,000 are 126,000; 85 % are 170,000.
+    let outcome = |name: &str, settings: &[(&str, &str)], count| {
+        let session = (0..count).fold(Session::default(), |session: Session, _| session.user(150_000));
+        replay(name, settings, session.reply(4, None))
+    };
+    let summaries = |name, settings: &[(&str, &str)]| [3, 4, 5].map(|count| outcome(name, settings, count).totals.summariser_calls);
+    assert_eq!(summaries("deepagents", &[("configured_output", "64000")]), [0, 1, 1]);
+    assert_eq!(summaries("deepagents", &[]), [0, 0, 1]);
+    assert_eq!(summaries("deepagents@0.7.8", &[]), [0, 0, 1]);
+    // What a summary leaves is one message more than the 35,000 that are left beside the reply.
+    let refused = outcome("deepagents", &[("configured_output", "155000")], 2);
+    assert_eq!((refused.totals.summariser_calls, refused.ended_at(), refused.totals.refused), (1, Some(0), 0));
+    let claude = Facts { window: Some(WINDOW), max_output: 64_000, family: Some(Family::ClaudeNew), ..Facts::default() };
+    let plan = Policy::load("deepagents").unwrap().plan(&claude).unwrap();
+    assert!(plan.rule.iter().any(|rule| rule.when.as_ref().is_some_and(|when| when.levels().contains(&126_000.0))));
+}
+
 #[test]
 fn deepagents_catches_no_refusal_behind_a_summary() {
     // It acts at 85,000 by its estimate, of 40,000 for each message and 20,000 for the result of 110,000, which a refusal cuts to a half.
-    let totals = |messages: u32| {
+    let totals = |name: &str, messages: u32| {
         let said = || vec![Part::Text(text(160_000, 20_000))];
         let session = (0..messages).fold(Session::default(), |session, _| session.push(Role::User, said(), None));
         let session = session.step(4, None, "t", text(80_000, 110_000)).reply(4, None);
-        let totals = run(&preset("deepagents", &[]), &session.trace(), 100_000).totals;
+        let totals = run(&preset(name, &[]), &session.trace(), 100_000).totals;
         (totals.overflows, totals.summariser_calls, totals.failed_sessions)
     };
-    assert_eq!((totals(1), totals(2)), ((1, 1, 0), (1, 1, 1)));
+    assert_eq!([1, 2].map(|messages| totals("deepagents@0.7.8", messages)), [(1, 1, 0), (1, 1, 1)]);
+    // Since 0.7.14 one smaller request follows in any case.
+    assert_eq!([1, 2].map(|messages| totals("deepagents", messages)), [(1, 1, 0); 2]);
 }
 
 #[test]

@@ -349,6 +349,8 @@ fn others_act_where_their_code_says_so() {
     assert_eq!((at("zed", 151_190, 9), at("zed", 151_190, 10)), (vec![], vec![1]));
     // Letta: above nine tenths.
     assert_eq!((at("letta", 179_990, 10), at("letta", 179_990, 11)), (vec![], vec![1]));
+    // Letta Code: above window less 16,384, after each reply. What is hidden alone comes near to that.
+    assert_eq!((at("letta-code", 183_600, 6), at("letta-code", 183_600, 17)), (vec![], vec![0, 1]));
     // Qwen Code 0.15: the prompt alone, at seven tenths.
     let qwen = |prompt| {
         let trace = Session::default().user(400_000).reply(40, Some((prompt, 99))).user(4).reply(4, None).trace();
