@@ -200,9 +200,8 @@ fn goal(swept: &Swept<'_>) -> String {
 
 /// What the column of verdicts says.
 const VERDICT: Column = Column {
-    meaning: "how it stands to the first setting that keeps all constraints, over the sessions that both bring to their end (best: better than the own setting, or it; least, \
-              most: first, but not called better; as good: the same figure; no difference: none larger than the uncertainty, or worth a change; cannot judge: too few sessions, or \
-              most is estimated)",
+    meaning: "how it stands to the first setting that keeps all constraints, over the sessions that both bring to their end (least, most: first, but not called better; \
+              `ctxsim sweep --help` has all words)",
     explained: true,
     ..Column::name("verdict", "verdict")
 };
