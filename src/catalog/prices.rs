@@ -1,6 +1,7 @@
 //! Prices by model: the built-in table and one that users bring.
 
 use super::model::Model;
+use super::name::Name;
 use super::price::{Price, Rate, Rates};
 use super::price_file::PriceFile;
 use super::table::CatalogError;
@@ -21,7 +22,7 @@ const NO_RATES: Rates = Rates { input: Rate(0), cache_read: Rate(0), cache_write
 pub struct Prices {
     /// By the model's id, the rows in order of time.
     by_id: BTreeMap<String, Vec<Price>>,
-    /// The same where a model costs otherwise, by how its name begins there.
+    /// The same where a model costs otherwise, by how its name begins there, as names are compared.
     regional: BTreeMap<String, BTreeMap<String, Vec<Price>>>,
     /// The day of the table: its prices hold where a log has no times.
     as_of: i64,
@@ -54,7 +55,7 @@ impl Prices {
                 None => Err(CatalogError::Price { model }),
             });
             let priced = priced.collect::<Result<BTreeMap<String, Vec<Price>>, CatalogError>>()?;
-            begins.into_iter().for_each(|front| regional.entry(front).or_default().extend(priced.clone()));
+            begins.iter().for_each(|front| regional.entry(Name::new(front).key()).or_default().extend(priced.clone()));
         }
         Ok(Prices { by_id, regional, as_of, own: None })
     }
@@ -75,8 +76,8 @@ impl Prices {
         if FREE.iter().any(|mark| name.ends_with(mark)) {
             return Some(&NOTHING);
         }
-        let plain = name.rsplit('/').next().unwrap_or(name);
-        let region = self.regional.iter().find(|(front, _)| plain.starts_with(front.as_str()));
+        // A region stands before a dot: most names are spared the comparison.
+        let region = self.regional.iter().find(|(front, _)| name.contains('.') && Name::new(name).begins_with(front));
         let rows = region.and_then(|(_, rows)| rows.get(id?)).or_else(|| self.by_id.get(id?))?;
         let time = time.unwrap_or(self.as_of);
         rows.iter().rev().find(|price| price.holds_at(time)).or_else(|| rows.first())

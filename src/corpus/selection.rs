@@ -80,7 +80,7 @@ impl PartialEq for ProjectPattern {
 impl ProjectPattern {
     /// A name, a path, or a pattern with `*` of either. Fails with the reason where it is no pattern.
     pub fn parse(words: &str) -> Result<ProjectPattern, String> {
-        let is_glob = words.contains(['*', '?', '[', '{']);
+        let is_glob = words.contains(PATTERN);
         let glob = is_glob.then(|| Glob::new(words).map(|glob| glob.compile_matcher()).map_err(|error| error.to_string())).transpose()?;
         Ok(ProjectPattern { words: words.to_owned(), glob })
     }
@@ -121,16 +121,23 @@ impl Projects {
     /// What each project is called, as [`ProjectPattern`] takes it: the name of its folder; where others have the same, so much of the end of its path that they
     /// have not; where no log names its folder and its place does not tell it from others, with a part of its number.
     pub fn labels(&self) -> BTreeMap<u64, String> {
-        let single = |named: &'_ BTreeSet<Named>| named.first().filter(|_| named.len() == 1).cloned();
-        let all: Vec<Named> = self.0.values().filter_map(single).collect();
+        // By the end of a path the project that alone has it; `None` where several do.
+        let mut owners: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+        for (number, named) in self.0.iter().flat_map(|(number, all)| all.iter().map(move |named| (*number, named))) {
+            for end in ends(named.path()) {
+                owners.entry(end).and_modify(|owner| *owner = owner.filter(|owner| *owner == number)).or_insert(Some(number));
+            }
+        }
         let label = |(number, named): (&u64, &BTreeSet<Named>)| {
-            let named = single(named);
-            let name = named.as_ref().map(Named::name).filter(|name| !name.is_empty());
-            let is_alone = |end: &str| all.iter().filter(|other| other.ends_with(end)).count() == 1;
-            let label = match (&named, name) {
+            let named = named.first().filter(|_| named.len() == 1);
+            let name = named.map(|named| name_of(named.path())).filter(|name| !name.is_empty());
+            let is_alone = |end: &str| !end.contains(PATTERN) && owners.get(end) == Some(&Some(*number));
+            let label = match (named, name) {
                 (_, Some(name)) if is_alone(name) => name.to_owned(),
-                (Some(Named::ByLog(folder)), _) => ends(folder).find(|end| is_alone(end)).unwrap_or(folder).to_owned(),
-                (_, name) => format!("{}:{}", name.unwrap_or("project"), short(*number)),
+                (Some(Named::ByLog(folder)), _) if !folder.contains(PATTERN) => {
+                    ends(folder).find(|end| is_alone(end)).unwrap_or(folder).to_owned()
+                }
+                (_, name) => format!("{}:{}", name.filter(|name| !name.contains(PATTERN)).unwrap_or("project"), short(*number)),
             };
             (*number, label)
         };
@@ -139,25 +146,16 @@ impl Projects {
 }
 
 impl Named {
-    /// The name of the folder.
-    fn name(&self) -> &str {
-        match self {
-            Named::ByLog(folder) => name_of(folder),
-            Named::ByPlace(name) => name,
-        }
-    }
-
-    /// Is this the end of its path, from one folder on?
-    fn ends_with(&self, end: &str) -> bool {
+    /// The path of the folder, or its name.
+    fn path(&self) -> &str {
         let (Named::ByLog(path) | Named::ByPlace(path)) = self;
-        path.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with(SEPARATORS))
+        path
     }
 }
 
-/// The ends of a path of two folders or more, the shortest first.
-fn ends(folder: &str) -> impl Iterator<Item = &str> {
-    let separators = folder.rmatch_indices(SEPARATORS).skip(1);
-    separators.filter_map(|(place, _)| folder.get(place + 1..))
+/// The ends of a path, the shortest first: one folder, two folders, ..., the whole of it.
+fn ends(path: &str) -> impl Iterator<Item = &str> {
+    path.rmatch_indices(SEPARATORS).filter_map(|(place, _)| path.get(place + 1..)).chain([path])
 }
 
 /// The name of the folder in which a file lies; empty where its path has none.
@@ -171,6 +169,9 @@ fn short(number: u64) -> String {
 }
 
 const SEPARATORS: [char; 2] = ['/', '\\'];
+
+/// What makes words a pattern.
+const PATTERN: [char; 4] = ['*', '?', '[', '{'];
 
 /// The name of a project's folder.
 fn name_of(folder: &str) -> &str {
@@ -294,6 +295,10 @@ mod tests {
             (7 << 32, None, "same/2.jsonl"),
             (8 << 32, None, "same/3.jsonl"),
             (9 << 32, None, "4.jsonl"),
+            // A folder that would be a pattern, and logs of one project in several folders, one of which another project's lie in.
+            (10 << 32, Some("/home/sh*"), ""),
+            (11 << 32, None, "same/5.jsonl"),
+            (11 << 32, None, "b/6.jsonl"),
         ];
         let mut projects = Projects::default();
         for (number, folder, source) in logs.into_iter().chain(placed) {
@@ -302,9 +307,21 @@ mod tests {
         let labels = projects.labels();
         for (number, label) in &labels {
             let taken = logs.iter().chain(&placed).filter(|(number, folder, source)| is_in(label, *number, *folder, source));
-            assert_eq!(taken.map(|(number, ..)| number).collect::<Vec<_>>(), [number], "{label}");
+            assert_eq!(taken.map(|(number, ..)| number).collect::<BTreeSet<_>>(), BTreeSet::from([number]), "{label}");
         }
-        let expected = ["-home-ada", "/web", "project:00000009", "same:00000007", "same:00000008", "shop", "x/cli", "x\\web", "y/cli"];
+        let expected = [
+            "-home-ada",
+            "/web",
+            "project:00000009",
+            "project:0000000a",
+            "project:0000000b",
+            "same:00000007",
+            "same:00000008",
+            "shop",
+            "x/cli",
+            "x\\web",
+            "y/cli",
+        ];
         assert_eq!(labels.into_values().collect::<BTreeSet<_>>(), BTreeSet::from(expected.map(str::to_owned)));
     }
 }

@@ -172,7 +172,7 @@ fn bedrocks_regions_have_their_own_prices() {
         [rates.input, rates.cache_read, rates.cache_write, rates.cache_write_1h, rates.output].map(|rate| rate.0 as f64 / 1e6)
     };
     let sonnet = |front: &str| format!("{front}anthropic.claude-sonnet-4-5-20250929-v1:0");
-    for front in ["bedrock/us.", "eu.", "jp.", "au.", "apac."] {
+    for front in ["bedrock/us.", "eu.", "jp.", "au.", "apac.", "amazon-bedrock:us.", "US."] {
         assert_eq!(dollars(rates(&sonnet(front), 1_000)), [3.3, 0.33, 4.125, 6.6, 16.5], "{front}");
     }
     assert_eq!(dollars(rates(&sonnet("us."), 300_000))[..3], [6.6, 0.66, 8.25]);
