@@ -101,18 +101,18 @@ pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
     Curve { references, sessions, points: points.collect(), knee: knee(&all, axis) }
 }
 
-/// Narrows bands to what bands of other limits say: a larger limit keeps no less, so that the share that a smaller one is known to keep is kept here too, and what
-/// a larger one is known to lose is lost here.
+/// Widens bands where one of a larger limit reaches lower, or one of a smaller limit higher: more kept is never less kept. Where one cluster alone loses
+/// something, or keeps something, draws leave it out too often, and Wilson's interval beside them says how far the share may lie.
 fn rise(bands: &mut [Option<(u64, u64)>]) {
-    let mut lowest = 0;
-    for (low, _) in bands.iter_mut().flatten() {
-        lowest = lowest.max(*low);
-        *low = lowest;
-    }
-    let mut highest = u64::MAX;
-    for (_, high) in bands.iter_mut().flatten().rev() {
-        highest = highest.min(*high);
+    let mut highest = 0;
+    for (_, high) in bands.iter_mut().flatten() {
+        highest = highest.max(*high);
         *high = highest;
+    }
+    let mut lowest = u64::MAX;
+    for (low, _) in bands.iter_mut().flatten().rev() {
+        lowest = lowest.min(*low);
+        *low = lowest;
     }
 }
 
