@@ -151,7 +151,8 @@ pub fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_b
     let hidden = trace.calls.get(first_call).map_or(0, |call| call.hidden);
     let here = trace.calls.iter().skip(first_call).take_while(|call| call.message < closed_before);
     let Some((call, prompt)) = here.filter_map(|call| Some((call, prompt_of(call)?))).next() else {
-        return event.tokens_after.map_or(event.summary_tokens.unwrap_or(0), |after| after.saturating_sub(hidden));
+        let summary = || event.summary_tokens.or_else(|| event.replied()).unwrap_or(0);
+        return event.tokens_after.map_or_else(summary, |after| after.saturating_sub(hidden));
     };
     let since = trace.messages.iter().take(call.message as usize).skip(event.before as usize);
     let arrived: u64 = since.flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();

@@ -134,7 +134,7 @@ impl Projects {
             let is_alone = |end: &str| !end.contains(PATTERN) && owners.get(end) == Some(&Some(*number));
             let label = match (named, name) {
                 (_, Some(name)) if is_alone(name) => name.to_owned(),
-                (Some(Named::ByLog(folder)), _) if !folder.contains(PATTERN) => {
+                (Some(Named::ByLog(folder)), _) if ends(folder).any(is_alone) => {
                     ends(folder).find(|end| is_alone(end)).unwrap_or(folder).to_owned()
                 }
                 (_, name) => format!("{}:{}", name.filter(|name| !name.contains(PATTERN)).unwrap_or("project"), short(*number)),

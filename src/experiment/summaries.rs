@@ -87,10 +87,7 @@ impl RecordedSummaries {
 
 /// Calibrated tokens of a recorded summary; where its text is not in the log, what the summariser's request replied, without its reasoning.
 pub fn summary_of(trace: &Trace, event: &CompactionRow) -> Option<u64> {
-    let replied =
-        || event.usage.filter(|usage| usage.output_is_final).map(|usage| usage.output.saturating_sub(usage.reasoning.unwrap_or_default()));
-    let written = event.summary_tokens.map(|tokens| tokens * trace.calibration_thousandths / 1000);
-    written.or_else(|| replied().filter(|tokens| *tokens > 0))
+    event.summary_tokens.map(|tokens| tokens * trace.calibration_thousandths / 1000).or_else(|| event.replied())
 }
 
 fn sample(trace: &Trace, event: &CompactionRow) -> Option<Sample> {

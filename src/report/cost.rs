@@ -54,6 +54,8 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let is_priced = priced.replays.iter().chain([priced.unchanged]).any(|replay| replay.bill.is_priced());
     let unpriced = cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)).filter(|_| !is_priced);
     let first = unpriced.unwrap_or_else(|| summarisers(priced));
+    // What costs suppose, and the caution, stay.
+    let spare: Vec<String> = gaps.iter().chain(&own_error).cloned().collect();
     let trust: Vec<String> = [first].into_iter().chain(own_error).chain(gaps).chain(caution).collect();
     let trust = (!trust.is_empty()).then(|| Section::lines(trust));
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
@@ -61,7 +63,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let brief = [shown.titled(title)].into_iter().chain(trust).chain(break_even);
     let record = Record::Cost(Box::new(CostRecord::new(priced)));
     let (sections, screen) = match answer::no_calls(priced.corpus) {
-        None => (sections, Screen { sections: brief.collect(), ..Screen::default() }),
+        None => (sections, Screen { sections: brief.collect(), spare, ..Screen::default() }),
         Some(sentence) => {
             (vec![Section::lines(vec![sentence.clone()])], Screen { sections: vec![Section::lines(vec![sentence])], ..Screen::default() })
         }

@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 const DISTANCE: &str = "Distance in tokens is what stands between the end of the source and the message that refers to it; a limit keeps what is no farther away, so what crosses its line stays. \
-                        Of several sources the latest counts. Shown is the reuse of tool results. Bands: 90 % intervals over 1,000 resamples of whole projects (of sessions, with fewer than five projects), Wilson's where none or all are kept, narrowed by what smaller limits are known to keep and larger ones to lose.";
+                        Of several sources the latest counts. Shown is the reuse of tool results. Bands: 90 % intervals over 1,000 resamples of whole projects (of sessions, with fewer than five projects), Wilson's where none or all are kept, widened so that none falls as more is kept.";
 
 /// So many presets are named at one limit; the others are counted.
 const NAMED: usize = 2;

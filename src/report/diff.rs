@@ -136,7 +136,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let compared = diff.compared();
     let summarised = |difference: &Difference| difference.summarised(diff.difference_with_summarisers(corpus)?);
     let told = |difference| judged::told(difference, summarised(difference), Direction::Minimise, &bars);
-    let (summarised, stays) = difference.as_ref().map_or_else(|| (String::new(), true), told);
+    let (summarised, turned) = difference.as_ref().map(told).unwrap_or_default();
     let told = difference.map_or_else(String::new, |difference| {
         format!(", {}{summarised}", finding::difference(&difference, &bars, &|tokens| grouped(tokens.unsigned_abs())))
     });
@@ -145,7 +145,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
             let less = if judged == Finding::Better { other } else { one };
             let [of_other, of_one] = &compared;
             let (least, most) = if judged == Finding::Better { (of_other, of_one) } else { (of_one, of_other) };
-            let but = judged::but(least, most, stays).map(|but| format!("; but {} {but}", less.policy));
+            let but = judged::but(least, most, turned).map(|but| format!("; but {} {but}", less.policy));
             let is = match (&but, judged) {
                 (None, _) => format!("By prompt tokens {} is {} than", other.policy, finding::named(judged)),
                 (_, Finding::Better) => format!("{} sends fewer prompt tokens than", other.policy),

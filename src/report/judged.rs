@@ -58,8 +58,8 @@ impl Swept<'_> {
     pub fn told(&self, row: &Row, own: &Row, difference: Option<&Difference>) -> (String, Option<String>) {
         let Objective { measure, direction } = &self.objective;
         let summarised = |difference| told(difference, row.summarised(own, difference, measure, self.sampling), *direction, &self.bars);
-        let (words, stays) = difference.map_or_else(|| (String::new(), true), summarised);
-        (words, but(&row.totals, &own.totals, stays))
+        let (words, turned) = difference.map(summarised).unwrap_or_default();
+        (words, but(&row.totals, &own.totals, turned))
     }
 
     /// Does something stand against calling a setting better, which is so by what is sought?
@@ -100,19 +100,23 @@ pub fn if_as_long(measure: &Measure) -> &'static str {
     if measure.whole.is_none() { ", if runs stay as long" } else { "" }
 }
 
-/// What summarisers take beside prompt tokens, in words, and whether it leaves the finding as it is.
-pub fn told(difference: &Difference, summarised: Option<Summarised>, direction: Direction, bars: &Bars) -> (String, bool) {
-    let Some(Summarised { more, with }) = summarised else { return (String::new(), true) };
+/// What summarisers take beside prompt tokens, in words, and what is found with that, where it is something else.
+pub fn told(difference: &Difference, summarised: Option<Summarised>, direction: Direction, bars: &Bars) -> (String, Option<Finding>) {
+    let Some(Summarised { more, with }) = summarised else { return Default::default() };
     let than = if more > 0 { "more" } else { "fewer" };
     let words = format!("; summarisers take {} {than}: {} with them", three_digits(more.unsigned_abs()), finding::share(with.share.value));
-    (words, with.finding(direction, bars) == difference.finding(direction, bars))
+    (words, Some(with.finding(direction, bars)).filter(|turned| *turned != difference.finding(direction, bars)))
 }
 
 /// What stands against calling one thing better than another: sessions that it fails, reused text that it loses, what its summariser takes. Nothing where it is.
-pub fn but(best: &Totals, own: &Totals, stays: bool) -> Option<String> {
+/// `turned` is what is found with that, where it is something else.
+pub fn but(best: &Totals, own: &Totals, turned: Option<Finding>) -> Option<String> {
     let failed = best.failed_sessions;
     let fails = (failed > own.failed_sessions).then(|| format!("fails {} instead of {}", counted(failed, "session"), own.failed_sessions));
-    let takes = (!stays).then(|| "is not known to come to less with summarisers".to_owned());
+    let takes = turned.map(|turned| match turned {
+        Finding::Worse => "is worse with summarisers".to_owned(),
+        _ => "is not known to come to less with summarisers".to_owned(),
+    });
     let parts: Vec<String> = fails.into_iter().chain(trade(best, own)).chain(takes).collect();
     (!parts.is_empty()).then(|| parts.join(" and "))
 }

@@ -47,7 +47,8 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let brief = brief.chain((!below.is_empty()).then(|| Section::lines(below))).collect();
     // The verdict comes first, and stays.
     let spare = lines.iter().skip(1).rev().cloned().collect();
-    let screen = Some(Screen { sections: brief, spare, ..Screen::default() });
+    let held = shown.iter().enumerate().filter(|(_, bundle)| is_own(bundle)).map(|(place, _)| place).collect();
+    let screen = Some(Screen { sections: brief, spare, held, ..Screen::default() });
     sections.push(table(swept, &rows, &figures).titled(goal(swept)));
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
     let (facts, record) = (&swept.corpus.facts, Record::Sweep(Box::new(SweepRecord::new(swept, &judged))));
@@ -112,7 +113,7 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
             format!("Keep {point} of {}: {named} is worse{fewer}, which is no more than the uncertainty: {values}.", best.policy)
         }
         Finding::NoDifference(within) => format!(
-            "Keep {point} of {}: {named} comes out best, with no difference {}: {values}.",
+            "Keep {point} of {}: {named} comes out first, with no difference {}: {values}.",
             best.policy,
             finding::within(within, swept.bars.worth)
         ),
@@ -238,7 +239,7 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     let asked = |judged: &Judged<'_>| matches!(judged.verdict.standing, Standing::Breaks | Standing::CannotTell);
     let priority = if swept.constraints.len() == 1 && rows.iter().any(|(judged, _)| asked(judged)) { 0 } else { 1 };
     fields
-        .with(Column { priority, ..VERDICT }, move |(judged, _)| {
+        .with(Column { priority, explained: false, ..VERDICT }, move |(judged, _)| {
             let words = &judged.words;
             let short = words.split(' ').next().filter(|_| priority == 0 && judged.verdict.standing == Standing::Breaks);
             Cell::Name(short.map_or(words.clone(), |breaks| format!("{breaks} it")))
@@ -346,7 +347,8 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     let resampled = judged.iter().any(|judged| !judged.row.spread.is_empty());
     if resampled {
         let own = judged.iter().find(|judged| swept.own.contains(&judged.row.setting)).and_then(|own| own.row.sums_of(0));
-        let effective = own.map(|sums| effective(if sums.wholes.is_empty() { &sums.parts } else { &sums.wholes }));
+        let drawn = |values: &[i64]| effective(&swept.sampling.sample.sums(values.iter().copied()));
+        let effective = own.map(|sums| drawn(if sums.wholes.is_empty() { &sums.parts } else { &sums.wholes }));
         all.push(finding::method(&swept.sampling.sample, swept.chance.0, effective));
         let tied = standing(Standing::NoDifference(Within::Sampling)) + standing(Standing::NoDifference(Within::OwnError));
         if allowed > 0 {

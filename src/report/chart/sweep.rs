@@ -14,7 +14,7 @@ use crate::report::field::Fields;
 use crate::report::finding::{self, share};
 use crate::report::judged;
 use crate::report::ties;
-use crate::report::words::{capital, counted, counted_as, percent, short_dollars, three_digits};
+use crate::report::words::{capital, counted, counted_as, grouped, percent, short_dollars, three_digits};
 use crate::statistics::{Estimate, Finding, LEVEL, Within};
 use std::collections::BTreeMap;
 
@@ -374,7 +374,8 @@ pub(super) fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
     };
     let by = against.difference.filter(|difference| difference.whole.is_some()).map(|difference| {
         let sessions = counted((difference.compared + difference.left_out) as u64, "session");
-        let over = if difference.left_out > 0 { format!(" over {} of {sessions}", difference.compared) } else { String::new() };
+        let over =
+            if difference.left_out > 0 { format!(" over {} of {sessions}", grouped(difference.compared as u64)) } else { String::new() };
         format!(", {} beside {own}{over} ({LEVEL} %: {})", share(difference.share.value), finding::bounds(&difference.share))
     });
     match against.finding {

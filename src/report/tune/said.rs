@@ -36,7 +36,7 @@ pub(super) fn gain_told(found: &Found<'_>) -> String {
 /// What the setting gives up on the held-out sessions: the guard on lost text may be waived, or be within the uncertainty.
 fn traded(found: &Found<'_>) -> Option<String> {
     let best = found.tuned.best.as_ref()?;
-    judged::but(&best.held_out.totals, &found.tuned.default.held_out.totals, true).map(|but| format!("But it {but}."))
+    judged::but(&best.held_out.totals, &found.tuned.default.held_out.totals, None).map(|but| format!("But it {but}."))
 }
 
 /// The verdict, with the gain where it stands by itself.
