@@ -204,8 +204,8 @@ impl Rule {
             }));
         }
         guards.extend(self.give_up_after.map(|failures| match (failures, &self.give_up_with) {
-            (1, None) => "it has never failed".to_owned(),
-            (1, Some(other)) => format!("neither `{other}` nor it has failed"),
+            (1, None) => "it has not failed since the last summary".to_owned(),
+            (1, Some(other)) => format!("neither `{other}` nor it has failed since the last summary"),
             (failures, None) => format!("it has not failed {failures} times in a row"),
             (failures, Some(other)) => format!("`{other}` and it have not failed {failures} times in a row"),
         }));

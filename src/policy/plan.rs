@@ -278,9 +278,11 @@ pub struct Rule {
     pub no_inflate: NoInflate,
     /// How often it may fire.
     pub max_fires: Option<MaxFires>,
-    /// After so many failures in a row, never again in this session; a success of its own, or of any rule that summarises, begins the count anew.
+    /// After so many failures in a row it runs no more, until a success of a rule that summarises, or of one that counts with it, begins the
+    /// count anew. A success of its own does so as well.
     pub give_up_after: Option<u32>,
     /// The other rule with whose failures this one's are counted: what makes the other one give up makes this one too (Gemini CLI, Qwen Code).
+    /// The other one counts by itself.
     #[serde(default)]
     pub give_up_with: Option<String>,
     /// A summary is asked for at once, and takes its place so many calls later: what came in between stays. A rule that summarises

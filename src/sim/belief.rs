@@ -85,7 +85,7 @@ pub(super) struct Memory {
     pub in_session: u32,
     /// Number of calls made when it last fired.
     pub fired_at: u64,
-    /// Failures in a row, those of rules that give up with this one included.
+    /// Failures in a row, those of rules that give up with this one included; 0 for a rule that gives up with another one.
     pub failures: u32,
     /// What the policy took the context for right after it last changed it.
     pub left: u64,
@@ -182,14 +182,19 @@ impl Belief {
         }
     }
 
-    /// A rule has done something: its failures are forgotten, with a summary all rules' failures, and it knows what it left.
-    pub fn note_success(&mut self, inputs: &Inputs<'_>, window: &Window<'_>, index: usize, rule: &Rule) {
+    /// A summary has been taken: the failures of all rules are forgotten.
+    pub fn note_summary(&mut self) {
+        self.memories.iter_mut().for_each(|memory| memory.failures = 0);
+    }
+
+    /// A rule has done something: its failures are forgotten, and it knows what it left.
+    pub fn note_success(&mut self, inputs: &Inputs<'_>, window: &Window<'_>, index: usize) {
         let left = Measure::UsagePlusPending.of(&self.sight(inputs, window, 0, &Memory::default())).unwrap_or(0);
-        if rule.summarise.is_some() {
-            self.memories.iter_mut().for_each(|memory| memory.failures = 0);
+        if let Some(memory) = self.memories.get_mut(inputs.plan.gives_up_with(index)) {
+            memory.failures = 0;
         }
         if let Some(memory) = self.memories.get_mut(index) {
-            (memory.failures, memory.left) = (0, left);
+            memory.left = left;
         }
     }
 

@@ -157,7 +157,7 @@ fn report<'a>(
             let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
             ledger.outcome.totals.early += u64::from(early && shrinks);
             ledger.note(Note { kind, touched, lasts: lasts(window, rule), ..note });
-            belief.note_success(inputs, window, index, rule);
+            belief.note_success(inputs, window, index);
             return true;
         }
         Done::Begun => return false,

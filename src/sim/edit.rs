@@ -17,7 +17,8 @@ pub(super) enum Done {
     Begun,
     /// There was nothing to do, or not enough of it.
     Nothing,
-    /// It was tried and came to nothing: the summariser was refused, or its summary would have been larger than what it replaces.
+    /// It was tried and came to nothing: the summariser was refused, its summary would have been larger than what it replaces, or the
+    /// history behind it larger than the last prompt.
     Failed,
 }
 

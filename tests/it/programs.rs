@@ -152,6 +152,49 @@ fn policy(folder: &Path, name: &str, at: &str, script: &str) -> String {
 
 const SECRET: &str = "sesame-4711";
 
+/// A summary that a program takes begins the count of every rule anew, as does whatever else succeeds for the rules that count together.
+#[test]
+fn failures_are_forgiven_where_a_program_decides() {
+    if !has(&["python3"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let log = log(folder.path());
+    // At the calls that are named: a summariser that is refused, and a success.
+    let script = |failing: &str, success: &str| {
+        format!(
+            "from ctxsim_policy import *\n\
+             def decide(view):\n    old = [m for m in view.messages if m.role in ('user', 'assistant')][:2]\n\
+             \x20   results = view.items(kind='tool_result', state='whole')[:1]\n\
+             \x20   if view.call in {failing}: return [summarise(old, prompt_tokens=900000000)]\n\
+             \x20   return {success} if view.call == 2 else []\nrun(decide)\n"
+        )
+    };
+    let refused = |name: &str, script: &str, rules: &str| {
+        let document = policy(folder.path(), name, "manual", script);
+        let text = fs::read_to_string(&document).unwrap() + rules;
+        fs::write(&document, text).unwrap();
+        let told = ctxsim(&["replay", &log, "-p", &document, "--json"]).json();
+        told["policies"][0]["events"]["summariser_overflow"].as_u64().unwrap_or(0)
+    };
+    let plain = "[[rule]]\nid = \"plain\"\nat = \"pre_call\"\nsummarise = { prompt_tokens = 900000000 }\ngive_up_after = 2\n";
+    let asks = "[[rule]]\nid = \"asks\"\nat = \"pre_call\"\nask = true\n";
+    // Twice, and twice again behind the summary.
+    let summary = "[summarise(old, tokens=5)]";
+    assert_eq!(refused("mixed", &script("()", summary), &format!("{plain}{asks}")), 4);
+    // A placeholder is no summary, and no success of the other rule.
+    let masked = "[mask(results, 'x')]";
+    assert_eq!(refused("masked", &script("()", masked), &format!("{plain}{asks}")), 2);
+    let together = format!(
+        "[[rule]]\nid = \"first\"\nat = \"manual\"\nask = true\ngive_up_after = 2\n{}",
+        asks.to_owned() + "give_up_after = 2\ngive_up_with = \"first\"\n"
+    );
+    for (name, success) in [("summed", summary), ("cleared", masked), ("nothing", "[]")] {
+        let forgiven = success != "[]";
+        assert_eq!(refused(name, &script("(1, 3, 4, 5)", success), &together), if forgiven { 3 } else { 2 }, "{name}");
+    }
+}
+
 /// One session of twelve calls, in which a secret stands.
 fn log(folder: &Path) -> String {
     let begun = Native::new(json!({"window": 50_000})).line(json!({"role": "user", "text": format!("Look for {SECRET}.")}));
