@@ -93,8 +93,8 @@ impl Plan {
         self.check_program()?;
         self.rule.iter().try_for_each(|rule| self.follow_else(rule, &places))?;
         self.rule.iter().try_for_each(|rule| {
-            let mut named = rule.unless.iter().map(|id| ("unless", id)).chain(rule.give_up_with.iter().map(|id| ("give_up_with", id)));
-            named.try_for_each(|(word, id)| place_of(rule, word, id, &places).map(|_| ()))
+            rule.unless.iter().try_for_each(|id| place_of(rule, "unless", id, &places).map(|_| ()))?;
+            self.check_count(rule, &places)
         })
     }
 
@@ -108,6 +108,19 @@ impl Plan {
             (Some(program), Some(_)) => program.check(),
             (None, None) => Ok(()),
         }
+    }
+
+    /// The rule with whose failures another one's are counted counts its own, and runs where the other one does.
+    fn check_count(&self, rule: &Rule, places: &BTreeMap<&str, usize>) -> Result<(), String> {
+        let Some(id) = &rule.give_up_with else { return Ok(()) };
+        let Some(other) = self.rule.get(place_of(rule, "give_up_with", id, places)?) else { return Ok(()) };
+        if let Some(further) = &other.give_up_with {
+            return Err(format!("rule `{}`: `give_up_with` names `{id}`, whose failures are counted with those of `{further}`", rule.id));
+        }
+        if rule.condition != Some(0.0) && other.condition == Some(0.0) {
+            return Err(format!("rule `{}`: `give_up_with` names `{id}`, which its `if` takes out", rule.id));
+        }
+        Ok(())
     }
 
     /// A chain of `else` ends, and each of its links exists.

@@ -119,6 +119,16 @@ fn rules_may_give_up_together() {
     assert!(refused(&rules("give_up_with = \"betwen\"\n")).contains("did you mean `between`?"));
     let alone = "[[rule]]\nid = \"r\"\nat = \"pre_call\"\nsummarise = {}\ngive_up_with = \"r\"\n";
     assert!(refused(alone).contains("`give_up_with` needs `give_up_after`"));
+    // The rule that is named counts its own failures, and is there.
+    let itself = rules("give_up_with = \"within\"\n");
+    assert!(refused(&itself).contains("names `within`, whose failures are counted with those of `within`"));
+    let chain = rules("give_up_with = \"between\"\n")
+        + "[[rule]]\nid = \"last\"\nat = \"post_call\"\nsummarise = {}\ngive_up_after = 1\ngive_up_with = \"within\"\n";
+    assert!(refused(&chain).contains("rule `last`: `give_up_with` names `within`, whose failures are counted with those of `between`"));
+    let off = rules("give_up_with = \"between\"\n").replace("at = \"turn_start\"", "at = \"turn_start\"\nif = \"=factor > 2\"");
+    assert!(refused(&off).contains("names `between`, which its `if` takes out"));
+    let both = off.replace("at = \"mid_turn\"", "at = \"mid_turn\"\nif = \"=factor > 2\"");
+    assert!(replay(&both, &trace).summaries.is_empty());
 }
 
 #[test]
