@@ -3,13 +3,15 @@
 //! of it up anew at every call.
 
 use crate::made;
+use crate::policies::{Session, text};
 use crate::support::shared;
 use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
 use ctxsim::corpus::{ReadSettings, impose, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
 use ctxsim::sim::{
-    Batch, CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, Totals, Whole, estimate_requests, simulate, watch, watch_anew,
+    Batch, CallOutcome, Conditions, EventKind, Outcome, RecordedSummary, Refetching, Totals, Whole, estimate_requests, simulate, watch,
+    watch_anew,
 };
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Length, Role, Text, Trust, Usage};
@@ -299,6 +301,53 @@ fn cuts_and_dials_together_as_alone() {
             let plans: Vec<Plan> = turned.collect();
             for _ in 0..4 {
                 compare(name, &session(&mut random), &plans, &conditions);
+            }
+        }
+    }
+}
+
+/// A limit of what arrives, and summaries that are held against the last prompt, which a rewind leaves as it was: the context is the same
+/// for all settings, and what they know of it is not.
+#[test]
+fn limits_and_last_prompts_as_alone() {
+    let plans = |at: &str, summary: u64, share: f64| -> Vec<Plan> {
+        let rules = format!(
+            "[params]\ncut = {{ value = 40_000, unit = \"chars\", help = \"h\" }}\n[estimator]\nunit = \"chars\"\nnumerator = 1\ndenominator = 3\n\
+             [summary]\ntokens = {summary}\n[[rule]]\nid = \"limit\"\nat = \"ingest\"\ntruncate = {{ max = \"=cut\", unit = \"chars\" }}\n\
+             [[rule]]\nid = \"compress\"\nat = \"{at}\"\nwhen.level = {{ of = \"usage_in\", ge = 1 }}\n\
+             select = {{ tail = [{{ n = {share}, unit = \"size_share\" }}] }}\nsummarise = {{}}\nno_inflate = \"usage_in\"\n"
+        );
+        let turned = |cut: &u64| {
+            let mut policy = Policy::parse("limits", &rules).unwrap();
+            policy.set("cut", &cut.to_string()).unwrap();
+            policy.plan(&Facts { window: Some(150_000), max_input: 0, max_output: 8_000, family: None, item_bytes: 0 }).unwrap()
+        };
+        [3_000, 6_000, 9_000, 15_000, 30_000, 60_000].iter().map(turned).collect()
+    };
+    let conditions = Conditions { window: 150_000, prompt_limit: 150_000, ..Conditions::default() };
+    // The result of up to 12,000 tokens is taken back before the second turn. The summary fits below the prompts of the higher limits alone.
+    let session_of_two = Session::default()
+        .user(400)
+        .reply(400, None)
+        .user(400)
+        .step(40, None, "t", text(36_000, 12_000))
+        .reply(40, None)
+        .user(400)
+        .reply(4, None);
+    let mut trace = session_of_two.trace();
+    trace.messages[6].rewind = Some(3);
+    let direct = plans("turn_start", 5_000, 0.3);
+    let compactions = |plan: &Plan| {
+        simulate(&trace, plan, &conditions).events.iter().filter(|event| event.kind == EventKind::Compact && event.call == 3).count()
+    };
+    assert_eq!(direct.iter().map(compactions).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 1]);
+    compare("direct", &trace, &direct, &conditions);
+    let mut random = Random(31);
+    for at in ["turn_start", "pre_call", "post_call"] {
+        for share in [0.0, 0.5, 0.9] {
+            let plans = plans(at, 500 + random.below(4) * 2_000, share);
+            for _ in 0..6 {
+                compare(at, &session(&mut random), &plans, &conditions);
             }
         }
     }

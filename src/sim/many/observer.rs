@@ -5,7 +5,7 @@ use super::decision::{Decision, Known, lead_alike};
 use super::delta::Delta;
 use super::deltas::{Deltas, Said};
 use super::family::Family;
-use crate::policy::{Rule, Trigger, Verdict};
+use crate::policy::{NoInflate, Rule, Trigger, Verdict};
 use crate::sim::belief::Look;
 use crate::sim::event::Cause;
 use crate::sim::observer::Observer;
@@ -123,11 +123,14 @@ impl<'a, 'c> BatchObserver<'a, 'c> {
 
     /// A rule acts: the classes part for which it would act upon other sizes. They go on where a mask replaces nothing, whatever the sizes are.
     fn part_where_sizes_count(&mut self, state: &mut State<'a>, index: usize) {
-        if self.deltas.all.iter().all(|delta| delta.differing == 0) {
-            return;
-        }
         let State { inputs, window, .. } = &mut *state;
         let rule = inputs.plan.rule.get(index).map(Arc::as_ref);
+        // Where a rewind has taken back what differed, the last prompt differs still.
+        let by_usage = rule.is_some_and(|rule| rule.no_inflate == NoInflate::UsageIn);
+        let counts = |delta: &Delta| delta.differing > 0 || (by_usage && delta.beliefs.usage != 0);
+        if !self.deltas.all.iter().any(counts) {
+            return;
+        }
         let masking = rule.and_then(|rule| Some((rule, window.find(inputs, index, rule, rule.mask.as_ref()?)?)));
         if let Some((rule, _)) = masking {
             self.deltas.measure(state, index, &rule.select);
@@ -140,7 +143,7 @@ impl<'a, 'c> BatchObserver<'a, 'c> {
             let none = |rule: &Rule| candidates.serves(index, &rule.select) && candidates.replaces_none_with(rule, more);
             none(led) && delta.members.iter().all(|member| family.rule(*member, index).is_some_and(none))
         };
-        self.part_classes(state, |delta| delta.differing > 0 && !nothing(delta), |_| true);
+        self.part_classes(state, |delta| counts(delta) && !nothing(delta), |_| true);
     }
 
     /// Classes without a setting that is left are followed no more.
