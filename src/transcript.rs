@@ -107,9 +107,10 @@ pub trait Scale {
         self.weigh(text)
     }
 
-    /// Measures a summary. `None` of an empty one, and of a mark that a publishing tool wrote in its place: they do not say how long it was.
+    /// Measures a summary. `None` of a blank one, and of marks that a publishing tool wrote in its place: they do not say how long it was.
     fn weigh_summary(&self, text: &str) -> Option<Text> {
-        (!text.is_empty() && !is_redacted(text)).then(|| self.weigh(text))
+        let is_known = text.lines().any(|line| !line.trim().is_empty() && !is_redacted(line));
+        is_known.then(|| self.weigh(text))
     }
 
     /// The vocabulary that tokens are counted in, by its name; `None` where no tokens are counted.
@@ -118,17 +119,25 @@ pub trait Scale {
     }
 }
 
-/// Is the whole of a text a mark that publishing tools write in the place of words: `REDACTED`, `[REDACTED ...]`, `<redacted>`, `[redacted:text:...]`?
+/// Is the whole of a line, within tags or without, a mark that publishing tools write in the place of words: `REDACTED`, `[REDACTED ...]`, `<redacted>`, `[redacted:text:...]`? A tag alone is one too.
 fn is_redacted(text: &str) -> bool {
     const WORD: &str = "redacted";
-    let text = text.trim();
+    let begins = |inside: &str| inside.get(..WORD.len()).is_some_and(|front| front.eq_ignore_ascii_case(WORD));
+    let mut text = text.trim();
+    if let Some((tag, rest)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>'))
+        && !begins(tag)
+    {
+        text = rest.trim();
+    }
+    if let Some((before, _)) = text.strip_suffix('>').and_then(|rest| rest.rsplit_once("</")) {
+        text = before.trim();
+    }
     let bare = text.trim_matches('*');
     let marked = [('[', ']'), ('<', '>'), ('(', ')')].into_iter().find_map(|(open, close)| {
         let inside = text.strip_prefix(open)?.strip_suffix(close)?;
         (!inside.contains([open, close, '\n'])).then_some(inside)
     });
-    let begins = |inside: &str| inside.get(..WORD.len()).is_some_and(|front| front.eq_ignore_ascii_case(WORD));
-    bare.eq_ignore_ascii_case(WORD) || marked.is_some_and(begins)
+    text.is_empty() || bare.eq_ignore_ascii_case(WORD) || marked.is_some_and(begins)
 }
 
 /// Whose message it is. A tool result is never a user message, whatever role the provider's wire format gives it.

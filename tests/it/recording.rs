@@ -477,11 +477,16 @@ fn a_redacted_summary_has_the_size_that_its_request_replied_or_none() {
         let corpus = corpus(&Catalog::builtin().unwrap(), &[Path::new(&path)]);
         RecordedSummaries::fit(corpus.traces.each()).all().map(|fitted| (fitted.model, fitted.events))
     };
-    for mark in ["[REDACTED]", "<redacted>", " [redacted:text:prt_1]\n", "REDACTED", "**REDACTED**", ""] {
+    let lines = ["[REDACTED]\n\n[REDACTED]\n", "<summary>\n[REDACTED]\n</summary>", "<summary>[REDACTED]</summary>", " \n\t"];
+    for mark in lines.into_iter().chain(["[REDACTED]", "<redacted>", " [redacted:text:prt_1]\n", "REDACTED", "**REDACTED**", ""]) {
         assert_eq!(fitted(mark, None), None, "{mark}");
         assert_eq!(fitted(mark, Some(900)), Some((RecordedSummary::Constant(800), 1)), "{mark}");
     }
-    for words in ["[REDACTED] asked for two things, and [REDACTED] is done", "<summary>redacted parts are left out</summary>"] {
+    for words in [
+        "[REDACTED]\nand more",
+        "[REDACTED] asked for two things, and [REDACTED] is done",
+        "<summary>redacted parts are left out</summary>",
+    ] {
         assert!(fitted(words, None).is_some_and(|(_, events)| events == 1), "{words}");
     }
 }
