@@ -326,9 +326,9 @@ impl Traffic {
     }
 }
 
-/// Does a request of this method ask for something? A list is fetched from the same address, without a body.
+/// Does a request of this method ask a model? Lists are fetched and replies deleted at the same addresses, without a body.
 fn asks(method: &str) -> bool {
-    !method.eq_ignore_ascii_case("GET")
+    method.is_empty() || method.eq_ignore_ascii_case("POST")
 }
 
 impl Nock<'_> {

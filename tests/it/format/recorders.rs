@@ -247,6 +247,8 @@ fn nock_may_name_the_body_otherwise_or_leave_it_out() {
         (nock(openai, &format!(r#""response":{without}"#)), "request without its body"),
         (nock(openai, r#""response":"""#), "request without its body"),
         (nock(openai, &format!(r#""response":{CAME}"#)).replace("POST", "GET"), "request to no model"),
+        (nock(openai, r#""response":"""#).replace("POST", "OPTIONS"), "request to no model"),
+        (nock(openai, r#""response":"""#).replace("POST", "DELETE"), "request to no model"),
         (nock(other, &format!(r#""response":{CAME}"#)), "request to no model"),
     ] {
         let (transcripts, lost) = read_text("talk.json", &log);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// A request and its response, however they were recorded.
 pub struct Traffic {
     pub address: String,
-    /// Is it a request that has a body?
+    /// Is it a request that a model can answer?
     pub asks: bool,
     /// Its body; empty where it was not kept.
     pub request: String,
