@@ -31,9 +31,24 @@ fn chats_of_two_projects_in_one_second_are_two() {
     let (one, other) = (chat(&[("One", 100), ("Two", 200)]), chat(&[("Mend", 110), ("Test", 220), ("Push", 330)]));
     let name = ".aider.chat.history.md";
     assert_eq!(together(&[(&format!("p/{name}"), &one), (&format!("q/{name}"), &other)]), (2, 5, 960));
-    // Of two that begin alike, one goes on otherwise.
+    // Of two that are asked the same, with prompts of one size, each has its own replies.
+    let answered = one.replace("So:", "Well:");
+    assert_eq!(together(&[(&format!("p/{name}"), &one), (&format!("q/{name}"), &answered)]), (2, 4, 600));
+    // Of two that begin alike, to the reply, one goes on otherwise: what both hold was called once.
     let parted = chat(&[("One", 100), ("Three", 210)]);
-    assert_eq!(together(&[(&format!("p/{name}"), &one), (&format!("q/{name}"), &parted)]), (2, 4, 610));
+    assert_eq!(together(&[(&format!("p/{name}"), &one), (&format!("q/{name}"), &parted)]), (2, 3, 510));
+}
+
+/// A copy may break off anywhere behind the first reply: within a question, a reply or the line of tokens.
+#[test]
+fn a_chat_that_breaks_off_counts_once() {
+    let whole = chat(&[("One", 100), ("Two", 200), ("Three", 300)]);
+    let first = whole.find("5 received.").unwrap() + "5 received.".len();
+    for cut in (first..=whole.len()).step_by(7).map(|end| &whole[..end]) {
+        for names in [["chat.md", "old/backup.md"], ["z.md", "a.md"]] {
+            assert_eq!(together(&[(names[0], &whole), (names[1], cut)]), (1, 3, 600), "{names:?} {cut}");
+        }
+    }
 }
 
 #[test]
@@ -65,6 +80,14 @@ fn histories_of_requests_are_known_by_their_words() {
     for copy in [&whole, &requests(&[("One", "First")])] {
         assert_eq!(together(&[("p/llm.txt", &whole), ("old/requests.txt", copy)]), (1, 2, 0));
     }
+    // A copy breaks off anywhere behind the first reply's first letter.
+    let first = whole.find("First").unwrap() + 1;
+    for end in (first..whole.len()).step_by(7) {
+        assert_eq!(together(&[("p/llm.txt", &whole), ("old/llm.txt", &whole[..end])]), (1, 2, 0), "{}", &whole[..end]);
+    }
+    // Two projects ask other things in the same second, and get the same replies.
+    let other = requests(&[("Mend", "First"), ("Test", "Second")]);
+    assert_eq!(together(&[("p/llm.txt", &whole), ("q/llm.txt", &other)]), (2, 4, 0));
 }
 
 /// The two files of a task of Cline's that begins at this time: requests with their prompts.

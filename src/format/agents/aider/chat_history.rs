@@ -3,7 +3,8 @@
 use super::READER;
 use crate::format::ground::{Count, MOST, ReadError, Source, millis};
 use crate::format::usage::Reported;
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};
+use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use xxhash_rust::xxh3::Xxh3;
 
 /// The heading of a session.
 pub const START: &str = "# aider chat started at ";
@@ -57,20 +58,36 @@ struct Session<'s> {
     unchained: bool,
     /// The conversation was emptied, and nothing has been said since.
     cleared: bool,
-    /// When the program was started, until the first message has it: the only time that there is.
+    /// When the program was started: the only time that there is. The first message has it.
     started: Option<i64>,
+    /// All that was said so far.
+    said: Xxh3,
 }
 
 impl<'s> Session<'s> {
     fn new(scale: &'s dyn Scale, id: String, started: Option<i64>) -> Session<'s> {
         let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
         let (model, question, reply) = Default::default();
-        Session { scale, transcript, model, question, reply, unchained: false, cleared: false, started }
+        Session { scale, transcript, model, question, reply, unchained: false, cleared: false, started, said: Xxh3::new() }
     }
 
     fn push(&mut self, message: Message) {
         let rewind = std::mem::take(&mut self.cleared).then_some(0);
-        self.transcript.messages.push(Message { time: self.started.take(), rewind, ..message });
+        let time = self.started.filter(|_| self.transcript.messages.is_empty());
+        self.transcript.messages.push(Message { time, rewind, ..message });
+    }
+
+    fn weigh(&mut self, text: &str) -> Text {
+        self.said.update(text.as_bytes());
+        self.said.update(b"\0");
+        self.scale.weigh(text)
+    }
+
+    /// What a call is known by in copies of its session, also in one that breaks off later: when the program was started, the place of the call,
+    /// its prompt, and all that was said up to it. Empty where the start is missing.
+    fn known_as(&self, usage: &Usage) -> String {
+        let (place, said) = (self.transcript.messages.len(), self.said.digest128());
+        self.started.map_or_else(String::new, |started| format!("{started}#{place}-{}-{said:x}", usage.prompt))
     }
 
     /// Another input stands behind a blank line: a command before it went to the program, and not to the model.
@@ -114,8 +131,8 @@ impl<'s> Session<'s> {
             let Some(usage) = usage(tokens) else { return false };
             self.ask();
             let parts = self.take_reply();
-            let unchained = std::mem::take(&mut self.unchained);
-            let call = Call { model: self.model.clone(), usage: Some(usage), unchained, ..Call::default() };
+            let (id, unchained) = (self.known_as(&usage), std::mem::take(&mut self.unchained));
+            let call = Call { id, model: self.model.clone(), usage: Some(usage), unchained, ..Call::default() };
             self.push(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
         } else if CLEARED.contains(&text) {
             self.cut_short();
@@ -131,14 +148,15 @@ impl<'s> Session<'s> {
     fn ask(&mut self) {
         if !self.question.is_empty() {
             let text = std::mem::take(&mut self.question);
-            self.push(Message::new(Role::User, vec![Part::Text(self.scale.weigh(&text))]));
+            let text = self.weigh(&text);
+            self.push(Message::new(Role::User, vec![Part::Text(text)]));
         }
     }
 
     fn take_reply(&mut self) -> Vec<Part> {
         let reply = std::mem::take(&mut self.reply);
         let text = reply.trim();
-        if text.is_empty() { Vec::new() } else { vec![Part::Text(self.scale.weigh(text))] }
+        if text.is_empty() { Vec::new() } else { vec![Part::Text(self.weigh(text))] }
     }
 
     /// A reply that no count follows was interrupted.
@@ -163,14 +181,14 @@ impl<'s> Session<'s> {
 
 /// `9.7k sent, 1.2k cache write, 85 received. Cost: ...`
 fn usage(text: &str) -> Option<Usage> {
-    let counts = text.split(" Cost:").next()?.trim_end_matches(['.', ' ']);
-    let mut reported = Reported { trust: Trust::Estimated, ..Reported::default() };
+    // What is received comes last: a line without it breaks off.
+    let (counts, received) = text.split_once(" received")?.0.rsplit_once(", ")?;
+    let mut reported = Reported { trust: Trust::Estimated, output: Count::Sound(tokens(received)?), ..Reported::default() };
     for count in counts.split(", ") {
         let (number, what) = count.trim().split_once(' ')?;
         let number = Count::Sound(tokens(number)?);
-        match what.trim_end_matches('.') {
+        match what {
             "sent" => reported.input = number,
-            "received" => reported.output = number,
             "cache hit" => reported.cache_read = number,
             "cache write" => reported.cache_write = number,
             _ => return None,

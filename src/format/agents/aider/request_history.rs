@@ -26,8 +26,8 @@ fn time_of(line: &str, mark: &str) -> Option<i64> {
 enum Place {
     Nowhere,
     Request,
-    /// When it was answered, and the line that says so.
-    Response(i64, u64),
+    /// When it was answered, the line that says so, and the hash of the request.
+    Response(i64, u64, u128),
 }
 
 /// Reads a history of requests as one session.
@@ -44,8 +44,8 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             history.exchange(&place, &mut prompt, time, source);
             (place, time, fresh) = (Place::Request, Some(sent), true);
         } else if let Some(answered) = time_of(text, "LLM RESPONSE ") {
-            history.request(&mut prompt, time);
-            (place, fresh) = (Place::Response(answered, line.number), true);
+            let asked = history.request(&mut prompt, time);
+            (place, fresh) = (Place::Response(answered, line.number, asked), true);
         } else if text == RULE {
             fresh = true;
         } else {
@@ -92,7 +92,7 @@ impl History<'_> {
                 self.request(collected, sent);
                 self.unchained = true;
             }
-            Place::Response(time, line) => {
+            Place::Response(time, line, asked) => {
                 let text: Vec<String> = collected.drain(..).map(|(_, text)| text).collect();
                 let text = text.join("\n");
                 // Where the provider refuses a request, the program writes a response without words.
@@ -101,7 +101,9 @@ impl History<'_> {
                     return source.lose(*line, "request without a reply");
                 }
                 let at = self.transcript.messages.len();
-                let call = Call { unchained: std::mem::take(&mut self.unchained), ..Call::default() };
+                // A copy that breaks off within the reply knows the call by this too.
+                let id = sent.map_or_else(String::new, |sent| format!("{sent}-{time}-{asked:x}"));
+                let call = Call { id, unchained: std::mem::take(&mut self.unchained), ..Call::default() };
                 let parts = vec![Part::Text(self.scale.weigh(&text))];
                 self.transcript.messages.push(Message {
                     time: Some(*time),
@@ -115,8 +117,10 @@ impl History<'_> {
         }
     }
 
-    fn request(&mut self, prompt: &mut Vec<(Role, String)>, time: Option<i64>) {
+    /// Lists what is new in a request: the hash of all that it holds.
+    fn request(&mut self, prompt: &mut Vec<(Role, String)>, time: Option<i64>) -> u128 {
         let hashes: Vec<u128> = prompt.iter().map(|(role, text)| hash(*role, text)).collect();
+        let asked = xxh3_128(&hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect::<Vec<u8>>());
         let common = hashes.iter().zip(&self.live).take_while(|(new, (old, _))| *new == old).count();
         let mut rewind = self.live.get(common).map(|(_, index)| *index);
         self.unchained |= rewind.is_some();
@@ -139,6 +143,7 @@ impl History<'_> {
         if let Some(last) = self.transcript.messages.last_mut().filter(|last| last.role == Role::User) {
             last.synthetic = false;
         }
+        asked
     }
 }
 
