@@ -270,14 +270,6 @@ pub struct CompactionRow {
     pub copy: bool,
 }
 
-impl CompactionRow {
-    /// What the summariser's request replied, without its reasoning: the size of a summary whose text is not in the log. `None` where the log has none.
-    pub fn replied(&self) -> Option<u64> {
-        let usage = self.usage.filter(|usage| usage.output_is_final)?;
-        Some(usage.output.saturating_sub(usage.reasoning.unwrap_or_default())).filter(|tokens| *tokens > 0)
-    }
-}
-
 /// One session in numbers, the recording agent's own compactions undone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {

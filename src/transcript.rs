@@ -310,6 +310,11 @@ impl Usage {
         (self.output > 0 || self.output_is_final).then_some(self.output)
     }
 
+    /// What was written beside reasoning: the size of a summary whose text is not in the log, by its own request. `None` where that is not known.
+    pub fn written(&self) -> Option<u64> {
+        Some(self.output.saturating_sub(self.reasoning.unwrap_or_default())).filter(|tokens| self.output_is_final && *tokens > 0)
+    }
+
     /// The same with this cost, where it has none.
     pub fn or_cost(self, nano_usd: Option<i64>) -> Usage {
         Usage { cost_nano_usd: self.cost_nano_usd.or(nano_usd), ..self }

@@ -151,7 +151,7 @@ pub fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_b
     let hidden = trace.calls.get(first_call).map_or(0, |call| call.hidden);
     let here = trace.calls.iter().skip(first_call).take_while(|call| call.message < closed_before);
     let Some((call, prompt)) = here.filter_map(|call| Some((call, prompt_of(call)?))).next() else {
-        let summary = || event.summary_tokens.or_else(|| event.replied()).unwrap_or(0);
+        let summary = || event.summary_tokens.or_else(|| event.usage.and_then(|usage| usage.written())).unwrap_or(0);
         return event.tokens_after.map_or_else(summary, |after| after.saturating_sub(hidden));
     };
     let since = trace.messages.iter().take(call.message as usize).skip(event.before as usize);

@@ -87,7 +87,10 @@ impl RecordedSummaries {
 
 /// Calibrated tokens of a recorded summary; where its text is not in the log, what the summariser's request replied, without its reasoning.
 pub fn summary_of(trace: &Trace, event: &CompactionRow) -> Option<u64> {
-    event.summary_tokens.map(|tokens| tokens * trace.calibration_thousandths / 1000).or_else(|| event.replied())
+    event
+        .summary_tokens
+        .map(|tokens| tokens * trace.calibration_thousandths / 1000)
+        .or_else(|| event.usage.and_then(|usage| usage.written()))
 }
 
 fn sample(trace: &Trace, event: &CompactionRow) -> Option<Sample> {

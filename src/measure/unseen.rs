@@ -97,7 +97,7 @@ fn behind_compactions(trace: &Trace) -> Option<u64> {
         let (message, prompt) = prompts.get(prompts.partition_point(|(message, _)| *message < event.before))?;
         let stayed = event.kept_from.map_or(event.before, |kept| kept.min(event.before));
         let shown = until.get(*message as usize)? - until.get(stayed as usize)?;
-        Some(prompt.saturating_sub(event.summary_tokens.or_else(|| event.replied()).unwrap_or(0) + shown))
+        Some(prompt.saturating_sub(event.summary_tokens.or_else(|| event.usage.and_then(|usage| usage.written())).unwrap_or(0) + shown))
     };
     trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact).filter_map(carried).min()
 }

@@ -47,8 +47,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let brief = brief.chain((!below.is_empty()).then(|| Section::lines(below))).collect();
     // The verdict comes first, and stays.
     let spare = lines.iter().skip(1).rev().cloned().collect();
-    let held = shown.iter().enumerate().filter(|(_, bundle)| is_own(bundle)).map(|(place, _)| place).collect();
-    let screen = Some(Screen { sections: brief, spare, held, ..Screen::default() });
+    let screen = Some(Screen { sections: brief, spare, ..Screen::default() });
     sections.push(table(swept, &rows, &figures).titled(goal(swept)));
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
     let (facts, record) = (&swept.corpus.facts, Record::Sweep(Box::new(SweepRecord::new(swept, &judged))));
