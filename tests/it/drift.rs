@@ -194,13 +194,7 @@ fn an_estimator_is_missing_where_a_compared_session_lacks_its_counts() {
                 trace
             })
             .collect();
-        let settings = DriftSettings {
-            compared: &[],
-            replayed: &[],
-            replay: ReplaySettings::new(&catalog),
-            basis: Basis::Tokens,
-            vocabularies: Vocabularies::Public,
-        };
+        let settings = in_tokens(&catalog);
         let (found, paired) = (drift(&corpus, &settings).unwrap(), pairs(&corpus, &settings).unwrap());
         assert_eq!(found.uncounted, paired.uncounted);
         let chart = by_name("drift").unwrap().chart(&Material { pairs: Some(&paired), ..Material::of(&corpus) }).unwrap();
@@ -211,6 +205,17 @@ fn an_estimator_is_missing_where_a_compared_session_lacks_its_counts() {
     let (drawn, notes) = without("compared");
     assert_eq!(drawn, "chars/4 floor");
     assert!(notes.contains("o200k_base is missing: texts of 1 compared session were not counted in it (compared)."), "{notes}");
+}
+
+/// Estimators alone, in tokens of public vocabularies.
+fn in_tokens(catalog: &Catalog) -> DriftSettings<'_> {
+    DriftSettings {
+        compared: &[],
+        replayed: &[],
+        replay: ReplaySettings::new(catalog),
+        basis: Basis::Tokens,
+        vocabularies: Vocabularies::Public,
+    }
 }
 
 /// Where all estimates are on one side of what was recorded, the line where both are equal is neither drawn nor in the key.
@@ -225,13 +230,7 @@ fn the_line_of_equal_prompts_is_named_where_it_is_drawn() {
         }
         log.write(folder.path(), "s.jsonl");
         let corpus = corpus(&catalog, &[folder.path().to_owned()]);
-        let settings = DriftSettings {
-            compared: &[],
-            replayed: &[],
-            replay: ReplaySettings::new(&catalog),
-            basis: Basis::Tokens,
-            vocabularies: Vocabularies::Public,
-        };
+        let settings = in_tokens(&catalog);
         let paired = pairs(&corpus, &settings).unwrap();
         let chart = by_name("drift").unwrap().chart(&Material { pairs: Some(&paired), ..Material::of(&corpus) }).unwrap();
         svg(&chart, Look::default())

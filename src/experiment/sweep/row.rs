@@ -26,7 +26,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Did another setting come to the same over all sessions, whatever they are summed by?
+    /// Does another setting have the same sums over all sessions, and the same costs?
     pub fn is_as(&self, other: &Row) -> bool {
         (&self.totals, &self.charges) == (&other.totals, &other.charges)
     }
