@@ -186,6 +186,7 @@ impl Replay {
             checks,
             predicted,
             scenarios: &scenarios,
+            named: !self.policies.policies.is_empty(),
             columns: columns.clone(),
             next: next.clone(),
             command,

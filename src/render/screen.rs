@@ -143,6 +143,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
     let sections: Vec<Cow<'_, Section>> = report.on_screen().iter().filter_map(|one| without(one, spared)).collect();
     let sections: Vec<&Section> = sections.iter().map(Cow::as_ref).collect();
     let first = sections.iter().position(|one| is_table(one)).filter(|_| own.is_some());
+    let mut sentences_left = spared.len();
     for (place, one) in sections.iter().copied().enumerate() {
         // A table leaves room for the sentences right behind it.
         let sentences = sections.iter().skip(place + 1).take(1).filter(|_| own.is_some() && is_table(one));
@@ -164,13 +165,14 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
                 lack.answers += usize::from(is_answer);
                 lack.openings += usize::from(opens);
                 lack.tables += usize::from(!is_answer && is_table(one));
+                sentences_left += if let (true, Body::Lines(lines)) = (own.is_some(), &one.body) { lines.len() } else { 0 };
             }
         }
     }
     // That something has no room is at least said.
     lack.half_rows += usize::from(lack.sections > 0 && !says_rest && !names_details) * 3;
     let behind = if own.is_some() { report.sections.len() } else { lack.sections };
-    if let Some(sentence) = rest(spared.len(), behind, report.notes.len()).filter(|_| says_rest) {
+    if let Some(sentence) = rest(sentences_left, behind, report.notes.len()).filter(|_| says_rest) {
         out.push('\n');
         paragraph(&mut out, &sentence, "", page);
     }

@@ -28,6 +28,9 @@ const SIMULATED: &str = "All but `recorded` is simulated on recorded messages, i
 /// So many warnings are shown, those that hold for all rows among them.
 const WARNED: usize = 2;
 
+/// So many rows of policies that the user named stay whatever sentence they push out.
+const NAMED: usize = 8;
+
 /// The first screen of `replay`.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
     if let Some(sentence) = no_calls(corpus) {
@@ -97,17 +100,23 @@ pub(super) fn days(corpus: &Corpus) -> Option<String> {
 }
 
 /// A row each for the recording, the user's own agents and the policies; that of no policy at the end. And the places of the rows that the verdict and
-/// its reader need: these, and that of the policy that the verdict is about.
+/// its reader need: these, those that the user named, and that of the policy that the verdict is about.
 fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: Option<&Replay>) -> (Section, Vec<usize>) {
     let is_none = |replay: &&Replay| replay.is_none();
     let recorded = baselines.recording.map(Row::Recorded);
     let named = baselines.with_own(replays).filter(|replay| !is_none(replay)).chain(replays.iter().filter(is_none));
     let rows: Vec<Row<'_>> = recorded.into_iter().chain(named.map(Row::Of)).collect();
     let is = |replay: &Replay, other: Option<&Replay>| other.is_some_and(|other| std::ptr::eq(replay, other));
+    let is_named = |replay: &Replay| asked.named && replays.iter().take(NAMED).any(|named| is(replay, Some(named)));
     let is_held = |row: &Row<'_>| match row {
         Row::Recorded(_) => true,
         // Of several windows without a policy the first stands for all.
-        Row::Of(replay) => is(replay, replays.iter().find(is_none)) || is(replay, best) || is(replay, baselines.own.map(|own| &own.replay)),
+        Row::Of(replay) => {
+            is(replay, replays.iter().find(is_none))
+                || is(replay, best)
+                || is_named(replay)
+                || is(replay, baselines.own.map(|own| &own.replay))
+        }
     };
     let held = rows.iter().enumerate().filter(|(_, row)| is_held(row)).map(|(place, _)| place).collect();
     let policy = |row: &Row<'_>| match row {

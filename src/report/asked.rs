@@ -178,6 +178,8 @@ pub struct Asked<'a> {
     pub checks: Option<&'a BTreeMap<String, Check>>,
     /// Automatic compactions that the own agents' presets predict within a call, and all of them; absent where they were not looked at.
     pub predicted: Option<(u64, u64)>,
+    /// Did the user name the policies, and not take the usual ones?
+    pub named: bool,
     /// The columns of the table of policies, by their names; empty for the usual ones.
     pub columns: Vec<String>,
     /// How much longer runs got in recorded experiments; empty where totals are shown without that.

@@ -4,7 +4,7 @@ use ctxsim::corpus::{Corpus, CorpusFacts, Skipped};
 use ctxsim::cost::CacheKind;
 use ctxsim::experiment::Replay;
 use ctxsim::render::{Emphasis, Figures, Page, csv, escape, json, markdown, prose, text};
-use ctxsim::report::{Asked, Baselines, By, Cell, Column, Depth, Oracle, Report, Screen, Section, Series, Table, grouped, percent, replay};
+use ctxsim::report::{Asked, Baselines, By, Cell, Column, Depth, Report, Screen, Section, Table, grouped, percent, replay};
 use ctxsim::sim::{CallOutcome, Carried, Cause, EventKind, Outcome, Totals, Warning};
 use ctxsim::trace::Trace;
 use unicode_width::UnicodeWidthStr;
@@ -84,20 +84,7 @@ fn report(by: By) -> Report {
         &corpus(),
         &replays(),
         Baselines::default(),
-        &Asked {
-            by,
-            series: Series::LeftOut,
-            oracle: Oracle::LeftOut,
-            sub_agents: Default::default(),
-            cache: CacheKind::Modelled,
-            checks: None,
-            scenarios: &[],
-            predicted: None,
-            columns: Vec::new(),
-            next: Vec::new(),
-            parts: Default::default(),
-            command: Some(format!("ctxsim replay '{HOSTILE}'")),
-        },
+        &Asked { by, cache: CacheKind::Modelled, named: true, command: Some(format!("ctxsim replay '{HOSTILE}'")), ..Asked::default() },
     )
 }
 

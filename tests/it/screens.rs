@@ -357,6 +357,8 @@ fn sentences_give_way_before_the_answer_does() {
         let screen = shown(&typed, 80);
         is_a_screen(&typed.join(" "), &screen);
         assert!(screen.contains("\nCheck: ") && screen.contains("\nrecorded "), "{screen}");
+        let rows = named.iter().filter(|name| !["-p", "none"].contains(name)).filter(|name| screen.contains(&format!("\n{name}")));
+        assert!(rows.count() >= 6, "{screen}");
         let Some(rest) = screen.lines().find(|line| line.contains("more sentence")) else { continue };
         assert!(rest.ends_with(": --details"), "{rest}");
         spared += 1;
