@@ -247,6 +247,8 @@ pub struct Summarise {
     pub wrapper_tokens: u64,
     /// What stays beside the summary stays as text in its message: results of tools cut so, reasoning and pictures gone. Absent: as it is.
     pub flatten: Option<Truncate>,
+    /// The summary is written and paid for, and thrown away: what it is of stays (aider).
+    pub discard: Switch,
 }
 
 impl Default for Summarise {
@@ -266,6 +268,7 @@ impl Default for Summarise {
             on_overflow: SummariserOverflow::Fail,
             wrapper_tokens: 0,
             flatten: None,
+            discard: Switch::Off,
         }
     }
 }

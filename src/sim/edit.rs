@@ -13,7 +13,7 @@ use crate::transcript::{Length, Text};
 pub(super) enum Done {
     /// It changed this many items or messages.
     Changed(EventKind, u32),
-    /// It is on its way, and changes nothing yet.
+    /// It is on its way and changes nothing yet, or was thrown away.
     Begun,
     /// There was nothing to do, or not enough of it.
     Nothing,

@@ -11,7 +11,7 @@ use super::state::State;
 use super::summary::summary_tokens;
 use super::window::Window;
 use crate::context::{Context, Entry, Item, Region, Seen};
-use crate::policy::{Input, NoInflate, Per, Place, Rule, Selection, Summarise, SummariserOverflow, around_middle};
+use crate::policy::{Input, NoInflate, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch, around_middle};
 use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,8 @@ pub(super) fn summarise_these(
         NoInflate::UsageIn => state.belief.usage.is_some_and(|(prompt, _)| history_behind(context, &selection, tokens) > prompt),
     };
     let State { inputs, window, ledger, belief, .. } = state;
-    if rule.delay == 0 && !rejected {
+    let discarded = summarise.discard == Switch::On;
+    if rule.delay == 0 && !rejected && !discarded {
         window.before_edit(rule);
     }
     let outcome = &mut ledger.outcome;
@@ -81,6 +82,9 @@ pub(super) fn summarise_these(
     // It has been written, and paid for.
     if rejected {
         return Done::Failed;
+    }
+    if discarded {
+        return Done::Begun;
     }
     let due = ledger.outcome.totals.calls + rule.delay;
     let prepared = Prepared { rule: index, selection, tokens, text, due };

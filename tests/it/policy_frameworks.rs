@@ -195,11 +195,15 @@ fn aider_summarises_all_where_no_more_than_four_messages_would_go() {
         let older = (0..count).fold(Session::default(), |session, _| session.user(400).reply(24_000 / count as u32, None));
         older.user(400).reply(10_000, None).user(4).reply(4, None)
     };
-    let summarised = |count| touched(&replay("aider", &[("max_chat_history_tokens", "8192")], exchanges(count)))[0];
+    let used = [("max_chat_history_tokens", "8192"), ("discards_summaries", "0")];
+    let summarised = |count| touched(&replay("aider", &used, exchanges(count)))[0];
     assert_eq!((summarised(2), summarised(3)), ((2, 6), (3, 6)));
-    // An earlier summary is one of the messages: with two exchanges behind it, these five are enough.
-    let later = [36_000, 10_000, 10_000, 12_000].iter().fold(Session::default(), |session, chars| session.user(400).reply(*chars, None));
-    assert_eq!(touched(&replay("aider", &[("max_chat_history_tokens", "8192")], later)), [(0, 2), (3, 5)]);
+    // An earlier summary and the `Ok.` behind it are two of the messages: with two exchanges behind them, these six are enough.
+    let later = || [36_000, 10_000, 10_000, 12_000].iter().fold(Session::default(), |session, chars| session.user(400).reply(*chars, None));
+    assert_eq!(touched(&replay("aider", &used, later())), [(0, 2), (3, 6)]);
+    // As it runs, it pays for a summary after each exchange above the limit, and uses none.
+    let outcome = replay("aider", &used[..1], later());
+    assert_eq!((touched(&outcome), outcome.totals.summariser_calls), (vec![], 4));
 }
 
 #[test]

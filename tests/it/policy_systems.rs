@@ -476,6 +476,9 @@ fn goose_summarises_old_pairs_one_by_one() {
         of_kind(&replay("goose", settings, &session(35).reply(40, None).user(400).reply(4, None).trace()), EventKind::Compact).len()
     };
     assert_eq!((on(&[]), on(&[("GOOSE_TOOL_PAIR_SUMMARIZATION", "0")]), on(&[("GOOSE_TOOL_CALL_CUTOFF", "25")])), (1, 0, 0));
+    // A threshold that switches compaction off counts as 0.8: of 20 calls and ten more, 35 would be too many.
+    let off = |threshold| on(&[("GOOSE_AUTO_COMPACT_THRESHOLD", threshold)]);
+    assert_eq!((off("0"), off("1.5")), (on(&[]), on(&[])));
 }
 
 /// Of seven results of 30,000 tokens the summariser reads six: a tenth, one at least, goes from their middle.
