@@ -2,14 +2,25 @@
 
 use super::document::Cell;
 use super::finding;
-use super::words::dollars;
-use crate::experiment::{Difference, Measure, Row, Unit, Value};
+use super::words::{counted, dollars};
+use crate::experiment::{Difference, KnownFrom, Measure, Row, Unit, Value};
 use crate::statistics::Bars;
+use crate::trace::Evidence;
 
 /// What is said where a net cost is sought or limited.
 pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is needed later, is read again; what was \
                                summarised is taken to be known. It may lie below the cost, as what is read again makes the policy act at other calls: that is no \
                                saving to count on. All other figures are those of the open loop.";
+
+/// What a net cost that is sought or limited supposes of the lost lines of this row; `None` where no net cost is, or no line was summarised.
+pub fn supposed(mut measures: impl Iterator<Item = Measure>, own: Option<&Row>) -> Option<String> {
+    let lost =
+        own?.totals.retention.fates.iter().filter(|((kind, _), _)| *kind == Evidence::Line).map(|(_, fates)| fates.summarised).sum::<u64>();
+    (lost > 0 && measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop)).then(|| {
+        let lines = counted(lost, "lost line");
+        format!("`net cost` supposes that summaries hold the {lines} that they replace.")
+    })
+}
 
 /// What one setting comes to beside another: `net cost $1.20 against $2.00: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)`.
 /// `which` says more of the other one, behind its value.

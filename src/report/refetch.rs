@@ -9,7 +9,7 @@ use super::words::{counted, dollars, first_few, grouped, percent, short_dollars}
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
 use crate::experiment::metric::{Metric, Of, compactions, count, metric, tokens};
-use crate::sim::{EventKind, MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
+use crate::sim::{EventKind, MOST_IN_A_CALL, MOST_IN_A_SESSION, Refetches, Totals};
 
 /// So many policies are named on the first screen.
 const NAMED: usize = 3;
@@ -19,13 +19,13 @@ pub const NOTE: &str = "Closed loop: before a call whose reply repeats lines tha
                         which brings the source back at its size. That it does just this is one supposition, and no bound: in recorded runs agents \
                         read more again, and less. What is saved with it is an estimate.";
 
-/// What stands where summaries took all that is lost, and nothing decides whether it is read again.
+/// What stands where summaries took most of what is lost, and nothing decides whether it is read again.
 const NOT_KNOWN: &str = "not known";
 
-/// Lost lines of which nothing decides whether they are read again, where nothing else is.
+/// Lost lines of which nothing decides whether they are read again, where they are more than the requests that read others again.
 fn undecided(closed: &Replay) -> Option<u64> {
     let refetches = &closed.totals.refetches;
-    Some(refetches.at_risk).filter(|lines| *lines > 0 && refetches.calls == 0)
+    Some(refetches.at_risk).filter(|lines| *lines > refetches.calls)
 }
 
 const fn less(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
@@ -92,9 +92,13 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
         })
 }
 
-/// How many requests read a lost source again.
+/// How many requests read a lost source again: a lower bound where summaries took lost lines.
 fn again(closed: &Replay) -> Cell {
-    undecided(closed).map_or(Cell::Count(closed.totals.refetches.calls), |_| Cell::name(NOT_KNOWN))
+    match &closed.totals.refetches {
+        Refetches { at_risk: 0, calls, .. } => Cell::Count(*calls),
+        Refetches { calls: 0, .. } => Cell::name(NOT_KNOWN),
+        Refetches { calls, .. } => Cell::Name(format!("≥ {}", grouped(*calls))),
+    }
 }
 
 /// What stands beside the open loop in the first table of a question: what is read again, and the cost with that.
@@ -245,12 +249,14 @@ pub fn widen(table: &mut Table, replays: &[Replay]) {
 pub fn in_brief(replays: &[Replay], cache: CacheKind) -> Option<String> {
     let of = |open: &Replay| {
         let closed = open.closed.as_deref().filter(|_| open.compares())?;
-        if closed.totals.refetches.calls == 0 {
+        let requests = counted(closed.totals.refetches.calls, "request");
+        if let Some(lines) = undecided(closed) {
             // Why nothing is: or else the option seems to do nothing.
-            let (policy, lines) = (&open.policy, counted(undecided(closed)?, "lost line"));
-            return Some(format!("{policy} {NOT_KNOWN}, {lines} summarised (--refetch=all reads them again)"));
+            let least = if closed.totals.refetches.calls > 0 { format!(" beyond {requests}") } else { String::new() };
+            let (policy, lines) = (&open.policy, counted(lines, "lost line"));
+            return Some(format!("{policy} {NOT_KNOWN}{least}, {lines} summarised (--refetch=all reads them again)"));
         }
-        let again = format!("{} {}", open.policy, counted(closed.totals.refetches.calls, "request"));
+        let again = format!("{} {requests}", open.policy);
         let (before, after) = (open.totals.failed_sessions, closed.totals.failed_sessions);
         if before != after {
             // Loops that fail unlike sessions have unlike calls.
@@ -261,7 +267,9 @@ pub fn in_brief(replays: &[Replay], cache: CacheKind) -> Option<String> {
         let more = cost(closed) - cost(open);
         // What comes out cheaper acts at other calls: that is no saving to count on.
         let cost = if open.bill.is_priced() && more > 0 { format!(", {} more", short_dollars(more)) } else { String::new() };
-        Some(format!("{again}, prompt tokens {} instead of {}{cost}", beside(&closed.totals), beside(&open.totals)))
+        let at_risk = Some(closed.totals.refetches.at_risk).filter(|lines| *lines > 0);
+        let at_risk = at_risk.map_or_else(String::new, |lines| format!(", without {} that were summarised", counted(lines, "lost line")));
+        Some(format!("{again}, prompt tokens {} instead of {}{cost}{at_risk}", beside(&closed.totals), beside(&open.totals)))
     };
     let told: Vec<String> = replays.iter().filter_map(of).collect();
     (!told.is_empty()).then(|| format!("With lost text read again (closed loop, simulated): {}.", first_few(&told, NAMED)))

@@ -5,7 +5,7 @@ use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit
 use super::field::Fields;
 use super::figures::{cell as figure_cell, cells, column, tabled};
 use super::judged::{self, Bundle, Judged, bundled, judged};
-use super::measures::{CLOSED_LOOP, against, bound_cell, cell, share_cell};
+use super::measures::{CLOSED_LOOP, against, bound_cell, cell, share_cell, supposed};
 use super::record::any::Record;
 use super::record::sweep::SweepRecord;
 use super::ties::ties;
@@ -14,7 +14,7 @@ use super::words::{counted, counted_as, grouped};
 use super::{causes, cautions, cost_figures, finding, notes};
 use crate::advice::WithoutEffect;
 use crate::experiment::metric::{in_spreadsheets, metric_of};
-use crate::experiment::{Against, Difference, Direction, KnownFrom, Metric, RecordedSummaries, Row, Standing, never_reached};
+use crate::experiment::{Against, Difference, Direction, KnownFrom, Measure, Metric, RecordedSummaries, Row, Standing, never_reached};
 use crate::policy::{Facts, Policy, number};
 use crate::statistics::{Estimate, FEWEST, Finding, Within, effective};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,8 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let lines = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged));
     let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged)).chain(notes::manual_undone(&[swept.corpus]));
     let lines = lines.chain(cautions::told(cautions::shrunk(&[swept.corpus], swept.corpus.facts.calls)));
-    let lines: Vec<String> = lines.collect();
+    let own = judged.iter().find(|judged| swept.own.contains(&judged.row.setting));
+    let lines: Vec<String> = lines.chain(supposed(measures(swept), own.map(|own| own.row))).collect();
     let mut sections = Vec::new();
     if !lines.is_empty() {
         sections.push(Section::lines(lines.clone()));
@@ -53,6 +54,11 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let (facts, record) = (&swept.corpus.facts, Record::Sweep(Box::new(SweepRecord::new(swept, &judged))));
     let title = format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(facts));
     Report { title, screen, ..Report::over(facts, swept.command.clone(), sections, notes, table(swept, &all, &further), record) }
+}
+
+/// What is sought, and what is limited.
+fn measures(swept: &Swept<'_>) -> impl Iterator<Item = Measure> {
+    std::iter::once(swept.objective.measure).chain(swept.constraints.iter().map(|constraint| constraint.measure))
 }
 
 /// The best setting beside the own one of its policy.
@@ -341,8 +347,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         let rest = if untold > 0 { format!("; of {} that cannot be told", grouped(untold)) } else { String::new() };
         all.push(format!("{} all constraints{rest}.", counted_as(allowed - untold, "setting keeps", "settings keep")));
     }
-    let mut measures = std::iter::once(swept.objective.measure).chain(swept.constraints.iter().map(|constraint| constraint.measure));
-    all.extend(measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop).then(|| CLOSED_LOOP.to_owned()));
+    all.extend(measures(swept).any(|measure| measure.known_from() == KnownFrom::ClosedLoop).then(|| CLOSED_LOOP.to_owned()));
     let resampled = judged.iter().any(|judged| !judged.row.spread.is_empty());
     if resampled {
         let own = judged.iter().find(|judged| swept.own.contains(&judged.row.setting)).and_then(|own| own.row.sums_of(0));

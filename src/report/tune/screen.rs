@@ -7,7 +7,7 @@ use crate::experiment::tune::{Trial, Verdict};
 use crate::report::asked::Found;
 use crate::report::document::{Cell, Column, Screen, Section, Table, Unit};
 use crate::report::field::Fields;
-use crate::report::measures::cell;
+use crate::report::measures::{cell, supposed};
 use crate::report::words::{capital, counted, grouped};
 use crate::report::{cautions, cost_figures, figures};
 use crate::trace::Evidence;
@@ -20,7 +20,8 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
         format!("{}: {}; {sessions}, {} to search and {} to test", found.policy.name, short(found), grouped(training), grouped(held_out));
     let mut sections = vec![Section::facts(facts(found)), table(found).titled("On the sessions to test, simulated:")];
     let shrunk = cautions::told(cautions::shrunk(&[&found.split.training, &found.split.held_out], found.split.facts.calls));
-    sections.extend(left_out(found).into_iter().chain(shrunk).map(|words| Section::lines(vec![words])));
+    let supposed = supposed(std::iter::once(found.tuned.objective.measure), Some(&found.tuned.default.held_out));
+    sections.extend(left_out(found).into_iter().chain(supposed).chain(shrunk).map(|words| Section::lines(vec![words])));
     sections.extend(below);
     Screen { title, sections, ..Screen::default() }
 }
