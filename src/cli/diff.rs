@@ -5,6 +5,7 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
+use super::pricing::PriceTable;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
@@ -48,8 +49,10 @@ impl Diff {
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
+        let tables = PriceTable::default().tables()?;
         let phase = self.logs.phase("simulating");
-        let diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
+        let mut diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
+        experiment::price(&corpus, &mut diff.replays, &tables.tariff(&catalog, self.logs.model.clone(), 0));
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, None)?;
         drop(phase);
         self.output.give(door, "diff", self.command(), |command| {

@@ -4,7 +4,7 @@ use super::document::{Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference};
-use super::words::{counted, first_few, grouped, percent};
+use super::words::{counted, first_few, grouped, percent, short_dollars};
 use super::{answer, cautions, explain, finding, judged, notes};
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Difference, Direction, Dropped, Parting, Replay, Side, found, sample};
@@ -129,7 +129,12 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         // Of the first policy's sum, as the interval below.
         None => format!("{} more ({}) for {}", grouped(there - here), share(there - here, here), other.policy),
     };
-    lines.push(format!("Prompt tokens over {over}: {} {}, {} {}: {less}.", one.policy, grouped(here), other.policy, grouped(there)));
+    let cost = diff.cost().filter(|[here, _]| *here > 0).map(|[here, there]| {
+        let more = finding::share(there as f64 / here as f64 - 1.0);
+        format!("; at list prices {} and {} ({more})", nano_dollars(here), nano_dollars(there))
+    });
+    let cost = cost.unwrap_or_default();
+    lines.push(format!("Prompt tokens over {over}: {} {}, {} {}: {less}{cost}.", one.policy, grouped(here), other.policy, grouped(there)));
     let bars = Bars { own_error: None, worth: WORTH, anchored: corpus.facts.anchored() };
     let difference = diff.difference(corpus);
     let judged = found(difference.as_ref(), Direction::Minimise, &bars);
@@ -146,12 +151,13 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
             let [of_other, of_one] = &compared;
             let (least, most) = if judged == Finding::Better { (of_other, of_one) } else { (of_one, of_other) };
             let but = judged::but(least, most, turned).map(|but| format!("; but {} {but}", less.policy));
-            let is = match (&but, judged) {
-                (None, _) => format!("By prompt tokens {} is {} than", other.policy, finding::named(judged)),
-                (_, Finding::Better) => format!("{} sends fewer prompt tokens than", other.policy),
-                _ => format!("{} sends more prompt tokens than", other.policy),
-            };
-            format!("{is} {}, if runs stay as long{told}{}.", one.policy, but.unwrap_or_default())
+            let sends = if judged == Finding::Better { "fewer" } else { "more" };
+            format!(
+                "{} sends {sends} prompt tokens than {}, if runs stay as long{told}{}.",
+                other.policy,
+                one.policy,
+                but.unwrap_or_default()
+            )
         }
         Finding::NoDifference(within) => {
             format!("By prompt tokens there is no difference {}{told}.", finding::within(within, WORTH))
@@ -185,6 +191,10 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         lines.push(format!("What {name} did first where they part: {}; {overflows}.", first_few(&kinds, kinds.len())));
     }
     lines
+}
+
+fn nano_dollars(amount: u64) -> String {
+    short_dollars(i64::try_from(amount).unwrap_or(i64::MAX))
 }
 
 fn share(part: u64, whole: u64) -> String {

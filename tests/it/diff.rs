@@ -103,6 +103,8 @@ fn a_comparison_agrees_with_two_replays() {
         let logs = ["transcripts/", "-p", one, "-p", other, "--window", "60k", "--json"];
         let diff = parsed(&[&["diff"], &logs[..]].concat());
         let replay = parsed(&[&["replay", "--series"], &logs[..]].concat());
+        let costs = |report: &Value| [0, 1].map(|policy| report["policies"][policy]["cost"].clone());
+        assert!(costs(&diff) == costs(&replay) && costs(&diff)[0].is_object(), "{one} {other}");
         for (place, session) in diff["sessions"].as_array().expect("sessions").iter().enumerate() {
             let series = |policy: usize| replay["policies"][policy]["sessions"][place]["series"].as_array().expect("series");
             let size = |policy: usize, call: usize| series(policy).get(call).map(|call| (&call["attempted"], &call["actual"]));
