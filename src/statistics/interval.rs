@@ -8,7 +8,7 @@
 use super::chance::Chance;
 use super::normal;
 use super::quantile::rank;
-use super::sample::Sample;
+use super::sample::{FEWEST, Sample};
 use std::sync::OnceLock;
 
 /// The share of all intervals that hold what they are about, in percent.
@@ -212,8 +212,10 @@ fn quotient_of(parts: &Drawn, wholes: &Drawn, bounds: impl Fn(f64, Vec<f64>, &[f
 }
 
 /// The intervals of figures of whole numbers over sessions that have something to do with each other as the sample says; `figure` is told how often each cluster was drawn.
+/// `None` for fewer than [`FEWEST`] clusters: draws of so few hold the figure too seldom.
 pub fn intervals<const N: usize>(sample: &Sample, figure: impl Fn(&[u16]) -> [i64; N]) -> Option<[Interval<i64>; N]> {
-    let found = Resamples::of(sample).estimates(|times| figure(times).map(|value| value as f64))?;
+    let enough = Some(sample).filter(|sample| sample.clusters() >= FEWEST)?;
+    let found = Resamples::of(enough).estimates(|times| figure(times).map(|value| value as f64))?;
     Some(found.map(|estimate| Interval { low: estimate.low.round() as i64, high: estimate.high.round() as i64 }))
 }
 
