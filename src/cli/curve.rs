@@ -7,6 +7,7 @@ use super::output::Output;
 use super::policies::window;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::Corpus;
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::FALLBACK_WINDOW;
 use ctxsim::report;
@@ -35,16 +36,16 @@ impl Curve {
         self.output.check(door, "curve")?;
         let corpus = self.logs.read_for(&Catalog::builtin()?, Wanted { references: Recall::References, kinds: Kinds::Untold })?;
         let window = self.window.unwrap_or(FALLBACK_WINDOW);
-        self.output.give(door, "curve", self.command(), |command| report::curve(&corpus, window, command).then(self.next()))?;
+        self.output.give(door, "curve", self.command(), |command| report::curve(&corpus, window, command).then(self.next(&corpus)))?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 
-    fn next(&self) -> Vec<(String, String)> {
+    /// What to type next. Where nothing is reused there is no curve to draw.
+    fn next(&self, corpus: &Corpus) -> Vec<(String, String)> {
         let step = |words: &[&str], shows| self.logs.step(words, &[], shows);
-        vec![
-            step(&["chart", "reuse"], "the curve, with presets' limits"),
-            step(&["curve", "--details"], "messages, presets, agents, tools"),
-        ]
+        let drawn = corpus.traces.each().any(|trace| !trace.references.is_empty());
+        let drawn = drawn.then(|| step(&["chart", "reuse"], "the curve, with presets' limits"));
+        drawn.into_iter().chain([step(&["curve", "--details"], "messages, presets, agents, tools")]).collect()
     }
 
     fn command(&self) -> String {
