@@ -218,7 +218,7 @@ pub(super) fn story(event: &Event) -> String {
         EventKind::Retry => format!("the fallback ran: {}", change(event)),
         EventKind::GiveUp => "the agent gives up instead of calling".to_owned(),
         EventKind::Unrecoverable => "no try went through: the session ends here".to_owned(),
-        EventKind::NoGain => format!("{} and could not change anything", fired(event)),
+        EventKind::NoGain => format!("{} and changed nothing", fired(event)),
         EventKind::SummariserOverflow => {
             format!("the summariser's own request has {} tokens, more than the {} that fit", grouped(event.before), grouped(event.after))
         }

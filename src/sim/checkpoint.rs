@@ -146,7 +146,7 @@ fn report<'a>(
         count,
         before,
         after: window.actual(),
-        failed: matches!(done, Done::Failed),
+        failed: matches!(done, Done::Failed | Done::Discarded),
         ..ledger.event(Some(index))
     };
     let plan = inputs.plan;
@@ -161,6 +161,10 @@ fn report<'a>(
             return true;
         }
         Done::Begun => return false,
+        Done::Discarded => {
+            ledger.note(Note { kind: EventKind::NoGain, ..note });
+            return false;
+        }
         Done::Nothing => {}
         Done::Failed => belief.note_failure(plan, index),
     }

@@ -13,8 +13,10 @@ use crate::transcript::{Length, Text};
 pub(super) enum Done {
     /// It changed this many items or messages.
     Changed(EventKind, u32),
-    /// It is on its way and changes nothing yet, or was thrown away.
+    /// It is on its way, and changes nothing yet.
     Begun,
+    /// A summary was written and thrown away: nothing takes its place.
+    Discarded,
     /// There was nothing to do, or not enough of it.
     Nothing,
     /// It was tried and came to nothing: the summariser was refused, its summary would have been larger than what it replaces, or the

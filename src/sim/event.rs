@@ -29,7 +29,7 @@ named! {
         GiveUp = "give_up",
         /// Nothing shrank any more, or the limit of tries was reached.
         Unrecoverable = "unrecoverable",
-        /// A rule fired and could not change anything.
+        /// A rule fired and changed nothing: there was nothing to do, or its summary was not used.
         #[default]
         NoGain = "no_gain",
         /// The summariser's own request was larger than the window.

@@ -84,7 +84,7 @@ pub(super) fn summarise_these(
         return Done::Failed;
     }
     if discarded {
-        return Done::Begun;
+        return Done::Discarded;
     }
     let due = ledger.outcome.totals.calls + rule.delay;
     let prepared = Prepared { rule: index, selection, tokens, text, due };
