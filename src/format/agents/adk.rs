@@ -3,12 +3,11 @@
 //!
 //! Contents and usage are those of Google's interface. Instructions and definitions of tools are not in it.
 
-use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, sound};
+use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, sound, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::wire::google::{Content, TokenCounts, piece, text_of};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 
 /// Sessions of the Agent Development Kit.
 pub const READER: Reader =
@@ -25,37 +24,28 @@ fn is_event(outline: &Outline, at: &str) -> bool {
     outline.shows_at(at, "author invocationId|invocation_id")
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    id: Words<'a>,
-    author: Words<'a>,
-    content: Option<Content<'a>>,
-    partial: Option<bool>,
-    #[serde(alias = "usage_metadata")]
-    usage_metadata: Option<TokenCounts>,
-    #[serde(alias = "model_version")]
-    model_version: Words<'a>,
-    timestamp: Option<f64>,
-    actions: Option<Actions<'a>>,
-}
+wire! {
+    struct Event<'a> {
+        id: Words<'a>,
+        author: Words<'a>,
+        content: Option<Content<'a>>,
+        partial: Option<bool>,
+        usage_metadata: Option<TokenCounts> = "usageMetadata" | "usage_metadata",
+        model_version: Words<'a> = "modelVersion" | "model_version",
+        timestamp: Option<f64>,
+        actions: Option<Actions<'a>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Actions<'a> {
-    compaction: Option<Summary<'a>>,
-    #[serde(alias = "rewind_before_invocation_id")]
-    rewind_before_invocation_id: Words<'a>,
-}
+    struct Actions<'a> {
+        compaction: Option<Summary<'a>>,
+        rewind_before_invocation_id: Words<'a> = "rewindBeforeInvocationId" | "rewind_before_invocation_id",
+    }
 
-/// A summary of the events of some time.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Summary<'a> {
-    #[serde(alias = "end_timestamp")]
-    end_timestamp: Option<f64>,
-    #[serde(alias = "compacted_content")]
-    compacted_content: Option<Content<'a>>,
+    /// A summary of the events of some time.
+    struct Summary<'a> {
+        end_timestamp: Option<f64> = "endTimestamp" | "end_timestamp",
+        compacted_content: Option<Content<'a>> = "compactedContent" | "compacted_content",
+    }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

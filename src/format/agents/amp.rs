@@ -3,14 +3,13 @@
 //! Blocks are Anthropic's but for the results of tools, which say how the run went. Read from descriptions by other programs alone: Amp
 //! is closed, and describes no file.
 
-use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, each_piece, millis, sound, text_or_json};
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, each_piece, millis, sound, text_or_json, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::anthropic::Content;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -22,35 +21,27 @@ fn claims(source: &Source) -> Claim {
     Claim::when(outline.shows("messages[].messageId created|agentMode|usageLedger") || outline.shows("agentMode messages v"))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Entry<'a> {
-    role: Words<'a>,
-    message_id: Option<&'a RawValue>,
-    content: Option<&'a RawValue>,
-    meta: Option<Meta>,
-    usage: Option<Tokens<'a>>,
-}
+wire! {
+    struct Entry<'a> {
+        role: Words<'a>,
+        message_id: Option<&'a RawValue> = "messageId",
+        content: Option<&'a RawValue>,
+        meta: Option<Meta>,
+        usage: Option<Tokens<'a>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Meta {
-    sent_at: Option<i64>,
-}
+    struct Meta { sent_at: Option<i64> = "sentAt" }
 
-/// Tokens that were read from the cache or written to it lie beside the input; newer versions say what all of it comes to.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Tokens<'a> {
-    model: Words<'a>,
-    timestamp: Words<'a>,
-    #[serde(alias = "input")]
-    input_tokens: Count,
-    #[serde(alias = "output")]
-    output_tokens: Count,
-    cache_read_input_tokens: Count,
-    cache_creation_input_tokens: Count,
-    total_input_tokens: Count,
+    /// Tokens that were read from the cache or written to it lie beside the input; newer versions say what all of it comes to.
+    struct Tokens<'a> {
+        model: Words<'a>,
+        timestamp: Words<'a>,
+        input_tokens: Count = "inputTokens" | "input",
+        output_tokens: Count = "outputTokens" | "output",
+        cache_read_input_tokens: Count = "cacheReadInputTokens",
+        cache_creation_input_tokens: Count = "cacheCreationInputTokens",
+        total_input_tokens: Count = "totalInputTokens",
+    }
 }
 
 impl Tokens<'_> {
@@ -69,39 +60,27 @@ impl Tokens<'_> {
     }
 }
 
-/// What the tool of a `tool_result` did.
-#[derive(Clone, Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Ran<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    #[serde(rename = "toolUseID")]
-    call: Words<'a>,
-    run: Option<Run<'a>>,
-}
+wire! {
+    /// What the tool of a `tool_result` did.
+    #[derive(Clone)]
+    struct Ran<'a> { kind: Words<'a> = "type", call: Words<'a> = "toolUseID", run: Option<Run<'a>> }
 
-#[derive(Clone, Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Run<'a> {
-    status: Words<'a>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    reason: Option<&'a RawValue>,
-}
+    #[derive(Clone)]
+    struct Run<'a> {
+        status: Words<'a>,
+        result: Option<&'a RawValue>,
+        error: Option<&'a RawValue>,
+        reason: Option<&'a RawValue>,
+    }
 
-/// The calls of a thread, listed apart: older versions have the numbers here alone.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Ledger<'a> {
-    events: Vec<Listed<'a>>,
-}
+    /// The calls of a thread, listed apart: older versions have the numbers here alone.
+    struct Ledger<'a> { events: Vec<Listed<'a>> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Listed<'a> {
-    model: Words<'a>,
-    tokens: Tokens<'a>,
-    to_message_id: Option<&'a RawValue>,
+    struct Listed<'a> {
+        model: Words<'a>,
+        tokens: Tokens<'a>,
+        to_message_id: Option<&'a RawValue> = "toMessageId",
+    }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

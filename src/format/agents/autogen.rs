@@ -2,11 +2,10 @@
 //! all of them said. Each agent saw a view of its own, so the list is an upper bound of every prompt, and no call is compared with the
 //! one before it. There is neither usage nor any definition of tools.
 
-use crate::format::ground::{ReadError, Source, Words, fault, string, text_or_json};
+use crate::format::ground::{ReadError, Source, Words, fault, string, text_or_json, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -36,19 +35,10 @@ fn claims(source: &Source) -> Claim {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Run<'a> {
-    system_prompt: Option<&'a RawValue>,
-    history: Vec<Said<'a>>,
-}
+wire! {
+    struct Run<'a> { system_prompt: Option<&'a RawValue>, history: Vec<Said<'a>> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Said<'a> {
-    role: Words<'a>,
-    name: Words<'a>,
-    content: Option<&'a RawValue>,
+    struct Said<'a> { role: Words<'a>, name: Words<'a>, content: Option<&'a RawValue> }
 }
 
 /// The agent that runs programs for the others: what it says is their output.

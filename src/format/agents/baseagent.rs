@@ -4,12 +4,11 @@
 //! The events name neither the task nor the requests: a reply begins with its words or, where it has none, with a command. Usage is
 //! that of the whole turn.
 
-use crate::format::ground::{Count, Lose, ReadError, Source, Words};
+use crate::format::ground::{Count, Lose, ReadError, Source, Words, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::transcript::{Message, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 
 /// One session per run. The log has usage of the whole alone, so that no call has any.
 pub const READER: Reader = Reader { name: "baseagent", about: "BaseAgent events (thread.started, item.completed)", claims, read };
@@ -19,32 +18,24 @@ fn claims(source: &Source) -> Claim {
     Claim::when(source.outline().shows("type=thread.started thread_id=sess_*"))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    thread_id: Words<'a>,
-    item: Option<Item<'a>>,
-    usage: Option<Tokens>,
-}
+wire! {
+    struct Event<'a> {
+        kind: Words<'a> = "type",
+        thread_id: Words<'a>,
+        item: Option<Item<'a>>,
+        usage: Option<Tokens>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Item<'a> {
-    id: Words<'a>,
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    text: Words<'a>,
-    command: Words<'a>,
-    aggregated_output: Words<'a>,
-    status: Words<'a>,
-}
+    struct Item<'a> {
+        id: Words<'a>,
+        kind: Words<'a> = "type",
+        text: Words<'a>,
+        command: Words<'a>,
+        aggregated_output: Words<'a>,
+        status: Words<'a>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Tokens {
-    input_tokens: Count,
+    struct Tokens { input_tokens: Count }
 }
 
 const MARKS: &[Mark] = &[Mark::Line("...# tokens truncated..."), Mark::Line("[Output truncated, # bytes total]")];

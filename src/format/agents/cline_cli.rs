@@ -3,14 +3,13 @@
 //! Messages are Anthropic's, whatever the provider; replies have their model and usage with them. What tools returned is a list of
 //! objects for each file or command: it is taken as the JSON that the log holds.
 
-use crate::format::ground::{Absurd, Figures, ReadError, Source, Take, Words, at, compact, each_piece, sound};
+use crate::format::ground::{Absurd, Figures, ReadError, Source, Take, Words, at, compact, each_piece, sound, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::anthropic::{Content, Piece};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 
 /// Sessions of the Cline CLI.
 pub const READER: Reader =
@@ -26,22 +25,17 @@ fn claims(source: &Source) -> Claim {
     if about { Claim::Companion } else { Claim::No }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Entry<'a> {
-    id: Words<'a>,
-    role: Words<'a>,
-    ts: Option<i64>,
-    model_info: Option<ModelInfo<'a>>,
-    metrics: Option<Figures>,
-    content: Content<'a>,
-}
+wire! {
+    struct Entry<'a> {
+        id: Words<'a>,
+        role: Words<'a>,
+        ts: Option<i64>,
+        model_info: Option<ModelInfo<'a>> = "modelInfo",
+        metrics: Option<Figures>,
+        content: Content<'a>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ModelInfo<'a> {
-    id: Words<'a>,
-    provider: Words<'a>,
+    struct ModelInfo<'a> { id: Words<'a>, provider: Words<'a> }
 }
 
 /// The input holds what was read from the cache.
@@ -57,13 +51,9 @@ fn usage(metrics: &Figures) -> Result<Option<Usage>, Absurd> {
     .usage()
 }
 
-/// What one tool returned, as far as it says how that went.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Outcome<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    success: Option<bool>,
+wire! {
+    /// What one tool returned, as far as it says how that went.
+    struct Outcome<'a> { kind: Words<'a> = "type", success: Option<bool> }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

@@ -4,14 +4,13 @@
 //! session's one call read where it had no other; otherwise they stay totals, and are counted as such. What stands beside the
 //! conversation the agent itself counts at exits and compactions.
 
-use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis, sound, text_or_json};
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis, sound, text_or_json, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, NO_MESSAGES, Recorder};
 use crate::format::usage::Reported;
 use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,61 +23,58 @@ fn claims(source: &Source) -> Claim {
     Claim::when(source.has_line(20, &[event]))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    id: Words<'a>,
-    timestamp: Words<'a>,
-    /// The sub-agent that the event is of.
-    agent_id: Words<'a>,
-    data: Option<&'a RawValue>,
-}
+wire! {
+    struct Event<'a> {
+        kind: Words<'a> = "type",
+        id: Words<'a>,
+        timestamp: Words<'a>,
+        /// The sub-agent that the event is of.
+        agent_id: Words<'a> = "agentId",
+        data: Option<&'a RawValue>,
+    }
 
-/// What events hold, as far as it is read: every kind has its own few of these.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Data<'a> {
-    session_id: Words<'a>,
-    copilot_version: Words<'a>,
-    content: Option<&'a RawValue>,
-    transformed_content: Words<'a>,
-    attachments: Option<Vec<&'a RawValue>>,
-    source: Option<&'a RawValue>,
-    parent_tool_call_id: Words<'a>,
-    message_id: Words<'a>,
-    api_call_id: Words<'a>,
-    model: Words<'a>,
-    previous_model: Words<'a>,
-    new_model: Words<'a>,
-    current_model: Words<'a>,
-    reasoning_text: Words<'a>,
-    reasoning_opaque: Words<'a>,
-    encrypted_content: Words<'a>,
-    tool_requests: Option<Vec<ToolRequest<'a>>>,
-    tool_call_id: Words<'a>,
-    tool_name: Words<'a>,
-    result: Option<ToolAnswer<'a>>,
-    success: Option<bool>,
-    error: Option<&'a RawValue>,
-    trigger: Words<'a>,
-    pre_compaction_tokens: Count,
-    post_compaction_tokens: Count,
-    summary_content: Words<'a>,
-    compaction_tokens_used: Option<Tokens<'a>>,
-    request_id: Words<'a>,
-    token_limit: Count,
-    output_tokens: Count,
-    current_tokens: Count,
-    system_tokens: Count,
-    conversation_tokens: Count,
-    tool_definitions_tokens: Count,
-    pre_truncation_tokens_in_messages: Count,
-    post_truncation_tokens_in_messages: Count,
-    messages_removed_during_truncation: Count,
-    up_to_event_id: Words<'a>,
-    model_metrics: Option<BTreeMap<String, Metrics<'a>>>,
+    /// What events hold, as far as it is read: every kind has its own few of these.
+    struct Data<'a> {
+        session_id: Words<'a> = "sessionId",
+        copilot_version: Words<'a> = "copilotVersion",
+        content: Option<&'a RawValue>,
+        transformed_content: Words<'a> = "transformedContent",
+        attachments: Option<Vec<&'a RawValue>>,
+        source: Option<&'a RawValue>,
+        parent_tool_call_id: Words<'a> = "parentToolCallId",
+        message_id: Words<'a> = "messageId",
+        api_call_id: Words<'a> = "apiCallId",
+        model: Words<'a>,
+        previous_model: Words<'a> = "previousModel",
+        new_model: Words<'a> = "newModel",
+        current_model: Words<'a> = "currentModel",
+        reasoning_text: Words<'a> = "reasoningText",
+        reasoning_opaque: Words<'a> = "reasoningOpaque",
+        encrypted_content: Words<'a> = "encryptedContent",
+        tool_requests: Option<Vec<ToolRequest<'a>>> = "toolRequests",
+        tool_call_id: Words<'a> = "toolCallId",
+        tool_name: Words<'a> = "toolName",
+        result: Option<ToolAnswer<'a>>,
+        success: Option<bool>,
+        error: Option<&'a RawValue>,
+        trigger: Words<'a>,
+        pre_compaction_tokens: Count = "preCompactionTokens",
+        post_compaction_tokens: Count = "postCompactionTokens",
+        summary_content: Words<'a> = "summaryContent",
+        compaction_tokens_used: Option<Tokens<'a>> = "compactionTokensUsed",
+        request_id: Words<'a> = "requestId",
+        token_limit: Count = "tokenLimit",
+        output_tokens: Count = "outputTokens",
+        current_tokens: Count = "currentTokens",
+        system_tokens: Count = "systemTokens",
+        conversation_tokens: Count = "conversationTokens",
+        tool_definitions_tokens: Count = "toolDefinitionsTokens",
+        pre_truncation_tokens_in_messages: Count = "preTruncationTokensInMessages",
+        post_truncation_tokens_in_messages: Count = "postTruncationTokensInMessages",
+        messages_removed_during_truncation: Count = "messagesRemovedDuringTruncation",
+        up_to_event_id: Words<'a> = "upToEventId",
+        model_metrics: Option<BTreeMap<String, Metrics<'a>>> = "modelMetrics",
+    }
 }
 
 impl Data<'_> {
@@ -95,47 +91,29 @@ impl Data<'_> {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct ToolRequest<'a> {
-    tool_call_id: Words<'a>,
-    name: Words<'a>,
-    arguments: Option<&'a RawValue>,
-}
+wire! {
+    struct ToolRequest<'a> {
+        tool_call_id: Words<'a> = "toolCallId",
+        name: Words<'a>,
+        arguments: Option<&'a RawValue>,
+    }
 
-/// `content` goes to the model; `detailedContent` is for the screen.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ToolAnswer<'a> {
-    content: Words<'a>,
-}
+    /// `content` goes to the model; `detailedContent` is for the screen.
+    struct ToolAnswer<'a> { content: Words<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Metrics<'a> {
-    requests: Requests,
-    usage: Tokens<'a>,
-}
+    struct Metrics<'a> { requests: Requests, usage: Tokens<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Requests {
-    count: Count,
-}
+    struct Requests { count: Count }
 
-/// The input includes what was read from the cache and written to it, whoever the provider is. Older logs name things shorter.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Tokens<'a> {
-    model: Words<'a>,
-    #[serde(alias = "input")]
-    input_tokens: Count,
-    #[serde(alias = "output")]
-    output_tokens: Count,
-    #[serde(alias = "cachedInput")]
-    cache_read_tokens: Count,
-    cache_write_tokens: Count,
-    reasoning_tokens: Count,
+    /// The input includes what was read from the cache and written to it, whoever the provider is. Older logs name things shorter.
+    struct Tokens<'a> {
+        model: Words<'a>,
+        input_tokens: Count = "inputTokens" | "input",
+        output_tokens: Count = "outputTokens" | "output",
+        cache_read_tokens: Count = "cacheReadTokens" | "cachedInput",
+        cache_write_tokens: Count = "cacheWriteTokens",
+        reasoning_tokens: Count = "reasoningTokens",
+    }
 }
 
 impl Tokens<'_> {

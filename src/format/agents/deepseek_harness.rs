@@ -3,14 +3,13 @@
 //! The log shows everything that a request holds: the system prompt and the tools in `request/header`. Later changes of them
 //! (`request/header-delta`, a second header) are not listed as messages: the call after one is marked as unchained.
 
-use crate::format::ground::{Count, Figures, Lose, ReadError, Source, Words, image, sound, text_or_json};
+use crate::format::ground::{Count, Figures, Lose, ReadError, Source, Words, image, sound, text_or_json, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Sessions of DeepSeek Harness.
@@ -20,92 +19,59 @@ fn claims(source: &Source) -> Claim {
     Claim::when(source.outline().shows("type=session delegationDepth"))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    seq: Option<i64>,
-    time: Option<i64>,
-    data: Option<&'a RawValue>,
-    // The header's own.
-    id: Words<'a>,
-    version: Words<'a>,
-    cwd: Words<'a>,
-    #[serde(alias = "parentId", alias = "parent")]
-    parent_session_id: Words<'a>,
-}
+wire! {
+    struct Event<'a> {
+        kind: Words<'a> = "type",
+        seq: Option<i64>,
+        time: Option<i64>,
+        data: Option<&'a RawValue>,
+        // The header's own.
+        id: Words<'a>,
+        version: Words<'a>,
+        cwd: Words<'a>,
+        parent_session_id: Words<'a> = "parentSessionId" | "parentId" | "parent",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Data<'a> {
-    header: Option<Header<'a>>,
-    context_window: Count,
-    content: Blocks<'a, Piece<'a>>,
-    /// Newer versions wrap the content into a message.
-    message: Option<Wrapped<'a>>,
-    source: Option<Origin<'a>>,
-    call_id: Words<'a>,
-    is_error: Option<bool>,
-    usage: Option<Figures>,
-    model: Words<'a>,
-    compaction_id: Words<'a>,
-    summary: Blocks<'a, Piece<'a>>,
-    shadowed_range: Option<Range>,
-}
+    struct Data<'a> {
+        header: Option<Header<'a>>,
+        context_window: Count = "contextWindow",
+        content: Blocks<'a, Piece<'a>>,
+        /// Newer versions wrap the content into a message.
+        message: Option<Wrapped<'a>>,
+        source: Option<Origin<'a>>,
+        call_id: Words<'a> = "callId",
+        is_error: Option<bool> = "isError",
+        usage: Option<Figures>,
+        model: Words<'a>,
+        compaction_id: Words<'a> = "compactionId",
+        summary: Blocks<'a, Piece<'a>>,
+        shadowed_range: Option<Range> = "shadowedRange",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Header<'a> {
-    config: Config<'a>,
-    system: Option<&'a RawValue>,
-    tools: Option<&'a RawValue>,
-}
+    struct Header<'a> { config: Config<'a>, system: Option<&'a RawValue>, tools: Option<&'a RawValue> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Config<'a> {
-    model: Words<'a>,
-}
+    struct Config<'a> { model: Words<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Wrapped<'a> {
-    id: Words<'a>,
-    content: Blocks<'a, Piece<'a>>,
-    source: Option<Origin<'a>>,
-}
+    struct Wrapped<'a> { id: Words<'a>, content: Blocks<'a, Piece<'a>>, source: Option<Origin<'a>> }
 
-/// Who put the message in.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Origin<'a> {
-    kind: Words<'a>,
-    model: Words<'a>,
-    compaction_id: Words<'a>,
-}
+    /// Who put the message in.
+    struct Origin<'a> { kind: Words<'a>, model: Words<'a>, compaction_id: Words<'a> = "compactionId" }
 
-/// The events that a summary stands for, by their numbers.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Range {
-    end: i64,
-}
+    /// The events that a summary stands for, by their numbers.
+    struct Range { end: i64 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    text: Words<'a>,
-    id: Words<'a>,
-    name: Words<'a>,
-    arguments: Option<&'a RawValue>,
-    data: Words<'a>,
-    // A result within a message.
-    tool_call_id: Words<'a>,
-    is_error: Option<bool>,
-    content: Blocks<'a, held::Said<'a>>,
+    struct Piece<'a> {
+        kind: Words<'a> = "type",
+        text: Words<'a>,
+        id: Words<'a>,
+        name: Words<'a>,
+        arguments: Option<&'a RawValue>,
+        data: Words<'a>,
+        // A result within a message.
+        tool_call_id: Words<'a> = "toolCallId",
+        is_error: Option<bool> = "isError",
+        content: Blocks<'a, held::Said<'a>>,
+    }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

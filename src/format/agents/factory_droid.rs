@@ -3,7 +3,7 @@
 //! Messages are Anthropic's, whatever the provider; what the program alone shows (`user_only`) is no part of them. The file beside holds the
 //! totals of the session and the usage of its last call: no other call has any.
 
-use crate::format::ground::{ABSURD, Absurd, Figures, Lose, ReadError, Source, Words, millis};
+use crate::format::ground::{ABSURD, Absurd, Figures, Lose, ReadError, Source, Words, millis, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
@@ -11,7 +11,6 @@ use crate::format::wire::anthropic::Content;
 use crate::format::wire::held;
 use crate::reading::is_beside;
 use crate::transcript::{Compaction, Message, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -32,33 +31,28 @@ fn claims(source: &Source) -> Claim {
     Claim::when(source.has_line(5, &["type=session_start id cwd", cut]))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    id: Words<'a>,
-    timestamp: Words<'a>,
-    message: Option<Said<'a>>,
-    summary_text: Words<'a>,
-    anchor_message: Option<held::Id<'a>>,
-}
+wire! {
+    struct Record<'a> {
+        kind: Words<'a> = "type",
+        id: Words<'a>,
+        timestamp: Words<'a>,
+        message: Option<Said<'a>>,
+        summary_text: Words<'a> = "summaryText",
+        anchor_message: Option<held::Id<'a>> = "anchorMessage",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Said<'a> {
-    role: Words<'a>,
-    content: Content<'a>,
-    visibility: Words<'a>,
-    model_id: Words<'a>,
-}
+    struct Said<'a> {
+        role: Words<'a>,
+        content: Content<'a>,
+        visibility: Words<'a>,
+        model_id: Words<'a> = "modelId",
+    }
 
-/// The settings file beside a session.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Settings {
-    token_usage: Option<Figures>,
-    last_call_token_usage: Option<Figures>,
+    /// The settings file beside a session.
+    struct Settings {
+        token_usage: Option<Figures> = "tokenUsage",
+        last_call_token_usage: Option<Figures> = "lastCallTokenUsage",
+    }
 }
 
 /// The input leaves out what was read from the cache; the output holds the thinking.

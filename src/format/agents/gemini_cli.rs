@@ -3,7 +3,7 @@
 //! The newer files are a journal: records with the same id replace each other, `$rewindTo` takes messages back, and `$set.messages`
 //! puts a new list in the place of the old one (after a compression, or to take an aborted turn back).
 
-use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, compact, each_piece, millis};
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, compact, each_piece, millis, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
@@ -11,7 +11,6 @@ use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Content, Piece, piece, text_of};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -27,58 +26,48 @@ fn claims(source: &Source) -> Claim {
     Claim::when(head || saved)
 }
 
-/// A line of a journal; an old file is one such record with all messages in it.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    session_id: Words<'a>,
-    kind: Words<'a>,
-    messages: Option<Vec<Entry<'a>>>,
-    #[serde(rename = "$set")]
-    set: Option<Box<Record<'a>>>,
-    #[serde(rename = "$rewindTo")]
-    rewind_to: Option<Words<'a>>,
-    // A record that is a message itself.
-    id: Words<'a>,
-    timestamp: Words<'a>,
-    #[serde(rename = "type")]
-    role: Words<'a>,
-    content: Blocks<'a, Piece<'a>>,
-    thoughts: Option<Vec<Thought<'a>>>,
-    tokens: Option<Tokens>,
-    model: Words<'a>,
-    tool_calls: Option<Vec<ToolCall<'a>>>,
+wire! {
+    /// A line of a journal; an old file is one such record with all messages in it.
+    struct Record<'a> {
+        session_id: Words<'a> = "sessionId",
+        kind: Words<'a>,
+        messages: Option<Vec<Entry<'a>>>,
+        set: Option<Box<Record<'a>>> = "$set",
+        rewind_to: Option<Words<'a>> = "$rewindTo",
+        // A record that is a message itself.
+        id: Words<'a>,
+        timestamp: Words<'a>,
+        role: Words<'a> = "type",
+        content: Blocks<'a, Piece<'a>>,
+        thoughts: Option<Vec<Thought<'a>>>,
+        tokens: Option<Tokens>,
+        model: Words<'a>,
+        tool_calls: Option<Vec<ToolCall<'a>>> = "toolCalls",
+    }
 }
 
 /// A message is a record without the journal's commands.
 type Entry<'a> = Record<'a>;
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Thought<'a> {
-    subject: Words<'a>,
-    description: Words<'a>,
-}
+wire! {
+    struct Thought<'a> { subject: Words<'a>, description: Words<'a> }
 
-/// `input` includes the cached ones; `thoughts` are not in `output`; `tool` is what server-side tools added to the prompt.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Tokens {
-    input: Count,
-    output: Count,
-    cached: Count,
-    thoughts: Count,
-    tool: Count,
-}
+    /// `input` includes the cached ones; `thoughts` are not in `output`; `tool` is what server-side tools added to the prompt.
+    struct Tokens {
+        input: Count,
+        output: Count,
+        cached: Count,
+        thoughts: Count,
+        tool: Count,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    id: Words<'a>,
-    name: Words<'a>,
-    args: Option<&'a RawValue>,
-    result: Blocks<'a, Piece<'a>>,
-    status: Words<'a>,
+    struct ToolCall<'a> {
+        id: Words<'a>,
+        name: Words<'a>,
+        args: Option<&'a RawValue>,
+        result: Blocks<'a, Piece<'a>>,
+        status: Words<'a>,
+    }
 }
 
 impl Tokens {

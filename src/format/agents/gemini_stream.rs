@@ -2,13 +2,12 @@
 //!
 //! Replies come in pieces. What they used is summed up at the end of the run, by model, and is a call's own where there was one alone.
 
-use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis};
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::held;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -22,34 +21,31 @@ fn claims(source: &Source) -> Claim {
     Claim::when(source.has_line(20, &["type=init session_id model", "type=tool_use tool_name tool_id parameters"]))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    timestamp: Words<'a>,
-    session_id: Words<'a>,
-    model: Words<'a>,
-    role: Words<'a>,
-    content: Words<'a>,
-    tool_name: Words<'a>,
-    tool_id: Words<'a>,
-    parameters: Option<&'a RawValue>,
-    status: Words<'a>,
-    output: Option<Words<'a>>,
-    error: Option<held::Message<'a>>,
-    stats: Option<Stats>,
-}
+wire! {
+    struct Event<'a> {
+        kind: Words<'a> = "type",
+        timestamp: Words<'a>,
+        session_id: Words<'a>,
+        model: Words<'a>,
+        role: Words<'a>,
+        content: Words<'a>,
+        tool_name: Words<'a>,
+        tool_id: Words<'a>,
+        parameters: Option<&'a RawValue>,
+        status: Words<'a>,
+        output: Option<Words<'a>>,
+        error: Option<held::Message<'a>>,
+        stats: Option<Stats>,
+    }
 
-/// The input holds what was read from the cache. The thoughts are in the total alone.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Stats {
-    total_tokens: Count,
-    input_tokens: Count,
-    output_tokens: Count,
-    cached: Count,
-    models: BTreeMap<String, Stats>,
+    /// The input holds what was read from the cache. The thoughts are in the total alone.
+    struct Stats {
+        total_tokens: Count,
+        input_tokens: Count,
+        output_tokens: Count,
+        cached: Count,
+        models: BTreeMap<String, Stats>,
+    }
 }
 
 impl Stats {

@@ -4,14 +4,13 @@
 //! versions write an estimate again after the results of tools: only a size next to a reply is a measurement. Going back and compacting
 //! begin a new file and leave the old one as `context_<n>.jsonl`; each file is a session as far as it goes.
 
-use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words};
+use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::chat::ChatToolCall;
 use crate::format::wire::kimi::{Content, parts, texts};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 use std::path::Path;
 
 /// Contexts of Kimi CLI.
@@ -29,15 +28,15 @@ fn claims(source: &Source) -> Claim {
     if source.name() == "wire.jsonl" && beside { Claim::Companion } else { Claim::No }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    role: Words<'a>,
-    content: Content<'a>,
-    tool_calls: Option<Vec<ChatToolCall<'a>>>,
-    tool_call_id: Words<'a>,
-    is_error: Option<bool>,
-    token_count: Count,
+wire! {
+    struct Line<'a> {
+        role: Words<'a>,
+        content: Content<'a>,
+        tool_calls: Option<Vec<ChatToolCall<'a>>>,
+        tool_call_id: Words<'a>,
+        is_error: Option<bool>,
+        token_count: Count,
+    }
 }
 
 /// What the line before was.

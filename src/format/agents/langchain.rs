@@ -3,12 +3,11 @@
 //!
 //! Within its wrapper a message is close to the chat dialect. Definitions of tools are not in it.
 
-use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, fault, sound};
+use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, fault, sound, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, thinking};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatToolCall, ChatUsage};
 use crate::transcript::{Call, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -44,50 +43,39 @@ fn role_of(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// A message in any of its wrappers.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Wrapped<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    data: Option<&'a RawValue>,
-    kwargs: Option<&'a RawValue>,
-    /// Of a dumped message the path of its class, else its id.
-    id: Option<&'a RawValue>,
-}
+wire! {
+    /// A message in any of its wrappers.
+    struct Wrapped<'a> {
+        kind: Words<'a> = "type",
+        data: Option<&'a RawValue>,
+        kwargs: Option<&'a RawValue>,
+        /// Of a dumped message the path of its class, else its id.
+        id: Option<&'a RawValue>,
+    }
 
-/// What the chat dialect does not have.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Beside<'a> {
-    status: Words<'a>,
-    additional_kwargs: Option<More<'a>>,
-    response_metadata: Option<Metadata<'a>>,
-}
+    /// What the chat dialect does not have.
+    struct Beside<'a> {
+        status: Words<'a>,
+        additional_kwargs: Option<More<'a>>,
+        response_metadata: Option<Metadata<'a>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct More<'a> {
-    tool_calls: Option<Vec<ChatToolCall<'a>>>,
-    reasoning_content: Words<'a>,
-    /// Which middleware said it in the person's name.
-    lc_source: Words<'a>,
-}
+    struct More<'a> {
+        tool_calls: Option<Vec<ChatToolCall<'a>>>,
+        reasoning_content: Words<'a>,
+        /// Which middleware said it in the person's name.
+        lc_source: Words<'a>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Metadata<'a> {
-    model_name: Words<'a>,
-    model: Words<'a>,
-    token_usage: Option<&'a RawValue>,
-    usage: Option<&'a RawValue>,
-}
+    struct Metadata<'a> {
+        model_name: Words<'a>,
+        model: Words<'a>,
+        token_usage: Option<&'a RawValue>,
+        usage: Option<&'a RawValue>,
+    }
 
-/// The state of a graph.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct State<'a> {
-    messages: Vec<&'a RawValue>,
+    /// The state of a graph.
+    struct State<'a> { messages: Vec<&'a RawValue> }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

@@ -5,14 +5,13 @@
 //! could not use was paid for and is in no prompt. The earliest files are the bare list of messages.
 
 use crate::format::exchange::{openai_responses, weigh};
-use crate::format::ground::{Dollars, ReadError, Source, Words, at, fault, sound};
+use crate::format::ground::{Dollars, ReadError, Source, Words, at, fault, sound, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatPart, ChatUsage, text_of};
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -33,48 +32,37 @@ fn claims(source: &Source) -> Claim {
     if patch_first { Claim::Maybe } else { Claim::No }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Trajectory<'a> {
-    info: Value,
-    messages: Vec<&'a RawValue>,
-    instance_id: Words<'a>,
-}
+wire! {
+    struct Trajectory<'a> { info: Value, messages: Vec<&'a RawValue>, instance_id: Words<'a> }
 
-/// What the agent keeps beside a message.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Extra<'a> {
-    response: Option<&'a RawValue>,
-    /// Why the agent broke off: `FormatError` where it could not use a reply.
-    interrupt_type: Words<'a>,
-    timestamp: Option<f64>,
-    cost: Dollars,
-    /// In an observation: the command's exit code.
-    returncode: Option<i64>,
-}
+    /// What the agent keeps beside a message.
+    struct Extra<'a> {
+        response: Option<&'a RawValue>,
+        /// Why the agent broke off: `FormatError` where it could not use a reply.
+        interrupt_type: Words<'a>,
+        timestamp: Option<f64>,
+        cost: Dollars,
+        /// In an observation: the command's exit code.
+        returncode: Option<i64>,
+    }
 
-/// The provider's response. Its `choices` repeat the message and are not looked at.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    id: Words<'a>,
-    model: Words<'a>,
-    created: Option<f64>,
-    usage: Option<&'a RawValue>,
-}
+    /// The provider's response. Its `choices` repeat the message and are not looked at.
+    struct Response<'a> {
+        id: Words<'a>,
+        model: Words<'a>,
+        created: Option<f64>,
+        usage: Option<&'a RawValue>,
+    }
 
-/// An item of OpenAI's Responses in place of a message.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Item<'a> {
-    /// `response` for a whole one.
-    object: Words<'a>,
-    /// `function_call_output` for what a command printed.
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    call_id: Words<'a>,
-    output: Option<&'a RawValue>,
+    /// An item of OpenAI's Responses in place of a message.
+    struct Item<'a> {
+        /// `response` for a whole one.
+        object: Words<'a>,
+        /// `function_call_output` for what a command printed.
+        kind: Words<'a> = "type",
+        call_id: Words<'a>,
+        output: Option<&'a RawValue>,
+    }
 }
 
 const MARKS: &[Mark] = &[Mark::Inside("The output of your last command was too long."), Mark::Line("<elided_chars>")];

@@ -3,13 +3,12 @@
 //! A reply is several events of one response: reasoning, text, requests for tools. Its usage comes with none of them, but before the
 //! requests for tools and after the text. Sub-agents have a log of their own below the session's folder.
 
-use crate::format::ground::{Absurd, Figures, Lose, ReadError, Source, Words, at, sound};
+use crate::format::ground::{Absurd, Figures, Lose, ReadError, Source, Words, at, sound, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::held;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashSet;
@@ -23,54 +22,35 @@ fn claims(source: &Source) -> Claim {
     Claim::when(source.has_line(5, &["schema_version stream.kind payload_type|retained_marker"]))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    id: Words<'a>,
-    stream: held::Id<'a>,
-    recorded_at: Option<i64>,
-    retained_marker: Words<'a>,
-    payload_type: Words<'a>,
-    payload: Option<Payload<'a>>,
-}
+wire! {
+    struct Record<'a> {
+        id: Words<'a>,
+        stream: held::Id<'a>,
+        recorded_at: Option<i64>,
+        retained_marker: Words<'a>,
+        payload_type: Words<'a>,
+        payload: Option<Payload<'a>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Payload<'a> {
-    kind: Words<'a>,
-    event: Option<&'a RawValue>,
-    record: Option<&'a RawValue>,
-}
+    struct Payload<'a> { kind: Words<'a>, event: Option<&'a RawValue>, record: Option<&'a RawValue> }
 
-/// An event of a run, with the fields of all kinds.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    kind: Words<'a>,
-    prompt: Words<'a>,
-    base_instructions: Words<'a>,
-    response_id: Words<'a>,
-    text: Words<'a>,
-    encrypted_content: Words<'a>,
-    tool_calls: Vec<ToolCall<'a>>,
-    results: Vec<Answer<'a>>,
-    model: Words<'a>,
-    usage: Option<Figures>,
-}
+    /// An event of a run, with the fields of all kinds.
+    struct Event<'a> {
+        kind: Words<'a>,
+        prompt: Words<'a>,
+        base_instructions: Words<'a>,
+        response_id: Words<'a>,
+        text: Words<'a>,
+        encrypted_content: Words<'a>,
+        tool_calls: Vec<ToolCall<'a>>,
+        results: Vec<Answer<'a>>,
+        model: Words<'a>,
+        usage: Option<Figures>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    call_id: Words<'a>,
-    name: Words<'a>,
-    args: Option<&'a RawValue>,
-}
+    struct ToolCall<'a> { call_id: Words<'a>, name: Words<'a>, args: Option<&'a RawValue> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Answer<'a> {
-    tool_call_id: Words<'a>,
-    text: Words<'a>,
+    struct Answer<'a> { tool_call_id: Words<'a>, text: Words<'a> }
 }
 
 /// The input holds what was read from the cache, the output the reasoning.

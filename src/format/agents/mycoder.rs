@@ -1,12 +1,11 @@
 //! MyCoder's list of messages, as a JSON list, under `messages`, or a message a line: calls of tools and their results are entries of
 //! their own, of the roles `tool_use` and `tool_result`. There is no usage per call.
 
-use crate::format::ground::{Lose, ReadError, Source, Words, text_or_json};
+use crate::format::ground::{Lose, ReadError, Source, Words, text_or_json, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::transcript::{Message, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Message lists of MyCoder.
@@ -20,15 +19,15 @@ fn claims(source: &Source) -> Claim {
     Claim::when(message && own)
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Entry<'a> {
-    role: Words<'a>,
-    content: Option<&'a RawValue>,
-    name: Words<'a>,
-    id: Words<'a>,
-    tool_use_id: Words<'a>,
-    is_error: Option<bool>,
+wire! {
+    struct Entry<'a> {
+        role: Words<'a>,
+        content: Option<&'a RawValue>,
+        name: Words<'a>,
+        id: Words<'a>,
+        tool_use_id: Words<'a>,
+        is_error: Option<bool>,
+    }
 }
 
 const MARKS: &[Mark] = &[Mark::Inside("<response clipped>"), Mark::End("...(truncated)")];

@@ -3,13 +3,12 @@
 //! Messages are OpenAI's; there is no usage and no model, and the system prompt is put together anew each time. A summary stands in for
 //! messages that the older form has cut off, and that the newer one skips.
 
-use crate::format::ground::{Count, ReadError, Source, Words, fault};
+use crate::format::ground::{Count, ReadError, Source, Words, fault, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::wire::chat::{Chat, ChatMessage};
 use crate::transcript::{Compaction, Role, Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 
@@ -29,14 +28,14 @@ fn claims(source: &Source) -> Claim {
     Claim::when(outline.has("role") && has_meta(source))
 }
 
-/// A session of the older form; of the newer one, what stands in the file beside it.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Session<'a> {
-    key: Words<'a>,
-    summary: Words<'a>,
-    messages: Vec<&'a RawValue>,
-    skip: Count,
+wire! {
+    /// A session of the older form; of the newer one, what stands in the file beside it.
+    struct Session<'a> {
+        key: Words<'a>,
+        summary: Words<'a>,
+        messages: Vec<&'a RawValue>,
+        skip: Count,
+    }
 }
 
 /// Where the file beside a list of messages lies.

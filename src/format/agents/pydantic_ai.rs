@@ -2,13 +2,12 @@
 //!
 //! A request holds what is new for the model, a response the reply and its usage. Definitions of tools are not in it.
 
-use crate::format::ground::{Absurd, Count, Lose, Outline, ReadError, Source, Words, image, millis, sound, string, text_or_json};
+use crate::format::ground::{Absurd, Count, Lose, Outline, ReadError, Source, Words, image, millis, sound, string, text_or_json, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Message lists of pydantic-ai.
@@ -26,64 +25,53 @@ fn is_list(outline: &Outline) -> bool {
     outline.has("[].parts[].part_kind") || KEYS.iter().any(|key| outline.has(&format!("{key}[].parts[].part_kind")))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    kind: Words<'a>,
-    parts: Vec<Piece<'a>>,
-    instructions: Words<'a>,
-    usage: Option<Tokens>,
-    model_name: Words<'a>,
-    provider_name: Words<'a>,
-    timestamp: Words<'a>,
-    provider_response_id: Words<'a>,
-    vendor_id: Words<'a>,
-    conversation_id: Words<'a>,
-}
+wire! {
+    struct Record<'a> {
+        kind: Words<'a>,
+        parts: Vec<Piece<'a>>,
+        instructions: Words<'a>,
+        usage: Option<Tokens>,
+        model_name: Words<'a>,
+        provider_name: Words<'a>,
+        timestamp: Words<'a>,
+        provider_response_id: Words<'a>,
+        vendor_id: Words<'a>,
+        conversation_id: Words<'a>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    part_kind: Words<'a>,
-    content: Option<&'a RawValue>,
-    tool_name: Words<'a>,
-    args: Option<&'a RawValue>,
-    tool_call_id: Words<'a>,
-    timestamp: Words<'a>,
-    signature: Words<'a>,
-    outcome: Words<'a>,
-}
+    struct Piece<'a> {
+        part_kind: Words<'a>,
+        content: Option<&'a RawValue>,
+        tool_name: Words<'a>,
+        args: Option<&'a RawValue>,
+        tool_call_id: Words<'a>,
+        timestamp: Words<'a>,
+        signature: Words<'a>,
+        outcome: Words<'a>,
+    }
 
-/// A part of what a person says.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Said<'a> {
-    kind: Words<'a>,
-    content: Words<'a>,
-    url: Words<'a>,
-    data: Words<'a>,
-    media_type: Words<'a>,
-}
+    /// A part of what a person says.
+    struct Said<'a> {
+        kind: Words<'a>,
+        content: Words<'a>,
+        url: Words<'a>,
+        data: Words<'a>,
+        media_type: Words<'a>,
+    }
 
-/// The input holds what was read from the cache and written to it, the output the reasoning. Older versions have other names.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Tokens {
-    input_tokens: Count,
-    request_tokens: Count,
-    output_tokens: Count,
-    response_tokens: Count,
-    total_tokens: Count,
-    cache_read_tokens: Count,
-    cache_write_tokens: Count,
-    details: Option<Details>,
-}
+    /// The input holds what was read from the cache and written to it, the output the reasoning. Older versions have other names.
+    struct Tokens {
+        input_tokens: Count,
+        request_tokens: Count,
+        output_tokens: Count,
+        response_tokens: Count,
+        total_tokens: Count,
+        cache_read_tokens: Count,
+        cache_write_tokens: Count,
+        details: Option<Details>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Details {
-    cached_tokens: Count,
-    reasoning_tokens: Count,
+    struct Details { cached_tokens: Count, reasoning_tokens: Count }
 }
 
 impl Tokens {

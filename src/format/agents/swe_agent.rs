@@ -3,14 +3,13 @@
 //! The conversation is `history`; `trajectory` repeats it step by step. Usage is summed over the run and counted by the agent itself
 //! (`litellm.token_counter`), so it says nothing of a single call and is never a provider's.
 
-use crate::format::ground::{ABSURD, Absurd, Count, Dollars, ReadError, Source, Take, Words, at, each_piece, fault, text_or_json};
+use crate::format::ground::{ABSURD, Absurd, Count, Dollars, ReadError, Source, Take, Words, at, each_piece, fault, text_or_json, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{NO_MESSAGES, thinking};
 use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// One session for each agent or attempt of a run. Token counts are the agent's own estimates.
@@ -23,57 +22,38 @@ fn claims(source: &Source) -> Claim {
     Claim::when(["", "attempts[]."].iter().any(|at| outline.shows_at(at, steps) || outline.shows_at(at, entries)))
 }
 
-/// What an entry of the history has beside a chat message.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Entry<'a> {
-    agent: Words<'a>,
-    message_type: Words<'a>,
-    is_demo: Option<bool>,
-    tool_call_ids: Option<Vec<Words<'a>>>,
-    tags: Option<Vec<Words<'a>>>,
-    thinking_blocks: Option<Vec<Thought<'a>>>,
-}
+wire! {
+    /// What an entry of the history has beside a chat message.
+    struct Entry<'a> {
+        agent: Words<'a>,
+        message_type: Words<'a>,
+        is_demo: Option<bool>,
+        tool_call_ids: Option<Vec<Words<'a>>>,
+        tags: Option<Vec<Words<'a>>>,
+        thinking_blocks: Option<Vec<Thought<'a>>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Thought<'a> {
-    thinking: Words<'a>,
-    signature: Words<'a>,
-}
+    struct Thought<'a> { thinking: Words<'a>, signature: Words<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Info<'a> {
-    swe_agent_version: Words<'a>,
-    model_stats: Option<Stats>,
-}
+    struct Info<'a> { swe_agent_version: Words<'a>, model_stats: Option<Stats> }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Stats {
-    instance_cost: Dollars,
-    tokens_sent: Count,
-    tokens_received: Count,
-    api_calls: Count,
-}
+    struct Stats {
+        instance_cost: Dollars,
+        tokens_sent: Count,
+        tokens_received: Count,
+        api_calls: Count,
+    }
 
-/// A step of the trajectory: what the model replied, and the action that was taken from it.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Step<'a> {
-    response: Words<'a>,
-    action: Words<'a>,
-}
+    /// A step of the trajectory: what the model replied, and the action that was taken from it.
+    struct Step<'a> { response: Words<'a>, action: Words<'a> }
 
-/// One of several attempts at the same task.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Attempt<'a> {
-    history: Vec<&'a RawValue>,
-    trajectory: Vec<&'a RawValue>,
-    info: Option<&'a RawValue>,
-    replay_config: Option<&'a RawValue>,
+    /// One of several attempts at the same task.
+    struct Attempt<'a> {
+        history: Vec<&'a RawValue>,
+        trajectory: Vec<&'a RawValue>,
+        info: Option<&'a RawValue>,
+        replay_config: Option<&'a RawValue>,
+    }
 }
 
 const MARKS: &[Mark] = &[Mark::Inside("<response clipped><NOTE>")];

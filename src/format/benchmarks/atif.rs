@@ -4,13 +4,12 @@
 //! them says that the context was rewritten there, and the user's step after it holds what replaced it. Since version 1.7 such a step is marked,
 //! what replaced the context may stand in it, and trajectories of sub-agents may stand in the one that started them.
 
-use crate::format::ground::{Absurd, Count, Figures, ReadError, Source, Words, fault, millis, sound, values};
+use crate::format::ground::{Absurd, Count, Figures, ReadError, Source, Words, fault, millis, sound, values, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::Blocks;
 use crate::transcript::{Call, Compaction, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
@@ -21,63 +20,51 @@ fn claims(source: &Source) -> Claim {
     Claim::when(source.outline().shows("schema_version=ATIF*|[].schema_version=ATIF*"))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Trajectory<'a> {
-    session_id: Words<'a>,
-    /// Its own id; a session's trajectories share that of the session.
-    trajectory_id: Words<'a>,
-    agent: Agent<'a>,
-    steps: Vec<Step<'a>>,
-    subagent_trajectories: Option<Vec<Trajectory<'a>>>,
-}
+wire! {
+    struct Trajectory<'a> {
+        session_id: Words<'a>,
+        /// Its own id; a session's trajectories share that of the session.
+        trajectory_id: Words<'a>,
+        agent: Agent<'a>,
+        steps: Vec<Step<'a>>,
+        subagent_trajectories: Option<Vec<Trajectory<'a>>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Agent<'a> {
-    version: Words<'a>,
-    model_name: Words<'a>,
-    tool_definitions: Option<&'a RawValue>,
-    extra: Option<AgentExtra<'a>>,
-}
+    struct Agent<'a> {
+        version: Words<'a>,
+        model_name: Words<'a>,
+        tool_definitions: Option<&'a RawValue>,
+        extra: Option<AgentExtra<'a>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct AgentExtra<'a> {
-    parent_session_id: Words<'a>,
-}
+    struct AgentExtra<'a> { parent_session_id: Words<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Step<'a> {
-    step_id: Count,
-    timestamp: Words<'a>,
-    source: Words<'a>,
-    model_name: Words<'a>,
-    message: Blocks<'a, ContentPart<'a>>,
-    reasoning_content: Words<'a>,
-    tool_calls: Option<Vec<ToolCall<'a>>>,
-    observation: Option<Observation<'a>>,
-    metrics: Option<Figures>,
-    is_copied_context: Option<bool>,
-    /// How many requests the step stands for; absent in older versions, where it is one.
-    llm_call_count: Count,
-    extra: Option<StepExtra<'a>>,
-}
+    struct Step<'a> {
+        step_id: Count,
+        timestamp: Words<'a>,
+        source: Words<'a>,
+        model_name: Words<'a>,
+        message: Blocks<'a, ContentPart<'a>>,
+        reasoning_content: Words<'a>,
+        tool_calls: Option<Vec<ToolCall<'a>>>,
+        observation: Option<Observation<'a>>,
+        metrics: Option<Figures>,
+        is_copied_context: Option<bool>,
+        /// How many requests the step stands for; absent in older versions, where it is one.
+        llm_call_count: Count,
+        extra: Option<StepExtra<'a>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct StepExtra<'a> {
-    is_copied_context: Option<bool>,
-    context_management: Option<ContextManagement<'a>>,
-}
+    struct StepExtra<'a> {
+        is_copied_context: Option<bool>,
+        context_management: Option<ContextManagement<'a>>,
+    }
 
-/// What the agent did to its context at a step.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ContextManagement<'a> {
-    /// `replace`: nothing from before the step is in the context after it.
-    boundary: Words<'a>,
+    /// What the agent did to its context at a step.
+    struct ContextManagement<'a> {
+        /// `replace`: nothing from before the step is in the context after it.
+        boundary: Words<'a>,
+    }
 }
 
 impl Step<'_> {
@@ -87,34 +74,18 @@ impl Step<'_> {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ContentPart<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    text: Words<'a>,
-}
+wire! {
+    struct ContentPart<'a> { kind: Words<'a> = "type", text: Words<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    tool_call_id: Words<'a>,
-    function_name: Words<'a>,
-    arguments: Option<&'a RawValue>,
-}
+    struct ToolCall<'a> { tool_call_id: Words<'a>, function_name: Words<'a>, arguments: Option<&'a RawValue> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Observation<'a> {
-    results: Vec<ObservedResult<'a>>,
-}
+    struct Observation<'a> { results: Vec<ObservedResult<'a>> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ObservedResult<'a> {
-    source_call_id: Words<'a>,
-    content: Blocks<'a, ContentPart<'a>>,
-    subagent_trajectory_ref: Option<IgnoredAny>,
+    struct ObservedResult<'a> {
+        source_call_id: Words<'a>,
+        content: Blocks<'a, ContentPart<'a>>,
+        subagent_trajectory_ref: Option<IgnoredAny>,
+    }
 }
 
 /// What Harbor's own tests write in place of a session's id. Their models are a mock server, which makes its usage up.

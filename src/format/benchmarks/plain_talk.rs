@@ -1,10 +1,9 @@
 //! Conversations that were printed as one text, with a head before each message: what tau-bench keeps as examples
 //! (`messages_display`, `user: …`), and what a summariser was given to read (`[Message 3] assistant:`).
 
-use crate::format::ground::{ReadError, Source, Words, millis};
+use crate::format::ground::{ReadError, Source, Words, millis, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Examples of conversations, one a line.
@@ -27,20 +26,16 @@ pub const SUMMARISER: Reader = Reader {
     read: read_summaries,
 };
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Example<'a> {
-    messages_display: Option<Words<'a>>,
-}
+wire! {
+    struct Example<'a> { messages_display: Option<Words<'a>> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Summary<'a> {
-    timestamp: Words<'a>,
-    model_name: Words<'a>,
-    instance_name: Words<'a>,
-    input: Option<Words<'a>>,
-    output: Words<'a>,
+    struct Summary<'a> {
+        timestamp: Words<'a>,
+        model_name: Words<'a>,
+        instance_name: Words<'a>,
+        input: Option<Words<'a>>,
+        output: Words<'a>,
+    }
 }
 
 fn role(name: &str) -> Option<Role> {

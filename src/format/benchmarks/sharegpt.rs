@@ -1,10 +1,9 @@
 //! ShareGPT and its relatives: conversations that models are trained on, as a list or one a line. They hold no usage; tools are a JSON
 //! string beside the conversation, and a call or a result of one is a turn of its own.
 
-use crate::format::ground::{Lose, ReadError, Source, Words, compact, string, text_or_json};
+use crate::format::ground::{Lose, ReadError, Source, Words, compact, string, text_or_json, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Message, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Conversations in ShareGPT's shape.
@@ -16,29 +15,18 @@ fn claims(source: &Source) -> Claim {
     Claim::when(["", "[]."].iter().any(turn))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Dialogue<'a> {
-    id: Option<&'a RawValue>,
-    system: Words<'a>,
-    tools: Option<&'a RawValue>,
-    conversations: Option<Vec<Turn<'a>>>,
-}
+wire! {
+    struct Dialogue<'a> {
+        id: Option<&'a RawValue>,
+        system: Words<'a>,
+        tools: Option<&'a RawValue>,
+        conversations: Option<Vec<Turn<'a>>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Turn<'a> {
-    from: Words<'a>,
-    value: Option<&'a RawValue>,
-}
+    struct Turn<'a> { from: Words<'a>, value: Option<&'a RawValue> }
 
-/// A call, as the text of its turn holds it.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Wanted<'a> {
-    name: Words<'a>,
-    #[serde(alias = "parameters")]
-    arguments: Option<&'a RawValue>,
+    /// A call, as the text of its turn holds it.
+    struct Wanted<'a> { name: Words<'a>, arguments: Option<&'a RawValue> = "arguments" | "parameters" }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

@@ -5,13 +5,12 @@
 //! user's model have a context of their own, with the roles turned round, and stand on the side; what that model does with its own
 //! tools the agent never sees.
 
-use crate::format::ground::{Dollars, ReadError, Source, Take, Words, each_piece, fault, millis, sound, text_or_json};
+use crate::format::ground::{Dollars, ReadError, Source, Take, Words, each_piece, fault, millis, sound, text_or_json, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::NO_MESSAGES;
 use crate::format::recorder::Recorder;
 use crate::format::wire::chat::ChatUsage;
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
@@ -63,77 +62,53 @@ fn results_of(path: &Path) -> Option<PathBuf> {
 
 const SIMULATIONS: &str = "simulations";
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Info<'a> {
-    agent_info: Party<'a>,
-    user_info: Party<'a>,
-    environment_info: Environment<'a>,
-    git_commit: Words<'a>,
-}
+wire! {
+    struct Info<'a> {
+        agent_info: Party<'a>,
+        user_info: Party<'a>,
+        environment_info: Environment<'a>,
+        git_commit: Words<'a>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Party<'a> {
-    llm: Words<'a>,
-}
+    struct Party<'a> { llm: Words<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Environment<'a> {
-    policy: Words<'a>,
-    tool_defs: Option<&'a RawValue>,
-}
+    struct Environment<'a> { policy: Words<'a>, tool_defs: Option<&'a RawValue> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Simulation<'a> {
-    id: Words<'a>,
-    run_info: Option<RunInfo<'a>>,
-    policy: Words<'a>,
-    messages: Option<Vec<Written<'a>>>,
-}
+    struct Simulation<'a> {
+        id: Words<'a>,
+        run_info: Option<RunInfo<'a>>,
+        policy: Words<'a>,
+        messages: Option<Vec<Written<'a>>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct RunInfo<'a> {
-    simulation_id: Words<'a>,
-}
+    struct RunInfo<'a> { simulation_id: Words<'a> }
 
-/// One message. Reasoning that `raw_data` may show is never sent back by this framework.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Written<'a> {
-    role: Words<'a>,
-    /// In a result: the id of the tool call.
-    id: Words<'a>,
-    content: Words<'a>,
-    tool_calls: Option<Vec<ToolCall<'a>>>,
-    /// Several results in one wrapper.
-    tool_messages: Option<Vec<Written<'a>>>,
-    /// Whose tool call is answered.
-    requestor: Words<'a>,
-    error: Option<bool>,
-    timestamp: Words<'a>,
-    cost: Dollars,
-    usage: Option<&'a RawValue>,
-    raw_data: Option<&'a RawValue>,
-}
+    /// One message. Reasoning that `raw_data` may show is never sent back by this framework.
+    struct Written<'a> {
+        role: Words<'a>,
+        /// In a result: the id of the tool call.
+        id: Words<'a>,
+        content: Words<'a>,
+        tool_calls: Option<Vec<ToolCall<'a>>>,
+        /// Several results in one wrapper.
+        tool_messages: Option<Vec<Written<'a>>>,
+        /// Whose tool call is answered.
+        requestor: Words<'a>,
+        error: Option<bool>,
+        timestamp: Words<'a>,
+        cost: Dollars,
+        usage: Option<&'a RawValue>,
+        raw_data: Option<&'a RawValue>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    id: Words<'a>,
-    name: Words<'a>,
-    arguments: Option<&'a RawValue>,
-    requestor: Words<'a>,
-}
+    struct ToolCall<'a> {
+        id: Words<'a>,
+        name: Words<'a>,
+        arguments: Option<&'a RawValue>,
+        requestor: Words<'a>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    id: Words<'a>,
-    model: Words<'a>,
+    struct Response<'a> { id: Words<'a>, model: Words<'a> }
 }
 
 /// What the description of a run says of all its simulations.

@@ -1,12 +1,11 @@
 //! The first tau-bench: a list of runs in OpenAI's chat dialect, or one run alone. It records no usage of the agent's calls, and of the
 //! simulated user only what it cost in all.
 
-use crate::format::ground::{ReadError, Source, decoded, each_piece, fault, text_or_json};
+use crate::format::ground::{ReadError, Source, decoded, each_piece, fault, text_or_json, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
 use crate::format::wire::chat::{Chat, ChatMessage};
 use crate::transcript::{Role, Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// One session per run, without usage of the agent's calls.
@@ -17,13 +16,13 @@ fn claims(source: &Source) -> Claim {
     Claim::when(["[].", ""].iter().any(run))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Run<'a> {
-    task_id: Option<&'a RawValue>,
-    trial: Option<&'a RawValue>,
-    traj: Option<Vec<ChatMessage<'a>>>,
-    messages: Option<Vec<ChatMessage<'a>>>,
+wire! {
+    struct Run<'a> {
+        task_id: Option<&'a RawValue>,
+        trial: Option<&'a RawValue>,
+        traj: Option<Vec<ChatMessage<'a>>>,
+        messages: Option<Vec<ChatMessage<'a>>>,
+    }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

@@ -2,40 +2,37 @@
 
 use super::entry::{Entry, Exchange, call, watching};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Lose, Words, decoded, moment};
+use crate::format::ground::{Lose, Words, decoded, moment, wire};
 use crate::format::recorder::{Tools, definitions};
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
 
-/// The body of a request, as far as it is read.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Body<'a> {
-    /// The model that was asked for.
-    pub model: Words<'a>,
-    /// Instructions: a text, or blocks.
-    pub system: Option<&'a RawValue>,
-    /// Definitions of the tools.
-    pub tools: Option<&'a RawValue>,
-    /// The conversation so far, the newest message last.
-    pub messages: Vec<Spoken<'a>>,
-}
+wire! {
+    /// The body of a request, as far as it is read.
+    pub struct Body<'a> {
+        /// The model that was asked for.
+        pub model: Words<'a>,
+        /// Instructions: a text, or blocks.
+        pub system: Option<&'a RawValue>,
+        /// Definitions of the tools.
+        pub tools: Option<&'a RawValue>,
+        /// The conversation so far, the newest message last.
+        pub messages: Vec<Spoken<'a>>,
+    }
 
-/// A message of a request, or a response.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Spoken<'a> {
-    id: Words<'a>,
-    /// Whose message it is: `user`, `assistant` or `system`.
-    pub role: Words<'a>,
-    model: Words<'a>,
-    content: Content<'a>,
-    usage: Option<UsageRecord>,
-    /// When the message was sent, where a log notes it.
-    timestamp: Option<&'a RawValue>,
+    /// A message of a request, or a response.
+    pub struct Spoken<'a> {
+        id: Words<'a>,
+        /// Whose message it is: `user`, `assistant` or `system`.
+        pub role: Words<'a>,
+        model: Words<'a>,
+        content: Content<'a>,
+        usage: Option<UsageRecord>,
+        /// When the message was sent, where a log notes it.
+        timestamp: Option<&'a RawValue>,
+    }
 }
 
 /// The exchange of a request with its response.

@@ -2,61 +2,47 @@
 
 use super::entry::{Entry, Exchange, call, watching};
 use super::verbatim::Verbatim;
-use crate::format::ground::{ATTACHED, Lose, Words, decoded, sound};
+use crate::format::ground::{ATTACHED, Lose, Words, decoded, sound, wire};
 use crate::format::recorder::definitions;
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::google::{Piece, TokenCounts, piece};
 use crate::transcript::{Message, Part, Role, Scale};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Request<'a> {
-    model: Words<'a>,
-    contents: Blocks<'a, Content<'a>>,
-    #[serde(alias = "system_instruction")]
-    system_instruction: Blocks<'a, Content<'a>>,
-    tools: Option<&'a RawValue>,
-    /// A part of the prompt that the provider keeps.
-    cached_content: Option<&'a RawValue>,
-}
+wire! {
+    struct Request<'a> {
+        model: Words<'a>,
+        contents: Blocks<'a, Content<'a>>,
+        system_instruction: Blocks<'a, Content<'a>> = "systemInstruction" | "system_instruction",
+        tools: Option<&'a RawValue>,
+        /// A part of the prompt that the provider keeps.
+        cached_content: Option<&'a RawValue> = "cachedContent",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Content<'a> {
-    role: Words<'a>,
-    /// A list, or its one part.
-    parts: Option<&'a RawValue>,
-}
+    struct Content<'a> {
+        role: Words<'a>,
+        /// A list, or its one part.
+        parts: Option<&'a RawValue>,
+    }
 
-/// What came back, or a piece of a stream of it.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    candidates: Option<Vec<Candidate<'a>>>,
-    response_id: Words<'a>,
-    model_version: Words<'a>,
-    usage_metadata: Option<TokenCounts>,
-}
+    /// What came back, or a piece of a stream of it.
+    struct Response<'a> {
+        candidates: Option<Vec<Candidate<'a>>>,
+        response_id: Words<'a> = "responseId",
+        model_version: Words<'a> = "modelVersion",
+        usage_metadata: Option<TokenCounts> = "usageMetadata",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Candidate<'a> {
-    content: Content<'a>,
-}
+    struct Candidate<'a> { content: Content<'a> }
 
-/// The part kinds that are the provider's own tools at work.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Served<'a> {
-    #[serde(alias = "executableCode")]
-    tool_call: Option<&'a RawValue>,
-    #[serde(alias = "codeExecutionResult")]
-    tool_response: Option<&'a RawValue>,
-    file_data: Option<&'a RawValue>,
+    /// The part kinds that are the provider's own tools at work.
+    struct Served<'a> {
+        tool_call: Option<&'a RawValue> = "toolCall" | "executableCode",
+        tool_response: Option<&'a RawValue> = "toolResponse" | "codeExecutionResult",
+        file_data: Option<&'a RawValue> = "fileData",
+    }
 }
 
 /// The exchange of a request with its response, which may be a list of the pieces of a stream.

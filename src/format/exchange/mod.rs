@@ -17,7 +17,7 @@ pub use prints::{Place, Replies, prints};
 pub use sessions::Sessions;
 pub use verbatim::{Verbatim, weigh};
 
-use serde::Deserialize;
+use crate::format::ground::wire;
 use serde_json::value::RawValue;
 
 /// The name of the interface that an exchange was made with.
@@ -37,17 +37,17 @@ pub enum Dialect {
     Bedrock,
 }
 
-/// What is looked at to tell the dialect of a request.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Keys<'a> {
-    /// A request to Anthropic's models at Amazon names the version of its dialect.
-    anthropic_version: Option<&'a RawValue>,
-    messages: Option<&'a RawValue>,
-    contents: Option<&'a RawValue>,
-    input: Option<&'a RawValue>,
-    /// A prompt that the provider keeps.
-    prompt: Option<&'a RawValue>,
+wire! {
+    /// What is looked at to tell the dialect of a request.
+    struct Keys<'a> {
+        /// A request to Anthropic's models at Amazon names the version of its dialect.
+        anthropic_version: Option<&'a RawValue>,
+        messages: Option<&'a RawValue>,
+        contents: Option<&'a RawValue>,
+        input: Option<&'a RawValue>,
+        /// A prompt that the provider keeps.
+        prompt: Option<&'a RawValue>,
+    }
 }
 
 /// How the addresses of Converse end.

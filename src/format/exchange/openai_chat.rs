@@ -2,36 +2,32 @@
 
 use super::entry::{Entry, Exchange, call, watching};
 use super::verbatim::Verbatim;
-use crate::format::ground::{Words, decoded, moment, sound, string};
+use crate::format::ground::{Words, decoded, moment, sound, string, wire};
 use crate::format::recorder::definitions;
 use crate::format::wire::chat::{Chat, ChatChoice, ChatMessage, ChatUsage};
 use crate::transcript::Role;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
 
-/// The body of a request, as far as it is read.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Request<'a> {
-    /// The conversation so far, the newest message last.
-    pub messages: Vec<ChatMessage<'a>>,
-    /// The definitions of the tools.
-    #[serde(alias = "functions")]
-    pub tools: Option<&'a RawValue>,
-    /// The model that was asked for.
-    pub model: Option<&'a RawValue>,
-}
+wire! {
+    /// The body of a request, as far as it is read.
+    pub struct Request<'a> {
+        /// The conversation so far, the newest message last.
+        pub messages: Vec<ChatMessage<'a>>,
+        /// The definitions of the tools.
+        pub tools: Option<&'a RawValue> = "tools" | "functions",
+        /// The model that was asked for.
+        pub model: Option<&'a RawValue>,
+    }
 
-/// The body of a response, as far as it is read.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Response<'a> {
-    id: Words<'a>,
-    model: Words<'a>,
-    created: Option<&'a RawValue>,
-    choices: Option<Vec<ChatChoice<'a>>>,
-    usage: Option<&'a RawValue>,
+    /// The body of a response, as far as it is read.
+    pub struct Response<'a> {
+        id: Words<'a>,
+        model: Words<'a>,
+        created: Option<&'a RawValue>,
+        choices: Option<Vec<ChatChoice<'a>>>,
+        usage: Option<&'a RawValue>,
+    }
 }
 
 impl Response<'_> {

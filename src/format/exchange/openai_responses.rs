@@ -3,74 +3,62 @@
 
 use super::entry::{Entry, Exchange, call, watching};
 use super::verbatim::Verbatim;
-use crate::format::ground::{ABSURD, ATTACHED, Lose, Words, compact, decoded, image, in_pieces, moment, string, text_or_json};
+use crate::format::ground::{ABSURD, ATTACHED, InPieces, Lose, Words, compact, decoded, image, moment, string, text_or_json, wire};
 use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::chat::{ChatUsage, text_of};
 use crate::format::wire::held;
 use crate::transcript::{Compaction, Message, Part, Role, Scale, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
 use std::collections::HashMap;
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Request<'a> {
-    model: Option<&'a RawValue>,
-    instructions: Words<'a>,
-    input: Blocks<'a, Item<'a>>,
-    tools: Option<&'a RawValue>,
-    previous_response_id: Words<'a>,
-    /// An id, or an object with one.
-    conversation: Option<&'a RawValue>,
-    /// A prompt that the provider keeps.
-    prompt: Option<&'a RawValue>,
-}
+wire! {
+    struct Request<'a> {
+        model: Option<&'a RawValue>,
+        instructions: Words<'a>,
+        input: Blocks<'a, Item<'a>>,
+        tools: Option<&'a RawValue>,
+        previous_response_id: Words<'a>,
+        /// An id, or an object with one.
+        conversation: Option<&'a RawValue>,
+        /// A prompt that the provider keeps.
+        prompt: Option<&'a RawValue>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    id: Words<'a>,
-    model: Words<'a>,
-    created_at: Option<&'a RawValue>,
-    status: Words<'a>,
-    output: Option<Blocks<'a, Item<'a>>>,
-    usage: Option<&'a RawValue>,
-}
+    struct Response<'a> {
+        id: Words<'a>,
+        model: Words<'a>,
+        created_at: Option<&'a RawValue>,
+        status: Words<'a>,
+        output: Option<Blocks<'a, Item<'a>>>,
+        usage: Option<&'a RawValue>,
+    }
 
-/// An item with the fields of all kinds; most are absent in each of them.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Item<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    role: Words<'a>,
-    id: Words<'a>,
-    call_id: Words<'a>,
-    name: Words<'a>,
-    content: Option<&'a RawValue>,
-    #[serde(alias = "input", alias = "action", alias = "code", alias = "queries")]
-    arguments: Option<&'a RawValue>,
-    #[serde(alias = "outputs", alias = "results")]
-    output: Option<&'a RawValue>,
-    summary: Option<&'a RawValue>,
-    tools: Option<&'a RawValue>,
-    encrypted_content: Words<'a>,
-}
+    /// An item with the fields of all kinds; most are absent in each of them.
+    struct Item<'a> {
+        kind: Words<'a> = "type",
+        role: Words<'a>,
+        id: Words<'a>,
+        call_id: Words<'a>,
+        name: Words<'a>,
+        content: Option<&'a RawValue>,
+        arguments: Option<&'a RawValue> = "arguments" | "input" | "action" | "code" | "queries",
+        output: Option<&'a RawValue> = "output" | "outputs" | "results",
+        summary: Option<&'a RawValue>,
+        tools: Option<&'a RawValue>,
+        encrypted_content: Words<'a>,
+    }
 
-/// A part of an item's content.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    #[serde(deserialize_with = "in_pieces")]
-    text: Words<'a>,
-    refusal: Words<'a>,
-    image_url: Words<'a>,
-    filename: Words<'a>,
+    /// A part of an item's content.
+    struct Piece<'a> {
+        kind: Words<'a> = "type",
+        text: Words<'a> as InPieces,
+        refusal: Words<'a>,
+        image_url: Words<'a>,
+        filename: Words<'a>,
+    }
 }
 
 /// The exchange of a request with its response.

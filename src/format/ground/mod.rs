@@ -12,6 +12,7 @@ pub(super) use visit;
 
 mod branches;
 mod count;
+mod fields;
 mod head;
 pub mod image;
 mod json;
@@ -27,10 +28,12 @@ mod zstd;
 
 pub use branches::{Branches, Repeats, TAKEN_UP};
 pub use count::{ABSURD, ATTACHED, Absurd, Count, Dollars, Figures, MOST, sound};
+pub(super) use fields::wire;
+pub use fields::{Fields, fields};
 pub use json::{CUT_OFF, ODD, close, compact, decoded, fault, said, says, string, text_or_json, values, without};
 pub use lines::{HALF_CHARACTER, Lines, NOT_UTF8, whole_characters};
 pub use outline::Outline;
 pub use pieces::{Piece, Take, each_piece};
 pub use source::{BROKEN_OFF, Lose, ReadError, Source};
 pub use time::{millis, moment};
-pub use words::{Words, at, in_pieces, is_drawn};
+pub use words::{InPieces, Words, at, is_drawn};

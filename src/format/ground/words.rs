@@ -1,6 +1,6 @@
 //! A string of a log.
 
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
@@ -49,8 +49,14 @@ pub fn at<'v>(value: &'v Value, path: &str) -> Words<'v> {
 }
 
 /// Decodes words that some exporters write as a list of pieces: strings, or objects that hold a text or the name of a tool. They are joined by newlines.
-pub fn in_pieces<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Words<'a>, D::Error> {
-    deserializer.deserialize_any(WordsVisitor { in_pieces: true })
+pub struct InPieces;
+
+impl<'de> DeserializeSeed<'de> for InPieces {
+    type Value = Words<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Words<'de>, D::Error> {
+        deserializer.deserialize_any(WordsVisitor { in_pieces: true })
+    }
 }
 
 struct WordsVisitor {

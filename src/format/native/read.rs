@@ -2,7 +2,7 @@
 
 use super::measured::MARK;
 use super::measured::Measured;
-use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, fault, millis, sound, text_or_json, values};
+use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, fault, millis, sound, text_or_json, values, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, end};
 use crate::format::usage::Reported;
@@ -21,103 +21,93 @@ fn claims(source: &Source) -> Claim {
     Claim::when(source.outline().shows("ctxsim=native/*"))
 }
 
-/// A line: a session's head, a message, a compaction or a side call.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    // A head.
-    ctxsim: Words<'a>,
-    session: Words<'a>,
-    parent: Words<'a>,
-    agent: Words<'a>,
-    version: Words<'a>,
-    window: Count,
-    overhead: Count,
-    host: Words<'a>,
-    item_bytes: Count,
-    project: Words<'a>,
-    begins_in_middle: bool,
-    /// The vocabulary that measured texts were counted in.
-    measured_in: Words<'a>,
-    // A message. `model` is a head's too.
-    role: Option<Role>,
-    id: Words<'a>,
-    time: Option<&'a RawValue>,
-    text: Option<Words<'a>>,
-    parts: Vec<NativePart<'a>>,
-    model: Words<'a>,
-    usage: Option<NativeUsage>,
-    output: Count,
-    call_id: Option<Words<'a>>,
-    aborted: bool,
-    unchained: bool,
-    synthetic: bool,
-    rewind: Option<Words<'a>>,
-    copy_of: Words<'a>,
-    // Events.
-    compaction: Option<NativeCompaction<'a>>,
-    side_call: Option<NativeCall<'a>>,
-    mirrored_call: Option<NativeCall<'a>>,
-}
+wire! {
+    /// A line: a session's head, a message, a compaction or a side call.
+    struct Line<'a> {
+        // A head.
+        ctxsim: Words<'a>,
+        session: Words<'a>,
+        parent: Words<'a>,
+        agent: Words<'a>,
+        version: Words<'a>,
+        window: Count,
+        overhead: Count,
+        host: Words<'a>,
+        item_bytes: Count,
+        project: Words<'a>,
+        begins_in_middle: bool,
+        /// The vocabulary that measured texts were counted in.
+        measured_in: Words<'a>,
+        // A message. `model` is a head's too.
+        role: Option<Role>,
+        id: Words<'a>,
+        time: Option<&'a RawValue>,
+        text: Option<Words<'a>>,
+        parts: Vec<NativePart<'a>>,
+        model: Words<'a>,
+        usage: Option<NativeUsage>,
+        output: Count,
+        call_id: Option<Words<'a>>,
+        aborted: bool,
+        unchained: bool,
+        synthetic: bool,
+        rewind: Option<Words<'a>>,
+        copy_of: Words<'a>,
+        // Events.
+        compaction: Option<NativeCompaction<'a>>,
+        side_call: Option<NativeCall<'a>>,
+        mirrored_call: Option<NativeCall<'a>>,
+    }
 
-/// A part: an object with one key.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct NativePart<'a> {
-    text: Option<Words<'a>>,
-    thinking: Option<Words<'a>>,
-    sealed_bytes: u32,
-    call: Option<NativeToolCall<'a>>,
-    result: Option<NativeResult<'a>>,
-    image: Option<Image>,
-    tools: Option<&'a RawValue>,
-    other: Option<Words<'a>>,
-    /// Of a text without its words: what was measured.
-    measured: Option<Measured>,
-}
+    /// A part: an object with one key.
+    struct NativePart<'a> {
+        text: Option<Words<'a>>,
+        thinking: Option<Words<'a>>,
+        sealed_bytes: u32,
+        call: Option<NativeToolCall<'a>>,
+        result: Option<NativeResult<'a>>,
+        image: Option<Image>,
+        tools: Option<&'a RawValue>,
+        other: Option<Words<'a>>,
+        /// Of a text without its words: what was measured.
+        measured: Option<Measured>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct NativeToolCall<'a> {
-    id: Words<'a>,
-    name: Words<'a>,
-    arguments: Option<&'a RawValue>,
-    measured: Option<Measured>,
-}
+    struct NativeToolCall<'a> {
+        id: Words<'a>,
+        name: Words<'a>,
+        arguments: Option<&'a RawValue>,
+        measured: Option<Measured>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct NativeResult<'a> {
-    id: Words<'a>,
-    name: Words<'a>,
-    text: Words<'a>,
-    error: bool,
-    truncated: bool,
-    measured: Option<Measured>,
-}
+    struct NativeResult<'a> {
+        id: Words<'a>,
+        name: Words<'a>,
+        text: Words<'a>,
+        error: bool,
+        truncated: bool,
+        measured: Option<Measured>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct NativeUsage {
-    prompt: Count,
-    cache_read: Count,
-    cache_write: Count,
-    cache_write_1h: Count,
-    output: Count,
-    reasoning: Count,
-    cost_usd: Dollars,
-    trust: Trust,
-    /// True where `output` was written before the reply had come.
-    output_is_placeholder: bool,
-}
+    struct NativeUsage {
+        prompt: Count,
+        cache_read: Count,
+        cache_write: Count,
+        cache_write_1h: Count,
+        output: Count,
+        reasoning: Count,
+        cost_usd: Dollars,
+        trust: Trust,
+        /// True where `output` was written before the reply had come.
+        output_is_placeholder: bool,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct NativeCall<'a> {
-    id: Words<'a>,
-    model: Words<'a>,
-    usage: Option<NativeUsage>,
-    unchained: bool,
+    struct NativeCall<'a> {
+        id: Words<'a>,
+        model: Words<'a>,
+        usage: Option<NativeUsage>,
+        unchained: bool,
+    }
 }
 
 #[derive(Deserialize)]

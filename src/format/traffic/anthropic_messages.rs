@@ -6,12 +6,11 @@
 
 use crate::format::exchange::anthropic::{Body, Made, Spoken, append, conversation, decode};
 use crate::format::exchange::{Exchange, Sessions, Verbatim};
-use crate::format::ground::{ReadError, Source, decoded};
+use crate::format::ground::{ReadError, Source, decoded, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Tools;
 use crate::format::wire::anthropic::Weigher;
 use crate::transcript::{Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Requests, exchanges and conversations of the Anthropic Messages API.
@@ -52,14 +51,14 @@ fn claims(source: &Source) -> Claim {
     }
 }
 
-/// What tells the shapes apart.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Item<'a> {
-    request: Option<&'a RawValue>,
-    response: Option<&'a RawValue>,
-    messages: Option<&'a RawValue>,
-    role: Option<&'a RawValue>,
+wire! {
+    /// What tells the shapes apart.
+    struct Item<'a> {
+        request: Option<&'a RawValue>,
+        response: Option<&'a RawValue>,
+        messages: Option<&'a RawValue>,
+        role: Option<&'a RawValue>,
+    }
 }
 
 /// Lone messages follow each other: the name of the conversation that they make up.

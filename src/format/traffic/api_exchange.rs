@@ -6,11 +6,10 @@
 //! a stream of Gemini's are one response. Batches are read too: their requests, one a line, and what came of them, which names its request by `custom_id`.
 
 use crate::format::exchange::{Dialect, Exchange, Sessions};
-use crate::format::ground::{Lose, Outline, ReadError, Source, Words, text_or_json};
+use crate::format::ground::{Lose, Outline, ReadError, Source, Words, text_or_json, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -49,30 +48,23 @@ fn answered(outline: &Outline, place: &str) -> Option<Dialect> {
     RESPONSES.iter().find(|(signature, _)| outline.shows_at(place, signature)).map(|(_, dialect)| *dialect)
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    api: Words<'a>,
-    url: Words<'a>,
-    request: Option<&'a RawValue>,
-    response: Option<&'a RawValue>,
-    /// Of a response of Gemini, which stands alone.
-    #[serde(rename = "responseId")]
-    response_id: Words<'a>,
-    candidates: Option<&'a RawValue>,
-    /// Of a batch: what a request and its result have in common, the body of a request (Anthropic: `params`), and what came of it at Anthropic.
-    custom_id: Words<'a>,
-    #[serde(alias = "params")]
-    body: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-}
+wire! {
+    struct Record<'a> {
+        api: Words<'a>,
+        url: Words<'a>,
+        request: Option<&'a RawValue>,
+        response: Option<&'a RawValue>,
+        /// Of a response of Gemini, which stands alone.
+        response_id: Words<'a> = "responseId",
+        candidates: Option<&'a RawValue>,
+        /// Of a batch: what a request and its result have in common, the body of a request (Anthropic: `params`), and what came of it at Anthropic.
+        custom_id: Words<'a>,
+        body: Option<&'a RawValue> = "body" | "params",
+        result: Option<&'a RawValue>,
+    }
 
-/// What came of a request of a batch.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Outcome<'a> {
-    #[serde(alias = "message")]
-    body: Option<&'a RawValue>,
+    /// What came of a request of a batch.
+    struct Outcome<'a> { body: Option<&'a RawValue> = "body" | "message" }
 }
 
 /// What the records before have left open.

@@ -6,12 +6,11 @@
 
 use crate::format::exchange::openai_chat::{Request, exchange};
 use crate::format::exchange::{Exchange, Sessions};
-use crate::format::ground::{Count, Dollars, ReadError, Source, decoded, fault, moment, values};
+use crate::format::ground::{Count, Dollars, ReadError, Source, decoded, fault, moment, values, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::ChatMessage;
 use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
@@ -67,29 +66,23 @@ fn calls_beside(source: &Source) -> Vec<PathBuf> {
     calls.into_iter().map(|(_, path)| path).collect()
 }
 
-/// One request with its response.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Logged<'a> {
-    messages: Option<Vec<ChatMessage<'a>>>,
-    /// The conversation before the calls of tools were rewritten as text, for models that know no tools.
-    raw_messages: Option<Vec<ChatMessage<'a>>>,
-    tools: Option<&'a RawValue>,
-    kwargs: Option<Parameters<'a>>,
-    model_parameters: Option<Parameters<'a>>,
-    context_window: Count,
-    response: Option<&'a RawValue>,
-    model: Option<&'a RawValue>,
-    #[serde(alias = "response_cost")]
-    cost: Dollars,
-    #[serde(rename = "startTime", alias = "start_time", alias = "timestamp")]
-    time: Option<&'a RawValue>,
-}
+wire! {
+    /// One request with its response.
+    struct Logged<'a> {
+        messages: Option<Vec<ChatMessage<'a>>>,
+        /// The conversation before the calls of tools were rewritten as text, for models that know no tools.
+        raw_messages: Option<Vec<ChatMessage<'a>>>,
+        tools: Option<&'a RawValue>,
+        kwargs: Option<Parameters<'a>>,
+        model_parameters: Option<Parameters<'a>>,
+        context_window: Count,
+        response: Option<&'a RawValue>,
+        model: Option<&'a RawValue>,
+        cost: Dollars = "cost" | "response_cost",
+        time: Option<&'a RawValue> = "startTime" | "start_time" | "timestamp",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Parameters<'a> {
-    tools: Option<&'a RawValue>,
+    struct Parameters<'a> { tools: Option<&'a RawValue> }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

@@ -7,7 +7,7 @@ mod headers;
 
 use crate::format::exchange::{Dialect, Exchange, Sessions, call};
 use crate::format::ground::yaml::{binary, to_json, unpacked};
-use crate::format::ground::{ReadError, Source, Words, compact, fault, moment, text_or_json, values};
+use crate::format::ground::{ReadError, Source, Words, compact, fault, moment, text_or_json, values, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Message, Scale, Transcript};
 use background::{Replies, Traffic};
@@ -41,21 +41,16 @@ fn claims(source: &Source) -> Claim {
     Claim::when((named && follows) || parallel || archive || single || nock || listed)
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Cassette<'a> {
-    #[serde(alias = "http_interactions")]
-    interactions: Vec<&'a RawValue>,
-    log: Option<Archive<'a>>,
-    /// Of a file that is an interaction itself.
-    request: Option<&'a RawValue>,
-}
+wire! {
+    struct Cassette<'a> {
+        interactions: Vec<&'a RawValue> = "interactions" | "http_interactions",
+        log: Option<Archive<'a>>,
+        /// Of a file that is an interaction itself.
+        request: Option<&'a RawValue>,
+    }
 
-/// The content of an HTTP archive.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Archive<'a> {
-    entries: Vec<&'a RawValue>,
+    /// The content of an HTTP archive.
+    struct Archive<'a> { entries: Vec<&'a RawValue> }
 }
 
 /// What LangChain's recorder writes: requests in one list, and their responses in another.
@@ -95,78 +90,60 @@ fn interactions(json: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
     Ok(found)
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Interaction<'a> {
-    request: Option<Sent<'a>>,
-    response: Option<Sent<'a>>,
-    /// When it was recorded; an archive says when it began.
-    #[serde(alias = "startedDateTime")]
-    recorded_at: Option<&'a RawValue>,
-}
+wire! {
+    struct Interaction<'a> {
+        request: Option<Sent<'a>>,
+        response: Option<Sent<'a>>,
+        /// When it was recorded; an archive says when it began.
+        recorded_at: Option<&'a RawValue> = "recorded_at" | "startedDateTime",
+    }
 
-/// An interaction as nock records it: the bodies themselves, and the two halves of the address.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Nock<'a> {
-    scope: Words<'a>,
-    path: Words<'a>,
-    method: Words<'a>,
-    body: Option<&'a RawValue>,
-    /// The body where a program that records by nock names it so.
-    request_body: Option<&'a RawValue>,
-    response: Option<&'a RawValue>,
-    /// Is the response written in hexadecimal digits?
-    response_is_binary: bool,
-    #[serde(alias = "responseHeaders")]
-    raw_headers: Option<&'a RawValue>,
-}
+    /// An interaction as nock records it: the bodies themselves, and the two halves of the address.
+    struct Nock<'a> {
+        scope: Words<'a>,
+        path: Words<'a>,
+        method: Words<'a>,
+        body: Option<&'a RawValue>,
+        /// The body where a program that records by nock names it so.
+        request_body: Option<&'a RawValue> = "requestBody",
+        response: Option<&'a RawValue>,
+        /// Is the response written in hexadecimal digits?
+        response_is_binary: bool = "responseIsBinary",
+        raw_headers: Option<&'a RawValue> = "rawHeaders" | "responseHeaders",
+    }
 
-/// A request or a response.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Sent<'a> {
-    #[serde(alias = "url")]
-    uri: Words<'a>,
-    method: Words<'a>,
-    /// The body as it was sent.
-    body: Option<&'a RawValue>,
-    /// The events of a stream as they came, where `body` is for JSON alone.
-    body_raw: Option<&'a RawValue>,
-    /// The body, where the recorder took its JSON apart.
-    parsed_body: Option<&'a RawValue>,
-    /// The body of a response in an archive, and in older versions of VCR.py for clients of httpx.
-    content: Option<&'a RawValue>,
-    /// The body of a request in an archive.
-    #[serde(rename = "postData")]
-    post_data: Option<&'a RawValue>,
-    /// The body in the pieces that it came in, those of a stream apart.
-    #[serde(rename = "bodySegments", alias = "body_segments")]
-    segments: Option<Vec<&'a RawValue>>,
-    headers: Option<&'a RawValue>,
-    /// When the request or response was sent.
-    timestamp: Option<&'a RawValue>,
-}
+    /// A request or a response.
+    struct Sent<'a> {
+        uri: Words<'a> = "uri" | "url",
+        method: Words<'a>,
+        /// The body as it was sent.
+        body: Option<&'a RawValue>,
+        /// The events of a stream as they came, where `body` is for JSON alone.
+        body_raw: Option<&'a RawValue>,
+        /// The body, where the recorder took its JSON apart.
+        parsed_body: Option<&'a RawValue>,
+        /// The body of a response in an archive, and in older versions of VCR.py for clients of httpx.
+        content: Option<&'a RawValue>,
+        /// The body of a request in an archive.
+        post_data: Option<&'a RawValue> = "postData",
+        /// The body in the pieces that it came in, those of a stream apart.
+        segments: Option<Vec<&'a RawValue>> = "bodySegments" | "body_segments",
+        headers: Option<&'a RawValue>,
+        /// When the request or response was sent.
+        timestamp: Option<&'a RawValue>,
+    }
 
-/// A body that stands under a name of its own.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Body<'a> {
-    string: Option<&'a RawValue>,
-    base64_string: Words<'a>,
-}
+    /// A body that stands under a name of its own.
+    struct Body<'a> { string: Option<&'a RawValue>, base64_string: Words<'a> }
 
-/// A body of an archive.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Filed<'a> {
-    #[serde(alias = "data")]
-    text: Words<'a>,
-    /// `base64` where the text stands for bytes.
-    encoding: Words<'a>,
-    /// A request's body where Polly took its JSON apart.
-    #[serde(rename = "textJSON")]
-    json: Option<&'a RawValue>,
+    /// A body of an archive.
+    struct Filed<'a> {
+        text: Words<'a> = "text" | "data",
+        /// `base64` where the text stands for bytes.
+        encoding: Words<'a>,
+        /// A request's body where Polly took its JSON apart.
+        json: Option<&'a RawValue> = "textJSON",
+    }
 }
 
 impl Filed<'_> {

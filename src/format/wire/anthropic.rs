@@ -1,11 +1,10 @@
 //! The Anthropic Messages shapes that several formats store: content blocks and usage.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{ATTACHED, Absurd, Count, Lose, Words, compact, image, in_pieces, said, sound};
+use crate::format::ground::{ATTACHED, Absurd, Count, InPieces, Lose, Words, compact, image, said, sound, wire};
 use crate::format::recorder::{Recorder, Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -14,38 +13,37 @@ use std::borrow::Cow;
 /// The content of a message or of a tool result.
 pub type Content<'a> = Blocks<'a, Piece<'a>>;
 
-/// One content block with the fields of all kinds; most are absent in each of them.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Piece<'a> {
-    /// What the block is: `text`, `tool_use`, ...
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    /// Of `text`: the words.
-    #[serde(deserialize_with = "in_pieces")]
-    pub text: Words<'a>,
-    /// Of `thinking`: the reasoning as far as the provider shows it.
-    pub thinking: Words<'a>,
-    /// Of `thinking`: the sealed form, of which only the length counts.
-    pub signature: Words<'a>,
-    /// Of `redacted_thinking`: the sealed form, of which only the length counts.
-    pub data: Words<'a>,
-    /// Of tool calls: the id that the result names.
-    pub id: Words<'a>,
-    /// Of tool calls: the tool's name.
-    pub name: Words<'a>,
-    /// Of tool results: the id of the call that they answer.
-    pub tool_use_id: Words<'a>,
-    /// Of `tool_reference` and `tool_addition`: the tool's name.
-    pub tool_name: Words<'a>,
-    /// Of tool calls: the arguments.
-    pub input: Option<&'a RawValue>,
-    /// Of tool results, documents, compactions.
-    pub content: Option<&'a RawValue>,
-    /// Of images and documents.
-    pub source: Option<&'a RawValue>,
-    /// Of tool results: whether the tool failed; it did not where this is absent.
-    pub is_error: Option<bool>,
+wire! {
+    /// One content block with the fields of all kinds; most are absent in each of them.
+    #[derive(Clone, Debug)]
+    pub struct Piece<'a> {
+        /// What the block is: `text`, `tool_use`, ...
+        pub kind: Words<'a> = "type",
+        /// Of `text`: the words.
+        pub text: Words<'a> as InPieces,
+        /// Of `thinking`: the reasoning as far as the provider shows it.
+        pub thinking: Words<'a>,
+        /// Of `thinking`: the sealed form, of which only the length counts.
+        pub signature: Words<'a>,
+        /// Of `redacted_thinking`: the sealed form, of which only the length counts.
+        pub data: Words<'a>,
+        /// Of tool calls: the id that the result names.
+        pub id: Words<'a>,
+        /// Of tool calls: the tool's name.
+        pub name: Words<'a>,
+        /// Of tool results: the id of the call that they answer.
+        pub tool_use_id: Words<'a>,
+        /// Of `tool_reference` and `tool_addition`: the tool's name.
+        pub tool_name: Words<'a>,
+        /// Of tool calls: the arguments.
+        pub input: Option<&'a RawValue>,
+        /// Of tool results, documents, compactions.
+        pub content: Option<&'a RawValue>,
+        /// Of images and documents.
+        pub source: Option<&'a RawValue>,
+        /// Of tool results: whether the tool failed; it did not where this is absent.
+        pub is_error: Option<bool>,
+    }
 }
 
 impl Piece<'_> {
@@ -60,13 +58,8 @@ impl Piece<'_> {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Media<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    data: Words<'a>,
-    url: Words<'a>,
+wire! {
+    struct Media<'a> { kind: Words<'a> = "type", data: Words<'a>, url: Words<'a> }
 }
 
 /// Weighs content blocks, and remembers which tool each call id belongs to.
@@ -236,38 +229,30 @@ pub fn visible_text(json: &str) -> String {
     texts.join("\n")
 }
 
-/// Reported usage as the log holds it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct UsageRecord {
-    #[serde(rename = "type")]
-    kind: String,
-    input_tokens: Count,
-    cache_creation_input_tokens: Count,
-    cache_read_input_tokens: Count,
-    output_tokens: Count,
-    cache_creation: Option<CacheCreation>,
-    output_tokens_details: Option<OutputDetails>,
-    /// The passes of one request, where the provider made several.
-    pub iterations: Option<Vec<UsageRecord>>,
-    server_tool_use: Option<IgnoredAny>,
-    service_tier: Value,
-    speed: Value,
-    inference_geo: Value,
-}
+wire! {
+    /// Reported usage as the log holds it.
+    #[derive(Debug)]
+    pub struct UsageRecord {
+        kind: String = "type",
+        input_tokens: Count,
+        cache_creation_input_tokens: Count,
+        cache_read_input_tokens: Count,
+        output_tokens: Count,
+        cache_creation: Option<CacheCreation>,
+        output_tokens_details: Option<OutputDetails>,
+        /// The passes of one request, where the provider made several.
+        pub iterations: Option<Vec<UsageRecord>>,
+        server_tool_use: Option<IgnoredAny>,
+        service_tier: Value,
+        speed: Value,
+        inference_geo: Value,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct CacheCreation {
-    ephemeral_5m_input_tokens: Count,
-    ephemeral_1h_input_tokens: Count,
-}
+    #[derive(Debug)]
+    struct CacheCreation { ephemeral_5m_input_tokens: Count, ephemeral_1h_input_tokens: Count }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct OutputDetails {
-    #[serde(alias = "thinking_tokens")]
-    reasoning_tokens: Count,
+    #[derive(Debug)]
+    struct OutputDetails { reasoning_tokens: Count = "reasoning_tokens" | "thinking_tokens" }
 }
 
 impl UsageRecord {

@@ -1,89 +1,77 @@
 //! The OpenAI chat dialect: messages and usage as that interface, its many imitations and most frameworks write them.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{ATTACHED, Absurd, Count, Dollars, Words, image, in_pieces, string, text_or_json};
+use crate::format::ground::{ATTACHED, Absurd, Count, Dollars, InPieces, Words, image, string, text_or_json, wire};
 use crate::format::recorder::{Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::held;
 use crate::transcript::{Message, Part, Role, Scale, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// One message. Every field may be absent.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ChatMessage<'a> {
-    /// `system`, `developer`, `user`, `assistant`, `tool`, `function`.
-    pub role: Words<'a>,
-    /// The text, or a list of parts.
-    pub content: Blocks<'a, ChatPart<'a>>,
-    /// The reasoning as DeepSeek and its followers send it.
-    #[serde(deserialize_with = "in_pieces")]
-    pub reasoning_content: Words<'a>,
-    /// The reasoning as OpenRouter sends it.
-    pub reasoning: Option<&'a RawValue>,
-    /// What the model says instead of an answer that it refuses.
-    pub refusal: Words<'a>,
-    /// The tools that the model wants to run.
-    pub tool_calls: Option<Vec<ChatToolCall<'a>>>,
-    /// The same in the interface's first version: one, without an id.
-    pub function_call: Option<ChatFunction<'a>>,
-    /// In a tool's message: the call that it answers.
-    pub tool_call_id: Words<'a>,
-    /// In a tool's message: the tool's name.
-    pub name: Words<'a>,
-    /// The message's id, where a framework gives it one.
-    pub id: Option<&'a RawValue>,
-    /// The model, where a framework notes it.
-    pub model: Option<&'a RawValue>,
-    /// `false` in a message of the model's that no answered call produced, as ctxsim writes it.
-    pub call: Option<&'a RawValue>,
-    /// When, where a framework notes it.
-    pub timestamp: Option<&'a RawValue>,
-    /// Usage of the call that produced the message, where a framework keeps it there.
-    pub usage: Option<&'a RawValue>,
-    /// The same, as LangChain keeps it.
-    pub usage_metadata: Option<&'a RawValue>,
-    /// What LangChain keeps of the response.
-    pub response_metadata: Option<&'a RawValue>,
-    /// What other frameworks keep beside the message.
-    pub extra: Option<&'a RawValue>,
-}
+wire! {
+    /// One message. Every field may be absent.
+    pub struct ChatMessage<'a> {
+        /// `system`, `developer`, `user`, `assistant`, `tool`, `function`.
+        pub role: Words<'a>,
+        /// The text, or a list of parts.
+        pub content: Blocks<'a, ChatPart<'a>>,
+        /// The reasoning as DeepSeek and its followers send it.
+        pub reasoning_content: Words<'a> as InPieces,
+        /// The reasoning as OpenRouter sends it.
+        pub reasoning: Option<&'a RawValue>,
+        /// What the model says instead of an answer that it refuses.
+        pub refusal: Words<'a>,
+        /// The tools that the model wants to run.
+        pub tool_calls: Option<Vec<ChatToolCall<'a>>>,
+        /// The same in the interface's first version: one, without an id.
+        pub function_call: Option<ChatFunction<'a>>,
+        /// In a tool's message: the call that it answers.
+        pub tool_call_id: Words<'a>,
+        /// In a tool's message: the tool's name.
+        pub name: Words<'a>,
+        /// The message's id, where a framework gives it one.
+        pub id: Option<&'a RawValue>,
+        /// The model, where a framework notes it.
+        pub model: Option<&'a RawValue>,
+        /// `false` in a message of the model's that no answered call produced, as ctxsim writes it.
+        pub call: Option<&'a RawValue>,
+        /// When, where a framework notes it.
+        pub timestamp: Option<&'a RawValue>,
+        /// Usage of the call that produced the message, where a framework keeps it there.
+        pub usage: Option<&'a RawValue>,
+        /// The same, as LangChain keeps it.
+        pub usage_metadata: Option<&'a RawValue>,
+        /// What LangChain keeps of the response.
+        pub response_metadata: Option<&'a RawValue>,
+        /// What other frameworks keep beside the message.
+        pub extra: Option<&'a RawValue>,
+    }
 
-/// One of the replies in a response.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ChatChoice<'a> {
-    /// The reply; absent where the response holds none.
-    pub message: Option<ChatMessage<'a>>,
-}
+    /// One of the replies in a response.
+    pub struct ChatChoice<'a> {
+        /// The reply; absent where the response holds none.
+        pub message: Option<ChatMessage<'a>>,
+    }
 
-/// One part of a message's content.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ChatPart<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    /// The text, under the names that people keep it by.
-    #[serde(deserialize_with = "in_pieces")]
-    text: Words<'a>,
-    value: Option<&'a RawValue>,
-    content: Option<&'a RawValue>,
-    refusal: Words<'a>,
-    /// A call of a tool among the parts, as Anthropic writes it.
-    id: Option<&'a RawValue>,
-    name: Option<&'a RawValue>,
-    input: Option<&'a RawValue>,
-    thinking: Option<&'a RawValue>,
-    image_url: Blocks<'a, held::Url<'a>>,
-    file: Option<File<'a>>,
-}
+    /// One part of a message's content.
+    pub struct ChatPart<'a> {
+        kind: Words<'a> = "type",
+        /// The text, under the names that people keep it by.
+        text: Words<'a> as InPieces,
+        value: Option<&'a RawValue>,
+        content: Option<&'a RawValue>,
+        refusal: Words<'a>,
+        /// A call of a tool among the parts, as Anthropic writes it.
+        id: Option<&'a RawValue>,
+        name: Option<&'a RawValue>,
+        input: Option<&'a RawValue>,
+        thinking: Option<&'a RawValue>,
+        image_url: Blocks<'a, held::Url<'a>>,
+        file: Option<File<'a>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct File<'a> {
-    filename: Words<'a>,
+    struct File<'a> { filename: Words<'a> }
 }
 
 impl ChatPart<'_> {
@@ -104,15 +92,14 @@ impl ChatPart<'_> {
     }
 }
 
-/// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ChatToolCall<'a> {
-    id: Words<'a>,
-    function: Option<ChatFunction<'a>>,
-    name: Words<'a>,
-    #[serde(alias = "args")]
-    arguments: Option<&'a RawValue>,
+wire! {
+    /// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
+    pub struct ChatToolCall<'a> {
+        id: Words<'a>,
+        function: Option<ChatFunction<'a>>,
+        name: Words<'a>,
+        arguments: Option<&'a RawValue> = "arguments" | "args",
+    }
 }
 
 impl ChatToolCall<'_> {
@@ -124,12 +111,9 @@ impl ChatToolCall<'_> {
     }
 }
 
-/// A function's name and arguments.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ChatFunction<'a> {
-    pub name: Words<'a>,
-    pub arguments: Option<&'a RawValue>,
+wire! {
+    /// A function's name and arguments.
+    pub struct ChatFunction<'a> { pub name: Words<'a>, pub arguments: Option<&'a RawValue> }
 }
 
 /// The message's id; empty where it has none, or only a number within its file.
@@ -252,38 +236,35 @@ pub fn text_of(content: &Blocks<ChatPart>) -> String {
     content.joined(|part| part.is_prose().then(|| part.words()))
 }
 
-/// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub struct ChatUsage {
-    prompt_tokens: Count,
-    completion_tokens: Count,
-    total_tokens: Count,
-    prompt_tokens_details: Option<Details>,
-    completion_tokens_details: Option<Details>,
-    prompt_cache_hit_tokens: Count,
-    input_tokens: Count,
-    output_tokens: Count,
-    #[serde(alias = "input_token_details")]
-    input_tokens_details: Option<Details>,
-    #[serde(alias = "output_token_details")]
-    output_tokens_details: Option<Details>,
-    cache_read_input_tokens: Count,
-    cache_creation_input_tokens: Count,
-    cost: Dollars,
-}
+wire! {
+    /// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.
+    pub struct ChatUsage {
+        prompt_tokens: Count,
+        completion_tokens: Count,
+        total_tokens: Count,
+        prompt_tokens_details: Option<Details>,
+        completion_tokens_details: Option<Details>,
+        prompt_cache_hit_tokens: Count,
+        input_tokens: Count,
+        output_tokens: Count,
+        input_tokens_details: Option<Details> = "input_tokens_details" | "input_token_details",
+        output_tokens_details: Option<Details> = "output_tokens_details" | "output_token_details",
+        cache_read_input_tokens: Count,
+        cache_creation_input_tokens: Count,
+        cost: Dollars,
+    }
 
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(default)]
-struct Details {
-    cached_tokens: Count,
-    cache_read: Count,
-    cache_write_tokens: Count,
-    cache_creation_tokens: Count,
-    cache_creation: Count,
-    ephemeral_1h_input_tokens: Count,
-    reasoning_tokens: Count,
-    reasoning: Count,
+    #[derive(Clone, Copy)]
+    struct Details {
+        cached_tokens: Count,
+        cache_read: Count,
+        cache_write_tokens: Count,
+        cache_creation_tokens: Count,
+        cache_creation: Count,
+        ephemeral_1h_input_tokens: Count,
+        reasoning_tokens: Count,
+        reasoning: Count,
+    }
 }
 
 impl ChatUsage {

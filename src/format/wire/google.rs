@@ -2,90 +2,67 @@
 //! of a function or its answer.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{ATTACHED, Absurd, Count, Words, compact, image};
+use crate::format::ground::{ATTACHED, Absurd, Count, Words, compact, image, wire};
 use crate::format::recorder::thinking;
 use crate::format::usage::{Reasoning, Reported};
 use crate::transcript::{Part, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A message: whose it is, and its parts.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Content<'a> {
-    /// Whose content it is: `user`, `model` or `function`.
-    pub role: Words<'a>,
-    /// What the content is made of, in order.
-    pub parts: Blocks<'a, Piece<'a>>,
-}
+wire! {
+    /// A message: whose it is, and its parts.
+    pub struct Content<'a> {
+        /// Whose content it is: `user`, `model` or `function`.
+        pub role: Words<'a>,
+        /// What the content is made of, in order.
+        pub parts: Blocks<'a, Piece<'a>>,
+    }
 
-/// One part of a content: which of its fields is there tells what it is. Python programs write the keys with underscores.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Piece<'a> {
-    /// Prose, or a thought where the next field says so.
-    pub text: Option<Words<'a>>,
-    /// Is the text a thought?
-    pub thought: Option<bool>,
-    /// The sealed form of a thought; it is sent back, and never text.
-    #[serde(alias = "thought_signature")]
-    pub thought_signature: Words<'a>,
-    /// A picture or another attachment.
-    #[serde(alias = "inline_data")]
-    pub inline_data: Option<InlineData<'a>>,
+    /// One part of a content: which of its fields is there tells what it is. Python programs write the keys with underscores.
+    pub struct Piece<'a> {
+        /// Prose, or a thought where the next field says so.
+        pub text: Option<Words<'a>>,
+        /// Is the text a thought?
+        pub thought: Option<bool>,
+        /// The sealed form of a thought; it is sent back, and never text.
+        pub thought_signature: Words<'a> = "thoughtSignature" | "thought_signature",
+        /// A picture or another attachment.
+        pub inline_data: Option<InlineData<'a>> = "inlineData" | "inline_data",
+        /// A tool that the model wants to run.
+        pub function_call: Option<FunctionCall<'a>> = "functionCall" | "function_call",
+        /// What a tool answered.
+        pub function_response: Option<FunctionResponse<'a>> = "functionResponse" | "function_response",
+    }
+
+    /// An attachment in base64.
+    pub struct InlineData<'a> { mime_type: Words<'a> = "mimeType" | "mime_type", data: Words<'a> }
+
     /// A tool that the model wants to run.
-    #[serde(alias = "function_call")]
-    pub function_call: Option<FunctionCall<'a>>,
+    pub struct FunctionCall<'a> {
+        id: Words<'a>,
+        name: Words<'a>,
+        args: Option<&'a RawValue>,
+        /// The next pieces of the arguments, where they come as a stream.
+        partial_args: Vec<PartialArgument<'a>> = "partialArgs",
+    }
+
+    /// A piece of one argument.
+    struct PartialArgument<'a> {
+        string_value: Words<'a> = "stringValue",
+        number_value: Option<&'a RawValue> = "numberValue" | "boolValue",
+    }
+
     /// What a tool answered.
-    #[serde(alias = "function_response")]
-    pub function_response: Option<FunctionResponse<'a>>,
-}
+    pub struct FunctionResponse<'a> {
+        id: Words<'a>,
+        name: Words<'a>,
+        response: Option<&'a RawValue>,
+        /// Pictures that belong to the answer.
+        parts: Option<Vec<Attachment<'a>>>,
+    }
 
-/// An attachment in base64.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct InlineData<'a> {
-    #[serde(alias = "mime_type")]
-    mime_type: Words<'a>,
-    data: Words<'a>,
-}
-
-/// A tool that the model wants to run.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct FunctionCall<'a> {
-    id: Words<'a>,
-    name: Words<'a>,
-    args: Option<&'a RawValue>,
-    /// The next pieces of the arguments, where they come as a stream.
-    partial_args: Vec<PartialArgument<'a>>,
-}
-
-/// A piece of one argument.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct PartialArgument<'a> {
-    string_value: Words<'a>,
-    #[serde(alias = "boolValue")]
-    number_value: Option<&'a RawValue>,
-}
-
-/// What a tool answered.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct FunctionResponse<'a> {
-    id: Words<'a>,
-    name: Words<'a>,
-    response: Option<&'a RawValue>,
-    /// Pictures that belong to the answer.
-    parts: Option<Vec<Attachment<'a>>>,
-}
-
-/// A part of an answer, which is nothing but an attachment.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Attachment<'a> {
-    inline_data: Option<InlineData<'a>>,
+    /// A part of an answer, which is nothing but an attachment.
+    struct Attachment<'a> { inline_data: Option<InlineData<'a>> = "inlineData" }
 }
 
 /// What tools answer: one text under either name, or anything.
@@ -96,28 +73,23 @@ struct Response<'a> {
     error: Option<Words<'a>>,
 }
 
-/// Usage as Google's interface counts it: the prompt holds what was read from the cache, the candidates hold no thoughts.
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(default, rename_all = "camelCase")]
-pub struct TokenCounts {
-    /// Tokens of the prompt, those read from the cache among them.
-    #[serde(alias = "prompt_token_count")]
-    pub prompt_token_count: Count,
-    /// What the provider's own tools gave the model: it was sent too, and this part of the prompt is counted beside it.
-    #[serde(alias = "tool_use_prompt_token_count")]
-    pub tool_use_prompt_token_count: Count,
-    /// The part of the prompt that was read from the cache.
-    #[serde(alias = "cached_content_token_count")]
-    pub cached_content_token_count: Count,
-    /// Tokens of the reply, without those of its thoughts.
-    #[serde(alias = "candidates_token_count")]
-    pub candidates_token_count: Count,
-    /// Tokens of the thoughts, beside those of the reply.
-    #[serde(alias = "thoughts_token_count")]
-    pub thoughts_token_count: Count,
-    /// Tokens of prompt, reply, thoughts and what the provider's own tools gave.
-    #[serde(alias = "total_token_count")]
-    pub total_token_count: Count,
+wire! {
+    /// Usage as Google's interface counts it: the prompt holds what was read from the cache, the candidates hold no thoughts.
+    #[derive(Clone, Copy)]
+    pub struct TokenCounts {
+        /// Tokens of the prompt, those read from the cache among them.
+        pub prompt_token_count: Count = "promptTokenCount" | "prompt_token_count",
+        /// What the provider's own tools gave the model: it was sent too, and this part of the prompt is counted beside it.
+        pub tool_use_prompt_token_count: Count = "toolUsePromptTokenCount" | "tool_use_prompt_token_count",
+        /// The part of the prompt that was read from the cache.
+        pub cached_content_token_count: Count = "cachedContentTokenCount" | "cached_content_token_count",
+        /// Tokens of the reply, without those of its thoughts.
+        pub candidates_token_count: Count = "candidatesTokenCount" | "candidates_token_count",
+        /// Tokens of the thoughts, beside those of the reply.
+        pub thoughts_token_count: Count = "thoughtsTokenCount" | "thoughts_token_count",
+        /// Tokens of prompt, reply, thoughts and what the provider's own tools gave.
+        pub total_token_count: Count = "totalTokenCount" | "total_token_count",
+    }
 }
 
 impl TokenCounts {

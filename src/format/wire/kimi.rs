@@ -1,27 +1,24 @@
 //! The content of messages in the programs of Moonshot (Kimi CLI, Kimi Code).
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::{Lose, Words, image};
+use crate::format::ground::{Lose, Words, image, wire};
 use crate::format::recorder::thinking;
 use crate::format::wire::held;
 use crate::transcript::{Part, Scale};
-use serde::Deserialize;
 
 /// The content of a message or of a tool's result.
 pub type Content<'a> = Blocks<'a, Piece<'a>>;
 
-/// A part of a content, with the fields of all kinds.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Piece<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    /// Of `text`: the words.
-    pub text: Words<'a>,
-    think: Words<'a>,
-    encrypted: Words<'a>,
-    #[serde(alias = "imageUrl")]
-    image_url: Option<held::Url<'a>>,
+wire! {
+    /// A part of a content, with the fields of all kinds.
+    pub struct Piece<'a> {
+        kind: Words<'a> = "type",
+        /// Of `text`: the words.
+        pub text: Words<'a>,
+        think: Words<'a>,
+        encrypted: Words<'a>,
+        image_url: Option<held::Url<'a>> = "image_url" | "imageUrl",
+    }
 }
 
 impl Piece<'_> {

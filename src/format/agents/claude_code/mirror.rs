@@ -1,31 +1,25 @@
 //! What sub-agents said to the model, as far as the log of the session that started them shows it: progress records mirror their messages.
 
 use super::record::{SYNTHETIC, Wire};
-use crate::format::ground::{Lose, Words};
+use crate::format::ground::{Lose, Words, wire};
 use crate::transcript::Call;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// The data of a progress record. Those of tools have no message.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Progress<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    message: Option<&'a RawValue>,
-}
+wire! {
+    /// The data of a progress record. Those of tools have no message.
+    #[derive(Debug)]
+    struct Progress<'a> { kind: Words<'a> = "type", message: Option<&'a RawValue> }
 
-/// A record of the sub-agent's log.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Mirrored<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    uuid: Words<'a>,
-    request_id: Words<'a>,
-    is_api_error_message: Option<bool>,
-    message: Option<Wire<'a>>,
+    /// A record of the sub-agent's log.
+    #[derive(Debug)]
+    struct Mirrored<'a> {
+        kind: Words<'a> = "type",
+        uuid: Words<'a>,
+        request_id: Words<'a> = "requestId",
+        is_api_error_message: Option<bool> = "isApiErrorMessage",
+        message: Option<Wire<'a>>,
+    }
 }
 
 /// The mirrored calls of one conversation.

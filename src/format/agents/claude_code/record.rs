@@ -1,64 +1,58 @@
 //! The fields of a line that matter here. All else is passed over without being decoded.
 
-use crate::format::ground::{Count, Words};
+use crate::format::ground::{Count, Words, wire};
 use crate::format::wire::anthropic::{Content, UsageRecord};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The model of messages that no model wrote.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
-/// A line of the log, of whatever type.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub subtype: Words<'a>,
-    pub uuid: Words<'a>,
-    pub parent_uuid: Words<'a>,
-    pub logical_parent_uuid: Words<'a>,
-    session_id: Words<'a>,
-    agent_id: Words<'a>,
-    pub timestamp: Words<'a>,
-    version: Words<'a>,
-    pub cwd: Words<'a>,
-    pub request_id: Words<'a>,
-    pub leaf_uuid: Words<'a>,
-    is_sidechain: Option<bool>,
-    is_meta: Option<bool>,
-    pub is_compact_summary: Option<bool>,
-    pub is_visible_in_transcript_only: Option<bool>,
-    pub is_api_error_message: Option<bool>,
-    pub origin: Option<&'a RawValue>,
-    pub message: Option<Wire<'a>>,
-    pub operation: Words<'a>,
-    pub content: Option<&'a RawValue>,
-    pub attachment: Option<&'a RawValue>,
-    pub data: Option<&'a RawValue>,
-    compact_metadata: Option<&'a RawValue>,
-    pub microcompact_metadata: Option<&'a RawValue>,
-    // The same things in what the program prints (`--output-format stream-json`). Logs have some of these names beside their own.
-    #[serde(rename = "session_id")]
-    streamed_session_id: Words<'a>,
-    #[serde(rename = "parent_tool_use_id")]
-    parent_tool_use_id: Words<'a>,
-    #[serde(rename = "claude_code_version")]
-    streamed_version: Words<'a>,
-    #[serde(rename = "compact_metadata")]
-    streamed_compact_metadata: Option<&'a RawValue>,
-    is_synthetic: Option<bool>,
-}
+wire! {
+    /// A line of the log, of whatever type.
+    #[derive(Debug)]
+    pub(super) struct Record<'a> {
+        pub kind: Words<'a> = "type",
+        pub subtype: Words<'a>,
+        pub uuid: Words<'a>,
+        pub parent_uuid: Words<'a> = "parentUuid",
+        pub logical_parent_uuid: Words<'a> = "logicalParentUuid",
+        session_id: Words<'a> = "sessionId",
+        agent_id: Words<'a> = "agentId",
+        pub timestamp: Words<'a>,
+        version: Words<'a>,
+        pub cwd: Words<'a>,
+        pub request_id: Words<'a> = "requestId",
+        pub leaf_uuid: Words<'a> = "leafUuid",
+        is_sidechain: Option<bool> = "isSidechain",
+        is_meta: Option<bool> = "isMeta",
+        pub is_compact_summary: Option<bool> = "isCompactSummary",
+        pub is_visible_in_transcript_only: Option<bool> = "isVisibleInTranscriptOnly",
+        pub is_api_error_message: Option<bool> = "isApiErrorMessage",
+        pub origin: Option<&'a RawValue>,
+        pub message: Option<Wire<'a>>,
+        pub operation: Words<'a>,
+        pub content: Option<&'a RawValue>,
+        pub attachment: Option<&'a RawValue>,
+        pub data: Option<&'a RawValue>,
+        compact_metadata: Option<&'a RawValue> = "compactMetadata",
+        pub microcompact_metadata: Option<&'a RawValue> = "microcompactMetadata",
+        // The same things in what the program prints (`--output-format stream-json`). Logs have some of these names beside their own.
+        streamed_session_id: Words<'a> = "session_id",
+        parent_tool_use_id: Words<'a>,
+        streamed_version: Words<'a> = "claude_code_version",
+        streamed_compact_metadata: Option<&'a RawValue> = "compact_metadata",
+        is_synthetic: Option<bool> = "isSynthetic",
+    }
 
-/// The message as it was sent or received.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Wire<'a> {
-    pub id: Words<'a>,
-    pub model: Words<'a>,
-    pub stop_reason: Words<'a>,
-    pub content: Content<'a>,
-    pub usage: Option<UsageRecord>,
+    /// The message as it was sent or received.
+    #[derive(Debug)]
+    pub(super) struct Wire<'a> {
+        pub id: Words<'a>,
+        pub model: Words<'a>,
+        pub stop_reason: Words<'a>,
+        pub content: Content<'a>,
+        pub usage: Option<UsageRecord>,
+    }
 }
 
 impl Wire<'_> {
@@ -68,53 +62,37 @@ impl Wire<'_> {
     }
 }
 
-/// An object of which only the kind matters: the origin of a prompt.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Kind<'a> {
-    #[serde(rename = "type", alias = "kind")]
-    pub kind: Words<'a>,
-}
+wire! {
+    /// An object of which only the kind matters: the origin of a prompt.
+    #[derive(Debug)]
+    pub(super) struct Kind<'a> { pub kind: Words<'a> = "type" | "kind" }
 
-/// What a hook's record says about the hook.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Hook<'a> {
-    hook_name: Words<'a>,
-}
+    /// What a hook's record says about the hook.
+    #[derive(Debug)]
+    struct Hook<'a> { hook_name: Words<'a> = "hookName" }
 
-/// What a boundary says about the compaction.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct CompactMetadata<'a> {
-    pub trigger: Words<'a>,
-    #[serde(alias = "pre_tokens")]
-    pub pre_tokens: Count,
-    #[serde(alias = "post_tokens")]
-    pub post_tokens: Count,
-    #[serde(alias = "duration_ms")]
-    pub duration_ms: Count,
-    pub preserved_segment: Option<PreservedSegment<'a>>,
-    pub preserved_messages: Option<PreservedMessages<'a>>,
-    /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
-    pub compacted_tool_ids: Vec<Words<'a>>,
-    /// Attachments that it cleared, by their records.
-    #[serde(rename = "clearedAttachmentUUIDs")]
-    pub cleared_attachments: Vec<Words<'a>>,
-}
+    /// What a boundary says about the compaction.
+    #[derive(Debug)]
+    pub(super) struct CompactMetadata<'a> {
+        pub trigger: Words<'a>,
+        pub pre_tokens: Count = "preTokens" | "pre_tokens",
+        pub post_tokens: Count = "postTokens" | "post_tokens",
+        pub duration_ms: Count = "durationMs" | "duration_ms",
+        pub preserved_segment: Option<PreservedSegment<'a>> = "preservedSegment",
+        pub preserved_messages: Option<PreservedMessages<'a>> = "preservedMessages",
+        /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
+        pub compacted_tool_ids: Vec<Words<'a>> = "compactedToolIds",
+        /// Attachments that it cleared, by their records.
+        pub cleared_attachments: Vec<Words<'a>> = "clearedAttachmentUUIDs",
+    }
 
-/// The stretch of old messages that stays.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct PreservedSegment<'a> {
-    pub head_uuid: Words<'a>,
-}
+    /// The stretch of old messages that stays.
+    #[derive(Debug)]
+    pub(super) struct PreservedSegment<'a> { pub head_uuid: Words<'a> = "headUuid" }
 
-/// The old messages that stay.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct PreservedMessages<'a> {
-    pub uuids: Vec<Words<'a>>,
+    /// The old messages that stay.
+    #[derive(Debug)]
+    pub(super) struct PreservedMessages<'a> { pub uuids: Vec<Words<'a>> }
 }
 
 impl Record<'_> {

@@ -1,60 +1,51 @@
 //! What the two files hold, as far as it is read.
 
-use crate::format::ground::{Absurd, Count, Dollars, Words};
+use crate::format::ground::{Absurd, Count, Dollars, Words, wire};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::anthropic;
 use crate::format::wire::blocks::Blocks;
 use crate::transcript::Usage;
-use serde::Deserialize;
 
-/// An entry of the screen's list.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Entry<'a> {
-    pub ts: Option<f64>,
-    pub say: Words<'a>,
-    pub ask: Words<'a>,
-    pub text: Words<'a>,
-    pub reasoning: Words<'a>,
-    pub images: Option<Vec<Words<'a>>>,
-    pub partial: Option<bool>,
-    pub model_info: Option<ModelInfo<'a>>,
-    /// The place of the newest entry of the conversation when this one was shown; -1 before the first.
-    pub conversation_history_index: Option<i64>,
-    /// The first and the last entry of the conversation that are not sent any more.
-    pub conversation_history_deleted_range: Option<(u64, u64)>,
-    pub context_condense: Option<Condense<'a>>,
-    pub context_truncation: Option<Condense<'a>>,
-}
+wire! {
+    /// An entry of the screen's list.
+    pub struct Entry<'a> {
+        pub ts: Option<f64>,
+        pub say: Words<'a>,
+        pub ask: Words<'a>,
+        pub text: Words<'a>,
+        pub reasoning: Words<'a>,
+        pub images: Option<Vec<Words<'a>>>,
+        pub partial: Option<bool>,
+        pub model_info: Option<ModelInfo<'a>> = "modelInfo",
+        /// The place of the newest entry of the conversation when this one was shown; -1 before the first.
+        pub conversation_history_index: Option<i64> = "conversationHistoryIndex",
+        /// The first and the last entry of the conversation that are not sent any more.
+        pub conversation_history_deleted_range: Option<(u64, u64)> = "conversationHistoryDeletedRange",
+        pub context_condense: Option<Condense<'a>> = "contextCondense",
+        pub context_truncation: Option<Condense<'a>> = "contextTruncation",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct ModelInfo<'a> {
-    pub model_id: Words<'a>,
-}
+    pub struct ModelInfo<'a> { pub model_id: Words<'a> = "modelId" }
 
-/// A compaction as the screen describes it.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Condense<'a> {
-    pub prev_context_tokens: Count,
-    pub new_context_tokens: Count,
-    pub summary: Words<'a>,
-}
+    /// A compaction as the screen describes it.
+    pub struct Condense<'a> {
+        pub prev_context_tokens: Count = "prevContextTokens",
+        pub new_context_tokens: Count = "newContextTokens",
+        pub summary: Words<'a>,
+    }
 
-/// What the text of an `api_req_started` says.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Started<'a> {
-    pub request: Words<'a>,
-    tokens_in: Count,
-    tokens_out: Count,
-    cache_writes: Count,
-    cache_reads: Count,
-    cost: Dollars,
-    /// How the provider counts; relatives of the agent note it.
-    api_protocol: Words<'a>,
-    pub cancel_reason: Words<'a>,
+    /// What the text of an `api_req_started` says.
+    pub struct Started<'a> {
+        pub request: Words<'a>,
+        tokens_in: Count = "tokensIn",
+        tokens_out: Count = "tokensOut",
+        cache_writes: Count = "cacheWrites",
+        cache_reads: Count = "cacheReads",
+        cost: Dollars,
+        /// How the provider counts; relatives of the agent note it.
+        api_protocol: Words<'a> = "apiProtocol",
+        pub cancel_reason: Words<'a> = "cancelReason",
+    }
 }
 
 impl Started<'_> {
@@ -82,14 +73,14 @@ impl Started<'_> {
     }
 }
 
-/// An entry of the conversation: a message of Anthropic's, with what the agent adds.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Spoken<'a> {
-    pub role: Words<'a>,
-    pub content: Blocks<'a, anthropic::Piece<'a>>,
-    pub ts: Option<f64>,
-    pub model_info: Option<ModelInfo<'a>>,
-    pub is_summary: Option<bool>,
-    pub is_truncation_marker: Option<bool>,
+wire! {
+    /// An entry of the conversation: a message of Anthropic's, with what the agent adds.
+    pub struct Spoken<'a> {
+        pub role: Words<'a>,
+        pub content: Blocks<'a, anthropic::Piece<'a>>,
+        pub ts: Option<f64>,
+        pub model_info: Option<ModelInfo<'a>> = "modelInfo",
+        pub is_summary: Option<bool> = "isSummary",
+        pub is_truncation_marker: Option<bool> = "isTruncationMarker",
+    }
 }

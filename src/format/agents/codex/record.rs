@@ -1,42 +1,38 @@
 //! The shapes of a rollout's records.
 
-use crate::format::ground::{Absurd, Count, Words, at, compact, is_drawn};
+use crate::format::ground::{Absurd, Count, Words, at, compact, is_drawn, wire};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::held;
 use crate::transcript::Usage;
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A line: a payload with its kind and time, or (before version 0.30) a bare item.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Record<'a> {
-    pub timestamp: Words<'a>,
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub payload: Option<&'a RawValue>,
-    /// Set in bare files alone, where it marks lines that are not for the model.
-    pub record_type: Words<'a>,
-}
+wire! {
+    /// A line: a payload with its kind and time, or (before version 0.30) a bare item.
+    pub struct Record<'a> {
+        pub timestamp: Words<'a>,
+        pub kind: Words<'a> = "type",
+        pub payload: Option<&'a RawValue>,
+        /// Set in bare files alone, where it marks lines that are not for the model.
+        pub record_type: Words<'a>,
+    }
 
-/// A `session_meta` record: what the session is, and where it comes from.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Meta<'a> {
-    pub id: Words<'a>,
-    pub cli_version: Words<'a>,
-    pub cwd: Words<'a>,
-    /// The user's own instructions (AGENTS.md); mostly shown again as a message.
-    pub instructions: Option<&'a RawValue>,
-    pub base_instructions: Blocks<'a, held::Said<'a>>,
-    /// A word, or an object for sub-agents; how one came to be is an object too, or a word for reviews and the like.
-    pub source: Value,
-    /// Who started a sub-agent of any kind (since version 0.139).
-    pub parent_thread_id: Words<'a>,
-    /// The session that this one goes on with, whose history it repeats.
-    pub forked_from_id: Words<'a>,
+    /// A `session_meta` record: what the session is, and where it comes from.
+    pub struct Meta<'a> {
+        pub id: Words<'a>,
+        pub cli_version: Words<'a>,
+        pub cwd: Words<'a>,
+        /// The user's own instructions (AGENTS.md); mostly shown again as a message.
+        pub instructions: Option<&'a RawValue>,
+        pub base_instructions: Blocks<'a, held::Said<'a>>,
+        /// A word, or an object for sub-agents; how one came to be is an object too, or a word for reviews and the like.
+        pub source: Value,
+        /// Who started a sub-agent of any kind (since version 0.139).
+        pub parent_thread_id: Words<'a>,
+        /// The session that this one goes on with, whose history it repeats.
+        pub forked_from_id: Words<'a>,
+    }
 }
 
 impl Meta<'_> {
@@ -48,32 +44,24 @@ impl Meta<'_> {
     }
 }
 
-/// `turn_context`.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct TurnContext<'a> {
-    pub model: Words<'a>,
-    /// The mark of the models that can share a history: a word, or a number.
-    pub comp_hash: Option<&'a RawValue>,
-}
+wire! {
+    /// `turn_context`.
+    pub struct TurnContext<'a> {
+        pub model: Words<'a>,
+        /// The mark of the models that can share a history: a word, or a number.
+        pub comp_hash: Option<&'a RawValue>,
+    }
 
-/// `compacted`.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Compacted<'a> {
-    /// The summary; empty where it is encrypted.
-    pub message: Words<'a>,
-    /// The context that it left.
-    pub replacement_history: Blocks<'a, Left<'a>>,
-}
+    /// `compacted`.
+    pub struct Compacted<'a> {
+        /// The summary; empty where it is encrypted.
+        pub message: Words<'a>,
+        /// The context that it left.
+        pub replacement_history: Blocks<'a, Left<'a>>,
+    }
 
-/// An item of the context behind a compaction, as far as it stands nowhere else.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Left<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub encrypted_content: Words<'a>,
+    /// An item of the context behind a compaction, as far as it stands nowhere else.
+    pub struct Left<'a> { pub kind: Words<'a> = "type", pub encrypted_content: Words<'a> }
 }
 
 impl Compacted<'_> {
@@ -91,38 +79,34 @@ impl Compacted<'_> {
     }
 }
 
-/// An `event_msg`, with the fields of all kinds.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Event<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    /// Of `error`: what went wrong, as a word; an object for errors of other kinds.
-    pub codex_error_info: Option<&'a RawValue>,
-    /// Of `thread_rolled_back`: how many turns leave the context.
-    pub num_turns: Count,
-    /// Of `token_count`: a [`TokenInfo`]. Without it rate limits alone are reported.
-    pub info: Option<&'a RawValue>,
-}
+wire! {
+    /// An `event_msg`, with the fields of all kinds.
+    pub struct Event<'a> {
+        pub kind: Words<'a> = "type",
+        /// Of `error`: what went wrong, as a word; an object for errors of other kinds.
+        pub codex_error_info: Option<&'a RawValue>,
+        /// Of `thread_rolled_back`: how many turns leave the context.
+        pub num_turns: Count,
+        /// Of `token_count`: a [`TokenInfo`]. Without it rate limits alone are reported.
+        pub info: Option<&'a RawValue>,
+    }
 
-/// Usage so far and of the last call.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub struct TokenInfo {
-    pub total_token_usage: TokenUsage,
-    pub last_token_usage: TokenUsage,
-    pub model_context_window: Count,
-}
+    /// Usage so far and of the last call.
+    pub struct TokenInfo {
+        pub total_token_usage: TokenUsage,
+        pub last_token_usage: TokenUsage,
+        pub model_context_window: Count,
+    }
 
-/// `input_tokens` includes the cached ones, `output_tokens` the reasoning.
-#[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq, Debug)]
-#[serde(default)]
-pub struct TokenUsage {
-    pub input_tokens: Count,
-    pub cached_input_tokens: Count,
-    pub output_tokens: Count,
-    pub reasoning_output_tokens: Count,
-    pub total_tokens: Count,
+    /// `input_tokens` includes the cached ones, `output_tokens` the reasoning.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct TokenUsage {
+        pub input_tokens: Count,
+        pub cached_input_tokens: Count,
+        pub output_tokens: Count,
+        pub reasoning_output_tokens: Count,
+        pub total_tokens: Count,
+    }
 }
 
 impl TokenUsage {
@@ -145,29 +129,27 @@ impl TokenUsage {
     }
 }
 
-/// A `response_item`: one entry of the model's context.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Item<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub id: Words<'a>,
-    pub role: Words<'a>,
-    pub content: Blocks<'a, Piece<'a>>,
-    pub summary: Blocks<'a, Piece<'a>>,
-    pub encrypted_content: Words<'a>,
-    pub name: Words<'a>,
-    pub call_id: Words<'a>,
-    /// A string that holds JSON, or an object.
-    pub arguments: Option<&'a RawValue>,
-    /// The free text that a custom tool takes.
-    pub input: Option<&'a RawValue>,
-    pub action: Option<&'a RawValue>,
-    pub output: Blocks<'a, Piece<'a>>,
-    /// What a search for tools found.
-    pub tools: Option<&'a RawValue>,
-    #[serde(rename = "internal_chat_message_metadata_passthrough")]
-    pub metadata: Option<&'a RawValue>,
+wire! {
+    /// A `response_item`: one entry of the model's context.
+    pub struct Item<'a> {
+        pub kind: Words<'a> = "type",
+        pub id: Words<'a>,
+        pub role: Words<'a>,
+        pub content: Blocks<'a, Piece<'a>>,
+        pub summary: Blocks<'a, Piece<'a>>,
+        pub encrypted_content: Words<'a>,
+        pub name: Words<'a>,
+        pub call_id: Words<'a>,
+        /// A string that holds JSON, or an object.
+        pub arguments: Option<&'a RawValue>,
+        /// The free text that a custom tool takes.
+        pub input: Option<&'a RawValue>,
+        pub action: Option<&'a RawValue>,
+        pub output: Blocks<'a, Piece<'a>>,
+        /// What a search for tools found.
+        pub tools: Option<&'a RawValue>,
+        pub metadata: Option<&'a RawValue> = "internal_chat_message_metadata_passthrough",
+    }
 }
 
 impl Item<'_> {
@@ -190,18 +172,17 @@ impl Item<'_> {
     }
 }
 
-/// A block of a content list.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Piece<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub text: Words<'a>,
-    pub refusal: Words<'a>,
-    pub image_url: Words<'a>,
-    /// How closely a picture is looked at.
-    pub detail: Words<'a>,
-    /// The text of the earliest tool results: `{content, success}`.
-    pub content: Option<&'a RawValue>,
-    pub success: Option<bool>,
+wire! {
+    /// A block of a content list.
+    pub struct Piece<'a> {
+        pub kind: Words<'a> = "type",
+        pub text: Words<'a>,
+        pub refusal: Words<'a>,
+        pub image_url: Words<'a>,
+        /// How closely a picture is looked at.
+        pub detail: Words<'a>,
+        /// The text of the earliest tool results: `{content, success}`.
+        pub content: Option<&'a RawValue>,
+        pub success: Option<bool>,
+    }
 }

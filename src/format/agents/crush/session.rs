@@ -1,10 +1,9 @@
 //! One session, put together from its rows.
 
-use crate::format::ground::{ABSURD, ATTACHED, Lose, Words, image};
+use crate::format::ground::{ABSURD, ATTACHED, Lose, Words, image, wire};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// A row of the table of sessions.
@@ -28,33 +27,25 @@ pub struct MessageRow<'r> {
     pub is_summary: bool,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    data: PieceData<'a>,
-}
+wire! {
+    struct Piece<'a> { kind: Words<'a> = "type", data: PieceData<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct PieceData<'a> {
-    text: Words<'a>,
-    thinking: Words<'a>,
-    signature: Words<'a>,
-    id: Words<'a>,
-    name: Words<'a>,
-    input: Option<&'a RawValue>,
-    tool_call_id: Words<'a>,
-    content: Words<'a>,
-    is_error: Option<bool>,
-    reason: Words<'a>,
-    url: Words<'a>,
-    // Attached files are written in Go's own capital letters.
-    #[serde(rename = "Data", alias = "data")]
-    bytes: Words<'a>,
-    #[serde(rename = "MIMEType", alias = "mime_type")]
-    mime_type: Words<'a>,
+    struct PieceData<'a> {
+        text: Words<'a>,
+        thinking: Words<'a>,
+        signature: Words<'a>,
+        id: Words<'a>,
+        name: Words<'a>,
+        input: Option<&'a RawValue>,
+        tool_call_id: Words<'a>,
+        content: Words<'a>,
+        is_error: Option<bool>,
+        reason: Words<'a>,
+        url: Words<'a>,
+        // Attached files are written in Go's own capital letters.
+        bytes: Words<'a> = "Data" | "data",
+        mime_type: Words<'a> = "MIMEType" | "mime_type",
+    }
 }
 
 pub struct Session<'s> {

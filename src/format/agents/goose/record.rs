@@ -1,29 +1,29 @@
 //! What a session's head, its messages and their contents hold, as far as it is read.
 
-use crate::format::ground::{Count, Words};
+use crate::format::ground::{Count, Words, wire};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::held;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A line of an older session: its head, or a message. An export is a head with all messages in it.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Line<'a> {
-    pub id: Words<'a>,
-    // A head.
-    pub working_dir: Words<'a>,
-    pub input_tokens: Count,
-    pub output_tokens: Count,
-    pub accumulated_input_tokens: Count,
-    pub accumulated_output_tokens: Count,
-    pub model_config: Option<ModelConfig<'a>>,
-    pub conversation: Option<Vec<&'a RawValue>>,
-    // A message.
-    pub role: Words<'a>,
-    pub created: Option<i64>,
-    pub content: Blocks<'a, Piece<'a>>,
-    pub metadata: Option<Visibility>,
+wire! {
+    /// A line of an older session: its head, or a message. An export is a head with all messages in it.
+    pub struct Line<'a> {
+        pub id: Words<'a>,
+        // A head.
+        pub working_dir: Words<'a>,
+        pub input_tokens: Count,
+        pub output_tokens: Count,
+        pub accumulated_input_tokens: Count,
+        pub accumulated_output_tokens: Count,
+        pub model_config: Option<ModelConfig<'a>>,
+        pub conversation: Option<Vec<&'a RawValue>>,
+        // A message.
+        pub role: Words<'a>,
+        pub created: Option<i64>,
+        pub content: Blocks<'a, Piece<'a>>,
+        pub metadata: Option<Visibility>,
+    }
 }
 
 impl Line<'_> {
@@ -36,11 +36,8 @@ impl Line<'_> {
 /// Input and output of the last call, and their sums over all.
 pub type Totals = [Count; 4];
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ModelConfig<'a> {
-    pub model_name: Words<'a>,
-    pub context_limit: Count,
+wire! {
+    pub struct ModelConfig<'a> { pub model_name: Words<'a>, pub context_limit: Count }
 }
 
 /// Who sees a message. What was compacted is there for the person alone, and the summary for the model alone.
@@ -57,50 +54,32 @@ impl Default for Visibility {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Piece<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub text: Words<'a>,
-    pub data: Words<'a>,
-    pub thinking: Words<'a>,
-    pub signature: Words<'a>,
-    pub id: Words<'a>,
-    pub tool_call: Option<Outcome<'a>>,
-    pub tool_result: Option<Outcome<'a>>,
-}
+wire! {
+    pub struct Piece<'a> {
+        pub kind: Words<'a> = "type",
+        pub text: Words<'a>,
+        pub data: Words<'a>,
+        pub thinking: Words<'a>,
+        pub signature: Words<'a>,
+        pub id: Words<'a>,
+        pub tool_call: Option<Outcome<'a>> = "toolCall",
+        pub tool_result: Option<Outcome<'a>> = "toolResult",
+    }
 
-/// A value that was reached, or the error instead of it.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Outcome<'a> {
-    pub value: Option<&'a RawValue>,
-    pub error: Words<'a>,
-}
+    /// A value that was reached, or the error instead of it.
+    pub struct Outcome<'a> { pub value: Option<&'a RawValue>, pub error: Words<'a> }
 
-/// What a tool answered: older versions wrote the list of contents alone.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Answer<'a> {
-    pub content: Blocks<'a, AnswerPiece<'a>>,
-    pub is_error: Option<bool>,
-}
+    /// What a tool answered: older versions wrote the list of contents alone.
+    pub struct Answer<'a> { pub content: Blocks<'a, AnswerPiece<'a>>, pub is_error: Option<bool> = "isError" }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct AnswerPiece<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub text: Words<'a>,
-    pub data: Words<'a>,
-    pub resource: Option<held::Said<'a>>,
-    pub annotations: Option<Annotations<'a>>,
-}
+    pub struct AnswerPiece<'a> {
+        pub kind: Words<'a> = "type",
+        pub text: Words<'a>,
+        pub data: Words<'a>,
+        pub resource: Option<held::Said<'a>>,
+        pub annotations: Option<Annotations<'a>>,
+    }
 
-/// Whom a content is meant for; an empty list means all.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Annotations<'a> {
-    pub audience: Option<Vec<Words<'a>>>,
+    /// Whom a content is meant for; an empty list means all.
+    pub struct Annotations<'a> { pub audience: Option<Vec<Words<'a>>> }
 }

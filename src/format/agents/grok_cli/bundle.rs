@@ -1,10 +1,9 @@
 //! What lies beside a session: its description, and the log of all requests.
 
-use crate::format::ground::{Absurd, Figures, Source, Words, at, sound};
+use crate::format::ground::{Absurd, Figures, Source, Words, at, sound, wire};
 use crate::format::usage::Reported;
 use crate::reading::is_beside;
 use crate::transcript::{Call, Transcript, Usage};
-use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The session's id and the model that it uses now.
@@ -14,13 +13,13 @@ pub fn summary(source: &mut Source) -> Option<(String, String)> {
     Some((at(&summary, "/info/id").to_string(), at(&summary, "/current_model_id").to_string()))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    ts: Words<'a>,
-    sid: Words<'a>,
-    msg: Words<'a>,
-    ctx: Option<Figures>,
+wire! {
+    struct Line<'a> {
+        ts: Words<'a>,
+        sid: Words<'a>,
+        msg: Words<'a>,
+        ctx: Option<Figures>,
+    }
 }
 
 /// The prompt holds what was read from the cache, the completion the reasoning.

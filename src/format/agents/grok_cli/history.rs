@@ -1,32 +1,24 @@
 //! `chat_history.jsonl`: what the model reads, line by line. Lines have no time.
 
-use crate::format::ground::{Lose, ReadError, Source, Words};
+use crate::format::ground::{Lose, ReadError, Source, Words, wire};
 use crate::format::recorder::Recorder;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::chat::ChatToolCall;
 use crate::transcript::{Call, Message, Part, Role};
-use serde::Deserialize;
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    content: Blocks<'a, Piece<'a>>,
-    synthetic_reason: Words<'a>,
-    summary: Blocks<'a, Piece<'a>>,
-    encrypted_content: Words<'a>,
-    tool_calls: Vec<ChatToolCall<'a>>,
-    tool_call_id: Words<'a>,
-    model_id: Words<'a>,
-}
+wire! {
+    struct Line<'a> {
+        kind: Words<'a> = "type",
+        content: Blocks<'a, Piece<'a>>,
+        synthetic_reason: Words<'a>,
+        summary: Blocks<'a, Piece<'a>>,
+        encrypted_content: Words<'a>,
+        tool_calls: Vec<ChatToolCall<'a>>,
+        tool_call_id: Words<'a>,
+        model_id: Words<'a>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Piece<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    text: Words<'a>,
+    struct Piece<'a> { kind: Words<'a> = "type", text: Words<'a> }
 }
 
 /// All messages. Reasoning is a line before its reply.

@@ -1,59 +1,41 @@
 //! `updates.jsonl`: notifications of the Agent Client Protocol, as they went to the screen.
 
-use crate::format::ground::{ReadError, Source, Words, text_or_json};
+use crate::format::ground::{ReadError, Source, Words, text_or_json, wire};
 use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::visible_text;
 use crate::transcript::{Message, Part, Role};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    params: Params<'a>,
-}
+wire! {
+    struct Line<'a> { params: Params<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Params<'a> {
-    session_id: Words<'a>,
-    update: Update<'a>,
-    #[serde(rename = "_meta")]
-    meta: Meta<'a>,
-}
+    struct Params<'a> { session_id: Words<'a> = "sessionId", update: Update<'a>, meta: Meta<'a> = "_meta" }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Meta<'a> {
-    agent_timestamp_ms: Option<i64>,
-    event_id: Words<'a>,
-    model_id: Words<'a>,
-}
+    struct Meta<'a> {
+        agent_timestamp_ms: Option<i64> = "agentTimestampMs",
+        event_id: Words<'a> = "eventId",
+        model_id: Words<'a> = "modelId",
+    }
 
-/// An update, with the fields of all kinds.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Update<'a> {
-    session_update: Words<'a>,
-    content: Option<&'a RawValue>,
-    tool_call_id: Words<'a>,
-    title: Words<'a>,
-    raw_input: Option<&'a RawValue>,
-    raw_output: Option<&'a RawValue>,
-    status: Words<'a>,
-    #[serde(rename = "_meta")]
-    meta: Option<Meta<'a>>,
-}
+    /// An update, with the fields of all kinds.
+    struct Update<'a> {
+        session_update: Words<'a> = "sessionUpdate",
+        content: Option<&'a RawValue>,
+        tool_call_id: Words<'a> = "toolCallId",
+        title: Words<'a>,
+        raw_input: Option<&'a RawValue> = "rawInput",
+        raw_output: Option<&'a RawValue> = "rawOutput",
+        status: Words<'a>,
+        meta: Option<Meta<'a>> = "_meta",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Shown<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    text: Words<'a>,
-    content: Option<&'a RawValue>,
-    new_text: Words<'a>,
+    struct Shown<'a> {
+        kind: Words<'a> = "type",
+        text: Words<'a>,
+        content: Option<&'a RawValue>,
+        new_text: Words<'a> = "newText",
+    }
 }
 
 /// Pieces of one text, which is weighed when it is whole.
@@ -168,11 +150,8 @@ impl Session<'_, '_> {
 
 /// The words of an output that nothing was shown of.
 fn output(raw: &RawValue) -> String {
-    #[derive(Deserialize, Default)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Output<'a> {
-        #[serde(alias = "Content", alias = "content")]
-        output: Option<&'a RawValue>,
+    wire! {
+        struct Output<'a> { output: Option<&'a RawValue> = "output" | "Content" | "content" }
     }
     let mut raw = raw;
     let mut depth = 0;

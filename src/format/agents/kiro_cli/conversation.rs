@@ -1,6 +1,6 @@
 //! A conversation as one JSON value: pairs of what the user's side sent and what the model replied.
 
-use crate::format::ground::{Absurd, Count, Lose, Words, fault, millis, sound, text_or_json};
+use crate::format::ground::{Absurd, Count, Lose, Words, fault, millis, sound, text_or_json, wire};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Usage};
@@ -10,38 +10,21 @@ use serde_json::value::RawValue;
 /// The reason for the loss of what is no measurement.
 pub const SHARE: &str = "size as a share of the window alone (not used)";
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Conversation<'a> {
-    conversation_id: Words<'a>,
-    history: Vec<&'a RawValue>,
-    /// The summary that stands for what is not in the list any more, and the request that made it.
-    latest_summary: Option<(Words<'a>, Option<Request<'a>>)>,
-    model_info: Option<ModelInfo<'a>>,
-}
+wire! {
+    struct Conversation<'a> {
+        conversation_id: Words<'a>,
+        history: Vec<&'a RawValue>,
+        /// The summary that stands for what is not in the list any more, and the request that made it.
+        latest_summary: Option<(Words<'a>, Option<Request<'a>>)>,
+        model_info: Option<ModelInfo<'a>>,
+    }
 
-/// The model, and its window.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ModelInfo<'a> {
-    pub model_id: Words<'a>,
-    pub context_window_tokens: Count,
-}
+    /// The model, and its window.
+    pub struct ModelInfo<'a> { pub model_id: Words<'a>, pub context_window_tokens: Count }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Pair<'a> {
-    user: Sent<'a>,
-    assistant: Option<Reply<'a>>,
-    request_metadata: Option<Request<'a>>,
-}
+    struct Pair<'a> { user: Sent<'a>, assistant: Option<Reply<'a>>, request_metadata: Option<Request<'a>> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Sent<'a> {
-    additional_context: Words<'a>,
-    content: Option<Content<'a>>,
-    timestamp: Words<'a>,
+    struct Sent<'a> { additional_context: Words<'a>, content: Option<Content<'a>>, timestamp: Words<'a> }
 }
 
 #[derive(Deserialize)]
@@ -52,20 +35,11 @@ enum Content<'a> {
     ToolUseResults(Prompt<'a>),
 }
 
-/// A prompt, results, or both, where a person breaks off what was to be run.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Prompt<'a> {
-    prompt: Words<'a>,
-    tool_use_results: Vec<Outcome<'a>>,
-}
+wire! {
+    /// A prompt, results, or both, where a person breaks off what was to be run.
+    struct Prompt<'a> { prompt: Words<'a>, tool_use_results: Vec<Outcome<'a>> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Outcome<'a> {
-    tool_use_id: Words<'a>,
-    content: Vec<Block<'a>>,
-    status: Words<'a>,
+    struct Outcome<'a> { tool_use_id: Words<'a>, content: Vec<Block<'a>>, status: Words<'a> }
 }
 
 #[derive(Deserialize)]
@@ -82,36 +56,24 @@ enum Reply<'a> {
     ToolUse(Said<'a>),
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Said<'a> {
-    message_id: Words<'a>,
-    content: Words<'a>,
-    tool_uses: Vec<ToolUse<'a>>,
-}
+wire! {
+    struct Said<'a> { message_id: Words<'a>, content: Words<'a>, tool_uses: Vec<ToolUse<'a>> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ToolUse<'a> {
-    id: Words<'a>,
-    name: Words<'a>,
-    args: Option<&'a RawValue>,
-}
+    struct ToolUse<'a> { id: Words<'a>, name: Words<'a>, args: Option<&'a RawValue> }
 
-/// What is known of a request. The names say that the input leaves out what was cached.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Request<'a> {
-    request_id: Words<'a>,
-    model_id: Words<'a>,
-    request_start_timestamp_ms: Option<i64>,
-    stream_end_timestamp_ms: Option<i64>,
-    context_usage_percentage: Option<f64>,
-    total_tokens: Count,
-    uncached_input_tokens: Count,
-    output_tokens: Count,
-    cache_read_input_tokens: Count,
-    cache_write_input_tokens: Count,
+    /// What is known of a request. The names say that the input leaves out what was cached.
+    struct Request<'a> {
+        request_id: Words<'a>,
+        model_id: Words<'a>,
+        request_start_timestamp_ms: Option<i64>,
+        stream_end_timestamp_ms: Option<i64>,
+        context_usage_percentage: Option<f64>,
+        total_tokens: Count,
+        uncached_input_tokens: Count,
+        output_tokens: Count,
+        cache_read_input_tokens: Count,
+        cache_write_input_tokens: Count,
+    }
 }
 
 impl Request<'_> {

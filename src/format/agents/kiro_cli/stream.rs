@@ -3,12 +3,11 @@
 //! Lines with tools, and tokens of turns, are read from descriptions alone.
 
 use super::conversation::{ModelInfo, SHARE};
-use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, fault, string, text_or_json};
+use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, fault, string, text_or_json, wire};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::reading::is_beside;
 use crate::transcript::{Call, Message, Role};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Is there a stream of messages beside this state of a session?
@@ -16,89 +15,45 @@ pub fn is_beside_stream(source: &Source) -> bool {
     is_beside(&source.path.with_extension("jsonl"))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    kind: Words<'a>,
-    data: Data<'a>,
-}
+wire! {
+    struct Line<'a> { kind: Words<'a>, data: Data<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Data<'a> {
-    message_id: Words<'a>,
-    content: Vec<Block<'a>>,
-    meta: Option<Meta>,
-}
+    struct Data<'a> { message_id: Words<'a>, content: Vec<Block<'a>>, meta: Option<Meta> }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Meta {
-    /// Seconds since 1970.
-    timestamp: Option<i64>,
-}
+    struct Meta {
+        /// Seconds since 1970.
+        timestamp: Option<i64>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Block<'a> {
-    kind: Words<'a>,
-    data: Option<&'a RawValue>,
-}
+    struct Block<'a> { kind: Words<'a>, data: Option<&'a RawValue> }
 
-/// A request to run a tool, or what came of it.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Tool<'a> {
-    tool_use_id: Words<'a>,
-    name: Words<'a>,
-    input: Option<&'a RawValue>,
-    content: Vec<Block<'a>>,
-    status: Words<'a>,
-}
+    /// A request to run a tool, or what came of it.
+    struct Tool<'a> {
+        tool_use_id: Words<'a> = "toolUseId",
+        name: Words<'a>,
+        input: Option<&'a RawValue>,
+        content: Vec<Block<'a>>,
+        status: Words<'a>,
+    }
 
-/// What the `.json` file beside the messages holds of the whole session.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct State<'a> {
-    session_id: Words<'a>,
-    session_state: Inner<'a>,
-}
+    /// What the `.json` file beside the messages holds of the whole session.
+    struct State<'a> { session_id: Words<'a>, session_state: Inner<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Inner<'a> {
-    conversation_metadata: Turns<'a>,
-    rts_model_state: ModelState<'a>,
-}
+    struct Inner<'a> { conversation_metadata: Turns<'a>, rts_model_state: ModelState<'a> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Turns<'a> {
-    user_turn_metadatas: Vec<Turn<'a>>,
-}
+    struct Turns<'a> { user_turn_metadatas: Vec<Turn<'a>> }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Turn<'a> {
-    message_ids: Vec<Words<'a>>,
-    total_request_count: Count,
-    input_token_count: Count,
-    output_token_count: Count,
-}
+    struct Turn<'a> {
+        message_ids: Vec<Words<'a>>,
+        total_request_count: Count,
+        input_token_count: Count,
+        output_token_count: Count,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ModelState<'a> {
-    model_info: ModelInfo<'a>,
-    context_usage_percentage: Option<f64>,
-}
+    struct ModelState<'a> { model_info: ModelInfo<'a>, context_usage_percentage: Option<f64> }
 
-/// A session that was saved by hand (`/chat save`): both in one document.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Export<'a> {
-    metadata: State<'a>,
-    log_entries: Vec<&'a RawValue>,
+    /// A session that was saved by hand (`/chat save`): both in one document.
+    struct Export<'a> { metadata: State<'a>, log_entries: Vec<&'a RawValue> }
 }
 
 /// Reads a session that was saved by hand; why not, where it is none.

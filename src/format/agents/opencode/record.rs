@@ -1,70 +1,57 @@
 //! The records of OpenCode: session, message, part. All forms of storage hold the same objects.
 
-use crate::format::ground::{Count, Dollars, Words, at};
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use crate::format::ground::{Count, Dollars, Words, at, wire};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is known of a session.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct SessionInfo<'a> {
-    pub id: Words<'a>,
-    #[serde(rename = "parentID")]
-    pub parent: Words<'a>,
-    pub version: Words<'a>,
-    pub directory: Words<'a>,
-}
+wire! {
+    /// What is known of a session.
+    pub struct SessionInfo<'a> {
+        pub id: Words<'a>,
+        pub parent: Words<'a> = "parentID",
+        pub version: Words<'a>,
+        pub directory: Words<'a>,
+    }
 
-/// What is known of a message. The whole files in a user message's `summary.diffs` are passed over unread: they are no context.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct MessageInfo<'a> {
-    pub id: Words<'a>,
-    pub role: Words<'a>,
-    pub time: Times,
-    #[serde(rename = "modelID")]
-    pub model: Words<'a>,
-    #[serde(rename = "providerID")]
-    pub provider: Words<'a>,
-    pub agent: Words<'a>,
-    /// What the agent was called before it was called `agent`.
-    pub mode: Words<'a>,
-    /// True on the message that a summariser wrote. User messages have an object here, which says something else.
-    #[serde(deserialize_with = "is_true")]
-    pub summary: bool,
-    /// The user message that an assistant message answers.
-    #[serde(rename = "parentID")]
-    pub parent: Words<'a>,
-    /// Why the reply ended, where it did and the version says so.
-    pub finish: Words<'a>,
-    pub tokens: Option<Tokens>,
-    pub cost: Dollars,
-    pub error: Option<Failure<'a>>,
-    /// Instructions that came with a user message.
-    pub system: Words<'a>,
-}
+    /// What is known of a message. The whole files in a user message's `summary.diffs` are passed over unread: they are no context.
+    pub struct MessageInfo<'a> {
+        pub id: Words<'a>,
+        pub role: Words<'a>,
+        pub time: Times,
+        pub model: Words<'a> = "modelID",
+        pub provider: Words<'a> = "providerID",
+        pub agent: Words<'a>,
+        /// What the agent was called before it was called `agent`.
+        pub mode: Words<'a>,
+        /// True on the message that a summariser wrote. User messages have an object here, which says something else.
+        pub summary: bool as TrueAlone,
+        /// The user message that an assistant message answers.
+        pub parent: Words<'a> = "parentID",
+        /// Why the reply ended, where it did and the version says so.
+        pub finish: Words<'a>,
+        pub tokens: Option<Tokens>,
+        pub cost: Dollars,
+        pub error: Option<Failure<'a>>,
+        /// Instructions that came with a user message.
+        pub system: Words<'a>,
+    }
 
-/// Why a message is not whole.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Failure<'a> {
-    pub name: Words<'a>,
-}
+    /// Why a message is not whole.
+    pub struct Failure<'a> { pub name: Words<'a> }
 
-/// Times in milliseconds since 1970.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub struct Times {
-    pub created: Option<f64>,
-    pub completed: Option<f64>,
-    pub end: Option<f64>,
-    /// When a tool's output was replaced by a placeholder.
-    pub compacted: Option<f64>,
+    /// Times in milliseconds since 1970.
+    #[derive(Clone, Copy)]
+    pub struct Times {
+        pub created: Option<f64>,
+        pub completed: Option<f64>,
+        pub end: Option<f64>,
+        /// When a tool's output was replaced by a placeholder.
+        pub compacted: Option<f64>,
+    }
 }
 
 /// A time as a whole number; `None` where it is none.
@@ -72,89 +59,61 @@ pub fn millis(time: Option<f64>) -> Option<i64> {
     time.filter(|time| time.is_finite()).map(|time| time as i64)
 }
 
-/// What the provider reported; `input` leaves out what went through the cache.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub struct Tokens {
-    pub total: Count,
-    pub input: Count,
-    pub output: Count,
-    pub reasoning: Count,
-    pub cache: Cache,
-}
+wire! {
+    /// What the provider reported; `input` leaves out what went through the cache.
+    #[derive(Clone, Copy)]
+    pub struct Tokens {
+        pub total: Count,
+        pub input: Count,
+        pub output: Count,
+        pub reasoning: Count,
+        pub cache: Cache,
+    }
 
-/// Tokens that went through the provider's cache.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub struct Cache {
-    pub read: Count,
-    pub write: Count,
-}
+    /// Tokens that went through the provider's cache.
+    #[derive(Clone, Copy)]
+    pub struct Cache { pub read: Count, pub write: Count }
 
-/// One part of a message.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct PartRecord<'a> {
-    pub id: Words<'a>,
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub text: Words<'a>,
-    #[serde(deserialize_with = "is_true")]
-    pub synthetic: bool,
-    #[serde(deserialize_with = "is_true")]
-    pub ignored: bool,
-    pub metadata: Option<&'a RawValue>,
-    #[serde(rename = "callID")]
-    pub call: Words<'a>,
-    pub tool: Words<'a>,
-    pub state: Option<ToolState<'a>>,
-    pub mime: Words<'a>,
-    pub url: Words<'a>,
-    pub filename: Words<'a>,
-    pub tokens: Option<Tokens>,
-    pub cost: Dollars,
-    pub auto: Option<bool>,
-    /// The first message that a compaction keeps.
-    #[serde(rename = "tail_start_id")]
-    pub kept_from: Words<'a>,
-}
+    /// One part of a message.
+    pub struct PartRecord<'a> {
+        pub id: Words<'a>,
+        pub kind: Words<'a> = "type",
+        pub text: Words<'a>,
+        pub synthetic: bool as TrueAlone,
+        pub ignored: bool as TrueAlone,
+        pub metadata: Option<&'a RawValue>,
+        pub call: Words<'a> = "callID",
+        pub tool: Words<'a>,
+        pub state: Option<ToolState<'a>>,
+        pub mime: Words<'a>,
+        pub url: Words<'a>,
+        pub filename: Words<'a>,
+        pub tokens: Option<Tokens>,
+        pub cost: Dollars,
+        pub auto: Option<bool>,
+        /// The first message that a compaction keeps.
+        pub kept_from: Words<'a> = "tail_start_id",
+    }
 
-/// How far a tool call has come, and what it returned.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ToolState<'a> {
-    pub status: Words<'a>,
-    pub input: Option<&'a RawValue>,
-    pub output: Words<'a>,
-    pub error: Words<'a>,
-    pub metadata: Option<&'a RawValue>,
-    pub attachments: Option<Vec<Attachment<'a>>>,
-    pub time: Times,
-}
+    /// How far a tool call has come, and what it returned.
+    pub struct ToolState<'a> {
+        pub status: Words<'a>,
+        pub input: Option<&'a RawValue>,
+        pub output: Words<'a>,
+        pub error: Words<'a>,
+        pub metadata: Option<&'a RawValue>,
+        pub attachments: Option<Vec<Attachment<'a>>>,
+        pub time: Times,
+    }
 
-/// A file that a tool returned.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Attachment<'a> {
-    pub mime: Words<'a>,
-    pub url: Words<'a>,
-    pub filename: Words<'a>,
-}
+    /// A file that a tool returned.
+    pub struct Attachment<'a> { pub mime: Words<'a>, pub url: Words<'a>, pub filename: Words<'a> }
 
-/// Has OpenCode cut the output?
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Cut {
-    #[serde(deserialize_with = "is_true")]
-    truncated: bool,
-}
+    /// Has OpenCode cut the output?
+    struct Cut { truncated: bool as TrueAlone }
 
-/// What a tool had printed when it was interrupted.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Interrupted<'a> {
-    interrupted: bool,
-    output: Words<'a>,
+    /// What a tool had printed when it was interrupted.
+    pub struct Interrupted<'a> { interrupted: bool, output: Words<'a> }
 }
 
 impl ToolState<'_> {
@@ -191,27 +150,30 @@ pub fn sealed_bytes(metadata: Option<&RawValue>) -> u32 {
 }
 
 /// True where the field is `true`. An object in its place is passed over without being built: it may be the larger part of a file.
-fn is_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    struct TrueOnly;
-    impl<'de> Visitor<'de> for TrueOnly {
-        type Value = bool;
+struct TrueAlone;
 
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a flag or an object")
-        }
+impl<'de> DeserializeSeed<'de> for TrueAlone {
+    type Value = bool;
 
-        fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
-            Ok(value)
-        }
-
-        fn visit_unit<E>(self) -> Result<bool, E> {
-            Ok(false)
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<bool, A::Error> {
-            while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            Ok(false)
-        }
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(self)
     }
-    deserializer.deserialize_any(TrueOnly)
+}
+
+impl<'de> Visitor<'de> for TrueAlone {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a flag or an object")
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
+        Ok(value)
+    }
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<bool, A::Error> {
+        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(false)
+    }
 }

@@ -1,22 +1,21 @@
 //! The records of a pi session file, as far as they are of use.
 
-use crate::format::ground::{Count, Dollars, Words};
+use crate::format::ground::{Count, Dollars, Words, wire};
 use crate::format::wire::blocks::{Block, Blocks};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The first line, for telling the format.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Header<'a> {
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    id: Words<'a>,
-    cwd: Words<'a>,
-    timestamp: Words<'a>,
-    delegation_depth: Option<IgnoredAny>,
+wire! {
+    /// The first line, for telling the format.
+    pub struct Header<'a> {
+        kind: Words<'a> = "type",
+        id: Words<'a>,
+        cwd: Words<'a>,
+        timestamp: Words<'a>,
+        delegation_depth: Option<IgnoredAny> = "delegationDepth",
+    }
 }
 
 impl Header<'_> {
@@ -27,28 +26,26 @@ impl Header<'_> {
     }
 }
 
-/// One line of a session file, with the fields of all kinds.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Entry<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub id: Words<'a>,
-    /// Of the header alone: the folder that the agent works in.
-    pub cwd: Words<'a>,
-    /// Absent in version 1; null at a root.
-    #[serde(deserialize_with = "parent")]
-    pub parent_id: Option<Option<Cow<'a, str>>>,
-    pub timestamp: Words<'a>,
-    /// Of the state of an extension.
-    pub custom_type: Words<'a>,
-    pub message: Option<Payload<'a>>,
-    pub content: Content<'a>,
-    pub summary: Words<'a>,
-    pub first_kept_entry_id: Words<'a>,
-    pub first_kept_entry_index: Count,
-    pub tokens_before: Count,
-    pub usage: Option<Usage>,
+wire! {
+    /// One line of a session file, with the fields of all kinds.
+    pub struct Entry<'a> {
+        pub kind: Words<'a> = "type",
+        pub id: Words<'a>,
+        /// Of the header alone: the folder that the agent works in.
+        pub cwd: Words<'a>,
+        /// Absent in version 1; null at a root.
+        pub parent_id: Option<Option<Cow<'a, str>>> = "parentId" as Parent,
+        pub timestamp: Words<'a>,
+        /// Of the state of an extension.
+        pub custom_type: Words<'a> = "customType",
+        pub message: Option<Payload<'a>>,
+        pub content: Content<'a>,
+        pub summary: Words<'a>,
+        pub first_kept_entry_id: Words<'a> = "firstKeptEntryId",
+        pub first_kept_entry_index: Count = "firstKeptEntryIndex",
+        pub tokens_before: Count = "tokensBefore",
+        pub usage: Option<Usage>,
+    }
 }
 
 impl Entry<'_> {
@@ -60,34 +57,41 @@ impl Entry<'_> {
     }
 }
 
-fn parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Cow<'de, str>>>, D::Error> {
-    let parent = Option::<Words<'de>>::deserialize(deserializer)?;
-    Ok(Some(parent.map(|words| words.0)))
+/// Decodes a parent: null is told apart from what is absent.
+struct Parent;
+
+impl<'de> DeserializeSeed<'de> for Parent {
+    type Value = Option<Option<Cow<'de, str>>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let parent = Option::<Words<'de>>::deserialize(deserializer)?;
+        Ok(Some(parent.map(|words| words.0)))
+    }
 }
 
-/// What a message entry holds.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Payload<'a> {
-    pub role: Words<'a>,
-    pub content: Content<'a>,
-    pub provider: Words<'a>,
-    pub model: Words<'a>,
-    pub usage: Option<Usage>,
-    pub stop_reason: Words<'a>,
-    /// What the provider said where it refused or failed.
-    pub error_message: Words<'a>,
-    pub response_id: Words<'a>,
-    pub timestamp: Option<f64>,
-    pub tool_call_id: Words<'a>,
-    pub tool_name: Words<'a>,
-    pub is_error: Option<bool>,
-    pub summary: Words<'a>,
-    command: Words<'a>,
-    output: Words<'a>,
-    exit_code: Option<i64>,
-    cancelled: Option<bool>,
-    pub exclude_from_context: Option<bool>,
+wire! {
+    /// What a message entry holds.
+    pub struct Payload<'a> {
+        pub role: Words<'a>,
+        pub content: Content<'a>,
+        pub provider: Words<'a>,
+        pub model: Words<'a>,
+        pub usage: Option<Usage>,
+        pub stop_reason: Words<'a> = "stopReason",
+        /// What the provider said where it refused or failed.
+        pub error_message: Words<'a> = "errorMessage",
+        pub response_id: Words<'a> = "responseId",
+        pub timestamp: Option<f64>,
+        pub tool_call_id: Words<'a> = "toolCallId",
+        pub tool_name: Words<'a> = "toolName",
+        pub is_error: Option<bool> = "isError",
+        pub summary: Words<'a>,
+        command: Words<'a>,
+        output: Words<'a>,
+        exit_code: Option<i64> = "exitCode",
+        cancelled: Option<bool>,
+        pub exclude_from_context: Option<bool> = "excludeFromContext",
+    }
 }
 
 impl Payload<'_> {
@@ -124,37 +128,31 @@ pub fn text_of<'b>(block: &'b Block<'_, Piece<'_>>) -> Option<&'b str> {
     }
 }
 
-/// One block of content.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Piece<'a> {
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub text: Words<'a>,
-    pub thinking: Words<'a>,
-    pub thinking_signature: Words<'a>,
-    pub data: Words<'a>,
-    pub id: Words<'a>,
-    pub name: Words<'a>,
-    pub arguments: Option<&'a RawValue>,
+wire! {
+    /// One block of content.
+    pub struct Piece<'a> {
+        pub kind: Words<'a> = "type",
+        pub text: Words<'a>,
+        pub thinking: Words<'a>,
+        pub thinking_signature: Words<'a> = "thinkingSignature",
+        pub data: Words<'a>,
+        pub id: Words<'a>,
+        pub name: Words<'a>,
+        pub arguments: Option<&'a RawValue>,
+    }
 }
 
-/// What the provider reported. `input` leaves out what went through the cache; `reasoning` is part of `output`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
-pub struct Usage {
-    pub input: Count,
-    pub output: Count,
-    pub cache_read: Count,
-    pub cache_write: Count,
-    pub reasoning: Count,
-    pub cost: Option<Cost>,
-}
+wire! {
+    /// What the provider reported. `input` leaves out what went through the cache; `reasoning` is part of `output`.
+    pub struct Usage {
+        pub input: Count,
+        pub output: Count,
+        pub cache_read: Count = "cacheRead",
+        pub cache_write: Count = "cacheWrite",
+        pub reasoning: Count,
+        pub cost: Option<Cost>,
+    }
 
-/// What the agent reckoned that the call cost, in dollars.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Cost {
-    pub total: Dollars,
+    /// What the agent reckoned that the call cost, in dollars.
+    pub struct Cost { pub total: Dollars }
 }

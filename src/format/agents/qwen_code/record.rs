@@ -1,44 +1,37 @@
 //! A line of a chat, as far as it is read.
 
-use crate::format::ground::{Absurd, Count, Words};
+use crate::format::ground::{Absurd, Count, Words, wire};
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Piece, TokenCounts};
 use crate::transcript::{Trust, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// One line of a chat, with the fields of all kinds.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Record<'a> {
-    pub uuid: Words<'a>,
-    /// The record before it; empty at the root.
-    pub parent_uuid: Words<'a>,
-    pub session_id: Words<'a>,
-    pub timestamp: Words<'a>,
-    #[serde(rename = "type")]
-    pub kind: Words<'a>,
-    pub subtype: Words<'a>,
-    pub version: Words<'a>,
-    pub cwd: Words<'a>,
-    /// The sub-agent that the record is of; empty for the session itself.
-    pub agent_id: Words<'a>,
-    pub message: Option<Content<'a>>,
-    pub model: Words<'a>,
-    pub usage_metadata: Option<TokenCounts>,
-    pub context_window_size: Count,
-    /// What the screen keeps of a tool's result; only the status is looked at.
-    pub tool_call_result: Option<ToolStatus<'a>>,
-    pub system_payload: Option<&'a RawValue>,
-}
+wire! {
+    /// One line of a chat, with the fields of all kinds.
+    pub struct Record<'a> {
+        pub uuid: Words<'a>,
+        /// The record before it; empty at the root.
+        pub parent_uuid: Words<'a> = "parentUuid",
+        pub session_id: Words<'a> = "sessionId",
+        pub timestamp: Words<'a>,
+        pub kind: Words<'a> = "type",
+        pub subtype: Words<'a>,
+        pub version: Words<'a>,
+        pub cwd: Words<'a>,
+        /// The sub-agent that the record is of; empty for the session itself.
+        pub agent_id: Words<'a> = "agentId",
+        pub message: Option<Content<'a>>,
+        pub model: Words<'a>,
+        pub usage_metadata: Option<TokenCounts> = "usageMetadata",
+        pub context_window_size: Count = "contextWindowSize",
+        /// What the screen keeps of a tool's result; only the status is looked at.
+        pub tool_call_result: Option<ToolStatus<'a>> = "toolCallResult",
+        pub system_payload: Option<&'a RawValue> = "systemPayload",
+    }
 
-/// A message as it is sent.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Content<'a> {
-    pub role: Words<'a>,
-    pub parts: Option<&'a RawValue>,
+    /// A message as it is sent.
+    pub struct Content<'a> { pub role: Words<'a>, pub parts: Option<&'a RawValue> }
 }
 
 impl<'a> Content<'a> {
@@ -48,61 +41,40 @@ impl<'a> Content<'a> {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct ToolStatus<'a> {
-    pub status: Words<'a>,
-}
+wire! {
+    pub struct ToolStatus<'a> { pub status: Words<'a> }
 
-/// The payload of a compression.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Compression<'a> {
-    pub info: CompressionInfo,
-    pub compressed_history: Vec<Content<'a>>,
-}
+    /// The payload of a compression.
+    pub struct Compression<'a> {
+        pub info: CompressionInfo,
+        pub compressed_history: Vec<Content<'a>> = "compressedHistory",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-pub struct CompressionInfo {
-    pub original_token_count: Count,
-    pub new_token_count: Count,
-}
+    pub struct CompressionInfo {
+        pub original_token_count: Count = "originalTokenCount",
+        pub new_token_count: Count = "newTokenCount",
+    }
 
-/// The payload of a sub-agent that starts with what its parent knows.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Bootstrap<'a> {
-    pub history: Vec<Content<'a>>,
-}
+    /// The payload of a sub-agent that starts with what its parent knows.
+    pub struct Bootstrap<'a> { pub history: Vec<Content<'a>> }
 
-/// The payload that names the session's parent.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct ParentSession<'a> {
-    pub parent_session_id: Words<'a>,
-}
+    /// The payload that names the session's parent.
+    pub struct ParentSession<'a> { pub parent_session_id: Words<'a> = "parentSessionId" }
 
-/// The payload of a report to the screen's statistics.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub struct Telemetry<'a> {
-    pub ui_event: Event<'a>,
-}
+    /// The payload of a report to the screen's statistics.
+    pub struct Telemetry<'a> { pub ui_event: Event<'a> = "uiEvent" }
 
-/// A request that was answered, as the statistics hear of it.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub struct Event<'a> {
-    #[serde(rename = "event.name")]
-    pub name: Words<'a>,
-    pub model: Words<'a>,
-    pub response_id: Words<'a>,
-    pub input_token_count: Count,
-    pub output_token_count: Count,
-    pub cached_content_token_count: Count,
-    pub thoughts_token_count: Count,
-    pub total_token_count: Count,
+    /// A request that was answered, as the statistics hear of it.
+    pub struct Event<'a> {
+        pub name: Words<'a> = "event.name",
+        pub model: Words<'a>,
+        pub response_id: Words<'a>,
+        pub input_token_count: Count,
+        pub output_token_count: Count,
+        pub cached_content_token_count: Count,
+        pub thoughts_token_count: Count,
+        pub total_token_count: Count,
+    }
 }
 
 impl Event<'_> {

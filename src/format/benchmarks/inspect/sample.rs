@@ -2,7 +2,7 @@
 
 use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written, usage};
 use crate::format::exchange::{Place, Replies, Verbatim, prints, weigh};
-use crate::format::ground::{Lose, Source, Words, compact, fault, image, millis, sound, text_or_json};
+use crate::format::ground::{Lose, Source, Words, compact, fault, image, millis, sound, text_or_json, wire};
 use crate::format::recorder::{NO_MESSAGES, Tools, thinking};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust};
@@ -408,14 +408,14 @@ fn with(all: u64, key: u64) -> u64 {
 
 /// The id of a message, and what it says, which is its id in old logs.
 fn key(raw: &RawValue) -> (u64, u64) {
-    #[derive(serde::Deserialize, Default)]
-    #[serde(default, bound(deserialize = "'de: 'a"))]
-    struct Known<'a> {
-        id: Words<'a>,
-        role: Words<'a>,
-        content: Option<&'a RawValue>,
-        tool_call_id: Words<'a>,
-        tool_calls: Option<&'a RawValue>,
+    wire! {
+        struct Known<'a> {
+            id: Words<'a>,
+            role: Words<'a>,
+            content: Option<&'a RawValue>,
+            tool_call_id: Words<'a>,
+            tool_calls: Option<&'a RawValue>,
+        }
     }
     let known = serde_json::from_str::<Known>(raw.get()).unwrap_or_default();
     // A document that is indented has the same message at several depths.

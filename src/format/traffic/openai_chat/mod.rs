@@ -7,12 +7,11 @@ pub use write::{LeftOut, write};
 
 use crate::format::exchange::openai_chat::{Request, Response, decode, exchange};
 use crate::format::exchange::{Exchange, Sessions};
-use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, decoded, fault, moment, string};
+use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, decoded, fault, moment, string, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, definitions};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use crate::transcript::{Call, Message, Role, Scale, Transcript, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The chat dialect of OpenAI and its followers.
@@ -36,20 +35,18 @@ fn claims(source: &Source) -> Claim {
     }
 }
 
-/// A value of the file: a message, a conversation, or an exchange.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Shape<'a> {
-    role: Option<&'a RawValue>,
-    messages: Option<Vec<ChatMessage<'a>>>,
-    #[serde(alias = "functions")]
-    tools: Option<&'a RawValue>,
-    model: Option<&'a RawValue>,
-    usage: Option<&'a RawValue>,
-    request: Option<&'a RawValue>,
-    response: Option<&'a RawValue>,
-    #[serde(alias = "session_id", alias = "conversation_id", alias = "instance_id")]
-    id: Option<&'a RawValue>,
+wire! {
+    /// A value of the file: a message, a conversation, or an exchange.
+    struct Shape<'a> {
+        role: Option<&'a RawValue>,
+        messages: Option<Vec<ChatMessage<'a>>>,
+        tools: Option<&'a RawValue> = "tools" | "functions",
+        model: Option<&'a RawValue>,
+        usage: Option<&'a RawValue>,
+        request: Option<&'a RawValue>,
+        response: Option<&'a RawValue>,
+        id: Option<&'a RawValue> = "id" | "session_id" | "conversation_id" | "instance_id",
+    }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
@@ -165,17 +162,17 @@ pub struct Conversation {
     chat: Chat,
 }
 
-/// What frameworks keep of a response beside the message.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Metadata<'a> {
-    usage: Option<&'a RawValue>,
-    token_usage: Option<&'a RawValue>,
-    model_name: Words<'a>,
-    model: Words<'a>,
-    id: Words<'a>,
-    /// The response itself, in which the same is found once more.
-    response: Option<Box<Metadata<'a>>>,
+wire! {
+    /// What frameworks keep of a response beside the message.
+    struct Metadata<'a> {
+        usage: Option<&'a RawValue>,
+        token_usage: Option<&'a RawValue>,
+        model_name: Words<'a>,
+        model: Words<'a>,
+        id: Words<'a>,
+        /// The response itself, in which the same is found once more.
+        response: Option<Box<Metadata<'a>>>,
+    }
 }
 
 impl Conversation {

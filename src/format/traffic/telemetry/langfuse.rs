@@ -5,10 +5,9 @@ use super::calls::{Generation, join};
 use super::messages::opened;
 use super::tokens::Tokens;
 use crate::format::exchange::Sessions;
-use crate::format::ground::{Dollars, ReadError, Source, Words, millis, sound};
+use crate::format::ground::{Dollars, ReadError, Source, Words, millis, sound, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
-use serde::Deserialize;
 use serde_json::Value;
 
 /// Traces of which each observation of the type GENERATION is a call.
@@ -23,36 +22,27 @@ fn claims(source: &Source) -> Claim {
     Claim::when(trace || observed("observations[].") || observed("[].") || (observed("") && outline.shows("startTime|start_time")))
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Observation<'a> {
-    id: Words<'a>,
-    // Batch exports write the same names with underscores.
-    #[serde(alias = "trace_id")]
-    trace_id: Words<'a>,
-    #[serde(alias = "parent_observation_id")]
-    parent_observation_id: Words<'a>,
-    #[serde(rename = "type")]
-    kind: Words<'a>,
-    #[serde(alias = "start_time")]
-    start_time: Words<'a>,
-    #[serde(alias = "providedModelName", alias = "provided_model_name")]
-    model: Words<'a>,
-    input: Value,
-    output: Value,
-    metadata: Value,
-    #[serde(alias = "tool_definitions")]
-    tool_definitions: Value,
-    #[serde(alias = "usage_details")]
-    usage_details: Value,
-    /// What older exports have in its place.
-    usage: Value,
-    #[serde(alias = "cost_details")]
-    cost_details: Value,
-    #[serde(alias = "calculatedTotalCost", alias = "total_cost")]
-    total_cost: Value,
-    /// Who recorded it, where the Python package has turned runs of another service into observations.
-    ctxsim_agent: Words<'a>,
+wire! {
+    struct Observation<'a> {
+        id: Words<'a>,
+        // Batch exports write the same names with underscores.
+        trace_id: Words<'a> = "traceId" | "trace_id",
+        parent_observation_id: Words<'a> = "parentObservationId" | "parent_observation_id",
+        kind: Words<'a> = "type",
+        start_time: Words<'a> = "startTime" | "start_time",
+        model: Words<'a> = "model" | "providedModelName" | "provided_model_name",
+        input: Value,
+        output: Value,
+        metadata: Value,
+        tool_definitions: Value = "toolDefinitions" | "tool_definitions",
+        usage_details: Value = "usageDetails" | "usage_details",
+        /// What older exports have in its place.
+        usage: Value,
+        cost_details: Value = "costDetails" | "cost_details",
+        total_cost: Value = "totalCost" | "calculatedTotalCost" | "total_cost",
+        /// Who recorded it, where the Python package has turned runs of another service into observations.
+        ctxsim_agent: Words<'a> = "ctxsimAgent",
+    }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

@@ -1,56 +1,40 @@
 //! Spans as exporters write them: the typed attributes of OTLP, and the plain ones that OpenTelemetry's own libraries print and that Phoenix
 //! exports, with their ids in a context of their own.
 
-use crate::format::ground::millis;
+use crate::format::ground::{millis, wire};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// One span. Of each pair of names one is OTLP's, the other that of a printed span.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub struct Span {
-    #[serde(rename = "traceId", alias = "trace_id")]
-    trace_id: Value,
-    #[serde(rename = "spanId", alias = "span_id")]
-    span_id: Value,
-    #[serde(rename = "parentSpanId", alias = "parent_span_id")]
-    parent_span_id: Value,
-    parent_id: Value,
-    #[serde(rename = "parentSpanContext")]
-    parent_context: Option<Context>,
-    #[serde(alias = "spanContext")]
-    context: Option<Context>,
-    #[serde(rename = "startTimeUnixNano", alias = "start_time_unix_nano")]
-    start_time_unix_nano: Value,
-    #[serde(rename = "startTime", alias = "start_time")]
-    start_time: Value,
-    /// OpenInference's name for what was done, where it stands beside the attributes.
-    span_kind: Value,
-    /// Everything that is known of it, under the names of the conventions.
-    pub attributes: Attributes,
-    /// The events of the span; some exporters keep messages there.
-    pub events: Option<Vec<Event>>,
-}
+wire! {
+    /// One span. Of each pair of names one is OTLP's, the other that of a printed span.
+    pub struct Span {
+        trace_id: Value = "traceId" | "trace_id",
+        span_id: Value = "spanId" | "span_id",
+        parent_span_id: Value = "parentSpanId" | "parent_span_id",
+        parent_id: Value,
+        parent_context: Option<Context> = "parentSpanContext",
+        context: Option<Context> = "context" | "spanContext",
+        start_time_unix_nano: Value = "startTimeUnixNano" | "start_time_unix_nano",
+        start_time: Value = "startTime" | "start_time",
+        /// OpenInference's name for what was done, where it stands beside the attributes.
+        span_kind: Value,
+        /// Everything that is known of it, under the names of the conventions.
+        pub attributes: Attributes,
+        /// The events of the span; some exporters keep messages there.
+        pub events: Option<Vec<Event>>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Context {
-    #[serde(rename = "traceId", alias = "trace_id")]
-    trace_id: Value,
-    #[serde(rename = "spanId", alias = "span_id")]
-    span_id: Value,
-}
+    struct Context { trace_id: Value = "traceId" | "trace_id", span_id: Value = "spanId" | "span_id" }
 
-/// Something that happened in a span.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub struct Event {
-    /// The name of the event by the conventions.
-    pub name: String,
-    /// The typed or plain attributes of the event.
-    pub attributes: Attributes,
+    /// Something that happened in a span.
+    pub struct Event {
+        /// The name of the event by the conventions.
+        pub name: String,
+        /// The typed or plain attributes of the event.
+        pub attributes: Attributes,
+    }
 }
 
 fn word<'v>(values: impl IntoIterator<Item = &'v Value>) -> String {
@@ -110,11 +94,8 @@ fn scaled(number: i64) -> i64 {
 #[derive(Default)]
 pub struct Attributes(pub Map<String, Value>);
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Attribute {
-    key: String,
-    value: Value,
+wire! {
+    struct Attribute { key: String, value: Value }
 }
 
 impl<'de> Deserialize<'de> for Attributes {
@@ -187,31 +168,18 @@ fn plain(value: Value) -> Value {
     ["stringValue", "doubleValue", "boolValue"].iter().find_map(|kind| typed.remove(*kind)).unwrap_or_default()
 }
 
-/// A value of a file: an export in OTLP, a list of spans under a name, or a span.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub struct Export {
-    #[serde(rename = "resourceSpans", alias = "resource_spans")]
-    resources: Option<Vec<Resource>>,
-    #[serde(alias = "data")]
-    spans: Option<Vec<Span>>,
-    #[serde(rename = "spanId", alias = "span_id")]
-    span_id: Option<IgnoredAny>,
-    #[serde(alias = "spanContext")]
-    context: Option<IgnoredAny>,
-}
+wire! {
+    /// A value of a file: an export in OTLP, a list of spans under a name, or a span.
+    pub struct Export {
+        resources: Option<Vec<Resource>> = "resourceSpans" | "resource_spans",
+        spans: Option<Vec<Span>> = "spans" | "data",
+        span_id: Option<IgnoredAny> = "spanId" | "span_id",
+        context: Option<IgnoredAny> = "context" | "spanContext",
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Resource {
-    #[serde(rename = "scopeSpans", alias = "scope_spans", alias = "instrumentationLibrarySpans")]
-    scopes: Vec<Scope>,
-}
+    struct Resource { scopes: Vec<Scope> = "scopeSpans" | "scope_spans" | "instrumentationLibrarySpans" }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Scope {
-    spans: Vec<Span>,
+    struct Scope { spans: Vec<Span> }
 }
 
 /// The spans of a value; none where it is something else.

@@ -1,7 +1,6 @@
 //! OpenAI's background mode: a request is answered at once without a reply, and the reply is fetched by its id until it is there.
 
-use crate::format::ground::Words;
-use serde::Deserialize;
+use crate::format::ground::{Words, wire};
 use std::collections::HashMap;
 
 /// A request and its response, however they were recorded.
@@ -18,12 +17,9 @@ pub struct Traffic {
     pub id: String,
 }
 
-/// What a response says of how far it has come.
-#[derive(Deserialize, Default)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct State<'a> {
-    id: Words<'a>,
-    status: Words<'a>,
+wire! {
+    /// What a response says of how far it has come.
+    struct State<'a> { id: Words<'a>, status: Words<'a> }
 }
 
 impl State<'_> {
