@@ -294,6 +294,15 @@ impl<'de> Decoder<'de> {
 
     fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match &self.node.content {
+            Content::List(nodes) => visitor.visit_seq(SeqDeserializer::new(nodes.iter().map(|node| Decoder { node, ..self }))),
+            Content::Table(table) => visitor.visit_map(self.entries(table)),
+            _ => self.visit_single(visitor),
+        }
+    }
+
+    /// For who takes neither lists nor tables: what takes them is not compiled then.
+    fn visit_single<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match &self.node.content {
             Content::Null => visitor.visit_unit(),
             Content::Text(text) => visitor.visit_borrowed_str(text),
             Content::Integer(number) => visitor.visit_i64(*number),
@@ -306,8 +315,8 @@ impl<'de> Decoder<'de> {
                 whole if whole.fract() == 0.0 && whole.abs() < 9e15 => visitor.visit_i64(whole as i64),
                 number => visitor.visit_f64(number),
             },
-            Content::List(nodes) => visitor.visit_seq(SeqDeserializer::new(nodes.iter().map(|node| Decoder { node, ..self }))),
-            Content::Table(table) => visitor.visit_map(self.entries(table)),
+            Content::List(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
+            Content::Table(_) => Err(de::Error::invalid_type(Unexpected::Map, &visitor)),
         }
     }
 }
@@ -328,10 +337,14 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
 
     /// A list is no table, though it could be taken for the values of one in their order.
     fn deserialize_struct<V: Visitor<'de>>(self, _: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, Mistake> {
-        match self.node.content {
-            Content::List(_) => self.placed(Err(de::Error::invalid_type(Unexpected::Seq, &visitor))),
-            _ => self.deserialize_any(visitor),
-        }
+        self.placed(match &self.node.content {
+            Content::Table(table) => visitor.visit_map(self.entries(table)),
+            _ => self.visit_single(visitor),
+        })
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.placed(self.visit_single(visitor))
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mistake> {
@@ -345,13 +358,13 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
                 [_] => visitor.visit_enum(MapAccessDeserializer::new(self.entries(table))),
                 entries => Err(de::Error::custom(format!("wanted exactly 1 element, found {} elements", entries.len()))),
             },
-            _ => self.visit(visitor),
+            _ => self.visit_single(visitor),
         })
     }
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map
-        identifier ignored_any
+        ignored_any
     }
 }
 
