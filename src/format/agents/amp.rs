@@ -42,25 +42,7 @@ wire! {
         cache_creation_input_tokens: Count = "cacheCreationInputTokens",
         total_input_tokens: Count = "totalInputTokens",
     }
-}
 
-impl Tokens<'_> {
-    fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let output = self.output_tokens.or_zero()?;
-        Reported {
-            input: self.input_tokens,
-            cache_read: self.cache_read_input_tokens,
-            cache_write: self.cache_creation_input_tokens,
-            cached: Cached::Beside,
-            output: self.output_tokens,
-            total: self.total_input_tokens.known()?.map_or(Count::default(), |input| Count::Sound(input + output)),
-            ..Reported::default()
-        }
-        .usage()
-    }
-}
-
-wire! {
     /// What the tool of a `tool_result` did.
     #[derive(Clone)]
     struct Ran<'a> { kind: Words<'a> = "type", call: Words<'a> = "toolUseID", run: Option<Run<'a>> }
@@ -80,6 +62,22 @@ wire! {
         model: Words<'a>,
         tokens: Tokens<'a>,
         to_message_id: Option<&'a RawValue> = "toMessageId",
+    }
+}
+
+impl Tokens<'_> {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let output = self.output_tokens.or_zero()?;
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cache_read_input_tokens,
+            cache_write: self.cache_creation_input_tokens,
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            total: self.total_input_tokens.known()?.map_or(Count::default(), |input| Count::Sound(input + output)),
+            ..Reported::default()
+        }
+        .usage()
     }
 }
 

@@ -75,23 +75,7 @@ wire! {
         up_to_event_id: Words<'a> = "upToEventId",
         model_metrics: Option<BTreeMap<String, Metrics<'a>>> = "modelMetrics",
     }
-}
 
-impl Data<'_> {
-    /// The system prompt and the definitions of the tools, as the agent counts them.
-    fn overhead(&self) -> Option<u64> {
-        let [system, tools, current, conversation] =
-            [self.system_tokens, self.tool_definitions_tokens, self.current_tokens, self.conversation_tokens]
-                .map(|count| count.known().ok().flatten());
-        match (system, tools) {
-            (None, None) => current?.checked_sub(conversation?),
-            (system, tools) => Some(system.unwrap_or(0) + tools.unwrap_or(0)),
-        }
-        .filter(|tokens| *tokens > 0)
-    }
-}
-
-wire! {
     struct ToolRequest<'a> {
         tool_call_id: Words<'a> = "toolCallId",
         name: Words<'a>,
@@ -113,6 +97,20 @@ wire! {
         cache_read_tokens: Count = "cacheReadTokens" | "cachedInput",
         cache_write_tokens: Count = "cacheWriteTokens",
         reasoning_tokens: Count = "reasoningTokens",
+    }
+}
+
+impl Data<'_> {
+    /// The system prompt and the definitions of the tools, as the agent counts them.
+    fn overhead(&self) -> Option<u64> {
+        let [system, tools, current, conversation] =
+            [self.system_tokens, self.tool_definitions_tokens, self.current_tokens, self.conversation_tokens]
+                .map(|count| count.known().ok().flatten());
+        match (system, tools) {
+            (None, None) => current?.checked_sub(conversation?),
+            (system, tools) => Some(system.unwrap_or(0) + tools.unwrap_or(0)),
+        }
+        .filter(|tokens| *tokens > 0)
     }
 }
 

@@ -44,12 +44,7 @@ wire! {
         model: Words<'a>,
         tool_calls: Option<Vec<ToolCall<'a>>> = "toolCalls",
     }
-}
 
-/// A message is a record without the journal's commands.
-type Entry<'a> = Record<'a>;
-
-wire! {
     struct Thought<'a> { subject: Words<'a>, description: Words<'a> }
 
     /// `input` includes the cached ones; `thoughts` are not in `output`; `tool` is what server-side tools added to the prompt.
@@ -69,6 +64,9 @@ wire! {
         status: Words<'a>,
     }
 }
+
+/// A message is a record without the journal's commands.
+type Entry<'a> = Record<'a>;
 
 impl Tokens {
     fn usage(&self) -> Result<Option<Usage>, Absurd> {

@@ -65,16 +65,7 @@ wire! {
         /// `replace`: nothing from before the step is in the context after it.
         boundary: Words<'a>,
     }
-}
 
-impl Step<'_> {
-    fn replaces_context(&self) -> bool {
-        let management = self.extra.as_ref().and_then(|extra| extra.context_management.as_ref());
-        management.is_some_and(|management| &*management.boundary == "replace")
-    }
-}
-
-wire! {
     struct ContentPart<'a> { kind: Words<'a> = "type", text: Words<'a> }
 
     struct ToolCall<'a> { tool_call_id: Words<'a>, function_name: Words<'a>, arguments: Option<&'a RawValue> }
@@ -85,6 +76,13 @@ wire! {
         source_call_id: Words<'a>,
         content: Blocks<'a, ContentPart<'a>>,
         subagent_trajectory_ref: Option<IgnoredAny>,
+    }
+}
+
+impl Step<'_> {
+    fn replaces_context(&self) -> bool {
+        let management = self.extra.as_ref().and_then(|extra| extra.context_management.as_ref());
+        management.is_some_and(|management| &*management.boundary == "replace")
     }
 }
 

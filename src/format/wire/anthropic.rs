@@ -44,6 +44,8 @@ wire! {
         /// Of tool results: whether the tool failed; it did not where this is absent.
         pub is_error: Option<bool>,
     }
+
+    struct Media<'a> { kind: Words<'a> = "type", data: Words<'a>, url: Words<'a> }
 }
 
 impl Piece<'_> {
@@ -56,10 +58,6 @@ impl Piece<'_> {
     pub fn is_server_call(&self) -> bool {
         matches!(&*self.kind, "server_tool_use" | "mcp_tool_use")
     }
-}
-
-wire! {
-    struct Media<'a> { kind: Words<'a> = "type", data: Words<'a>, url: Words<'a> }
 }
 
 /// Weighs content blocks, and remembers which tool each call id belongs to.
@@ -231,7 +229,6 @@ pub fn visible_text(json: &str) -> String {
 
 wire! {
     /// Reported usage as the log holds it.
-    #[derive(Debug)]
     pub struct UsageRecord {
         kind: String = "type",
         input_tokens: Count,
@@ -248,10 +245,8 @@ wire! {
         inference_geo: Value,
     }
 
-    #[derive(Debug)]
     struct CacheCreation { ephemeral_5m_input_tokens: Count, ephemeral_1h_input_tokens: Count }
 
-    #[derive(Debug)]
     struct OutputDetails { reasoning_tokens: Count = "reasoning_tokens" | "thinking_tokens" }
 }
 

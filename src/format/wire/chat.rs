@@ -72,6 +72,17 @@ wire! {
     }
 
     struct File<'a> { filename: Words<'a> }
+
+    /// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
+    pub struct ChatToolCall<'a> {
+        id: Words<'a>,
+        function: Option<ChatFunction<'a>>,
+        name: Words<'a>,
+        arguments: Option<&'a RawValue> = "arguments" | "args",
+    }
+
+    /// A function's name and arguments.
+    pub struct ChatFunction<'a> { pub name: Words<'a>, pub arguments: Option<&'a RawValue> }
 }
 
 impl ChatPart<'_> {
@@ -92,16 +103,6 @@ impl ChatPart<'_> {
     }
 }
 
-wire! {
-    /// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
-    pub struct ChatToolCall<'a> {
-        id: Words<'a>,
-        function: Option<ChatFunction<'a>>,
-        name: Words<'a>,
-        arguments: Option<&'a RawValue> = "arguments" | "args",
-    }
-}
-
 impl ChatToolCall<'_> {
     /// Its id, its name and its arguments.
     pub fn told(&self) -> (&str, &str, Option<&RawValue>) {
@@ -109,11 +110,6 @@ impl ChatToolCall<'_> {
         let (name, arguments) = self.function.as_ref().map_or(flat, |function| (&function.name, function.arguments));
         (&self.id, name, arguments)
     }
-}
-
-wire! {
-    /// A function's name and arguments.
-    pub struct ChatFunction<'a> { pub name: Words<'a>, pub arguments: Option<&'a RawValue> }
 }
 
 /// The message's id; empty where it has none, or only a number within its file.

@@ -8,11 +8,9 @@ use std::collections::HashMap;
 
 wire! {
     /// The data of a progress record. Those of tools have no message.
-    #[derive(Debug)]
     struct Progress<'a> { kind: Words<'a> = "type", message: Option<&'a RawValue> }
 
     /// A record of the sub-agent's log.
-    #[derive(Debug)]
     struct Mirrored<'a> {
         kind: Words<'a> = "type",
         uuid: Words<'a>,

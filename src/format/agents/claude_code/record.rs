@@ -9,7 +9,6 @@ pub(super) const SYNTHETIC: &str = "<synthetic>";
 
 wire! {
     /// A line of the log, of whatever type.
-    #[derive(Debug)]
     pub(super) struct Record<'a> {
         pub kind: Words<'a> = "type",
         pub subtype: Words<'a>,
@@ -45,7 +44,6 @@ wire! {
     }
 
     /// The message as it was sent or received.
-    #[derive(Debug)]
     pub(super) struct Wire<'a> {
         pub id: Words<'a>,
         pub model: Words<'a>,
@@ -53,26 +51,14 @@ wire! {
         pub content: Content<'a>,
         pub usage: Option<UsageRecord>,
     }
-}
 
-impl Wire<'_> {
-    /// The model, with the tier that the call is billed by.
-    pub fn billed_model(&self) -> String {
-        self.usage.as_ref().map_or_else(|| self.model.to_string(), |usage| usage.billed(&self.model))
-    }
-}
-
-wire! {
     /// An object of which only the kind matters: the origin of a prompt.
-    #[derive(Debug)]
     pub(super) struct Kind<'a> { pub kind: Words<'a> = "type" | "kind" }
 
     /// What a hook's record says about the hook.
-    #[derive(Debug)]
     struct Hook<'a> { hook_name: Words<'a> = "hookName" }
 
     /// What a boundary says about the compaction.
-    #[derive(Debug)]
     pub(super) struct CompactMetadata<'a> {
         pub trigger: Words<'a>,
         pub pre_tokens: Count = "preTokens" | "pre_tokens",
@@ -87,12 +73,17 @@ wire! {
     }
 
     /// The stretch of old messages that stays.
-    #[derive(Debug)]
     pub(super) struct PreservedSegment<'a> { pub head_uuid: Words<'a> = "headUuid" }
 
     /// The old messages that stay.
-    #[derive(Debug)]
     pub(super) struct PreservedMessages<'a> { pub uuids: Vec<Words<'a>> }
+}
+
+impl Wire<'_> {
+    /// The model, with the tier that the call is billed by.
+    pub fn billed_model(&self) -> String {
+        self.usage.as_ref().map_or_else(|| self.model.to_string(), |usage| usage.billed(&self.model))
+    }
 }
 
 impl Record<'_> {

@@ -46,6 +46,16 @@ wire! {
         api_protocol: Words<'a> = "apiProtocol",
         pub cancel_reason: Words<'a> = "cancelReason",
     }
+
+    /// An entry of the conversation: a message of Anthropic's, with what the agent adds.
+    pub struct Spoken<'a> {
+        pub role: Words<'a>,
+        pub content: Blocks<'a, anthropic::Piece<'a>>,
+        pub ts: Option<f64>,
+        pub model_info: Option<ModelInfo<'a>> = "modelInfo",
+        pub is_summary: Option<bool> = "isSummary",
+        pub is_truncation_marker: Option<bool> = "isTruncationMarker",
+    }
 }
 
 impl Started<'_> {
@@ -70,17 +80,5 @@ impl Started<'_> {
         };
         // A reply that was cancelled is counted as far as it had come.
         Ok(reported.usage()?.map(|usage| Usage { output_is_final: self.cancel_reason.is_empty(), ..usage }))
-    }
-}
-
-wire! {
-    /// An entry of the conversation: a message of Anthropic's, with what the agent adds.
-    pub struct Spoken<'a> {
-        pub role: Words<'a>,
-        pub content: Blocks<'a, anthropic::Piece<'a>>,
-        pub ts: Option<f64>,
-        pub model_info: Option<ModelInfo<'a>> = "modelInfo",
-        pub is_summary: Option<bool> = "isSummary",
-        pub is_truncation_marker: Option<bool> = "isTruncationMarker",
     }
 }

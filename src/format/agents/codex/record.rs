@@ -33,18 +33,7 @@ wire! {
         /// The session that this one goes on with, whose history it repeats.
         pub forked_from_id: Words<'a>,
     }
-}
 
-impl Meta<'_> {
-    /// The id of the session that started this one; absent for a session of its own.
-    pub fn parent(&self) -> Option<String> {
-        let spawned = at(&self.source, "/subagent/thread_spawn/parent_thread_id");
-        let parent = self.parent_thread_id.some_id().unwrap_or(&spawned);
-        (!parent.is_empty()).then(|| parent.to_owned())
-    }
-}
-
-wire! {
     /// `turn_context`.
     pub struct TurnContext<'a> {
         pub model: Words<'a>,
@@ -62,24 +51,7 @@ wire! {
 
     /// An item of the context behind a compaction, as far as it stands nowhere else.
     pub struct Left<'a> { pub kind: Words<'a> = "type", pub encrypted_content: Words<'a> }
-}
 
-impl Compacted<'_> {
-    /// The size of an encrypted summary in tokens, as Codex reckons it: three quarters of its bytes less 650, four to a token. `None` where there is
-    /// none, or a word stands for it.
-    pub fn sealed_tokens(&self) -> Option<u32> {
-        let mut sealed = self.replacement_history.0.iter().rev().filter_map(|item| match item {
-            Block::Object(item) if matches!(&*item.kind, "compaction" | "context_compaction" | "compaction_summary") => {
-                Some(item.encrypted_content.len())
-            }
-            _ => None,
-        });
-        let bytes = sealed.next()? * 3 / 4;
-        bytes.checked_sub(650).map(|bytes| bytes.div_ceil(4) as u32).filter(|tokens| *tokens > 0)
-    }
-}
-
-wire! {
     /// An `event_msg`, with the fields of all kinds.
     pub struct Event<'a> {
         pub kind: Words<'a> = "type",
@@ -107,29 +79,7 @@ wire! {
         pub reasoning_output_tokens: Count,
         pub total_tokens: Count,
     }
-}
 
-impl TokenUsage {
-    /// Does it hold a number that cannot be true?
-    pub fn is_absurd(&self) -> bool {
-        let TokenUsage { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens } = *self;
-        [input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens].contains(&Count::Absurd)
-    }
-
-    /// The usage of a call; `None` for a record of no call (the estimate after a compaction has zeros here).
-    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        Reported {
-            input: self.input_tokens,
-            cache_read: self.cached_input_tokens,
-            output: self.output_tokens,
-            reasoning: self.reasoning_output_tokens,
-            ..Reported::default()
-        }
-        .usage()
-    }
-}
-
-wire! {
     /// A `response_item`: one entry of the model's context.
     pub struct Item<'a> {
         pub kind: Words<'a> = "type",
@@ -149,6 +99,50 @@ wire! {
         /// What a search for tools found.
         pub tools: Option<&'a RawValue>,
         pub metadata: Option<&'a RawValue> = "internal_chat_message_metadata_passthrough",
+    }
+}
+
+impl Meta<'_> {
+    /// The id of the session that started this one; absent for a session of its own.
+    pub fn parent(&self) -> Option<String> {
+        let spawned = at(&self.source, "/subagent/thread_spawn/parent_thread_id");
+        let parent = self.parent_thread_id.some_id().unwrap_or(&spawned);
+        (!parent.is_empty()).then(|| parent.to_owned())
+    }
+}
+
+impl Compacted<'_> {
+    /// The size of an encrypted summary in tokens, as Codex reckons it: three quarters of its bytes less 650, four to a token. `None` where there is
+    /// none, or a word stands for it.
+    pub fn sealed_tokens(&self) -> Option<u32> {
+        let mut sealed = self.replacement_history.0.iter().rev().filter_map(|item| match item {
+            Block::Object(item) if matches!(&*item.kind, "compaction" | "context_compaction" | "compaction_summary") => {
+                Some(item.encrypted_content.len())
+            }
+            _ => None,
+        });
+        let bytes = sealed.next()? * 3 / 4;
+        bytes.checked_sub(650).map(|bytes| bytes.div_ceil(4) as u32).filter(|tokens| *tokens > 0)
+    }
+}
+
+impl TokenUsage {
+    /// Does it hold a number that cannot be true?
+    pub fn is_absurd(&self) -> bool {
+        let TokenUsage { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens } = *self;
+        [input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens].contains(&Count::Absurd)
+    }
+
+    /// The usage of a call; `None` for a record of no call (the estimate after a compaction has zeros here).
+    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cached_input_tokens,
+            output: self.output_tokens,
+            reasoning: self.reasoning_output_tokens,
+            ..Reported::default()
+        }
+        .usage()
     }
 }
 

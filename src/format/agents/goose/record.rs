@@ -24,6 +24,8 @@ wire! {
         pub content: Blocks<'a, Piece<'a>>,
         pub metadata: Option<Visibility>,
     }
+
+    pub struct ModelConfig<'a> { pub model_name: Words<'a>, pub context_limit: Count }
 }
 
 impl Line<'_> {
@@ -35,10 +37,6 @@ impl Line<'_> {
 
 /// Input and output of the last call, and their sums over all.
 pub type Totals = [Count; 4];
-
-wire! {
-    pub struct ModelConfig<'a> { pub model_name: Words<'a>, pub context_limit: Count }
-}
 
 /// Who sees a message. What was compacted is there for the person alone, and the summary for the model alone.
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq)]

@@ -25,38 +25,12 @@ wire! {
     struct Pair<'a> { user: Sent<'a>, assistant: Option<Reply<'a>>, request_metadata: Option<Request<'a>> }
 
     struct Sent<'a> { additional_context: Words<'a>, content: Option<Content<'a>>, timestamp: Words<'a> }
-}
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-enum Content<'a> {
-    Prompt(Prompt<'a>),
-    CancelledToolUses(Prompt<'a>),
-    ToolUseResults(Prompt<'a>),
-}
-
-wire! {
     /// A prompt, results, or both, where a person breaks off what was to be run.
     struct Prompt<'a> { prompt: Words<'a>, tool_use_results: Vec<Outcome<'a>> }
 
     struct Outcome<'a> { tool_use_id: Words<'a>, content: Vec<Block<'a>>, status: Words<'a> }
-}
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-enum Block<'a> {
-    Text(Words<'a>),
-    Json(&'a RawValue),
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-enum Reply<'a> {
-    Response(Said<'a>),
-    ToolUse(Said<'a>),
-}
-
-wire! {
     struct Said<'a> { message_id: Words<'a>, content: Words<'a>, tool_uses: Vec<ToolUse<'a>> }
 
     struct ToolUse<'a> { id: Words<'a>, name: Words<'a>, args: Option<&'a RawValue> }
@@ -74,6 +48,28 @@ wire! {
         cache_read_input_tokens: Count,
         cache_write_input_tokens: Count,
     }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+enum Content<'a> {
+    Prompt(Prompt<'a>),
+    CancelledToolUses(Prompt<'a>),
+    ToolUseResults(Prompt<'a>),
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+enum Block<'a> {
+    Text(Words<'a>),
+    Json(&'a RawValue),
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+enum Reply<'a> {
+    Response(Said<'a>),
+    ToolUse(Said<'a>),
 }
 
 impl Request<'_> {

@@ -69,24 +69,7 @@ wire! {
         /// Prompt and reply of the last call, where the other figures are sums.
         pub per_turn_token: Count,
     }
-}
 
-impl TokenUsage<'_> {
-    /// The usage; the prompt includes what was cached.
-    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        Reported {
-            input: self.prompt_tokens,
-            cache_read: self.cache_read_tokens,
-            cache_write: self.cache_write_tokens,
-            output: self.completion_tokens,
-            reasoning: self.reasoning_tokens,
-            ..Reported::default()
-        }
-        .usage()
-    }
-}
-
-wire! {
     /// Something that was done, or that was seen after it. Old versions write the arguments of an action beside its name.
     pub struct Event<'a> {
         pub timestamp: Words<'a>,
@@ -152,5 +135,20 @@ wire! {
         pub choices: Option<Vec<ChatChoice<'a>>>,
         pub usage: Option<&'a RawValue>,
         pub cost: Dollars,
+    }
+}
+
+impl TokenUsage<'_> {
+    /// The usage; the prompt includes what was cached.
+    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        Reported {
+            input: self.prompt_tokens,
+            cache_read: self.cache_read_tokens,
+            cache_write: self.cache_write_tokens,
+            output: self.completion_tokens,
+            reasoning: self.reasoning_tokens,
+            ..Reported::default()
+        }
+        .usage()
     }
 }

@@ -16,17 +16,7 @@ wire! {
         timestamp: Words<'a>,
         delegation_depth: Option<IgnoredAny> = "delegationDepth",
     }
-}
 
-impl Header<'_> {
-    /// Another agent's header looks the same but for its `delegationDepth`.
-    pub fn is_of_pi(&self) -> bool {
-        let named = !self.id.is_empty() && !self.cwd.is_empty() && !self.timestamp.is_empty();
-        &*self.kind == "session" && named && self.delegation_depth.is_none()
-    }
-}
-
-wire! {
     /// One line of a session file, with the fields of all kinds.
     pub struct Entry<'a> {
         pub kind: Words<'a> = "type",
@@ -45,6 +35,14 @@ wire! {
         pub first_kept_entry_index: Count = "firstKeptEntryIndex",
         pub tokens_before: Count = "tokensBefore",
         pub usage: Option<Usage>,
+    }
+}
+
+impl Header<'_> {
+    /// Another agent's header looks the same but for its `delegationDepth`.
+    pub fn is_of_pi(&self) -> bool {
+        let named = !self.id.is_empty() && !self.cwd.is_empty() && !self.timestamp.is_empty();
+        &*self.kind == "session" && named && self.delegation_depth.is_none()
     }
 }
 
@@ -140,9 +138,7 @@ wire! {
         pub name: Words<'a>,
         pub arguments: Option<&'a RawValue>,
     }
-}
 
-wire! {
     /// What the provider reported. `input` leaves out what went through the cache; `reasoning` is part of `output`.
     pub struct Usage {
         pub input: Count,

@@ -32,16 +32,7 @@ wire! {
 
     /// A message as it is sent.
     pub struct Content<'a> { pub role: Words<'a>, pub parts: Option<&'a RawValue> }
-}
 
-impl<'a> Content<'a> {
-    /// The parts, decoded; empty where they are of another shape.
-    pub fn pieces(&self) -> Blocks<'a, Piece<'a>> {
-        self.parts.and_then(|parts| serde_json::from_str(parts.get()).ok()).unwrap_or_default()
-    }
-}
-
-wire! {
     pub struct ToolStatus<'a> { pub status: Words<'a> }
 
     /// The payload of a compression.
@@ -74,6 +65,13 @@ wire! {
         pub cached_content_token_count: Count,
         pub thoughts_token_count: Count,
         pub total_token_count: Count,
+    }
+}
+
+impl<'a> Content<'a> {
+    /// The parts, decoded; empty where they are of another shape.
+    pub fn pieces(&self) -> Blocks<'a, Piece<'a>> {
+        self.parts.and_then(|parts| serde_json::from_str(parts.get()).ok()).unwrap_or_default()
     }
 }
 

@@ -23,16 +23,7 @@ wire! {
         pub message_pool: Option<Vec<&'a RawValue>>,
         pub events_data: Option<EventsData<'a>>,
     }
-}
 
-impl Sample<'_> {
-    /// The sample and its epoch.
-    pub fn number(&self) -> String {
-        format!("{}_epoch_{}", text_or_json(self.id), text_or_json(self.epoch))
-    }
-}
-
-wire! {
     /// Events of old logs.
     pub struct OldTranscript<'a> {
         pub events: Vec<&'a RawValue>,
@@ -101,6 +92,13 @@ wire! {
         pub id: Words<'a>,
         pub function: Words<'a>,
         pub arguments: Option<&'a RawValue>,
+    }
+}
+
+impl Sample<'_> {
+    /// The sample and its epoch.
+    pub fn number(&self) -> String {
+        format!("{}_epoch_{}", text_or_json(self.id), text_or_json(self.epoch))
     }
 }
 
