@@ -256,6 +256,9 @@ pub fn in_brief(replays: &[Replay], cache: CacheKind) -> Option<String> {
             let (policy, lines) = (&open.policy, counted(lines, "lost line"));
             return Some(format!("{policy} {NOT_KNOWN}{least}, {lines} summarised (--refetch=all reads them again)"));
         }
+        if closed.totals.refetches.calls == 0 {
+            return None;
+        }
         let again = format!("{} {requests}", open.policy);
         let (before, after) = (open.totals.failed_sessions, closed.totals.failed_sessions);
         if before != after {

@@ -214,3 +214,20 @@ fn what_was_summarised_is_read_again_where_all_is() {
     assert!(all[0] > 0 && all[1] == 0, "{all:?}");
     assert_eq!(found("--refetch"), lost);
 }
+
+/// What summaries took leaves open how much is read again: what is known is a lower bound, and where more is open than known there is no net cost.
+#[test]
+fn what_summaries_took_leaves_the_closed_loop_open() {
+    let row = |policy: &str, window: &str| {
+        let words = ["replay", "transcripts/", "-q", "-p", policy, "--window", window, "--refetch"];
+        let shown = ctxsim(&words).columns(120).stdout();
+        let row = shown.lines().find(|line| line.starts_with(policy)).expect("its row").to_owned();
+        (row, shown.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (few, told) = row("picoclaw", "30k");
+    assert!(few.contains("≥ ") && !few.contains("not known") && told.contains(" that were summarised"), "{few}\n{told}");
+    let (many, told) = row("picoclaw", "60k");
+    assert!(many.contains("≥ ") && many.contains("not known") && told.contains("picoclaw not known beyond"), "{many}\n{told}");
+    let (all, _) = row("opencode", "60k");
+    assert!(!all.contains("≥ ") && all.matches("not known").count() == 2, "{all}");
+}
