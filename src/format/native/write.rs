@@ -1,9 +1,9 @@
 //! Writing the native shape.
 
-use super::measured::MARK;
-use super::measured::Measured;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Text, Transcript, Trust, Usage};
-use serde::Serialize;
+use super::measured::{MARK, Measured};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Text, Transcript, Usage};
+use serde::{Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 use std::io::{self, Write};
 
 /// Writes a session, a line for its head, each message and each event. Texts whose words were kept are written with them, all others by
@@ -13,21 +13,20 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
     let texts = transcript.messages.iter().flat_map(|message| &message.parts).filter_map(Part::text);
     let measured =
         texts.chain(transcript.compactions.iter().filter_map(|compaction| compaction.summary.as_ref())).any(|text| text.content.is_none());
-    let head = Head {
-        ctxsim: MARK,
-        session: &transcript.id,
-        parent: transcript.parent.as_deref(),
-        agent: &transcript.agent,
-        version: &transcript.version,
-        model: writer.model,
-        window: transcript.window,
-        overhead: transcript.overhead,
-        host: transcript.host.as_deref(),
-        item_bytes: (transcript.item_bytes > 0).then_some(transcript.item_bytes),
-        project: transcript.project.as_ref().map(|project| format!("{:016x}", project.number)),
-        begins_in_middle: transcript.begins_in_middle,
-        measured_in: if measured { vocabulary } else { "" },
-    };
+    let head = Object::default()
+        .with("ctxsim", MARK)
+        .with("session", &transcript.id)
+        .some("parent", transcript.parent.as_deref())
+        .with("agent", &transcript.agent)
+        .filled("version", &transcript.version)
+        .filled("model", writer.model)
+        .some("window", transcript.window)
+        .some("overhead", transcript.overhead)
+        .some("item_bytes", Some(transcript.item_bytes).filter(|bytes| *bytes > 0))
+        .some("host", transcript.host.as_deref())
+        .some("project", transcript.project.as_ref().map(|project| format!("{:016x}", project.number)))
+        .flag("begins_in_middle", transcript.begins_in_middle)
+        .filled("measured_in", if measured { vocabulary } else { "" });
     line(&head, out)?;
     let mut compactions = transcript.compactions.iter().peekable();
     for (place, message) in transcript.messages.iter().enumerate() {
@@ -39,11 +38,12 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
     for compaction in compactions {
         line(&writer.compaction(compaction), out)?;
     }
-    transcript.side_calls.iter().try_for_each(|call| line(&SideCall { side_call: writer.call(call) }, out))?;
-    transcript.mirrored.iter().try_for_each(|call| line(&MirroredCall { mirrored_call: writer.call(call) }, out))
+    let calls = transcript.side_calls.iter().map(|call| ("side_call", call));
+    let mut calls = calls.chain(transcript.mirrored.iter().map(|call| ("mirrored_call", call)));
+    calls.try_for_each(|(key, call)| line(&Object::default().with(key, writer.call(call)), out))
 }
 
-fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+fn line(value: &Object, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     out.write_all(b"\n")
 }
@@ -62,181 +62,36 @@ struct Writer<'a> {
     messages: &'a [Message],
 }
 
-#[derive(Serialize)]
-struct Head<'a> {
-    ctxsim: &'a str,
-    session: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<&'a str>,
-    agent: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    version: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    model: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    overhead: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    item_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    project: Option<String>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    begins_in_middle: bool,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    measured_in: &'a str,
+/// An object that is written, key by key in their order. Nothing in it can fail to be written as JSON.
+#[derive(Default)]
+struct Object(Vec<(&'static str, Box<RawValue>)>);
+
+impl Object {
+    fn with(self, key: &'static str, value: impl Serialize) -> Object {
+        self.some(key, Some(value))
+    }
+
+    /// A key that is left out where there is no value.
+    fn some(mut self, key: &'static str, value: Option<impl Serialize>) -> Object {
+        self.0.extend(value.and_then(|value| Some((key, to_raw_value(&value).ok()?))));
+        self
+    }
+
+    /// A key that is left out where the text is empty.
+    fn filled(self, key: &'static str, text: &str) -> Object {
+        self.some(key, Some(text).filter(|text| !text.is_empty()))
+    }
+
+    /// A key that is left out where it does not hold.
+    fn flag(self, key: &'static str, holds: bool) -> Object {
+        self.some(key, holds.then_some(true))
+    }
 }
 
-#[derive(Serialize)]
-struct MessageLine<'a> {
-    role: Role,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<i64>,
-    parts: Vec<PartLine<'a>>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    model: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<UsageLine>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<u64>,
-    #[serde(skip_serializing_if = "is_false")]
-    unchained: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    aborted: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    synthetic: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rewind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    copy_of: Option<String>,
-}
-
-/// A part; the words of a text, or empty ones and what was measured of it.
-#[derive(Serialize)]
-struct PartLine<'a> {
-    #[serde(flatten)]
-    kind: KindLine<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<Measured>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
-enum KindLine<'a> {
-    Text(&'a str),
-    Call(CallPart<'a>),
-    Result(ResultPart<'a>),
-    Image(crate::transcript::Image),
-    Tools(&'a str),
-    Other(&'a str),
-    #[serde(untagged)]
-    Thinking {
-        thinking: &'a str,
-        sealed_bytes: u32,
-    },
-}
-
-#[derive(Serialize)]
-struct CallPart<'a> {
-    id: &'a str,
-    name: &'a str,
-    arguments: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<Measured>,
-}
-
-#[derive(Serialize)]
-struct ResultPart<'a> {
-    id: &'a str,
-    name: &'a str,
-    text: &'a str,
-    #[serde(skip_serializing_if = "is_false")]
-    error: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    truncated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<Measured>,
-}
-
-#[derive(Serialize)]
-struct UsageLine {
-    prompt: u64,
-    cache_read: u64,
-    cache_write: u64,
-    cache_write_1h: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_usd: Option<f64>,
-    trust: Trust,
-    #[serde(skip_serializing_if = "is_false")]
-    output_is_placeholder: bool,
-}
-
-#[derive(Serialize)]
-struct CallLine<'a> {
-    id: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    model: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<UsageLine>,
-    #[serde(skip_serializing_if = "is_false")]
-    unchained: bool,
-}
-
-#[derive(Serialize)]
-struct SideCall<'a> {
-    side_call: CallLine<'a>,
-}
-
-#[derive(Serialize)]
-struct MirroredCall<'a> {
-    mirrored_call: CallLine<'a>,
-}
-
-#[derive(Serialize)]
-struct Event<'a> {
-    compaction: CompactionLine<'a>,
-}
-
-#[derive(Serialize)]
-struct CompactionLine<'a> {
-    kind: CompactionKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    automatic: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens_before: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens_after: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    incompatible: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<Measured>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kept_from: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    taken: Vec<(String, usize)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call: Option<CallLine<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<i64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_false(value: &bool) -> bool {
-    !value
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
 }
 
 /// A message by its number, from 1: ids may be missing, or stand twice.
@@ -248,89 +103,89 @@ fn measured(text: &Text) -> Option<Measured> {
     text.content.is_none().then(|| Measured::of(text))
 }
 
-impl<'a> Writer<'a> {
-    fn message(&self, message: &'a Message) -> MessageLine<'a> {
+impl Writer<'_> {
+    fn message(&self, message: &Message) -> Object {
         let call = message.call.as_ref();
-        // An id of the call that is the message's own goes without saying.
-        let call_id = call.map(|call| &*call.id).filter(|id| *id != message.id);
         let stays = |from: usize| from.checked_sub(1).map_or_else(String::new, number);
-        MessageLine {
-            role: message.role,
-            id: &message.id,
-            time: message.time,
-            parts: message.parts.iter().map(part).collect(),
-            model: call.map_or("", |call| self.own_model(call)),
-            call_id,
-            usage: call.and_then(|call| call.usage.as_ref()).map(usage),
-            output: call.and_then(|call| call.output),
-            unchained: call.is_some_and(|call| call.unchained),
-            aborted: message.role == Role::Assistant && call.is_none() && message.copy_of.is_none(),
-            synthetic: message.synthetic,
-            rewind: message.rewind.map(|from| stays(from.min(self.messages.len()))),
-            copy_of: message.copy_of.map(number),
-        }
+        Object::default()
+            .with("role", message.role)
+            .filled("id", &message.id)
+            .some("time", message.time)
+            .with("parts", message.parts.iter().map(part).collect::<Vec<_>>())
+            .filled("model", call.map_or("", |call| self.own_model(call)))
+            // An id of the call that is the message's own goes without saying.
+            .some("call_id", call.map(|call| &call.id).filter(|id| **id != message.id))
+            .some("usage", call.and_then(|call| call.usage.as_ref()).map(usage))
+            .some("output", call.and_then(|call| call.output))
+            .flag("unchained", call.is_some_and(|call| call.unchained))
+            .flag("aborted", message.role == Role::Assistant && call.is_none() && message.copy_of.is_none())
+            .flag("synthetic", message.synthetic)
+            .some("rewind", message.rewind.map(|from| stays(from.min(self.messages.len()))))
+            .some("copy_of", message.copy_of.map(number))
     }
 
-    fn own_model(&self, call: &'a Call) -> &'a str {
+    fn own_model<'c>(&self, call: &'c Call) -> &'c str {
         if call.model == self.model { "" } else { &call.model }
     }
 
-    fn call(&self, call: &'a Call) -> CallLine<'a> {
-        CallLine { id: &call.id, model: self.own_model(call), usage: call.usage.as_ref().map(usage), unchained: call.unchained }
+    fn call(&self, call: &Call) -> Object {
+        let named = Object::default().with("id", &call.id).filled("model", self.own_model(call));
+        named.some("usage", call.usage.as_ref().map(usage)).flag("unchained", call.unchained)
     }
 
-    fn compaction(&self, compaction: &'a Compaction) -> Event<'a> {
+    fn compaction(&self, compaction: &Compaction) -> Object {
         let summary = compaction.summary.as_ref();
-        Event {
-            compaction: CompactionLine {
-                kind: compaction.kind,
-                automatic: compaction.automatic,
-                tokens_before: compaction.tokens_before,
-                tokens_after: compaction.tokens_after,
-                duration_ms: compaction.duration_ms,
-                incompatible: compaction.incompatible,
-                summary: summary.map(Text::as_str),
-                measured: summary.and_then(measured),
-                kept_from: compaction.kept_from.map(number),
-                taken: compaction.taken.iter().map(|(message, part)| (number(*message), part + 1)).collect(),
-                call: compaction.call.as_ref().map(|call| self.call(call)),
-                time: compaction.time,
-            },
-        }
+        let taken: Vec<(String, usize)> = compaction.taken.iter().map(|(message, part)| (number(*message), part + 1)).collect();
+        let written = Object::default()
+            .with("kind", compaction.kind)
+            .some("automatic", compaction.automatic)
+            .some("tokens_before", compaction.tokens_before)
+            .some("tokens_after", compaction.tokens_after)
+            .some("duration_ms", compaction.duration_ms)
+            .some("incompatible", compaction.incompatible)
+            .some("summary", summary.map(Text::as_str))
+            .some("measured", summary.and_then(measured))
+            .some("kept_from", compaction.kept_from.map(number))
+            .some("taken", Some(taken).filter(|taken| !taken.is_empty()))
+            .some("call", compaction.call.as_ref().map(|call| self.call(call)))
+            .some("time", compaction.time);
+        Object::default().with("compaction", written)
     }
 }
 
-fn part(part: &Part) -> PartLine<'_> {
-    let own = |kind| PartLine { kind, measured: None };
-    let of = |kind, text| PartLine { kind, measured: measured(text) };
+/// A part; the words of a text, or empty ones and what was measured of it.
+fn part(part: &Part) -> Object {
+    let of = |kind, text: &Text| Object::default().with(kind, text.as_str());
+    let whole = |kind, text: &Text| of(kind, text).some("measured", measured(text));
     match part {
-        Part::Text(text) => of(KindLine::Text(text.as_str()), text),
-        Part::Thinking { text, sealed_bytes } => of(KindLine::Thinking { thinking: text.as_str(), sealed_bytes: *sealed_bytes }, text),
+        Part::Text(text) => whole("text", text),
+        Part::Thinking { text, sealed_bytes } => of("thinking", text).with("sealed_bytes", sealed_bytes).some("measured", measured(text)),
         Part::ToolCall { id, name, arguments } => {
-            own(KindLine::Call(CallPart { id, name, arguments: arguments.as_str(), measured: measured(arguments) }))
+            let call = Object::default().with("id", id).with("name", name);
+            Object::default().with("call", call.with("arguments", arguments.as_str()).some("measured", measured(arguments)))
         }
         Part::ToolResult { call_id, name, text, error } => {
-            let (error, truncated) = (*error, text.truncated);
-            own(KindLine::Result(ResultPart { id: call_id, name, text: text.as_str(), error, truncated, measured: measured(text) }))
+            let result = Object::default().with("id", call_id).with("name", name).with("text", text.as_str());
+            let marked = result.flag("error", *error).flag("truncated", text.truncated);
+            Object::default().with("result", marked.some("measured", measured(text)))
         }
-        Part::Image(image) => own(KindLine::Image(*image)),
-        Part::Tools(text) => of(KindLine::Tools(text.as_str()), text),
-        Part::Other(text) => of(KindLine::Other(text.as_str()), text),
+        Part::Image(image) => Object::default().with("image", image),
+        Part::Tools(text) => whole("tools", text),
+        Part::Other(text) => whole("other", text),
     }
 }
 
-fn usage(usage: &Usage) -> UsageLine {
+fn usage(usage: &Usage) -> Object {
     // The number that is read back as the same amount: whole nano-dollars are far below what a float tells apart.
     let dollars = |nano: i64| nano as f64 / 1e9;
-    UsageLine {
-        prompt: usage.prompt,
-        cache_read: usage.cache_read,
-        cache_write: usage.cache_write,
-        cache_write_1h: usage.cache_write_1h,
-        output: usage.reported_output(),
-        reasoning: usage.reasoning,
-        cost_usd: usage.cost_nano_usd.map(dollars),
-        trust: usage.trust,
-        output_is_placeholder: !usage.output_is_final && usage.output > 0,
-    }
+    Object::default()
+        .with("prompt", usage.prompt)
+        .with("cache_read", usage.cache_read)
+        .with("cache_write", usage.cache_write)
+        .with("cache_write_1h", usage.cache_write_1h)
+        .some("output", usage.reported_output())
+        .some("reasoning", usage.reasoning)
+        .some("cost_usd", usage.cost_nano_usd.map(dollars))
+        .with("trust", usage.trust)
+        .flag("output_is_placeholder", !usage.output_is_final && usage.output > 0)
 }
