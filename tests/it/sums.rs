@@ -81,7 +81,7 @@ const MADE: [(&str, &[&str]); 20] = [
     ("adk", &[]),
     ("aider", &["chat.md", "requests.txt"]),
     ("amp", &[]),
-    ("cline", &["task1/api_conversation_history.json", "task2/ui_messages.json"]),
+    ("cline", &["task1/api_conversation_history.json", "task2/ui_messages.json", "task3/api_conversation_history.json"]),
     ("cline-cli", &["s1.messages.json"]),
     ("copilot-cli", &["events.jsonl", "single.jsonl"]),
     ("deepseek-harness", &["session.jsonl"]),

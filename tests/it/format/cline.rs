@@ -1,5 +1,6 @@
 use crate::support::{claim, fixture, in_short, prompts, read_all, read_text};
 use ctxsim::format::Claim;
+use ctxsim::transcript::{Transcript, Usage};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -129,4 +130,88 @@ fn a_sum_of_nothing_that_was_deleted_is_no_loss() {
     assert_eq!(lost(r#"{"tokensIn":0,"tokensOut":0,"cacheReads":7}"#), 1);
     assert_eq!(lost(r#"{"tokensIn":40,"tokensOut":2}"#), 1);
     assert_eq!(lost("no sum"), 1);
+}
+
+/// A conversation, and where given the screen's list beside it.
+fn task(history: &Value, screen: Option<&Value>) -> (Vec<Transcript>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("api_conversation_history.json");
+    fs::write(&path, history.to_string()).unwrap();
+    screen.into_iter().for_each(|screen| fs::write(folder.path().join("ui_messages.json"), screen.to_string()).unwrap());
+    let (transcripts, losses) = read_all(&path);
+    (transcripts, losses.into_iter().map(|loss| loss.reason).collect())
+}
+
+fn said(ts: u64, role: &str, text: &str) -> Value {
+    json!({"role": role, "ts": ts, "content": [{"type": "text", "text": text}]})
+}
+
+/// A reply with the usage that the agent notes with it.
+fn reply(ts: u64, text: &str, provider: &str, [prompt, completion, cached]: [u64; 3]) -> Value {
+    let mut reply = said(ts, "assistant", text);
+    reply["modelInfo"] = json!({"modelId": "m", "providerId": provider, "mode": "act"});
+    reply["metrics"] = json!({"tokens": {"prompt": prompt, "completion": completion, "cached": cached}, "cost": 0.5});
+    reply
+}
+
+fn asked(ts: u64, numbers: Value) -> Value {
+    json!({"ts": ts, "type": "say", "say": "api_req_started", "text": numbers.to_string()})
+}
+
+#[test]
+fn a_conversation_has_the_usage_that_stands_with_its_replies() {
+    let (transcripts, lost) = fixture("cline/task3/api_conversation_history.json");
+    assert!(lost.is_empty(), "{lost:?}");
+    // Most providers' cached tokens lie beside the prompt, OpenAI's in it where they fit.
+    assert_eq!(prompts(&transcripts[0]), [(1010, 20), (1130, 5), (1500, 7), (1609, 8)]);
+    let calls: Vec<_> = transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()).collect();
+    assert!(calls.iter().all(|call| call.model == "m"));
+    let usages: Vec<_> = calls.iter().filter_map(|call| call.usage).collect();
+    // What was read and what was written is one sum, and says nothing of either.
+    assert!(usages.iter().all(|usage| (usage.cache_read, usage.cache_write, usage.cost_nano_usd) == (0, 0, Some(500_000_000))));
+    assert_eq!(usages.iter().map(|usage| usage.output_is_final).collect::<Vec<_>>(), [true, false, true, true]);
+    assert_eq!(calls.iter().map(|call| call.unchained).collect::<Vec<_>>(), [false, true, false, false]);
+}
+
+#[test]
+fn the_list_of_the_screen_goes_before_what_stands_with_a_reply() {
+    let history = json!([
+        said(1, "user", "One"),
+        reply(3, "First", "anthropic", [10, 20, 1000]),
+        said(4, "user", "Two"),
+        reply(6, "Second", "anthropic", [40, 5, 1010]),
+    ]);
+    let screen = json!([
+        asked(2, json!({"request": "r", "tokensIn": 10, "tokensOut": 20, "cacheWrites": 400, "cacheReads": 600})),
+        asked(5, json!({"request": "r"})),
+    ]);
+    let (transcripts, lost) = task(&history, Some(&screen));
+    assert!(lost.is_empty(), "{lost:?}");
+    let usages: Vec<_> = transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()?.usage).collect();
+    let parts = |usage: &Usage| (usage.prompt, usage.cache_read, usage.cache_write);
+    assert_eq!(usages.iter().map(parts).collect::<Vec<_>>(), [(1010, 600, 400), (1050, 0, 0)]);
+}
+
+#[test]
+fn a_reply_of_a_provider_that_reports_nothing_is_a_call() {
+    let nothing = json!({"request": "r", "tokensIn": 0, "tokensOut": 0, "cacheWrites": 0, "cacheReads": 0, "cost": 0});
+    let cancelled = json!({"request": "r", "tokensIn": 0, "tokensOut": 0, "cancelReason": "user_cancelled"});
+    let shown = |ts: u64, text: &str| json!({"ts": ts, "type": "say", "say": "text", "text": text});
+    let screen =
+        json!([asked(2, nothing.clone()), shown(3, "First"), asked(5, cancelled), shown(6, "Sec"), asked(8, nothing), shown(9, "Third"),]);
+    let history = json!([
+        said(1, "user", "One"),
+        said(3, "assistant", "First"),
+        said(4, "user", "Two"),
+        said(6, "assistant", "Sec"),
+        said(7, "user", "Three"),
+        said(9, "assistant", "Third"),
+    ]);
+    let (transcripts, lost) = task(&history, Some(&screen));
+    assert!(lost.is_empty(), "{lost:?}");
+    assert_eq!(prompts(&transcripts[0]), [(0, 0), (0, 0)]);
+    let (transcripts, _) = read_text("ui_messages.json", &screen.to_string());
+    assert_eq!(prompts(&transcripts[0]), [(0, 0), (0, 0)]);
+    let (transcripts, lost) = task(&history, None);
+    assert_eq!((prompts(&transcripts[0]).len(), lost.len()), (3, 1), "{lost:?}");
 }

@@ -1,8 +1,9 @@
 //! Cline and its relatives Roo and Kilo: a folder for each task, with the conversation in `api_conversation_history.json` and what the
 //! screen showed in `ui_messages.json` (once `claude_messages.json`).
 //!
-//! The conversation holds no usage; the screen's list has it, in a JSON string of each `api_req_started`. Both are read together, by
-//! way of the conversation's file. The screen's list alone is a session too: each request repeats there what the user's side said.
+//! The screen's list has the usage, in a JSON string of each `api_req_started`; newer conversations have it with each reply too, without
+//! telling reads of the cache from writes. Both are read together, by way of the conversation's file. The screen's list alone is a
+//! session too: each request repeats there what the user's side said.
 
 mod record;
 mod request;
@@ -72,6 +73,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         task::from_screen(id, &entries, scale, source)
     } else {
         let path = SCREENS.iter().map(|name| beside(&source.path, name)).find(|path| path.exists());
+        let is_alone = path.is_none();
         let entries = match path.map(|path| source.beside(&path)) {
             Some(Ok(mut screen)) => {
                 let entries = screen::entries(&mut screen);
@@ -82,12 +84,13 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                 source.lose(0, "list of the screen that cannot be read");
                 Vec::new()
             }
-            None => {
-                source.lose(0, "no list of the screen beside the conversation, and so no usage");
-                Vec::new()
-            }
+            None => Vec::new(),
         };
-        task::from_conversation(id, &entries, scale, source)
+        let transcript = task::from_conversation(id, &entries, scale, source);
+        if is_alone && !transcript.messages.iter().any(|message| message.call.as_ref().is_some_and(|call| call.usage.is_some())) {
+            source.lose(0, "no list of the screen beside the conversation, and so no usage");
+        }
+        transcript
     };
     end_said(transcript, 0, source, hand_over);
     Ok(())

@@ -25,7 +25,10 @@ wire! {
         pub context_truncation: Option<Condense<'a>> = "contextTruncation",
     }
 
-    pub struct ModelInfo<'a> { pub model_id: Words<'a> = "modelId" }
+    pub struct ModelInfo<'a> {
+        pub model_id: Words<'a> = "modelId",
+        provider_id: Words<'a> = "providerId",
+    }
 
     /// A compaction as the screen describes it.
     pub struct Condense<'a> {
@@ -53,19 +56,45 @@ wire! {
         pub content: Blocks<'a, anthropic::Piece<'a>>,
         pub ts: Option<f64>,
         pub model_info: Option<ModelInfo<'a>> = "modelInfo",
+        metrics: Option<Metrics>,
         pub is_summary: Option<bool> = "isSummary",
         pub is_truncation_marker: Option<bool> = "isTruncationMarker",
+    }
+
+    /// What the request of a reply used; the agent notes it since 3.40.
+    struct Metrics {
+        tokens: Option<Tokens>,
+        cost: Dollars,
+    }
+
+    /// `prompt` is the `tokensIn` of the screen's list; `cached` is what was read from the cache and what was written to it, as one sum.
+    struct Tokens {
+        prompt: Count,
+        completion: Count,
+        cached: Count,
+    }
+}
+
+/// Where the agent counts what was cached: its clients of most providers take it out of the input, and these hand on a whole prompt
+/// (`core/api/providers` of 3.x), but where their model is one of Anthropic's.
+fn cached(asked: Option<&ModelInfo<'_>>) -> Cached {
+    match asked.map_or("", |info| &*info.provider_id) {
+        "openai" | "openai-codex" | "litellm" | "lmstudio" | "hicap" | "oca" | "fireworks" | "doubao" | "aihubmix" | "qwen" => {
+            Cached::Either
+        }
+        _ => Cached::Beside,
     }
 }
 
 impl Started<'_> {
-    /// The usage; `None` where the request was not answered.
+    /// The usage; `None` where none is noted.
     ///
-    /// The agent itself leaves the cached part out of `tokensIn`. Its relatives count it in for providers of OpenAI's kind; for those of
-    /// Anthropic's, older versions leave it out and newer ones count it in. What was left out is small beside the cached part.
-    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
+    /// The agent itself counts as its client of the provider does. Its relatives count the cached part in for providers of OpenAI's
+    /// kind; for those of Anthropic's, older versions leave it out and newer ones count it in. What was left out is small beside the
+    /// cached part.
+    pub fn usage(&self, asked: Option<&ModelInfo<'_>>) -> Result<Option<Usage>, Absurd> {
         let cached = match &*self.api_protocol {
-            "" => Cached::Beside,
+            "" => cached(asked),
             "anthropic" => Cached::Either,
             _ => Cached::Within,
         };
@@ -80,5 +109,21 @@ impl Started<'_> {
         };
         // A reply that was cancelled is counted as far as it had come.
         Ok(reported.usage()?.map(|usage| Usage { output_is_final: self.cancel_reason.is_empty(), ..usage }))
+    }
+}
+
+impl Spoken<'_> {
+    /// The usage that stands with the reply itself. How much of the prompt was read from the cache, and how much written, is unknown.
+    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let Some(Metrics { tokens: Some(tokens), cost }) = &self.metrics else { return Ok(None) };
+        let reported = Reported {
+            input: tokens.prompt,
+            cache_read: tokens.cached,
+            cached: cached(self.model_info.as_ref()),
+            output: tokens.completion,
+            cost_nano_usd: cost.above_zero(),
+            ..Reported::default()
+        };
+        Ok(reported.usage()?.map(|usage| Usage { cache_read: 0, ..usage }))
     }
 }

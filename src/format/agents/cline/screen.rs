@@ -18,7 +18,7 @@ pub struct Shown {
 /// What an entry is.
 pub enum Kind {
     /// A request, with the text of the user's side.
-    Request { text: String, model: String, usage: Option<Usage> },
+    Request { text: String, model: String, usage: Option<Usage>, cancelled: bool },
     /// Something that the model said.
     Said { reasoning: bool, text: String },
     /// A tool that the model wants to run: its name, and what it was asked.
@@ -55,9 +55,9 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
                 lose("record of an unexpected shape");
                 return None;
             };
-            let usage = sound(started.usage(), lose);
+            let usage = sound(started.usage(entry.model_info.as_ref()), lose);
             let model = entry.model_info.as_ref().map_or_else(String::new, |info| info.model_id.to_string());
-            Some(Kind::Request { text: started.request.to_string(), model, usage })
+            Some(Kind::Request { text: started.request.to_string(), model, usage, cancelled: !started.cancel_reason.is_empty() })
         }
         "condense_context" | "sliding_window_truncation" => {
             let condense = entry.context_condense.as_ref().or(entry.context_truncation.as_ref())?;
@@ -69,7 +69,7 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
         // Where a task went back to a checkpoint, what followed is gone but for the sum of its usage. Helpers leave no more either.
         "deleted_api_reqs" => {
             // Where no request was deleted, the sum is zero.
-            let sum = serde_json::from_str::<Started>(&entry.text).map(|sum| sum.usage());
+            let sum = serde_json::from_str::<Started>(&entry.text).map(|sum| sum.usage(None));
             if !matches!(sum, Ok(Ok(None))) {
                 lose("usage of requests that were deleted, as a sum alone");
             }

@@ -3,7 +3,7 @@
 use super::record::Spoken;
 use super::screen::{Kind, Shown, asked};
 use super::{READER, request};
-use crate::format::ground::{Source, Take, each_piece};
+use crate::format::ground::{Source, Take, each_piece, sound};
 use crate::format::recorder::{Chain, Tools, thinking};
 use crate::format::wire::anthropic::Weigher;
 use crate::format::wire::blocks::Block;
@@ -15,18 +15,15 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
     let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
     let mut calls = Chain::default();
     // The reply to a request that was tried again belongs to the last try.
-    let mut open: Option<Call> = None;
+    let mut open: Option<Asked> = None;
     for entry in entries {
         match &entry.kind {
-            Kind::Request { text, model, usage } => {
-                if let Some(call) = open.take().filter(|call| call.usage.is_some()) {
-                    transcript.side_calls.push(call);
-                }
+            Kind::Request { text, .. } => {
+                transcript.side_calls.extend(open.take().and_then(Asked::paid));
                 if !text.is_empty() {
                     transcript.messages.push(Message { time: entry.time, ..asked(text, scale) });
                 }
-                let id = known_as(entries, entry, *usage);
-                open = Some(Call { id, model: model.clone(), usage: *usage, unchained: false, ..Call::default() });
+                open = Asked::of(entries, entry);
             }
             Kind::Said { reasoning, text } => {
                 let part = if *reasoning { thinking(scale, text, 0) } else { Part::Text(scale.weigh(text)) };
@@ -50,7 +47,7 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
             }
         }
     }
-    transcript.side_calls.extend(open.filter(|call| call.usage.is_some()));
+    transcript.side_calls.extend(open.and_then(Asked::paid));
     if !transcript.messages.is_empty() {
         source.lose(0, "no conversation beside the list of the screen: messages as the screen showed them");
     }
@@ -58,12 +55,35 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
 }
 
 /// Adds to the reply that is being given, or begins it.
-fn reply(transcript: &mut Transcript, part: Part, open: &mut Option<Call>, calls: &mut Chain, time: Option<i64>) {
-    if let Some(call) = open.take() {
-        let call = made(calls, call);
+fn reply(transcript: &mut Transcript, part: Part, open: &mut Option<Asked>, calls: &mut Chain, time: Option<i64>) {
+    if let Some(asked) = open.take() {
+        let call = made(calls, asked.call, !asked.cancelled);
         transcript.messages.push(Message { time, call: call.map(Box::new), ..Message::new(Role::Assistant, vec![part]) });
     } else if let Some(last) = transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
         last.parts.push(part);
+    }
+}
+
+/// A request of the screen's list.
+#[derive(Default)]
+struct Asked {
+    call: Call,
+    time: Option<i64>,
+    cancelled: bool,
+}
+
+impl Asked {
+    /// The request of this entry, where it is one.
+    fn of(entries: &[Shown], entry: &Shown) -> Option<Asked> {
+        let Kind::Request { model, usage, cancelled, .. } = &entry.kind else { return None };
+        let id = known_as(entries, entry, *usage);
+        let call = Call { id, model: model.clone(), usage: *usage, ..Call::default() };
+        Some(Asked { call, time: entry.time, cancelled: *cancelled })
+    }
+
+    /// The call, where it has usage: it was made, and paid for.
+    fn paid(self) -> Option<Call> {
+        Some(self.call).filter(|call| call.usage.is_some())
     }
 }
 
@@ -75,9 +95,9 @@ fn known_as(entries: &[Shown], request: &Shown, usage: Option<Usage>) -> String 
     began.zip(request.time).map_or_else(String::new, |(began, asked)| format!("{began}@{asked}-{prompt}"))
 }
 
-/// The call, where it was answered: with usage.
-fn made(chain: &mut Chain, call: Call) -> Option<Call> {
-    if call.usage.is_none() {
+/// The call, where it was answered: providers that report no usage leave zeros.
+fn made(chain: &mut Chain, call: Call, answered: bool) -> Option<Call> {
+    if call.usage.is_none() && !answered {
         chain.broken = true;
         return None;
     }
@@ -94,7 +114,15 @@ struct Listed {
     at: usize,
     time: Option<i64>,
     is_reply: bool,
+    /// The model and the usage that stand with the reply itself.
+    model: String,
+    usage: Option<Usage>,
+    /// The agent ends the reply by saying that its request was broken off.
+    broken_off: bool,
 }
+
+/// How the agent ends a reply that did not come to its end. One that it cuts behind a call of a tool was answered.
+const BROKEN_OFF: [&str; 2] = ["[Response interrupted by API Error]", "[Response interrupted by user]"];
 
 /// A task from its conversation, with what the screen's list says of its requests.
 pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, source: &mut Source) -> Transcript {
@@ -102,13 +130,14 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
     let mut tools = Tools::default();
     let mut weigher = Weigher::new(scale, &mut tools);
     let mut listed: Vec<Listed> = Vec::new();
-    let mut models: Vec<String> = Vec::new();
     each_piece(source, &[("", Take::Elements)], |source, piece| {
         let at = transcript.messages.len();
-        let (mut time, mut model) = (None, String::new());
+        let (mut time, mut model, mut usage, mut broken_off) = (None, String::new(), None, false);
         piece.take(source, |spoken: Spoken, lose| {
             time = spoken.ts.filter(|time| time.is_finite()).map(|time| time as i64);
             model = spoken.model_info.as_ref().map_or_else(String::new, |info| info.model_id.to_string());
+            broken_off = words(&spoken).last().is_some_and(|text| BROKEN_OFF.iter().any(|mark| text.ends_with(mark)));
+            usage = sound(spoken.usage(), lose).map(|usage| Usage { output_is_final: usage.output_is_final && !broken_off, ..usage });
             if spoken.is_summary == Some(true) || spoken.is_truncation_marker == Some(true) {
                 let text = words(&spoken);
                 let summary = (spoken.is_summary == Some(true)).then(|| scale.weigh_summary(&text.join("\n"))).flatten();
@@ -120,10 +149,9 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
         });
         // Sealed reasoning may be an entry of its own, before the reply that it belongs to.
         let is_reply = transcript.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
-        listed.push(Listed { at, time, is_reply });
-        models.push(model);
+        listed.push(Listed { at, time, is_reply, model, usage, broken_off });
     });
-    assign(&mut transcript, entries, &listed, &models);
+    assign(&mut transcript, entries, listed);
     transcript
 }
 
@@ -153,8 +181,8 @@ fn messages(spoken: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: &mut dyn FnMut
 }
 
 /// Gives each reply the request that it answers, and each compaction of the screen's list its place.
-fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], models: &[String]) {
-    let mut requests: Vec<Option<(Call, Option<i64>)>> = listed.iter().map(|_| None).collect();
+fn assign(transcript: &mut Transcript, entries: &[Shown], listed: Vec<Listed>) {
+    let mut requests: Vec<Option<Asked>> = listed.iter().map(|_| None).collect();
     let mut next = 0;
     // The conversation's own compactions, in order: what the screen alone tells comes behind them.
     let mut condensed = 0..transcript.compactions.len();
@@ -169,19 +197,17 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], mod
         };
         let target = listed.iter().enumerate().skip(from).find(|(_, one)| one.is_reply).map(|(index, _)| index);
         match &entry.kind {
-            Kind::Request { model, usage, .. } => {
-                let Some(usage) = usage else { continue };
-                let id = known_as(entries, entry, Some(*usage));
-                let call = Call { id, model: model.clone(), usage: Some(*usage), unchained: false, ..Call::default() };
-                match target.and_then(|target| requests.get_mut(target)) {
-                    Some(slot) => {
-                        // A request that was tried again was made, and paid for.
-                        let earlier = slot.replace((call, entry.time));
-                        transcript.side_calls.extend(earlier.map(|(call, _)| call));
-                        next = target.map_or(next, |target| target + 1);
+            Kind::Request { usage, cancelled, .. } => {
+                let asked = Asked::of(entries, entry);
+                let (beside, answers) = match target.and_then(|target| requests.get_mut(target)) {
+                    // A request that was tried again was made, and paid for.
+                    Some(slot) if usage.is_some() || slot.as_ref().is_none_or(|earlier| earlier.call.usage.is_none()) => {
+                        (std::mem::replace(slot, asked), usage.is_some() || !cancelled)
                     }
-                    None => transcript.side_calls.push(call),
-                }
+                    _ => (asked, false),
+                };
+                transcript.side_calls.extend(beside.and_then(Asked::paid));
+                next = target.filter(|_| answers).map_or(next, |target| target + 1);
             }
             Kind::Deleted { last } => {
                 let before = target.and_then(|target| listed.get(target)).map_or(transcript.messages.len(), |one| one.at);
@@ -199,18 +225,17 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], mod
     transcript.compactions.arrange_by_key(|compaction| compaction.before);
     let mut calls = Chain::default();
     let mut compacted = transcript.compactions.iter().map(|compaction| compaction.before).peekable();
-    for (index, (one, request)) in listed.iter().zip(requests).enumerate() {
+    for (one, request) in listed.into_iter().zip(requests) {
         if !one.is_reply {
             continue;
         }
         while compacted.next_if(|before| *before <= one.at).is_some() {
             calls.broken = true;
         }
-        let named = models.get(index).cloned().unwrap_or_default();
-        let (call, time) = request.unwrap_or_default();
-        let model = if call.model.is_empty() { named } else { call.model.clone() };
-        let usage: Option<Usage> = call.usage;
-        let call = made(&mut calls, Call { model, usage, ..call });
+        let Asked { call, time, cancelled } = request.unwrap_or_default();
+        let model = if call.model.is_empty() { one.model } else { call.model };
+        let usage = call.usage.or(one.usage);
+        let call = made(&mut calls, Call { model, usage, ..call }, !cancelled && !one.broken_off);
         if let Some(message) = transcript.messages.get_mut(one.at).filter(|message| message.role == Role::Assistant) {
             message.call = call.map(Box::new);
             message.time = message.time.or(time);
