@@ -66,6 +66,13 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         }
     });
     let Session(mut made) = session;
+    // A reply that was broken off has no usage, where the provider reports any.
+    let calls = || made.transcript.messages.iter().filter_map(|message| message.call.as_ref());
+    let reports = calls().any(|call| call.usage.is_some());
+    for message in made.transcript.messages.iter_mut().filter(|_| reports) {
+        message.call = message.call.take().filter(|call| call.usage.is_some());
+    }
+    made.link_calls();
     if made.next() > 0 {
         made.transcript.parent = parent(source);
     }
@@ -102,7 +109,7 @@ impl Session<'_> {
             lose("message without content");
         }
         if let Some(reply) = messages.iter_mut().find(|message| message.role == Role::Assistant) {
-            reply.call = self.call(entry, lose).map(Box::new);
+            reply.call = Some(Box::new(self.call(entry, lose)));
         }
         let time = entry.ts.filter(|time| *time > 0);
         let id = entry.id.id();
@@ -120,13 +127,13 @@ impl Session<'_> {
         Some(self.0.result(&piece.tool_use_id, &compact(content), error))
     }
 
-    /// An answer that was broken off has no usage, and is no call.
-    fn call(&mut self, entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Call> {
-        let usage = sound(usage(entry.metrics.as_ref()?), lose)?;
+    /// The request of a reply; those of providers that report nothing have no metrics.
+    fn call(&mut self, entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Call {
+        let usage = sound(entry.metrics.as_ref().map_or(Ok(None), usage), lose);
         let info = entry.model_info.as_ref();
         let model = info.map_or("", |info| &info.id);
         let host = &mut self.0.transcript.host;
         *host = host.take().or_else(|| info.and_then(|info| info.provider.some_id()).map(str::to_owned));
-        Some(self.0.call(entry.id.id(), model, Some(usage)))
+        Call { id: entry.id.id().to_owned(), model: model.to_string(), usage, ..Call::default() }
     }
 }

@@ -188,7 +188,8 @@ impl Session<'_> {
             id => id.to_owned(),
         };
         let usage = self.usage(data, lose);
-        let call = usage.is_some().then(|| {
+        // A reply without words and without usage is what a request that failed leaves behind.
+        let call = (usage.is_some() || !parts.is_empty()).then(|| {
             let unchained = self.made.chain.link(&model);
             Call { id, model, usage, unchained, ..Call::default() }
         });

@@ -70,7 +70,7 @@ type Entry<'a> = Record<'a>;
 
 impl Tokens {
     fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        // Errors and cancelled requests are recorded with zeros.
+        // Errors and cancelled requests are recorded with zeros, and so is what a provider reported nothing of.
         let (input, tool) = (self.input.or_zero()?, self.tool.or_zero()?);
         let reported = Reported {
             input: Count::Sound(input + tool),
@@ -301,10 +301,11 @@ impl<'s> Session<'s> {
             message.parts.push(self.made.thinking(&thoughts.join("\n\n"), 0));
         }
         // What a tool answered stands in messages of its own.
-        let mut results = Vec::new();
+        let (mut results, thoughts) = (Vec::new(), message.parts.len());
         for block in &entry.content.0 {
             piece(block, self.made.scale, &mut message.parts, &mut results, lose);
         }
+        let mut answered = message.parts.len() > thoughts;
         let mut results: Vec<Message> = results.into_iter().map(|part| Message { time, ..Message::new(Role::Tool, vec![part]) }).collect();
         for call in entry.tool_calls.iter().flatten() {
             let arguments = self.made.scale.weigh(&call.args.map_or_else(Default::default, |args| compact(args.get())));
@@ -315,10 +316,12 @@ impl<'s> Session<'s> {
                 piece(block, self.made.scale, &mut pictures, &mut answers, lose);
             }
             results.extend(self.result(call, pictures, answers, time));
+            answered |= &*call.status != "cancelled";
         }
         if role == Role::Assistant {
             let usage = entry.tokens.as_ref().map_or(Ok(None), Tokens::usage);
-            let called = !matches!(usage, Ok(None));
+            // A reply without words, tools or usage is what a request that failed leaves behind.
+            let called = answered || !matches!(usage, Ok(None));
             if usage.is_err() {
                 lose(ABSURD);
             }

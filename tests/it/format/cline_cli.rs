@@ -1,4 +1,4 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
 use std::path::Path;
@@ -47,4 +47,19 @@ fn what_is_damaged_is_named() {
     );
     // More was read from the cache than in all: it lies beside.
     assert_eq!(prompts(&transcripts[0]), [(100, 3)]);
+}
+
+#[test]
+fn replies_of_a_provider_that_reports_nothing_are_calls() {
+    let reply =
+        |text: &str| format!(r#"{{"role":"assistant","ts":2,"content":[{{"type":"text","text":"{text}"}}],"modelInfo":{{"id":"local"}}}}"#);
+    let asked = r#"{"role":"user","ts":1,"content":[{"type":"text","text":"Go on"}]}"#;
+    let log = format!(
+        r#"{{"sessionId":"s","agent":"lead","updated_at":"2026-06-05T23:22:06Z","messages":[{asked},{},{asked},{}]}}"#,
+        reply("First"),
+        reply("Second")
+    );
+    let (transcripts, lost) = read_text("s.messages.json", &log);
+    assert_eq!((prompts(&transcripts[0]), lost), (vec![(0, 0), (0, 0)], vec![]));
+    assert!(transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()).all(|call| call.model == "local"));
 }

@@ -19,9 +19,10 @@ fn events_of_both_generations_become_a_session() {
             "a: Broken"
         ]
     );
-    assert_eq!(prompts(session), [(1133, 50), (1300, 5)]);
+    // A call whose numbers cannot be true stays without usage.
+    assert_eq!(prompts(session), [(1133, 50), (1300, 5), (0, 0)]);
     let unchained: Vec<bool> = session.messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
-    assert_eq!(unchained, [false, true], "the system prompt changed");
+    assert_eq!(unchained, [false, true, true], "the system prompt changed, and a compaction came");
     let compaction = &session.compactions[0];
     assert_eq!((compaction.before, compaction.kept_from), (6, Some(4)));
     assert_eq!(compaction.call.as_ref().unwrap().usage.unwrap().prompt, 1200);

@@ -78,3 +78,27 @@ fn a_count_of_no_cached_tokens_is_a_count() {
     .unwrap();
     assert!(corpus(&Catalog::builtin().unwrap(), &[&log]).traces.each().all(|trace| trace.tells_of_cache()));
 }
+
+/// A request that was answered is a call, whether its usage was reported or not.
+#[test]
+fn a_reply_with_a_tool_that_ran_is_a_call_without_usage() {
+    let none = r#"{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}"#;
+    let reply = |id: &str, content: &str, status: &str| {
+        let calls = format!(r#"[{{"id":"t{id}","name":"shell","args":{{}},"status":"{status}"}}]"#);
+        let calls = if status.is_empty() { "[]".to_owned() } else { calls };
+        format!(r#"{{"id":"{id}","type":"gemini","content":"{content}","tokens":{none},"toolCalls":{calls},"model":"gemini-3-pro"}}"#)
+    };
+    let asked = r#"{"id":"u","type":"user","content":"Hi"}"#;
+    let called = |reply: String| {
+        let head = r#""sessionId":"g","projectHash":"0","startTime":"2026-06-12T10:55:16Z""#;
+        let (transcripts, lost) = read_text("session-1.json", &format!(r#"{{{head},"messages":[{asked},{reply}]}}"#));
+        assert_eq!(lost, []);
+        prompts(&transcripts[0]) == [(0, 0)]
+    };
+    assert!(called(reply("a", "", "success")));
+    assert!(called(reply("a", "", "error")));
+    assert!(called(reply("a", "Ho", "")));
+    assert!(called(reply("a", "Ho", "cancelled")));
+    assert!(!called(reply("a", "", "cancelled")));
+    assert!(!called(reply("a", "", "")));
+}

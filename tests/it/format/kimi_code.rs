@@ -80,7 +80,8 @@ fn what_is_damaged_is_named() {
     );
     let session = &transcripts[0];
     assert_eq!(in_short(session), ["u: One", "a: Cut off", "a: Here", "u: Anew | 2x3"]);
-    assert_eq!((prompts(session), session.messages[3].rewind), (vec![], Some(0)));
+    // A call whose numbers cannot be true stays without usage.
+    assert_eq!((prompts(session), session.messages[3].rewind), (vec![(0, 0)], Some(0)));
 }
 
 /// A request allows a reply as long as what the last call left of the window, or as the model's longest.
@@ -103,4 +104,31 @@ fn the_longest_reply_tells_the_window() {
         let session = &transcripts[0];
         assert_eq!((session.window, session.compactions[0].tokens_before), (window, before));
     }
+}
+
+#[test]
+fn a_step_of_a_provider_that_reports_nothing_is_a_call() {
+    let event = |event: &str| format!(r#"{{"type":"context.append_loop_event","event":{event},"time":1783573417000}}"#);
+    let zeros = r#""usage":{"inputOther":0,"output":0,"inputCacheRead":0,"inputCacheCreation":0}"#;
+    let text = |text: &str| event(&format!(r#"{{"type":"content.part","part":{{"type":"text","text":"{text}"}}}}"#));
+    let begin = event(r#"{"type":"step.begin"}"#);
+    let log = [
+        r#"{"type":"turn.prompt","input":[{"type":"text","text":"Go"}],"time":1783573416000}"#.to_owned(),
+        r#"{"type":"llm.request","model":"local","time":1783573416000}"#.to_owned(),
+        begin.clone(),
+        text("First"),
+        format!(r#"{{"type":"usage.record","model":"local",{zeros},"time":1783573417000}}"#),
+        event(&format!(r#"{{"type":"step.end",{zeros}}}"#)),
+        begin.clone(),
+        text("Half"),
+        begin,
+        text("Third"),
+        event(r#"{"type":"step.end"}"#),
+    ];
+    let (transcripts, lost) = read_text("wire.jsonl", &log.join("\n"));
+    assert_eq!(lost, []);
+    assert_eq!(in_short(&transcripts[0]), ["u: Go", "a: First", "a: Half", "a: Third"]);
+    let calls: Vec<_> = transcripts[0].messages.iter().map(|message| message.call.as_ref().map(|call| call.unchained)).collect();
+    assert_eq!(calls, [None, Some(false), None, Some(true)]);
+    assert!(transcripts[0].side_calls.is_empty());
 }

@@ -211,7 +211,10 @@ impl<'s> Context<'s> {
                 let usage = usage(event.usage.as_ref(), lose);
                 let at = self.step.take();
                 self.begun = false;
-                self.settle(at, usage, event.message_id.id(), time);
+                match usage {
+                    Some(_) => self.settle(at, usage, event.message_id.id(), time),
+                    None => self.answered(at, event.message_id.id()),
+                }
                 self.ended = at.filter(|_| usage.is_some());
             }
             _ => lose("unknown record type"),
@@ -238,9 +241,19 @@ impl<'s> Context<'s> {
         self.ended = None;
     }
 
+    /// The step came to its end, and its provider reports nothing.
+    fn answered(&mut self, at: Option<usize>, id: &str) {
+        let reply = at.and_then(|at| self.made.transcript.messages.get_mut(at));
+        if let Some(message) = reply.filter(|message| message.call.is_none()) {
+            let unchained = self.made.chain.link(&self.model);
+            message.call = Some(Box::new(Call { id: id.to_owned(), model: self.model.clone(), unchained, ..Call::default() }));
+        }
+    }
+
     fn settle(&mut self, at: Option<usize>, usage: Option<Usage>, id: &str, time: Option<i64>) {
         let Some(usage) = usage else {
-            self.made.chain.broken |= at.is_some();
+            // A step that was begun has its end still to come.
+            self.made.chain.broken |= at.is_some() && !self.begun;
             return;
         };
         self.size = Some(usage.prompt + usage.output);
