@@ -1,4 +1,4 @@
-use crate::support::{claim, read_all, read_text};
+use crate::support::{claim, ctxsim, read_all, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
 use serde_json::{Value, json};
@@ -194,4 +194,25 @@ fn each_header_with_an_id_of_its_own_begins_a_session() {
     let (sessions, losses) = read_text("-", &[one.as_str(), &one, &two].concat());
     let found: Vec<(&str, usize)> = sessions.iter().map(|session| (session.id.as_str(), session.messages.len())).collect();
     assert_eq!(found, [("one", 2), ("two", 2)], "{losses:?}");
+}
+
+#[test]
+fn the_list_of_openclaws_sessions_belongs_to_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("sessions.json");
+    let entry = json!({"sessionId": "o1", "updatedAt": 1_771_380_043_949_u64, "skillsSnapshot": {"prompt": "p"}, "contextTokens": 200_000});
+    std::fs::write(&index, json!({"agent:main:main": entry}).to_string()).unwrap();
+    assert_eq!(claim(&index), Some(("pi", Claim::Companion)));
+    let entry = |id: &str, parent: Option<&str>, message: Value| {
+        json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-02-18T02:00:00Z", "message": message}).to_string()
+    };
+    let session = [
+        json!({"type": "session", "version": 3, "id": "o1", "timestamp": "2026-02-18T02:00:00Z", "cwd": "/p"}).to_string(),
+        entry("a", None, json!({"role": "user", "content": "Hi"})),
+        entry("b", Some("a"), json!({"role": "assistant", "content": [{"type": "text", "text": "Ho"}], "provider": "p", "model": "m"})),
+    ];
+    std::fs::write(folder.path().join("o1.jsonl"), session.join("\n")).unwrap();
+    ctxsim(&["inspect", "--quiet", "--strict"]).args([folder.path()]).code(0);
+    std::fs::write(&index, r#"{"agent:main:main":{"sessionId":"o1"}}"#).unwrap();
+    assert_eq!(claim(&index), None);
 }

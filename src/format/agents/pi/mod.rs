@@ -3,7 +3,7 @@
 //! Version 1 is a plain list. From version 2 on every entry names its parent, so that one file holds a tree: going back in the
 //! conversation starts a new branch, and what the log tells in order of time is turned into rewinds and second showings.
 
-use crate::format::ground::{Branches, Count, Lose, ReadError, Source, compact, image, millis, sound, values};
+use crate::format::ground::{Branches, Count, Lose, Outline, ReadError, Source, compact, image, millis, sound, values};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, end};
@@ -21,11 +21,20 @@ mod record;
 pub const READER: Reader = Reader { name: "pi", about: "pi and OpenClaw session files (*.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
+    if source.name() == "sessions.json" && is_index(source.outline()) {
+        return Claim::Companion;
+    }
     let first = source.head_text().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     // A file that was cut at its beginning has no header, but its messages are linked and have roles of their own.
     let headed = matches!(values::<record::Header<'_>>(first).next(), Some(Ok(header)) if header.is_of_pi());
     let linked = || matches!(values::<Entry<'_>>(first).next(), Some(Ok(entry)) if entry.is_linked_message());
     Claim::when(headed || linked())
+}
+
+/// OpenClaw's list of its sessions, by the names of their conversations. It names a window for each; all of it would have to be read with
+/// every session.
+fn is_index(outline: &Outline) -> bool {
+    outline.top().any(|name| outline.shows_at(&format!("{name}."), "sessionId updatedAt"))
 }
 
 /// Limits of lines and bytes of all versions. That a file has more lines than were asked for is no cut.
