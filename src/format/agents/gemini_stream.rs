@@ -75,9 +75,15 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     source.each_line(|source, line| {
         source.values(line, |event: Event, lose| {
             // Runs that were printed into one file follow each other.
-            if &*event.kind == "init" && run.made.next() > 0 {
-                let next = Run::new(event.session_id.to_string(), scale);
-                std::mem::replace(&mut run, next).finish().into_iter().for_each(&mut *hand_over);
+            if &*event.kind == "init" {
+                let next = Run { begun: true, ..Run::new(event.session_id.to_string(), scale) };
+                let over = std::mem::replace(&mut run, next);
+                if over.begun || over.has_replied() {
+                    over.finish().into_iter().for_each(&mut *hand_over);
+                } else {
+                    // The program that starts the agent may write what it asks for.
+                    (0..over.made.next()).for_each(|_| lose("message before the first run"));
+                }
             }
             run.event(&event, lose);
         });
@@ -89,6 +95,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 
 struct Run<'s> {
     made: Recorder<'s>,
+    /// Was the first event of the run read?
+    begun: bool,
     /// The text of the reply that is being printed.
     text: String,
     /// When the newest piece of that reply came, in milliseconds since 1970.
@@ -98,7 +106,7 @@ struct Run<'s> {
 
 impl<'s> Run<'s> {
     fn new(id: String, scale: &'s dyn Scale) -> Run<'s> {
-        Run { made: Recorder::new(AGENT, id, scale), text: String::new(), time: None, model: String::new() }
+        Run { made: Recorder::new(AGENT, id, scale), begun: false, text: String::new(), time: None, model: String::new() }
     }
 
     fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {
@@ -198,6 +206,10 @@ impl<'s> Run<'s> {
             (Ok(None), _) => {}
             (Ok(Some(_)), _) => lose("usage of the whole session alone"),
         }
+    }
+
+    fn has_replied(&self) -> bool {
+        !self.text.is_empty() || self.made.transcript.messages.iter().any(|message| message.role == Role::Assistant)
     }
 
     fn finish(mut self) -> Option<Transcript> {

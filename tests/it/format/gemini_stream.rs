@@ -1,4 +1,4 @@
-use crate::support::{assert_lost, fixture, in_short, prompts};
+use crate::support::{assert_lost, fixture, in_short, prompts, read_text};
 
 #[test]
 fn a_run_of_one_call_has_the_usage_of_the_run() {
@@ -61,4 +61,21 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
+}
+
+#[test]
+fn what_a_program_asks_before_the_first_run_is_no_session() {
+    let asked = r#"{"type":"message","role":"user","content":"Do it"}"#;
+    let run = |id: &str| {
+        let init = format!(r#"{{"type":"init","session_id":"{id}","model":"gemini-3.8-flash"}}"#);
+        [init, asked.to_owned(), r#"{"type":"message","role":"assistant","content":"Done","delta":true}"#.to_owned()].join("\n")
+    };
+    let (transcripts, lost) = read_text("run.jsonl", &format!("{asked}\n{}\n{}", run("gs-1"), run("gs-2")));
+    assert_eq!(lost, [("message before the first run".to_owned(), 1)]);
+    let said: Vec<_> = transcripts.iter().map(|session| (session.id.as_str(), session.messages.len())).collect();
+    assert_eq!(said, [("gs-1", 2), ("gs-2", 2)]);
+    // A run whose beginning is missing has a reply.
+    let cut = run("gs-0").split_once('\n').unwrap().1.to_owned();
+    let (transcripts, lost) = read_text("run.jsonl", &format!("{cut}\n{}", run("gs-1")));
+    assert_eq!((transcripts.len(), lost), (2, vec![]));
 }
