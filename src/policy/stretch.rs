@@ -24,17 +24,17 @@ pub struct Conversation {
     carried: Carried,
     newest_summary: Option<u32>,
     /// By message that is lost: its place in prompt order.
-    lost_at: Vec<usize>,
+    lost_at: Vec<u32>,
 }
 
 /// Sums over the messages before a place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Before {
     /// Messages in prompt order, the system's included.
-    places: usize,
+    places: u32,
+    summaries: u32,
     /// Estimated tokens of these messages.
     tokens: u64,
-    summaries: u64,
 }
 
 /// Messages that a selection takes, side by side.
@@ -79,7 +79,11 @@ impl Conversation {
         if self.all.places == 0 && carried == Carried::Lost {
             self.newest_summary = newest_summary(view.messages());
         }
-        while let Some(message) = view.message(self.all.places) {
+        // Most of a long session comes at the first look.
+        let coming = view.len().saturating_sub(self.all.places as usize);
+        self.before.reserve(coming);
+        self.range.looked_at.reserve(coming);
+        while let Some(message) = view.message(self.all.places as usize) {
             if is_carried(&message, self.newest_summary) && message.role != Role::System {
                 self.range.lost.push(message);
                 self.lost_at.push(self.all.places);
@@ -89,7 +93,7 @@ impl Conversation {
                 self.before.push(self.all);
                 self.range.looked_at.push(message);
                 self.all.tokens += message.estimated;
-                self.all.summaries += u64::from(message.is_summary);
+                self.all.summaries += u32::from(message.is_summary);
             }
             self.all.places += 1;
         }
@@ -161,7 +165,7 @@ impl Conversation {
             start,
             end,
             looked_at: self.before.len(),
-            new: (end - start) as u64 - summaries,
+            new: (end - start) as u64 - u64::from(summaries),
             tokens: behind.tokens - first.tokens,
         })
     }
@@ -187,7 +191,7 @@ impl Conversation {
 
     /// Where in prompt order a message stands, by its place in the conversation.
     pub fn place_of(&self, message: usize) -> usize {
-        self.sums(message).places
+        self.sums(message).places as usize
     }
 
     /// Number of the messages that were looked at.
