@@ -274,11 +274,19 @@ impl Observation {
 
 /// Looks at every recorded call of a session.
 pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Model>) -> Session {
+    let mut observations = Vec::with_capacity(trace.calls.len());
+    let mut session = look(trace, place, catalog, model, &mut |observation| observations.push(observation));
+    session.observations = observations;
+    session.leave_out_the_impossible();
+    session
+}
+
+/// Hands over what is seen at each call, and the session without it.
+fn look(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Model>, see: &mut dyn FnMut(Observation)) -> Session {
     let mut walk = Walk { trace, catalog, model, standing: Content::default(), live: Vec::new(), next: 0, pictures: 0 };
     let mut session = Session::new(trace, place, catalog);
     let mut events = trace.compactions.iter().map(|event| (event.before, event.kind)).peekable();
     let mut broken = (trace.unseen_tokens() > 0).then_some(LeftOut::Unseen);
-    session.observations.reserve_exact(trace.calls.len());
     let mut last: Option<(&CallRow, Usage)> = None;
     let mut reasoning = 0;
     for (index, call) in trace.calls.iter().enumerate() {
@@ -319,7 +327,7 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
         }
         let output = Some(usage.output).filter(|output| usage.output_is_final && *output > 0);
         let family = model.map_or(Family::Other, |model| model.family);
-        session.observations.push(Observation {
+        see(Observation {
             call: index,
             family,
             recorded: usage.prompt,
@@ -332,14 +340,13 @@ pub fn observe(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Mo
         });
         last = Some((call, usage));
     }
-    session.leave_out_the_impossible();
     session
 }
 
 /// Of how many sessions something took text away that their logs do not note, and how many calls they have: a recorded prompt fell without a reason.
 pub fn shrunk_unnoted(corpora: &[&Corpus], catalog: &Catalog) -> (u64, u64) {
     let traces = corpora.iter().flat_map(|corpus| corpus.traces.each());
-    let shrunk = |trace: &Trace| observe(trace, 0, catalog, None).left_out.contains_key(&LeftOut::AfterFall);
+    let shrunk = |trace: &Trace| look(trace, 0, catalog, None, &mut |_| {}).left_out.contains_key(&LeftOut::AfterFall);
     traces.filter(|trace| shrunk(trace)).fold((0, 0), |(sessions, calls), trace| (sessions + 1, calls + trace.calls.len() as u64))
 }
 
