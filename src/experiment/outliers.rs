@@ -26,7 +26,7 @@ pub struct UsageOutlier {
 
 /// The reports of a session that stand out, in the order of its calls. Agents that compact by what is reported compact too early there.
 pub fn usage_outliers(trace: &Trace) -> Vec<UsageOutlier> {
-    let usage: Vec<_> = trace.calls.iter().enumerate().filter_map(|(call, row)| Some((call, row.message, row.usage?))).collect();
+    let usage: Vec<_> = trace.calls.iter().enumerate().filter_map(|(call, row)| Some((call, row.message, row.usage.as_ref()?))).collect();
     let compactions = |to: u32| trace.compactions.partition_point(|event| event.before <= to);
     let compacted = |from: u32, to: u32| compactions(from) < compactions(to);
     let mut found = Vec::new();
@@ -35,7 +35,7 @@ pub fn usage_outliers(trace: &Trace) -> Vec<UsageOutlier> {
         let after = usage.get(place + 1);
         let beside = (before.prompt, after.map_or(0, |(.., after)| after.prompt));
         let outlier = |kind| UsageOutlier { call: *call, prompt: here.prompt, beside, kind };
-        let falls = |(_, after_message, after): &(usize, u32, crate::transcript::Usage)| {
+        let falls = |(_, after_message, after): &(usize, u32, &crate::transcript::Usage)| {
             !compacted(*before_message, *after_message) && here.prompt * 2 >= before.prompt.max(after.prompt) * 3
         };
         let same = here.prompt == before.prompt && here.output == before.output && here.cache_read == before.cache_read;
