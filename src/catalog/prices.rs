@@ -9,6 +9,7 @@ use crate::decode;
 use crate::list::Arrange;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::slice;
 
 const PRICES: &str = include_str!("../../catalog/prices.toml");
 
@@ -69,16 +70,26 @@ impl Prices {
     /// The price of a model, as a log names it, at a time (milliseconds since 1970; on the day of the table where no time is known).
     /// `model` is the one by whose price the catalogue bills the name. Absent where the price is unknown.
     pub fn of(&self, name: &str, model: Option<&Model>, time: Option<i64>) -> Option<&Price> {
+        self.at(self.rows(name, model), time)
+    }
+
+    /// All prices of a model in the order of time; none where they are unknown.
+    pub fn rows(&self, name: &str, model: Option<&Model>) -> &[Price] {
         let id = model.map(Model::plain_id);
         if let Some(price) = self.own.as_ref().and_then(|own| own.find(name, id)) {
-            return Some(price);
+            return slice::from_ref(price);
         }
         if FREE.iter().any(|mark| name.ends_with(mark)) {
-            return Some(&NOTHING);
+            return slice::from_ref(&NOTHING);
         }
         // A region stands before a dot: most names are spared the comparison.
         let region = self.regional.iter().find(|(front, _)| name.contains('.') && Name::new(name).begins_with(front));
-        let rows = region.and_then(|(_, rows)| rows.get(id?)).or_else(|| self.by_id.get(id?))?;
+        let rows = region.and_then(|(_, rows)| rows.get(id?)).or_else(|| self.by_id.get(id?));
+        rows.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Which of a model's prices holds at a time.
+    pub fn at<'p>(&self, rows: &'p [Price], time: Option<i64>) -> Option<&'p Price> {
         let time = time.unwrap_or(self.as_of);
         rows.iter().rev().find(|price| price.holds_at(time)).or_else(|| rows.first())
     }

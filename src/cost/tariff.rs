@@ -1,7 +1,7 @@
 //! Who charges what: the model, its price and its cache, by the name in a log.
 
 use super::cache::Split;
-use crate::catalog::{CacheRule, CacheRules, Catalog, Model, Price, Prices, Writes};
+use crate::catalog::{CacheRule, CacheRules, Catalog, Price, Prices, Writes};
 use crate::trace::{CallRow, Trace};
 
 /// All that bills are made by.
@@ -44,7 +44,8 @@ impl Known<'_> {
 impl Tariff<'_> {
     /// What is known of each model that a session names.
     pub fn models<'b>(&'b self, trace: &'b Trace) -> Models<'b> {
-        let model = |name| (name, self.catalog.billed_as(name), self.caches.of(name, self.catalog.find(name)));
+        let rows = |name| self.prices.rows(name, self.catalog.billed_as(name));
+        let model = |name| (name, rows(name), self.caches.of(name, self.catalog.find(name)));
         let asked = self.model.as_deref();
         let named = trace.models.iter().filter(|_| asked.is_none()).map(|name| model(name)).collect();
         let began = trace.messages.iter().find_map(|message| message.time);
@@ -52,8 +53,8 @@ impl Tariff<'_> {
     }
 }
 
-/// A model by its name in the log, by its price in the catalogue, and by its cache.
-type Found<'a> = (&'a str, Option<&'a Model>, Option<&'a CacheRule>);
+/// A model by its name in the log, by its prices, and by its cache.
+type Found<'a> = (&'a str, &'a [Price], Option<&'a CacheRule>);
 
 /// What is known of the models of a session, worked out once for all of its calls.
 pub struct Models<'a> {
@@ -70,7 +71,7 @@ impl<'a> Models<'a> {
     /// What is known of a call's model. A call that names none was made by the model that made most of the session's calls, and one without a time
     /// has the price of when the session began.
     pub fn of(&self, call: &CallRow, time: Option<i64>) -> Known<'a> {
-        let (name, model, cache) = call.model.and_then(|model| self.named.get(model as usize)).copied().unwrap_or(self.main);
-        Known { name, price: self.prices.of(name, model, time.or(self.began)), cache }
+        let (name, prices, cache) = call.model.and_then(|model| self.named.get(model as usize)).copied().unwrap_or(self.main);
+        Known { name, price: self.prices.at(prices, time.or(self.began)), cache }
     }
 }
