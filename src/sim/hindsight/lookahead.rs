@@ -5,7 +5,8 @@ use crate::sim::needs::{Need, first_call_after, needs};
 use crate::sim::retention::{Fate, fate, fate_of, left_in};
 use crate::trace::Trace;
 use crate::transcript::Role;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// A part that replies repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub struct Lookahead {
     /// Those of them that are looked at with the next call, whether their part is changed or not.
     fresh: Vec<u32>,
     /// The place among `sources` of each part.
-    places: HashMap<u32, u32>,
+    places: FxHashMap<u32, u32>,
 }
 
 impl Lookahead {
@@ -62,7 +63,7 @@ impl Lookahead {
         let (mut needs, mut uses) = needs(trace);
         uses.sort_unstable();
         let mut entering: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut places: HashMap<u32, u32> = HashMap::new();
+        let mut places: FxHashMap<u32, u32> = FxHashMap::default();
         let mut sources = Vec::new();
         for uses in uses.chunk_by(|(one, _), (other, _)| one == other) {
             let Some((part, _)) = uses.first().copied() else { continue };

@@ -9,6 +9,10 @@ use crate::sim::run::go_through;
 use crate::sim::state::State;
 use crate::trace::{Evidence, Trace};
 
+/// The messages of a session of so many parts are held as they enter, and of a longer one made anew for each policy: they would take
+/// more memory than the session.
+const HELD_PARTS: usize = 1 << 14;
+
 /// A session that is replayed again and again.
 pub struct SharedSession<'a> {
     trace: &'a Trace,
@@ -20,7 +24,8 @@ pub struct SharedSession<'a> {
 impl<'a> SharedSession<'a> {
     /// Nothing has been replayed yet.
     pub fn new(trace: &'a Trace) -> SharedSession<'a> {
-        SharedSession { trace, intakes: Intakes::new(trace, Intake::of_cut), ahead: Lookahead::new(trace) }
+        let make = if trace.parts.len() <= HELD_PARTS { Intake::new } else { Intake::of_cut };
+        SharedSession { trace, intakes: Intakes::new(trace, make), ahead: Lookahead::new(trace) }
     }
 
     /// Replays one policy as [`simulate`](crate::sim::simulate) does, from what is known of the session.
