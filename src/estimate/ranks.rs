@@ -4,6 +4,7 @@
 //! tokens of all lengths, they took half of the time. Longer tokens have a table of their own, so that the crate's, which take long to be
 //! made, are needed for the rarest pieces alone.
 
+use std::array;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,6 +12,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The longest piece that [`Ranks::count`] encodes, and the longest token that is packed into a number.
 pub const LONGEST: usize = 7;
+
+/// A piece of more bytes than this is encoded with a queue: most names are shorter.
+const MEDIUM: usize = 32;
 
 /// The longest piece that [`Ranks::count_longer`] encodes.
 pub const LONGEST_PIECE: usize = 1024;
@@ -178,6 +182,9 @@ impl Ranks {
         if self.rank_of(piece) != ABSENT {
             return 1;
         }
+        if piece.len() <= MEDIUM {
+            return joined::<{ MEDIUM + 1 }>(piece.len(), |from, to| piece.get(from..to).map_or(ABSENT, |both| self.rank_of(both)));
+        }
         // A token is known by its first byte. Which two are joined next is asked of a queue: long pieces hold many.
         let mut tokens: Vec<Joint> = (0..piece.len()).map(|at| Joint { end: at + 1, before: at.wrapping_sub(1), join: ABSENT }).collect();
         let mut queue = BinaryHeap::with_capacity(piece.len());
@@ -222,33 +229,39 @@ impl Ranks {
         if length < 2 || self.rank(block, length) != ABSENT {
             return 1;
         }
-        // The tokens so far lie between neighbouring bounds; joins[i] is the rank of token i and the next one as one token.
-        let mut bounds: [usize; LONGEST + 1] = [0, 1, 2, 3, 4, 5, 6, 7];
-        let mut joins = [ABSENT; LONGEST + 1];
-        let mut tokens = length.min(LONGEST);
-        let join = |bounds: &[usize; LONGEST + 1], tokens: usize, first: usize| match (bounds.get(first), bounds.get(first + 2)) {
-            (Some(&from), Some(&to)) if first + 2 <= tokens => self.rank(part(block, from, to), to - from),
-            _ => ABSENT,
-        };
-        for (first, rank) in joins.iter_mut().enumerate() {
+        joined::<{ LONGEST + 1 }>(length.min(LONGEST), |from, to| self.rank(part(block, from, to), to - from))
+    }
+}
+
+/// The number of tokens that bytes are joined to, which are fewer than `PLACES`. `rank` tells the rank of the token between two bounds.
+#[inline]
+fn joined<const PLACES: usize>(bytes: usize, rank: impl Fn(usize, usize) -> u32) -> u64 {
+    // The tokens so far lie between neighbouring bounds; joins[i] is the rank of token i and the next one as one token.
+    let mut bounds: [usize; PLACES] = array::from_fn(|place| place);
+    let mut joins = [ABSENT; PLACES];
+    let mut tokens = bytes;
+    let join = |bounds: &[usize; PLACES], tokens: usize, first: usize| match (bounds.get(first), bounds.get(first + 2)) {
+        (Some(&from), Some(&to)) if first + 2 <= tokens => rank(from, to),
+        _ => ABSENT,
+    };
+    for (first, rank) in joins.iter_mut().enumerate().take(bytes) {
+        *rank = join(&bounds, tokens, first);
+    }
+    while let Some((first, &rank)) = joins.iter().take(tokens).enumerate().min_by_key(|(_, rank)| **rank) {
+        if rank == ABSENT {
+            break;
+        }
+        bounds.copy_within(first + 2..=tokens, first + 1);
+        joins.copy_within(first + 2..=tokens, first + 1);
+        tokens -= 1;
+        if let Some(rank) = joins.get_mut(first) {
             *rank = join(&bounds, tokens, first);
         }
-        while let Some((first, &rank)) = joins.iter().enumerate().min_by_key(|(_, rank)| **rank) {
-            if rank == ABSENT {
-                break;
-            }
-            bounds.copy_within(first + 2.., first + 1);
-            joins.copy_within((first + 2).min(LONGEST + 1).., first + 1);
-            tokens -= 1;
-            if let Some(rank) = joins.get_mut(first) {
-                *rank = join(&bounds, tokens, first);
-            }
-            if let Some(rank) = first.checked_sub(1).and_then(|before| joins.get_mut(before)) {
-                *rank = join(&bounds, tokens, first - 1);
-            }
+        if let Some(rank) = first.checked_sub(1).and_then(|before| joins.get_mut(before)) {
+            *rank = join(&bounds, tokens, first - 1);
         }
-        tokens as u64
     }
+    tokens as u64
 }
 
 /// The bytes `from..to` of a block, lowest first.

@@ -330,6 +330,11 @@ proptest! {
     }
 
     #[test]
+    fn random_names_count_as_in_tiktoken_rs(text in "([ _]?[a-z]{1,45}\n?){1,8}") {
+        OPENAI.into_iter().for_each(|vocabulary| assert_equal(vocabulary, &text));
+    }
+
+    #[test]
     fn random_texts_count_as_in_tiktoken_rs(text in "([a-zA-Z0-9'/ \t\r\n.,{}\"=-]|\\PC|'ll|  |\n\n){0,80}") {
         for vocabulary in OPENAI {
             assert_equal(vocabulary, &text);
