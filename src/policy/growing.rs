@@ -67,13 +67,14 @@ impl<'a> Growing<'a> {
             self.guarded.pass(&message);
             self.seen += 1;
         }
-        while self.passed < self.seen {
-            let Some(message) = view.message(self.passed) else { break };
+        let mut oldest = view.message(self.passed);
+        while let Some(message) = oldest {
             if self.select.tail.iter().any(|end| self.guarded.guards(end)) {
                 break;
             }
-            self.guarded.leave_behind(&message, view.message(self.passed + 1));
             self.passed += 1;
+            oldest = view.message(self.passed);
+            self.guarded.leave_behind(&message, oldest);
             if self.find_in(&message, view, tools) {
                 new_from = 0;
             }

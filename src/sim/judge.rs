@@ -45,8 +45,9 @@ pub(super) fn judge(inputs: &Inputs<'_>, window: &Window<'_>, ledger: &mut Ledge
 /// The references of a message.
 pub(super) fn references_of(trace: &Trace, message: u32) -> &[Reference] {
     let all = &trace.references;
-    let (from, to) = (all.partition_point(|one| one.message < message), all.partition_point(|one| one.message <= message));
-    all.get(from..to).unwrap_or_default()
+    let behind = all.get(all.partition_point(|one| one.message < message)..).unwrap_or_default();
+    let count = behind.iter().take_while(|one| one.message == message).count();
+    behind.get(..count).unwrap_or_default()
 }
 
 /// The latest source that a tool can bring back: a result, or what a call has written.
