@@ -4,10 +4,12 @@ mod anchor;
 mod dates;
 mod model;
 mod pack;
+mod reference;
 mod whole;
 
-use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
+use crate::transcript::{CompactionKind, Image, Length, Role, Standing, Text, Usage};
 use crate::units::adds;
+pub use reference::{Evidence, Place, Reference};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -323,6 +325,8 @@ pub struct Trace {
     pub calibration_thousandths: u64,
     /// What assistant messages repeat from earlier ones, in the order of the messages that do so.
     pub references: Vec<Reference>,
+    /// Where the pieces of all references stand in their sources, which [`Place`] points into.
+    pub pieces: Vec<Standing>,
     /// Results that something later shows again, in the order of what shows them.
     pub repetitions: Vec<Repetition>,
     /// Calls that only look at something, in order.
@@ -366,21 +370,6 @@ pub struct SentPrompts {
     pub peak_tokens: u64,
 }
 
-/// What one assistant message takes from one earlier part: the text in both is the same.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reference {
-    /// Index of the message that refers.
-    pub message: u32,
-    /// What the two have in common.
-    pub kind: Evidence,
-    /// How many distinct lines or identifiers.
-    pub weight: u32,
-    /// The latest part that holds them, with the place; then other parts that hold all of them too, the latest first.
-    pub sources: Vec<Place>,
-    /// The recorded compaction whose summary holds all of them, by its index; `None` where none does, or where it is unknown.
-    pub summary: Option<u32>,
-}
-
 /// A result that is dead weight as soon as a later part has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Repetition {
@@ -401,27 +390,6 @@ pub struct Reading {
     pub request: u32,
     /// A number for the file that the arguments name; `None` where they name none.
     pub file: Option<u32>,
-}
-
-/// Where in a part the evidence stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// Index of the part.
-    pub part: u32,
-    /// Start of the first piece, in bytes.
-    pub first: u32,
-    /// Start of the last piece, in bytes.
-    pub last: u32,
-}
-
-/// What a later text has in common with an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Evidence {
-    /// Whole lines: verbatim reuse.
-    Line,
-    /// Paths and names: they may be known from elsewhere.
-    Identifier,
 }
 
 impl Trace {

@@ -10,7 +10,7 @@ mod lines;
 mod steps;
 mod windows;
 
-pub use evidence::{Evidence, Unit};
+pub use evidence::{Evidence, Standing, Unit};
 pub use kept::KeptText;
 pub use length::{Length, Step};
 pub use lines::Lines;

@@ -129,7 +129,7 @@ impl Moved<'_> {
             let kept = between.iter().rev().find(|cut| summarises(cut) || !stayed(cut)).is_none_or(summarises);
             let carried = between.last().map(|cut| cut.part);
             let carried = carried.filter(|part| kept && sources.iter().all(|known| known.part != *part));
-            sources.extend(carried.map(|part| Place { part, first: 0, last: 0 }));
+            sources.extend(carried.map(Place::somewhere));
         }
         Reference { message: self.message(reference.message), sources, ..reference.clone() }
     }

@@ -1,10 +1,11 @@
 //! What of a text can be recognised in a later one: its lines and its identifiers, hashed. `docs/references.md` gives the rules.
 
-use super::json_strings::{JsonString, json_strings};
+use super::json_strings::{JsonString, escapes, json_strings};
 use super::readings::only_looks;
 use super::wanted::Recall;
 use crate::transcript::{Evidence, Unit};
 use memchr::memchr;
+use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// By which rules pieces are taken.
@@ -70,15 +71,18 @@ pub struct Recognise {
 /// Takes the pieces of a text, and what repetitions are known by.
 pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
     let Recognise { recall, definition, spent } = recognise;
-    let mut finder = Finder { definition, units: Vec::new(), mask: (1_u64 << (spent / UNITS_PER_LEVEL).min(40)) - 1, left_out: 0 };
+    let mut finder = Finder { definition, mask: (1_u64 << (spent / UNITS_PER_LEVEL).min(40)) - 1, ..Finder::default() };
     let mut subject = 0;
     let mut path = None;
     let mut values = 0;
     let mut looks = 0;
     if is_json_line(text) {
-        values = json_strings(text, &mut |JsonString { key, value, at }| {
+        values = json_strings(text, &mut |JsonString { key, value, raw, at }| {
             if recall != Recall::Nothing {
-                finder.text(value, at);
+                finder.base = at;
+                // Where halves of characters keep it from being unescaped, it stands as it is written.
+                finder.escapes = if value.len() == raw.len() { Vec::new() } else { escapes(raw) };
+                finder.text(value);
             }
             if subject == 0 && SUBJECTS.contains(&key) && !value.is_empty() {
                 subject = xxh3_64(value.as_bytes());
@@ -93,7 +97,7 @@ pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
             }
         });
     } else if recall != Recall::Nothing {
-        finder.text(text, 0);
+        finder.text(text);
     }
     finder.settle();
     let identity = identity(text);
@@ -111,32 +115,50 @@ fn is_json_line(text: &str) -> bool {
     shape && memchr(b'\n', text.as_bytes()).is_none() && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
+#[derive(Default)]
 struct Finder {
     definition: Definition,
     units: Vec<Unit>,
+    /// Where the text at hand starts within the whole.
+    base: usize,
+    /// By how much longer it is there than as it is read: behind each escape its place, and the sum so far.
+    escapes: Vec<(u32, u32)>,
     /// Only hashes without these bits are kept. The same pieces are kept everywhere, so that what is kept still meets its like.
     mask: u64,
     left_out: u32,
 }
 
 impl Finder {
-    fn keep(&mut self, unit: Unit) {
+    fn keep(&mut self, unit: fn(u64, Range<usize>) -> Unit, piece: &[u8], stands: Range<usize>) {
+        let hash = xxh3_64(piece);
         // The lowest bit is the kind, so the sample is drawn from those above it.
-        if (unit.hash >> 1) & self.mask != 0 {
+        if (hash >> 1) & self.mask != 0 {
             self.left_out = self.left_out.saturating_add(1);
             return;
         }
-        self.units.push(unit);
+        self.units.push(unit(hash, self.written(stands.start)..self.written(stands.end)));
         if self.units.len() >= 2 * MOST_UNITS {
             self.settle();
         }
     }
 
+    /// Where a place of the text at hand is in the whole, as it is written.
+    fn written(&self, place: usize) -> usize {
+        let escapes = self.escapes.partition_point(|(behind, _)| *behind as usize <= place);
+        let longer = escapes.checked_sub(1).and_then(|last| self.escapes.get(last)).map_or(0, |(_, longer)| *longer);
+        self.base + place + longer as usize
+    }
+
     /// Each piece once; where there are too many, half of them go.
     fn settle(&mut self) {
-        // One number for both: compared without a branch.
-        self.units.sort_unstable_by_key(|unit| u128::from(unit.hash) << 32 | u128::from(unit.at));
-        self.units.dedup_by_key(|unit| unit.hash);
+        self.units.sort_unstable_by_key(|unit| unit.hash);
+        self.units.dedup_by(|again, unit| {
+            let same = again.hash == unit.hash;
+            if same {
+                unit.at = unit.at.and(again.at);
+            }
+            same
+        });
         while self.units.len() > MOST_UNITS {
             self.mask = self.mask << 1 | 1;
             let (before, mask) = (self.units.len(), self.mask);
@@ -145,31 +167,34 @@ impl Finder {
         }
     }
 
-    fn text(&mut self, text: &str, base: usize) {
+    fn text(&mut self, text: &str) {
         let mut at = 0;
         while at < text.len() {
             let rest = text.get(at..).unwrap_or_default();
             let length = memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
             let line = rest.get(..length).unwrap_or_default();
-            self.line(line, base + at);
+            self.line(line, at);
             at += length + 1;
         }
-        self.identifiers(text, base);
+        self.identifiers(text);
     }
 
     fn line(&mut self, line: &str, at: usize) {
         if line.len() < SHORTEST_LINE {
             return;
         }
+        // What is stripped at its start counts in where it stands.
+        let end = at + line.trim_end().len();
         let line = without_number(line).trim();
         match self.definition {
             Definition::First => {
                 if line.chars().nth(SHORTEST_LINE - 1).is_some() {
-                    self.keep(Unit::line(xxh3_64(line.as_bytes()), at));
+                    self.keep(Unit::line, line.as_bytes(), end - line.len()..end);
                 }
             }
             Definition::Refined => {
                 let line = without_mark(line);
+                let at = end - line.len();
                 let long = line.len() > LONG_LINE;
                 if !long && (line.is_ascii() || !line.contains(ends_phrase)) {
                     return self.piece(line, at);
@@ -182,23 +207,25 @@ impl Finder {
                     let after = place + mark.len_utf8();
                     let sentence = mark == '.' && line.as_bytes().get(after) == Some(&b' ');
                     if ends_phrase(mark) || sentence || matches!(mark, ';' | '{' | '}') {
-                        self.piece(line.get(start..place).unwrap_or_default().trim(), at + start);
+                        self.piece(line.get(start..place).unwrap_or_default(), at + start);
                         start = after;
                     }
                 }
-                self.piece(line.get(start..).unwrap_or_default().trim(), at + start);
+                self.piece(line.get(start..).unwrap_or_default(), at + start);
             }
         }
     }
 
     fn piece(&mut self, piece: &str, at: usize) {
+        let end = at + piece.trim_end().len();
+        let piece = piece.trim();
         let telling = |byte: &&u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
         if piece.len() >= SHORTEST_LINE && piece.as_bytes().iter().filter(telling).nth(FEWEST_LETTERS - 1).is_some() {
-            self.keep(Unit::line(xxh3_64(piece.as_bytes()), at));
+            self.keep(Unit::line, piece.as_bytes(), end - piece.len()..end);
         }
     }
 
-    fn identifiers(&mut self, text: &str, base: usize) {
+    fn identifiers(&mut self, text: &str) {
         let bytes = text.as_bytes();
         // No long run begins before `start`, and from there to `known` all bytes are of one.
         let (mut start, mut known) = (0, 0);
@@ -211,18 +238,20 @@ impl Finder {
             let rest = bytes.get(start + SHORTEST_IDENTIFIER..).unwrap_or_default();
             let more = rest.iter().position(|byte| !in_identifier(*byte)).unwrap_or(rest.len());
             let end = start + SHORTEST_IDENTIFIER + more;
-            self.identifier(bytes.get(start..end).unwrap_or_default(), base + start);
+            self.identifier(bytes.get(start..end).unwrap_or_default(), start);
             (start, known) = (end + 1, end + 1);
         }
     }
 
     fn identifier(&mut self, run: &[u8], at: usize) {
         let name = match self.definition {
-            Definition::First => run,
+            Definition::First => 0..run.len(),
             Definition::Refined => trimmed(run),
         };
+        let stands = at + name.start..at + name.end;
+        let name = run.get(name).unwrap_or_default();
         if name.len() >= SHORTEST_IDENTIFIER && (self.definition == Definition::First || looks_like_a_name(name)) {
-            self.keep(Unit::identifier(xxh3_64(name), at));
+            self.keep(Unit::identifier, name, stands);
         }
     }
 }
@@ -265,11 +294,12 @@ fn in_identifier(byte: u8) -> bool {
     IN_IDENTIFIER[usize::from(byte)]
 }
 
-fn trimmed(run: &[u8]) -> &[u8] {
+/// The run without the marks at its edges.
+fn trimmed(run: &[u8]) -> Range<usize> {
     let inner = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let start = run.iter().position(inner).unwrap_or(run.len());
     let end = run.iter().rposition(inner).map_or(start, |last| last + 1);
-    run.get(start..end).unwrap_or_default()
+    start..end
 }
 
 /// A long word is no name; one with a slash, a stop, an underscore, a digit or a capital within is.

@@ -9,6 +9,8 @@ pub struct JsonString<'a> {
     pub key: &'a str,
     /// The string, with its escapes resolved.
     pub value: &'a str,
+    /// The same as it is written in the JSON text.
+    pub raw: &'a str,
     /// Where it starts within the JSON text, in bytes.
     pub at: usize,
 }
@@ -29,12 +31,34 @@ pub fn json_strings(text: &str, take: &mut dyn FnMut(JsonString<'_>)) -> u32 {
             key = value.into_owned();
         } else {
             values = values.saturating_add(1);
-            take(JsonString { key: &key, value: &value, at: start });
+            take(JsonString { key: &key, value: &value, raw: text.get(start..end).unwrap_or_default(), at: start });
         }
         at = end + 1;
         outside = at;
     }
     values.saturating_add(bare_values(bytes.get(outside..).unwrap_or_default()))
+}
+
+/// By how much longer a string is as it is written, in bytes: behind each of its escapes the place in what it stands for, and the sum so far.
+pub fn escapes(raw: &str) -> Vec<(u32, u32)> {
+    let (mut rest, mut place, mut longer) = (raw.as_bytes(), 0_u32, 0_u32);
+    let mut found = Vec::new();
+    while let Some(before) = memchr(b'\\', rest) {
+        let hex = |at: usize| rest.get(at..at + 4).and_then(|hex| u32::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        let (written, stands_for) = match (rest.get(before + 1), hex(before + 2)) {
+            (Some(b'u'), Some(0..0x80)) => (6, 1),
+            (Some(b'u'), Some(0x80..0x800)) => (6, 2),
+            // Two halves of one character.
+            (Some(b'u'), Some(0xd800..0xe000)) => (12, 4),
+            (Some(b'u'), _) => (6, 3),
+            _ => (2, 1),
+        };
+        place = place.saturating_add(before as u32).saturating_add(stands_for);
+        longer = longer.saturating_add(written as u32 - stands_for);
+        found.push((place, longer));
+        rest = rest.get(before + written..).unwrap_or_default();
+    }
+    found
 }
 
 /// The place of the quote that ends the string which starts here.

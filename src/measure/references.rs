@@ -1,8 +1,9 @@
 //! Which earlier texts a message repeats: from the pieces that both hold, in one pass over the session.
 
 use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
-use crate::transcript::{Compaction, Role, Unit};
+use crate::transcript::{Compaction, Role, Standing, Unit};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A piece that stands in more messages than these is not distinctive.
 const MOST_MESSAGES: u32 = 8;
@@ -18,12 +19,12 @@ pub fn find(trace: &mut Trace, compactions: &[Compaction], copies: &[bool]) {
         return;
     }
     let repeated = Repeated::of(trace, copies);
-    let mut search = Search::new(&repeated, trace.messages.len());
+    let mut search = Search::new(&repeated, trace.parts.len());
     let mut summaries = compactions.iter().enumerate().peekable();
-    let mut references = Vec::new();
+    let (mut references, mut pieces) = (Vec::new(), Vec::new());
     for (index, row) in trace.messages.iter().enumerate() {
-        if let Some(from) = row.rewind {
-            search.withdraw(from);
+        if let Some(from) = row.rewind.and_then(|from| trace.messages.get(from as usize)) {
+            search.withdraw(from.first_part);
         }
         while let Some((number, compaction)) = summaries.next_if(|(_, compaction)| compaction.before <= index) {
             if let Some(evidence) = compaction.summary.as_ref().and_then(|text| text.evidence.as_ref()) {
@@ -33,14 +34,14 @@ pub fn find(trace: &mut Trace, compactions: &[Compaction], copies: &[bool]) {
         let parts = row.first_part..row.first_part + row.part_count;
         if row.role == Role::Assistant && !copies.get(index).copied().unwrap_or(false) {
             let units = parts.clone().flat_map(|part| units_of(trace, part));
-            references.extend(search.refer(index as u32, units));
+            references.extend(search.refer(units).map(|group| group.reference(index as u32, &mut pieces)));
         }
         for part in parts {
-            search.hold(index as u32, part, units_of(trace, part));
+            search.hold(part, units_of(trace, part));
+            search.live.push(part);
         }
-        search.live.push(index as u32);
     }
-    trace.references = references;
+    (trace.references, trace.pieces) = (references, pieces);
     trace.unsearched = trace.parts.iter().filter_map(|part| part.text.evidence.as_ref()).map(|evidence| u64::from(evidence.left_out)).sum();
 }
 
@@ -86,7 +87,7 @@ impl Repeated {
     }
 }
 
-/// Who holds a piece: the latest parts, the latest first, with the message and the place in the part.
+/// Who holds a piece: the latest parts, the latest first.
 #[derive(Clone, Copy, Default)]
 struct Holders {
     latest: [Option<Holder>; LATEST],
@@ -95,48 +96,46 @@ struct Holders {
 
 #[derive(Clone, Copy)]
 struct Holder {
-    message: u32,
     part: u32,
-    at: u32,
+    at: Standing,
 }
 
 struct Search<'a> {
     repeated: &'a Repeated,
     holders: Vec<Holders>,
-    /// Messages that stand in the context if nothing is ever removed but what the user took back.
+    /// Parts that stand in the context if nothing is ever removed but what the user took back.
     live: Vec<u32>,
     gone: Vec<bool>,
 }
 
 /// What is gathered for one source of a message, before it is a reference.
 struct Group {
-    weight: u32,
-    first: u32,
-    last: u32,
-    others: Vec<Place>,
+    kind: Evidence,
+    /// The source, and others that hold all pieces too, the latest first: each with the places of the pieces.
+    sources: Vec<(u32, Vec<Standing>)>,
     summary: Option<u32>,
 }
 
 impl<'a> Search<'a> {
-    fn new(repeated: &'a Repeated, messages: usize) -> Search<'a> {
-        Search { repeated, holders: vec![Holders::default(); repeated.0.len()], live: Vec::new(), gone: vec![false; messages] }
+    fn new(repeated: &'a Repeated, parts: usize) -> Search<'a> {
+        Search { repeated, holders: vec![Holders::default(); repeated.0.len()], live: Vec::new(), gone: vec![false; parts] }
     }
 
-    /// Every message from this index on leaves.
+    /// Every part from this index on leaves.
     fn withdraw(&mut self, from: u32) {
-        while let Some(message) = self.live.pop_if(|message| *message >= from) {
-            if let Some(gone) = self.gone.get_mut(message as usize) {
+        while let Some(part) = self.live.pop_if(|part| *part >= from) {
+            if let Some(gone) = self.gone.get_mut(part as usize) {
                 *gone = true;
             }
         }
     }
 
-    fn hold(&mut self, message: u32, part: u32, units: &[Unit]) {
+    fn hold(&mut self, part: u32, units: &[Unit]) {
         for unit in units {
             let Some(holders) = self.repeated.place(unit.hash).and_then(|place| self.holders.get_mut(place)) else { continue };
             holders.latest.rotate_right(1);
             if let Some(first) = holders.latest.first_mut() {
-                *first = Some(Holder { message, part, at: unit.at });
+                *first = Some(Holder { part, at: unit.at });
             }
             // A summary that was written before knows nothing of what comes.
             holders.summary = None;
@@ -152,50 +151,50 @@ impl<'a> Search<'a> {
     }
 
     /// The references of one message: its pieces by kind and by the latest part that holds them.
-    fn refer<'u>(&self, message: u32, units: impl Iterator<Item = &'u Unit>) -> Vec<Reference> {
+    fn refer<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> impl Iterator<Item = Group> {
         let mut hashes: Vec<u64> = units.map(|unit| unit.hash).collect();
         hashes.sort_unstable();
         hashes.dedup();
         let mut groups: BTreeMap<(Evidence, u32), Group> = BTreeMap::new();
         for hash in hashes {
             let Some(holders) = self.repeated.place(hash).and_then(|place| self.holders.get(place)) else { continue };
-            let there = |holder: &Holder| !self.gone.get(holder.message as usize).copied().unwrap_or(true);
-            let mut present = holders.latest.iter().flatten().filter(|holder| there(holder));
-            let Some(latest) = present.next() else { continue };
-            let others = present.map(|holder| Place { part: holder.part, first: holder.at, last: holder.at });
+            let there = |holder: &&Holder| !self.gone.get(holder.part as usize).copied().unwrap_or(true);
+            let present = holders.latest.iter().flatten().filter(there);
+            let Some(latest) = present.clone().next() else { continue };
             let kind = if hash & 1 == 0 { Evidence::Line } else { Evidence::Identifier };
-            match groups.get_mut(&(kind, latest.part)) {
-                None => {
-                    let group = Group { weight: 1, first: latest.at, last: latest.at, others: others.collect(), summary: holders.summary };
-                    groups.insert((kind, latest.part), group);
+            match groups.entry((kind, latest.part)) {
+                Entry::Vacant(entry) => {
+                    let sources = present.map(|holder| (holder.part, vec![holder.at])).collect();
+                    entry.insert(Group { kind, sources, summary: holders.summary });
                 }
-                Some(group) => group.join(latest.at, &others.collect::<Vec<_>>(), holders.summary),
+                Entry::Occupied(mut entry) => entry.get_mut().join(present, holders.summary),
             }
         }
-        let reference = |((kind, part), group): ((Evidence, u32), Group)| {
-            let latest = Place { part, first: group.first, last: group.last };
-            let sources = std::iter::once(latest).chain(group.others).collect();
-            Reference { message, kind, weight: group.weight, sources, summary: group.summary }
-        };
-        groups.into_iter().map(reference).collect()
+        groups.into_values()
     }
 }
 
 impl Group {
     /// One more piece: another part stands in for the source only if it holds all of them.
-    fn join(&mut self, at: u32, others: &[Place], summary: Option<u32>) {
-        self.weight += 1;
-        self.first = self.first.min(at);
-        self.last = self.last.max(at);
-        self.others.retain_mut(|mine| {
-            let same = others.iter().find(|other| other.part == mine.part);
-            if let Some(other) = same {
-                mine.first = mine.first.min(other.first);
-                mine.last = mine.last.max(other.last);
-            }
+    fn join<'h>(&mut self, holders: impl Iterator<Item = &'h Holder> + Clone, summary: Option<u32>) {
+        self.sources.retain_mut(|(part, pieces)| {
+            let same = holders.clone().find(|holder| holder.part == *part);
+            pieces.extend(same.map(|holder| holder.at));
             same.is_some()
         });
         // One summary must hold them all.
         self.summary = self.summary.zip(summary).filter(|(mine, theirs)| mine == theirs).map(|(mine, _)| mine);
+    }
+
+    /// The reference of a message; the places of its pieces go to those of the whole session.
+    fn reference(self, message: u32, all: &mut Vec<Standing>) -> Reference {
+        let Group { kind, sources, summary } = self;
+        let weight = sources.first().map_or(0, |(_, pieces)| pieces.len() as u32);
+        let place = |(part, pieces): (u32, Vec<Standing>)| {
+            let first = all.len() as u32;
+            all.extend(pieces);
+            Place { part, first, pieces: weight }
+        };
+        Reference { message, kind, weight, sources: sources.into_iter().map(place).collect(), summary }
     }
 }

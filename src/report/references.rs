@@ -157,7 +157,7 @@ fn cases<'a>(all: &[Case<'a>]) -> Fields<'a, Case<'a>> {
         .with(Column::name("tool", "tool"), move |(.., broken)| text(&broken.tool))
         .with(Column::name("fate", "fate"), |(.., broken)| Cell::name(broken.fate.name()))
         .with(Column::name("rule", "rule"), move |(.., broken)| text(&broken.rule))
-        .with(count("weight", "pieces", "how many lines or names are repeated"), |(.., broken)| Cell::Count(u64::from(broken.weight)))
+        .with(count("weight", "pieces", "how many lines or names are lost"), |(.., broken)| Cell::Count(u64::from(broken.weight)))
         .with(distance, |(.., broken)| Cell::Tokens(broken.distance_tokens))
         .with(count("distance_calls", "calls ago", "calls between the two"), |(.., broken)| Cell::Count(u64::from(broken.distance_calls)));
     let with_path = all.iter().any(|(.., broken)| broken.path.is_some());

@@ -3,7 +3,7 @@
 use super::conditions::Refetching;
 use super::inputs::Inputs;
 use super::ledger::{Detail, Ledger};
-use super::retention::{Broken, Category, Fate, OF_LOG, fate};
+use super::retention::{Broken, Category, Fate, OF_LOG, fate, lost};
 use super::window::Window;
 use crate::context::Context;
 use crate::trace::{Evidence, Place, Reference, Trace};
@@ -89,7 +89,7 @@ fn name_broken(
         category,
         tool: inputs.part(part).and_then(|row| row.tool).and_then(|tool| trace.tools.get(tool as usize)).cloned(),
         kind: reference.kind,
-        weight: reference.weight,
+        weight: lost(context, trace, reference),
         fate,
         rule: context.taken_by(part).and_then(|rule| plan.rule.get(rule as usize)).map(|rule| rule.id.clone()),
         path: trace.path_of(part).map(str::to_owned),

@@ -38,7 +38,7 @@ impl Need {
         trace.references.get(self.reference)
     }
 
-    /// The policy has met it, but from none of its sources: a summary is taken to hold it.
+    /// The policy has met it, but from none of its sources alone: a summary is taken to hold it, or what is left of several holds it together.
     pub fn met_otherwise(&self) -> bool {
         self.met && self.ways.iter().all(|way| way.held.is_none())
     }

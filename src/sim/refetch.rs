@@ -31,7 +31,7 @@ pub const MOST_IN_A_SESSION: u64 = 1_000;
 /// Tokens of a call that reads a source again whose own call the log does not show.
 const UNKNOWN_CALL: u32 = 50;
 
-/// A part whose lines are needed, and from where to where they stand in it.
+/// A part whose lines are needed, and from where to where they stand in it: from the start of the first to that of the last.
 struct Needed {
     part: u32,
     stretch: (u32, u32),
@@ -61,7 +61,8 @@ fn needed(state: &State<'_>, message: u32) -> Option<Needed> {
     let mut sources = lost.iter().filter_map(|reference| readable(inputs.trace, reference)).map(|place| place.part);
     let part = sources.find(|part| !ledger.read_here.contains(part))?;
     let places = lost.iter().flat_map(|reference| &reference.sources).filter(|place| place.part == part);
-    let stretch = places.fold((u32::MAX, 0), |(first, last), place| (first.min(place.first), last.max(place.last)));
+    let starts = places.flat_map(|place| inputs.trace.pieces_at(place)).map(|piece| piece.last_start);
+    let stretch = starts.fold((u32::MAX, 0), |(first, last), start| (first.min(start), last.max(start)));
     Some(Needed { part, stretch })
 }
 

@@ -4,7 +4,7 @@ use super::sums::merge;
 use crate::context::{Context, Ends, Presence};
 use crate::names::named;
 use crate::trace::{Evidence, PartKind, PartRow, Place, Reference, Trace};
-use crate::transcript::Role;
+use crate::transcript::{Role, Standing};
 use crate::units::{add_fields, adds};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Fate: name {
-        /// One of its sources is there, or the part of it that holds the evidence.
+        /// All of the evidence is there: in one of its sources, or in what several of them have left.
         Kept = "kept",
         /// A summary took the evidence's place, which it may hold or not.
         Summarised = "summarised",
-        /// The evidence was cut away from its text.
+        /// The evidence, or some of it, was cut away from its text.
         Truncated = "truncated",
         /// A placeholder stands for the text with the evidence.
         Cleared = "cleared",
@@ -205,7 +205,7 @@ pub struct Broken {
     pub tool: Option<String>,
     /// What the later message reuses: lines, or identifiers.
     pub kind: Evidence,
-    /// How many lines or identifiers.
+    /// How many lines or identifiers are lost. Those that still stand in the context do not count.
     pub weight: u32,
     /// What has become of those lines or identifiers.
     pub fate: Fate,
@@ -221,30 +221,70 @@ pub struct Broken {
 
 /// What has become of a reference's evidence in this context.
 pub fn fate(context: &Context, trace: &Trace, reference: &Reference) -> Fate {
-    fate_by(reference, |place| fate_of(context, trace, place))
+    fate_by(trace, reference, |_, place| context.presence(place.part))
 }
 
-/// The same by what has become of each of its sources.
-pub(super) fn fate_by(reference: &Reference, of: impl Fn(&Place) -> Fate) -> Fate {
-    let mut first = None;
-    for fate in reference.sources.iter().map(of) {
+/// How many pieces of a reference no source shows in this context.
+pub(super) fn lost(context: &Context, trace: &Trace, reference: &Reference) -> u32 {
+    lost_by(trace, reference, |_, place| context.presence(place.part)).len() as u32
+}
+
+/// What has become of a reference by how each of its sources stands, which are numbered from 0.
+pub(super) fn fate_by(trace: &Trace, reference: &Reference, presence: impl Fn(usize, &Place) -> Presence) -> Fate {
+    let (mut first, mut partial) = (None, 0);
+    for (source, place) in reference.sources.iter().enumerate() {
+        let presence = presence(source, place);
+        let fate = fate_where(presence, trace, place);
         if fate == Fate::Kept {
             return Fate::Kept;
         }
         first = first.or(Some(fate));
+        partial += u32::from(left(presence).is_some());
     }
     match first {
         // What a recorded summary of the same text repeats, a simulated one is taken to hold.
         Some(Fate::Summarised) if reference.summary.is_some() => Fate::Kept,
+        // What one has lost another may show.
+        _ if partial > 1 && lost_by(trace, reference, presence).is_empty() => Fate::Kept,
         first => first.unwrap_or(Fate::Dropped),
     }
 }
 
-/// Does the evidence stand in what the ends of a part have kept? Where a piece starts within what is left, it is taken for whole.
+/// The pieces of a reference, by number, that no source shows.
+fn lost_by(trace: &Trace, reference: &Reference, presence: impl Fn(usize, &Place) -> Presence) -> Vec<usize> {
+    let mut lost: Vec<usize> = (0..reference.weight as usize).collect();
+    for (source, place) in reference.sources.iter().enumerate() {
+        match (presence(source, place), left(presence(source, place))) {
+            (Presence::Whole, _) => lost.clear(),
+            (_, Some(ends)) => lost.retain(|piece| !shows(ends, trace, place, trace.pieces_at(place).get(*piece))),
+            (_, None) => {}
+        }
+    }
+    lost
+}
+
+/// What is left of a part of which not all is.
+fn left(presence: Presence) -> Option<Ends> {
+    match presence {
+        Presence::Cut(ends) | Presence::Masked(ends) => Some(ends),
+        Presence::Whole | Presence::Summarised | Presence::Gone => None,
+    }
+}
+
+/// Does all of the evidence stand in what the ends of a part have kept?
 pub(super) fn left_in(ends: Ends, trace: &Trace, place: &Place) -> bool {
+    let pieces = trace.pieces_at(place);
+    if pieces.is_empty() { shows(ends, trace, place, None) } else { pieces.iter().all(|piece| shows(ends, trace, place, Some(piece))) }
+}
+
+/// Does a piece of a part stand wholly in one of the ends that were kept, or in a stretch that was read by itself? Where it stands in the part is
+/// `None` if that is not known.
+fn shows(ends: Ends, trace: &Trace, place: &Place, piece: Option<&Standing>) -> bool {
     let bytes = trace.parts.get(place.part as usize).map_or(0, |part| part.text.length.bytes);
-    let stretch = ends.stretch.is_some_and(|(first, last)| first <= place.first && place.last <= last);
-    place.last < ends.head || (ends.tail > 0 && place.first >= bytes.saturating_sub(ends.tail)) || stretch
+    let Some(piece) = piece else { return ends.head > 0 || (ends.tail > 0 && ends.tail >= bytes) };
+    // A stretch goes from piece to piece, the last of them whole.
+    let stretch = ends.stretch.is_some_and(|(first, last)| (first..=last).contains(&piece.last_start));
+    piece.first_end <= ends.head || (ends.tail > 0 && piece.last_start >= bytes.saturating_sub(ends.tail)) || stretch
 }
 
 /// What has become of one source.
@@ -253,7 +293,7 @@ pub(super) fn fate_of(context: &Context, trace: &Trace, place: &Place) -> Fate {
 }
 
 /// What has become of a source whose part stands so.
-pub(super) fn fate_where(presence: Presence, trace: &Trace, place: &Place) -> Fate {
+fn fate_where(presence: Presence, trace: &Trace, place: &Place) -> Fate {
     match presence {
         Presence::Whole => Fate::Kept,
         Presence::Cut(ends) | Presence::Masked(ends) if left_in(ends, trace, place) => Fate::Kept,

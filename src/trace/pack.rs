@@ -10,7 +10,8 @@ type Beside = (Option<String>, bool, Option<SentPrompts>, BTreeMap<u32, u64>, Ve
 impl Trace {
     /// Bytes that its rows take in memory, without what hangs on them.
     pub fn row_bytes(&self) -> usize {
-        size_of_val(&*self.messages) + size_of_val(&*self.parts) + size_of_val(&*self.calls) + size_of_val(&*self.references)
+        let rows = size_of_val(&*self.messages) + size_of_val(&*self.parts) + size_of_val(&*self.calls);
+        rows + size_of_val(&*self.references) + size_of_val(&*self.pieces)
     }
 }
 

@@ -14,7 +14,7 @@ use ctxsim::sim::{
     watch_anew,
 };
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
-use ctxsim::transcript::{Length, Role, Text, Trust, Usage};
+use ctxsim::transcript::{Length, Role, Standing, Text, Trust, Usage};
 
 pub(crate) struct Random(pub(crate) u64);
 
@@ -101,14 +101,21 @@ pub(crate) fn session(random: &mut Random) -> Trace {
 fn remember(trace: &mut Trace, random: &mut Random) {
     for (message, row) in trace.messages.iter().enumerate().filter(|(_, row)| row.role == Role::Assistant && row.first_part > 0) {
         for _ in 0..random.below(4) {
+            let weight = 1 + random.below(3) as u32;
             let mut place = || {
                 let part = random.below(u64::from(row.first_part)) as u32;
-                let first = random.below(1 + u64::from(trace.parts[part as usize].text.length.bytes)) as u32;
-                Place { part, first, last: first + 10 }
+                let bytes = u64::from(trace.parts[part as usize].text.length.bytes);
+                let first = trace.pieces.len() as u32;
+                trace.pieces.extend((0..weight).map(|_| {
+                    let mut once = || random.below(1 + bytes) as usize;
+                    let (one, other) = (once(), once());
+                    Standing::once(one..one + 10).and(Standing::once(other..other + 10))
+                }));
+                Place { part, first, pieces: weight }
             };
             let sources = vec![place(), place()];
             let kind = if random.one_in(3) { Evidence::Identifier } else { Evidence::Line };
-            trace.references.push(Reference { message: message as u32, kind, weight: 1, sources, summary: random.one_in(5).then_some(0) });
+            trace.references.push(Reference { message: message as u32, kind, weight, sources, summary: random.one_in(5).then_some(0) });
         }
     }
     let results: Vec<u32> = (0..trace.parts.len() as u32).filter(|part| trace.parts[*part as usize].kind == PartKind::ToolResult).collect();

@@ -346,9 +346,9 @@ fn a_baseline_of_another_form_says_which() {
         String::from_utf8_lossy(&ran.stderr).into_owned()
     };
     assert!(said(&baseline).contains("the corpus is another than the baseline's: its sessions: 0 new, 0 gone, 1 measured otherwise"));
-    baseline["measured"] = "ctxtrace/13".into();
+    baseline["measured"] = "ctxtrace/14".into();
     let version = env!("CARGO_PKG_VERSION");
-    let forms = format!("measured by ctxsim {version} in the form ctxtrace/13, this is ctxsim {version} in the form {form}: its sessions");
+    let forms = format!("measured by ctxsim {version} in the form ctxtrace/14, this is ctxsim {version} in the form {form}: its sessions");
     let told = said(&baseline);
     assert!(told.contains(&forms) && told.contains("--update-baseline"), "{told}");
     // Files from before the form was noted.

@@ -6,7 +6,7 @@ use ctxsim::policy::{Facts, Policy, presets};
 use ctxsim::sim::hindsight::Lookahead;
 use ctxsim::sim::{Conditions, in_hindsight};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Trace};
-use ctxsim::transcript::{Length, Role, Text};
+use ctxsim::transcript::{Length, Role, Standing, Text};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -60,8 +60,15 @@ fn session(steps: &[Step]) -> Trace {
             let mut sources = vec![one % parts];
             sources.extend(other.map(|other| other % parts).filter(|other| *other != one % parts));
             if taken.insert(sources[0]) {
-                let sources = sources.into_iter().map(|part| Place { part, first: 0, last: 0 }).collect();
-                trace.references.push(Reference { message, kind: Evidence::Line, weight: 1, sources, summary: None });
+                // Two pieces, anywhere in each source.
+                let place = |part: u32| {
+                    let (first, bytes) = (trace.pieces.len() as u32, trace.parts[part as usize].text.length.bytes);
+                    let starts = [*one, one.rotate_left(16) ^ part].map(|number| (number % bytes.max(1)) as usize);
+                    trace.pieces.extend(starts.map(|start| Standing::once(start..start + 4)));
+                    Place { part, first, pieces: 2 }
+                };
+                let sources = sources.into_iter().map(place).collect();
+                trace.references.push(Reference { message, kind: Evidence::Line, weight: 2, sources, summary: None });
             }
         }
         trace.calls.push(CallRow { visible, output: *reply, ..made::call(message) });

@@ -66,7 +66,7 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
             message: *message,
             kind: Evidence::Line,
             weight: 1,
-            sources: vec![Place { part: *source, first: 0, last: 0 }],
+            sources: vec![Place::somewhere(*source)],
             summary: None,
         })
         .collect();

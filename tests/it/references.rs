@@ -1,6 +1,7 @@
 //! References: against an independent script and the first measurements, and the session that `docs/references.md` works by hand.
 
 use crate::counting::counter;
+use crate::made::Native;
 use crate::support::{python, shared};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
@@ -215,6 +216,116 @@ fn the_session_worked_by_hand() {
         .map(|broken| (broken.call, broken.source, broken.tool.as_deref(), broken.distance_tokens, broken.distance_calls))
         .collect();
     assert_eq!(named, [(2, 2, Some("read"), 310, 1), (4, 4, Some("bash"), 190, 2)]);
+}
+
+/// Wherever a line stands in a text, in whatever dress, and however often: the ends of its first time and the starts of its last are those that a search finds.
+#[test]
+fn pieces_stand_where_a_search_finds_them() {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let units = |text: &str| scale.weigh(text).evidence.unwrap().units;
+    let lines = [
+        "let first_total = compute_total(cart, region);",
+        "return \"second_total\" + \t price.rounded();",
+        "the third — of these très long lines",
+    ];
+    let mut chance = Chance::new(5);
+    for round in 0..60 {
+        let mut text = String::new();
+        for _ in 0..2 + chance.below(30) {
+            let line = lines.get(chance.below(6)).copied().unwrap_or("short \"é\" \\ 😀");
+            text += &match chance.below(4) {
+                0 => format!("  \t{line}\r\n"),
+                1 => format!("  12→  {line}\n"),
+                2 => format!("+ {line}  \n"),
+                _ => format!("{line}\n"),
+            };
+        }
+        let json = serde_json::json!({"exit": 0, "more": ["a \"quoted\" word"], "output": text}).to_string();
+        let hex = json.replace('é', "\\u00e9").replace('—', "\\u2014").replace('😀', "\\ud83d\\ude00").replace('è', "\\u00E8");
+        let quoted = |line: &str| serde_json::to_string(line).unwrap().trim_matches('"').to_owned();
+        let in_hex = |line: &str| quoted(line).replace('—', "\\u2014").replace('è', "\\u00E8");
+        for (whole, written) in [(&text, &str::to_owned as &dyn Fn(&str) -> String), (&json, &quoted), (&hex, &in_hex)] {
+            let found = units(whole);
+            for line in lines {
+                let hash = units(line).iter().find(|unit| unit.is_line()).unwrap().hash;
+                let place =
+                    found.iter().find(|unit| unit.hash == hash).map(|unit| (unit.at.first_end as usize, unit.at.last_start as usize));
+                let line = written(line);
+                let expected = whole.find(&line).map(|start| (start + line.len(), whole.rfind(&line).unwrap()));
+                assert_eq!(place, expected, "{round}: {line} in {whole}");
+            }
+        }
+    }
+}
+
+const A: &str = "let first_total = compute_first_total(cart, region);";
+const B: &str = "let final_total = compute_final_total(cart, region);";
+const C: &str = "let other_total = compute_other_total(cart, region);";
+
+/// Readings of these texts one after the other, and a reply that repeats these lines; cut by `baseagent` to so many tokens of four bytes. The references to
+/// lines kept and truncated, and the pieces lost.
+fn cut_to(tokens: usize, results: &[String], reply: &[&str]) -> (u64, u64, Vec<u32>) {
+    let mut log = Native::new(serde_json::json!({"window": 400_000})).line(serde_json::json!({"role": "user", "text": "go"}));
+    for (place, text) in results.iter().enumerate() {
+        let call = serde_json::json!({"call": {"id": format!("c{place}"), "name": "read", "arguments": {"n": place}}});
+        log = log.line(serde_json::json!({"role": "assistant", "parts": [call]}));
+        log = log.line(serde_json::json!({"role": "tool", "parts": [{"result": {"id": format!("c{place}"), "text": text}}]}));
+    }
+    let file = tempfile::Builder::new().suffix(".jsonl").tempfile().unwrap();
+    std::fs::write(file.path(), log.line(serde_json::json!({"role": "assistant", "text": reply.join("\n")})).text()).unwrap();
+    let trace = read(file.path(), Definition::Refined).remove(0);
+    let mut policy = Policy::load("baseagent").unwrap();
+    policy.set("max_output_tokens", &tokens.to_string()).unwrap();
+    let outcome = simulate(&trace, &policy.plan(&Facts { window: Some(400_000), ..Facts::default() }).unwrap(), &WIDE);
+    let lines = outcome.totals.retention.of(Evidence::Line);
+    assert_eq!(lines.broken(), lines.truncated);
+    let lost = outcome.broken.iter().filter(|broken| broken.kind == Evidence::Line).map(|broken| broken.weight);
+    (lines.kept, lines.truncated, lost.collect())
+}
+
+/// 400 lines with these at those places.
+fn rows(lines: &[(usize, &str)]) -> String {
+    let at = |row: usize| lines.iter().find(|(place, _)| *place == row).map(|(_, line)| (*line).to_owned());
+    (0..400).map(|row| at(row).unwrap_or_else(|| format!("row {row} of a long listing of many rows that are alike")) + "\n").collect()
+}
+
+#[test]
+fn what_still_stands_in_one_of_the_ends_is_not_lost() {
+    let cut = |results: &[String], reply: &[&str]| cut_to(2_500, results, reply);
+    // One line in what is left at the start and one in what is left at the end.
+    assert_eq!(cut(&[rows(&[(3, A), (397, B)])], &[A, B]), (1, 0, vec![]));
+    // A line of the removed middle that stands in one of the ends, too.
+    assert_eq!(cut(&[rows(&[(200, A), (397, A)])], &[A]), (1, 0, vec![]));
+    assert_eq!(cut(&[rows(&[(3, A), (200, A)])], &[A]), (1, 0, vec![]));
+    assert_eq!(cut(&[rows(&[(200, A)])], &[A]), (0, 1, vec![1]));
+    // Of three pieces one is lost.
+    assert_eq!(cut(&[rows(&[(3, A), (200, B), (397, C)])], &[A, B, C]), (0, 1, vec![1]));
+    // What one source has lost another shows, and together they show it all; or not.
+    let (first, then) = (rows(&[(3, A), (200, B)]), rows(&[(200, A), (397, B)]));
+    assert_eq!(cut(&[first, then.clone()], &[A, B]), (1, 0, vec![]));
+    assert_eq!(cut(&[rows(&[(190, A), (200, B)]), then], &[A, B]), (0, 1, vec![1]));
+    // In JSON on one line an escape takes more bytes than what it stands for: the last rows are those of the text as it is written.
+    let json = |text: String| serde_json::json!({"output": text}).to_string();
+    assert_eq!(cut(&[json(rows(&[(310, A)]))], &[A]), (1, 0, vec![]));
+    assert_eq!(cut(&[json(rows(&[(305, A)]))], &[A]), (0, 1, vec![1]));
+}
+
+/// Whatever the limit, and wherever and however often the lines stand: lost are those that neither end holds.
+#[test]
+fn lost_are_the_lines_that_no_end_holds() {
+    let mut chance = Chance::new(3);
+    let mut seen = BTreeMap::new();
+    for round in 0..150 {
+        let lines: Vec<(usize, &str)> = (0..3 + chance.below(4)).map(|place| (chance.below(400), [A, B, C][place % 3])).collect();
+        let (text, tokens) = (rows(&lines), 500 + chance.below(2_000));
+        let (head, tail) = (&text[..2 * tokens], &text[text.len() - 2 * tokens..]);
+        let reply: Vec<&str> = [A, B, C].into_iter().filter(|line| text.contains(line)).collect();
+        let lost = reply.iter().filter(|line| !head.contains(**line) && !tail.contains(**line)).count() as u32;
+        let expected = if lost == 0 { (1, 0, vec![]) } else { (0, 1, vec![lost]) };
+        assert_eq!(cut_to(tokens, &[text], &reply), expected, "{round}: {tokens} {lines:?}");
+        *seen.entry(lost).or_insert(0) += 1;
+    }
+    assert!((0..=3).all(|lost| seen[&lost] > 5), "{seen:?}");
 }
 
 /// Do two texts have a line in common?

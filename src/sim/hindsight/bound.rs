@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
         let (mut stretches, mut ends) = (Vec::new(), Vec::with_capacity(ahead.needs.len()));
         for need in &ahead.needs {
             if need.met_otherwise() {
-                // What a summary is taken to hold has no known cost.
+                // What a summary is taken to hold, or several sources hold together, has no known cost.
                 stretches.push(Stretch { from: 0, to: 0, shared: 1, size: 0 });
             } else {
                 let stretch = |way: &Way| Stretch { from: way.from, to: need.call + 1, shared: way.shared.max(1), size: ahead.size(way) };

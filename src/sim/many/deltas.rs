@@ -13,7 +13,7 @@ use crate::sim::belief::read_of;
 use crate::sim::judge::references_of;
 use crate::sim::ledger::Detail;
 use crate::sim::outcome::CallOutcome;
-use crate::sim::retention::{Fate, fate_by, fate_of, fate_where};
+use crate::sim::retention::{Fate, fate, fate_by};
 use crate::sim::state::State;
 use crate::trace::{CallRow, Evidence, Place, Reference};
 use std::collections::BTreeSet;
@@ -306,9 +306,7 @@ impl<'c> Deltas<'c> {
             return;
         }
         let first = trace.references.partition_point(|reference| reference.message < message) as u32;
-        let lost = |reference: &Reference| {
-            reference.kind == Evidence::Line && fate_by(reference, |place| fate_of(context, trace, place)) != Fate::Kept
-        };
+        let lost = |reference: &Reference| reference.kind == Evidence::Line && fate(context, trace, reference) != Fate::Kept;
         let others = references_of(trace, message).iter().zip(first..).filter(|(_, number)| referring.binary_search(number).is_err());
         let broken = others.map(|(reference, _)| reference).any(lost);
         let categories = state.inputs.intake.categories(trace);
@@ -320,7 +318,7 @@ impl<'c> Deltas<'c> {
             else {
                 continue;
             };
-            let led = (fate_by(reference, |place| fate_of(context, trace, place)), context.taken_by(source.part));
+            let led = (fate(context, trace, reference), context.taken_by(source.part));
             led_lines |= reference.kind == Evidence::Line && led.0 != Fate::Kept;
             let places: Vec<Option<(usize, usize)>> =
                 reference.sources.iter().map(|place| self.in_several_ways(state, place.part)).collect();
@@ -419,13 +417,10 @@ fn own_fate(
         let (place, item) = places.get(source).copied().flatten().filter(|(place, _)| !cuts.same_way(*place, class, leader))?;
         cuts.way(place, class)?.entering.items.get(item)
     };
-    let of = |place: &Place| {
-        let source = reference.sources.iter().position(|known| known == place);
-        match source.and_then(item).map(|item| (item.state, item.ends)) {
-            Some((ItemState::Whole, _)) => fate_where(Presence::Whole, trace, place),
-            Some((ItemState::Truncated, ends)) => fate_where(Presence::Cut(ends), trace, place),
-            _ => fate_of(context, trace, place),
-        }
+    let presence = |source: usize, place: &Place| match item(source).map(|item| (item.state, item.ends)) {
+        Some((ItemState::Whole, _)) => Presence::Whole,
+        Some((ItemState::Truncated, ends)) => Presence::Cut(ends),
+        _ => context.presence(place.part),
     };
-    (fate_by(reference, of), item(0).map_or(led.1, |item| item.by))
+    (fate_by(trace, reference, presence), item(0).map_or(led.1, |item| item.by))
 }
