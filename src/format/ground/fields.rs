@@ -64,3 +64,24 @@ impl<'de> Visitor<'de> for KeyVisitor {
         Ok(Key(Cow::Owned(key.to_owned())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{InPieces, Words};
+
+    wire! {
+        struct Record<'a> { kind: Words<'a> = "type" | "kind", said: Words<'a> as InPieces, count: Option<u64> }
+    }
+
+    #[test]
+    fn an_object_is_read_by_its_keys_and_a_list_has_none() {
+        let read =
+            |text| serde_json::from_str::<Record>(text).map(|record| (record.kind.to_string(), record.said.to_string(), record.count));
+        let record = read(r#"{"kind":"a","other":{"count":3},"said":["b",{"text":"c"}],"c\u006funt":1,"count":2}"#).unwrap();
+        assert_eq!(record, ("a".to_owned(), "b\nc".to_owned(), Some(2)));
+        assert_eq!(read("[]").unwrap(), Default::default());
+        assert_eq!(read(r#"["a",7]"#).unwrap(), Default::default());
+        assert!(read("[1,2").unwrap_err().is_eof());
+        assert!(read(r#"{"count":"many"}"#).unwrap_err().is_data());
+    }
+}
