@@ -33,7 +33,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     builder.trace.calls.reserve_exact(transcript.messages.iter().filter(|message| message.call.is_some()).count());
     builder.trace.parts.reserve_exact(transcript.messages.iter().map(|message| message.parts.len()).sum());
     // Messages are taken apart one by one, so that a long session does not stand in memory twice.
-    for mut message in transcript.messages {
+    for mut message in in_chunks(transcript.messages).into_iter().flatten() {
         let call = message.call.take();
         builder.copies.push(message.copy_of.is_some());
         let row = builder.message(message, call.as_deref(), &agent, &mut turn);
@@ -82,6 +82,22 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     truth::assign(&mut trace, &weights, fate, transcript.overhead);
     unseen::settle(&mut trace);
     trace
+}
+
+/// So many messages of a long session stand in one list: each list is let go of once its messages have been taken apart.
+const CHUNK: usize = 1 << 16;
+
+fn in_chunks(mut messages: Vec<Message>) -> Vec<Vec<Message>> {
+    let mut chunks = Vec::new();
+    while messages.len() > CHUNK {
+        chunks.push(messages.split_off((messages.len() - 1) / CHUNK * CHUNK));
+    }
+    if !chunks.is_empty() {
+        messages.shrink_to_fit();
+    }
+    chunks.push(messages);
+    chunks.reverse();
+    chunks
 }
 
 /// How many messages have a time that says nothing, and are measured without it.
