@@ -4,7 +4,7 @@ use super::document::{Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference};
-use super::words::{counted, first_few, grouped, percent, short_dollars};
+use super::words::{counted, first_few, grouped, percent, short_dollars, three_digits};
 use super::{answer, cautions, explain, finding, judged, notes};
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Difference, Direction, Dropped, Parting, Replay, Side, found, sample};
@@ -125,16 +125,17 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     };
     let less = match here.checked_sub(there) {
         Some(0) => "the same sum".to_owned(),
-        Some(saved) => format!("{} fewer ({}) for {}", grouped(saved), share(saved, here), other.policy),
+        Some(saved) => format!("{} fewer ({}) for {}", three_digits(saved), share(saved, here), other.policy),
         // Of the first policy's sum, as the interval below.
-        None => format!("{} more ({}) for {}", grouped(there - here), share(there - here, here), other.policy),
+        None => format!("{} more ({}) for {}", three_digits(there - here), share(there - here, here), other.policy),
     };
     let cost = diff.cost().filter(|[here, _]| *here > 0).map(|[here, there]| {
         let more = finding::share(there as f64 / here as f64 - 1.0);
         format!("; at list prices {} and {} ({more})", nano_dollars(here), nano_dollars(there))
     });
     let cost = cost.unwrap_or_default();
-    lines.push(format!("Prompt tokens over {over}: {} {}, {} {}: {less}{cost}.", one.policy, grouped(here), other.policy, grouped(there)));
+    let (here, there) = (three_digits(here), three_digits(there));
+    lines.push(format!("Prompt tokens over {over}: {} {here}, {} {there}: {less}{cost}.", one.policy, other.policy));
     let bars = Bars { own_error: None, worth: WORTH, anchored: corpus.facts.anchored() };
     let difference = diff.difference(corpus);
     let judged = found(difference.as_ref(), Direction::Minimise, &bars);
