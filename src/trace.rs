@@ -393,6 +393,12 @@ pub struct Reading {
 }
 
 impl Trace {
+    /// Where the pieces of a reference stand in one of its sources; empty where that is not known.
+    pub fn pieces_at(&self, place: &Place) -> &[Standing] {
+        let (first, pieces) = (place.first as usize, place.pieces as usize);
+        self.pieces.get(first..first.saturating_add(pieces)).unwrap_or_default()
+    }
+
     /// The place of the first call behind a recorded event; that behind the last one where no call follows.
     pub fn first_call_behind(&self, event: &CompactionRow) -> usize {
         self.calls.partition_point(|call| call.message < event.before)

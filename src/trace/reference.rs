@@ -1,7 +1,5 @@
 //! What later messages repeat of earlier ones.
 
-use super::Trace;
-use crate::transcript::Standing;
 use serde::{Deserialize, Serialize};
 
 /// What one assistant message takes from one earlier part: the text in both is the same.
@@ -24,7 +22,7 @@ pub struct Reference {
 pub struct Place {
     /// Index of the part.
     pub part: u32,
-    /// Index in [`Trace::pieces`] of the first of its pieces.
+    /// Index in [`Trace::pieces`](super::Trace::pieces) of the first of its pieces.
     pub first: u32,
     /// How many pieces: as many as the reference has, in the same order in each of its sources. 0 where it is not known where they stand: then they
     /// are taken to stand at the part's very start.
@@ -32,17 +30,9 @@ pub struct Place {
 }
 
 impl Place {
-    /// A part that holds all pieces of a reference, without a word where.
+    /// A part that holds all pieces of a reference; where it holds them is not known.
     pub fn somewhere(part: u32) -> Place {
         Place { part, first: 0, pieces: 0 }
-    }
-}
-
-impl Trace {
-    /// Where the pieces of a reference stand in one of its sources; empty where that is not known.
-    pub fn pieces_at(&self, place: &Place) -> &[Standing] {
-        let (first, pieces) = (place.first as usize, place.pieces as usize);
-        self.pieces.get(first..first.saturating_add(pieces)).unwrap_or_default()
     }
 }
 
