@@ -312,12 +312,12 @@ fn requests_of_the_chat_in_vs_code() {
         r#"{{"responderUsername":"GitHub Copilot","requests":[
             {{"requestId":"q1","message":{{"text":"Go"}},"modelId":"copilot/gpt-5-mini","timestamp":1,"response":[],"result":{{
                 "usage":{{"promptTokens":500,"completionTokens":7}},
-                "metadata":{{"sessionId":"s","renderedGlobalContext":[{{"type":1,"text":"Linux"}},{{"type":3}}],
+                "metadata":{{"sessionId":"s","promptTokens":499,"outputTokens":6,"renderedGlobalContext":[{{"type":1,"text":"Linux"}},{{"type":3}}],
                     "renderedUserMessage":[{{"type":1,"text":"<userRequest>Go</userRequest>"}}],"toolCallRounds":[{}],
                     "toolCallResults":{{"c1":{{"content":[{{"value":"a b"}}]}},"c2":{{"content":[{{"value":{{"node":{{"type":1,"children":[
                         {{"type":2,"text":"one"}},{{"type":2,"text":"two","lineBreakBefore":true}}]}}}}}}]}}}}}}}}}},
             {{"requestId":"q2","message":{{"text":"Older"}},"timestamp":2,"response":[{{"value":"As "}},{{"kind":"thinking","value":"hidden"}},{{"value":"shown"}}],
-                "result":{{"errorDetails":{{"message":"Canceled"}},"metadata":{{}}}}}},
+                "result":{{"errorDetails":{{"message":"Canceled"}},"metadata":{{"promptTokens":520,"outputTokens":9}}}}}},
             {{"requestId":"q3","message":{{"text":"Nothing came"}},"response":[]}}]}}"#,
         rounds.join(",")
     );
@@ -339,8 +339,8 @@ fn requests_of_the_chat_in_vs_code() {
             "u: Nothing came",
         ]
     );
-    // What a request used is what its last round used.
-    assert_eq!(prompts(&session), [(0, 0), (0, 0), (500, 7), (0, 0)]);
+    // What a request used is what its last round used, by VS Code's word or else by Copilot's.
+    assert_eq!(prompts(&session), [(0, 0), (0, 0), (500, 7), (520, 9)]);
     assert_eq!(session.compactions[0].before, 6);
     let Part::ToolResult { text, .. } = &session.messages[4].parts[0] else { panic!() };
     assert_eq!(text.content.as_deref(), Some("one\ntwo"));

@@ -1,6 +1,6 @@
 //! The shapes of a request.
 
-use crate::format::ground::{Figures, Words, wire};
+use crate::format::ground::{Count, Figures, Words, wire};
 use crate::format::wire::chat::ChatToolCall;
 use crate::format::wire::held;
 use serde::de::IgnoredAny;
@@ -48,6 +48,10 @@ wire! {
         /// By the ids of the calls.
         pub tool_call_results: Option<BTreeMap<String, Answer<'a>>> = "toolCallResults",
         pub session_id: Words<'a> = "sessionId",
+        /// Of the last round alone, where its model is one of Anthropic's, since January 2026.
+        pub prompt_tokens: Count = "promptTokens",
+        /// The tokens of its reply.
+        pub output_tokens: Count = "outputTokens",
     }
 
     /// A part of a message as it was sent; marks of the cache have neither text nor picture.

@@ -2,7 +2,7 @@
 //! them; of older ones there is only what the screen showed. The usage of a request, where there is one, is that of its last round.
 
 use super::record::{Answer, Metadata, Rendered, Request, Round, Shown};
-use crate::format::ground::{ABSURD, Figures, Lose, Outline, Source, Take, each_piece, fault, image, moment, string};
+use crate::format::ground::{ABSURD, Count, Lose, Outline, Source, Take, each_piece, fault, image, moment, string};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::transcript::{Compaction, Message, Part, Role, Scale};
@@ -85,7 +85,9 @@ impl<'s> Chat<'s> {
         if !shown.is_empty() {
             self.reply(request, "", time, vec![self.made.text(&shown)]);
         }
-        if let Some(usage) = outcome.and_then(|outcome| outcome.usage.as_ref()) {
+        let reported = outcome.and_then(|outcome| outcome.usage.as_ref());
+        let reported = reported.map(|usage| [usage.count("promptTokens"), usage.count("completionTokens")]);
+        if let Some(usage) = reported.or(metadata.map(|metadata| [metadata.prompt_tokens, metadata.output_tokens])) {
             self.usage(usage, before, lose);
         }
         self.made.chain.broken |= outcome.is_some_and(|outcome| outcome.error_details.is_some());
@@ -144,8 +146,7 @@ impl<'s> Chat<'s> {
     }
 
     /// Gives the usage to the last call of this request.
-    fn usage(&mut self, tokens: &Figures, before: usize, lose: Lose<'_>) {
-        let (input, output) = (tokens.count("promptTokens"), tokens.count("completionTokens"));
+    fn usage(&mut self, [input, output]: [Count; 2], before: usize, lose: Lose<'_>) {
         let reported = Reported { input, output, ..Reported::default() };
         let own = self.made.transcript.messages.get_mut(before..).unwrap_or_default();
         match (reported.usage(), own.iter_mut().rev().find_map(|message| message.call.as_mut())) {
