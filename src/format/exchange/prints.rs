@@ -85,6 +85,8 @@ pub struct Repeated {
 #[derive(Default)]
 pub struct Replies {
     known: HashSet<u64>,
+    /// How many calls behind all this have a reply that the log lacks, and that no request has shown yet.
+    unheard: HashMap<u64, usize>,
     /// How many calls made a reply of these words at such a place that go on with nothing yet, and behind how many exchanges the first did.
     open: HashMap<u64, (usize, u64)>,
     /// Replies that requests repeat, by the same.
@@ -99,6 +101,8 @@ impl Replies {
         let parts = prints(reply);
         if parts.is_empty() {
             self.known.insert(joined(EMPTY, place.before));
+            // Behind nothing that is known, all calls would be alike.
+            *self.unheard.entry(place.all).or_default() += usize::from(place.all != 0 && reply.parts.is_empty());
         }
         self.learn(&parts, place);
         for print in &parts {
@@ -110,6 +114,14 @@ impl Replies {
                 *calls = if context == 0 { 1 } else { *calls + 1 };
             }
         }
+    }
+
+    /// Is this the reply of a call whose own the log lacks? It is known from here on.
+    pub fn hear(&mut self, parts: &[Print], place: Place) -> bool {
+        let Some(calls) = self.unheard.get_mut(&place.all).filter(|calls| **calls > 0 && !parts.is_empty()) else { return false };
+        *calls -= 1;
+        self.learn(parts, place);
+        true
     }
 
     fn learn(&mut self, parts: &[Print], place: Place) {
@@ -160,7 +172,9 @@ impl Replies {
         };
         let held = match parts.is_empty() {
             true => self.known.contains(&joined(EMPTY, place.before)),
-            false => parts.iter().filter_map(by_id).any(|id| self.known.contains(&id)) || parts.iter().all(by_words),
+            false => {
+                parts.iter().filter_map(by_id).any(|id| self.known.contains(&id)) || parts.iter().all(by_words) || self.hear(parts, *place)
+            }
         };
         if let Some(next) = next.filter(|_| held) {
             self.claim(parts, *place, next);

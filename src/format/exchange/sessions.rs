@@ -31,6 +31,8 @@ struct Session {
     prints: Vec<Print>,
     /// How many of them the last request held, without its reply.
     asked: usize,
+    /// The log lacks what the last call replied: nothing of it came so far.
+    unheard: bool,
     setting: u64,
     model: String,
     known_as: Vec<String>,
@@ -167,6 +169,7 @@ impl Session {
         self.setting = setting;
         self.transcript.window = exchange.window.or(self.transcript.window);
         let mut repeats = known > 0;
+        self.unheard &= repeats && known == self.prints.len();
         self.asked = request.len();
         (self.prints, self.past) = (request, 0);
         for entry in exchange.entries {
@@ -209,17 +212,33 @@ impl Session {
                 });
                 *known = 0;
             }
+            self.unheard &= compactions.is_empty();
             for mut compaction in compactions.drain(..) {
                 compaction.before = self.transcript.messages.len();
                 compaction.summary = compaction.summary.and_then(|summary| scale.weigh_summary(summary.as_str()));
                 self.transcript.compactions.push(compaction);
             }
+            let unheard = std::mem::take(&mut self.unheard) && message.role == Role::Assistant;
+            let behind = self.prints.get(self.past..).unwrap_or_default();
+            if unheard && replies.hear(&own, place) {
+                replies.go_on(&own, place, behind);
+                self.hear(message, scale);
+                continue;
+            }
             self.interrupted |= message.role == Role::Assistant && message.call.is_none();
             if message.call.as_deref() == Some(&Call::default()) {
-                let behind = self.prints.get(self.past..).unwrap_or_default();
                 self.repeated.push(replies.repeated(self.transcript.messages.len(), prints(&message), place, behind));
             }
             self.push(message, scale);
+        }
+    }
+
+    /// Puts what a request repeats in the place of the last reply, of which the log has the call alone.
+    fn hear(&mut self, reply: Message, scale: &dyn Scale) {
+        let Some(made) = self.transcript.messages.pop() else { return };
+        self.push(Message { id: made.id, time: made.time, call: None, ..reply }, scale);
+        if let Some(last) = self.transcript.messages.last_mut() {
+            last.call = made.call;
         }
     }
 
@@ -231,6 +250,7 @@ impl Session {
             self.transcript.compactions.push(compaction);
         }
         let mut replied = false;
+        self.unheard = reply.messages.iter().all(|message| message.parts.is_empty() && message.call.is_some()) && reply.messages.len() == 1;
         for mut message in reply.messages {
             self.prints.extend(prints(&message));
             if let Some(call) = &mut message.call {

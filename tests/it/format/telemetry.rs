@@ -178,3 +178,79 @@ fn a_span_with_the_usage_of_a_whole_run_is_no_call() {
     assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(40, 7)]);
     assert!(lost.iter().all(|(reason, _)| reason == "call without its content"), "{lost:?}");
 }
+
+/// A trace of Langfuse whose generations have these inputs, outputs and prompts.
+fn trace(generations: &[(String, &str, u64)]) -> String {
+    let generation = |(number, (input, output, prompt)): (usize, &(String, &str, u64))| {
+        let usage = if *prompt > 0 { format!(r#"{{"input":{prompt},"output":20,"total":{}}}"#, prompt + 20) } else { "{}".to_owned() };
+        format!(
+            r#"{{"id":"g{number}","traceId":"t","type":"GENERATION","startTime":"2026-01-01T00:00:{number:02}Z","model":"m","input":{input},"output":{output},"usageDetails":{usage}}}"#
+        )
+    };
+    let observations: Vec<String> = generations.iter().enumerate().map(generation).collect();
+    format!(r#"{{"trace":{{"id":"t"}},"observations":[{}]}}"#, observations.join(","))
+}
+
+/// A list of messages: `u`ser or `a`ssistant in front of what is said.
+fn said(messages: &[&str]) -> String {
+    let message = |told: &&str| {
+        let (who, words) = told.split_at(1);
+        format!(r#"{{"role":"{}","content":"{words}"}}"#, if who == "u" { "user" } else { "assistant" })
+    };
+    format!("[{}]", messages.iter().map(message).collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn a_reply_that_was_not_captured_is_the_one_that_the_next_request_repeats() {
+    let asked = |messages: &[&str], prompt: u64| (said(messages), "null", prompt);
+    for behind in [&["uOn"][..], &[]] {
+        let second = [&["uGo", "aFirst"], behind].concat();
+        let third = [&second[..], &["aSecond"], behind].concat();
+        let (sessions, lost) = read_text("trace.json", &trace(&[asked(&["uGo"], 100), asked(&second, 150), asked(&third, 200)]));
+        let [talk] = sessions.as_slice() else { panic!("{} sessions", sessions.len()) };
+        assert_eq!((prompts(talk), lost), (vec![(100, 20), (150, 20), (200, 20)], vec![]));
+        assert_eq!(marks(talk), [(Trust::Provider, false); 3]);
+        let spoken: Vec<String> = in_short(talk).into_iter().filter(|line| line.starts_with("a: ")).collect();
+        assert_eq!(spoken[..2], ["a: First", "a: Second"]);
+        assert_eq!(talk.messages[1].call.as_ref().unwrap().usage.unwrap().prompt, 100);
+    }
+    // Each of two such calls made one of the replies, whichever conversation tells them.
+    let calls = [
+        asked(&["uGo"], 100),
+        asked(&["uGo"], 100),
+        asked(&["uGo", "aOne", "uOn"], 150),
+        asked(&["uGo", "aOther", "uOn"], 150),
+        asked(&["uGo", "aThird", "uOn"], 150),
+    ];
+    let (sessions, _) = read_text("trace.json", &trace(&calls));
+    let all: Vec<PromptAndReply> = sessions.iter().flat_map(prompts).collect();
+    assert_eq!((all.len(), all.iter().filter(|call| **call == (0, 0)).count()), (6, 1));
+    // OpenTelemetry's attributes are read alike.
+    let chat = |id: &str, input: &[&str], prompt: u64| {
+        let input = serde_json::Value::from(said(input));
+        span(
+            id,
+            "",
+            &format!(
+                r#""gen_ai.operation.name":"chat","gen_ai.input.messages":{input},"gen_ai.usage.input_tokens":{prompt},"gen_ai.usage.output_tokens":20"#
+            ),
+        )
+    };
+    let spans =
+        [chat("1", &["uGo"], 100), chat("2", &["uGo", "aFirst", "uOn"], 150), chat("3", &["uGo", "aFirst", "uOn", "aSecond", "uOn"], 200)];
+    let (sessions, _) = read_text("spans.jsonl", &spans.join("\n"));
+    assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(100, 20), (150, 20), (200, 20)]);
+}
+
+#[test]
+fn a_span_of_a_model_that_says_nothing_is_no_call() {
+    let event = |value: &'static str| (value.to_owned(), value, 0);
+    let (sessions, lost) = read_text("trace.json", &trace(&[(said(&["uGo"]), "null", 100), event("null"), event("[]"), event(r#""""#)]));
+    assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(100, 20)]);
+    assert_eq!(lost, [("span of a model without content and usage".to_owned(), 3)]);
+    // It makes no wrapper of the call that it lies in.
+    let call = r#""gen_ai.operation.name":"chat""#;
+    let outer = span("1", "", &format!(r#"{call},"gen_ai.usage.input_tokens":7,"gen_ai.usage.output_tokens":2"#));
+    let (sessions, _) = read_text("spans.jsonl", &format!("{outer}\n{}", span("2", "1", call)));
+    assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(7, 2)]);
+}

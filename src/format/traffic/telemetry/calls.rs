@@ -43,8 +43,15 @@ const MOST_BYTES_PER_TOKEN: u64 = 12;
 pub fn join(spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut(&str), hand_over: &mut dyn FnMut(Transcript)) {
     let mut spans = once(spans);
     spans.arrange_by(|one, other| (one.time, &one.trace, &one.id).cmp(&(other.time, &other.trace, &other.id)));
-    let around = around(&spans);
     lend(&mut spans);
+    for span in spans
+        .iter_mut()
+        .filter(|span| span.called && span.usage.is_none() && [&span.input, &span.output].into_iter().all(messages::is_blank))
+    {
+        span.called = false;
+        lose("span of a model without content and usage");
+    }
+    let around = around(&spans);
     for span in spans {
         let holds_calls = around.contains(&(span.trace.clone(), span.id.clone()));
         match (span.called, holds_calls) {

@@ -30,6 +30,16 @@ pub fn opened(value: &Value) -> Cow<'_, Value> {
     }
 }
 
+/// Does it say nothing?
+pub fn is_blank(value: &Value) -> bool {
+    match opened(value).as_ref() {
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::String(words) => words.is_empty(),
+        other => other.is_null(),
+    }
+}
+
 fn field<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
     names.iter().filter_map(|name| value.get(name)).find(|found| !found.is_null())
 }
@@ -98,13 +108,7 @@ impl Said {
     /// Adds definitions of tools that were kept apart.
     pub fn tools(&mut self, value: &Value) {
         let value = opened(value);
-        let empty = match value.as_ref() {
-            Value::Array(list) => list.is_empty(),
-            Value::Object(map) => map.is_empty(),
-            Value::String(words) => words.is_empty(),
-            _ => true,
-        };
-        if !empty {
+        if !is_blank(&value) {
             self.setting.push(Part::Tools(Verbatim.weigh(&text_or_json(Some(&value)))));
         }
     }
