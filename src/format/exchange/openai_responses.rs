@@ -151,6 +151,13 @@ pub fn replied(response: &str, lose: Lose<'_>) -> Option<Entry> {
     Some(reply(entries, &response, lose))
 }
 
+/// What a list of items says, for logs that keep it apart, its texts weighed on [`Verbatim`]; and whether the model read more than they show.
+pub fn items(list: &str, lose: Lose<'_>) -> (Vec<Entry>, bool) {
+    let mut items = Items::default();
+    let entries = serde_json::from_str::<Blocks<Item>>(list).map(|list| items.entries(&list, lose)).unwrap_or_default();
+    (entries, items.hidden)
+}
+
 fn usage(response: &Response, lose: Lose<'_>) -> Option<Usage> {
     match ChatUsage::read(response.usage?) {
         Ok(Some(usage)) => return Some(usage),

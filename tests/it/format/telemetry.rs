@@ -254,3 +254,42 @@ fn a_span_of_a_model_that_says_nothing_is_no_call() {
     let (sessions, _) = read_text("spans.jsonl", &format!("{outer}\n{}", span("2", "1", call)));
     assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(7, 2)]);
 }
+
+/// OpenAI's agents keep the response as it came, or its items.
+#[test]
+fn items_of_the_responses_interface() {
+    let call = r#"{"type":"function_call","id":"fc_1","call_id":"call_1","name":"look","arguments":"{}","status":"completed"}"#;
+    let thought = r#"{"type":"reasoning","id":"rs_1","summary":[]}"#;
+    let found = r#"{"type":"function_call_output","call_id":"call_1","output":"It"}"#;
+    let done = r#"{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Done","annotations":[]}]}"#;
+    let asked = r#"{"role":"user","content":"Look?"}"#;
+    let whole = |output: &str, rest: &str| {
+        format!(
+            r#"{{"id":"resp_1","object":"response","instructions":"Be good","output":[{output}],"tools":[{{"type":"function","name":"look"}}]{rest}}}"#
+        )
+    };
+    let first = format!("{thought},{call}");
+    let inputs = [format!("[{asked}]"), format!("[{asked},{first},{found}]")];
+    let text = r#","text":{"format":{"type":"text"}},"previous_response_id":null,"conversation":null"#;
+    let head = &["s: Be good | tools 35"][..];
+    for (head, outputs) in [
+        (head, [whole(&first, text), whole(done, text)]),
+        (head, [whole(&first, ""), whole(done, "")]),
+        (&[], [format!("[{first}]"), format!("[{done}]")]),
+        (&[], [call.to_owned(), done.to_owned()]),
+    ] {
+        let [input, answered] = inputs.clone();
+        let (sessions, lost) = read_text("trace.json", &trace(&[(input, &outputs[0], 55), (answered, &outputs[1], 85)]));
+        let [talk] = sessions.as_slice() else { panic!("{} sessions: {outputs:?}", sessions.len()) };
+        let shown: Vec<String> = in_short(talk).into_iter().map(|line| line.replace("~0 | ", "")).collect();
+        assert_eq!(shown, [head, &["u: Look?", "a: look(call_1)", "t: look(call_1)=", "a: Done"]].concat());
+        assert_eq!((prompts(talk), marks(talk), lost), (vec![(55, 20), (85, 20)], vec![(Trust::Provider, false); 2], vec![]));
+    }
+    // The provider keeps the conversation, or has searched by itself.
+    let kept = whole(done, r#","previous_response_id":"resp_0""#);
+    let searched = whole(&format!(r#"{{"type":"web_search_call","id":"ws_1","status":"completed"}},{done}"#), "");
+    for output in [kept, searched] {
+        let (sessions, _) = read_text("trace.json", &trace(&[(inputs[0].clone(), &output, 900)]));
+        assert_eq!(sessions.iter().flat_map(marks).collect::<Vec<_>>(), [(Trust::Partial, true)], "{output}");
+    }
+}

@@ -140,17 +140,20 @@ fn around(spans: &[Generation]) -> BTreeSet<(String, String)> {
 
 fn exchange(span: Generation, lose: &mut dyn FnMut(&str)) -> Exchange {
     let mut exchange = Exchange { session: span.trace.clone(), model: span.model.clone(), ..Exchange::default() };
+    let mut replied = messages::Said::default();
+    replied.add(&span.output, Role::Assistant, lose);
     let mut said = messages::Said::default();
     said.instructions(&span.instructions);
     said.tools(&span.tools);
     said.add(&span.input, Role::User, lose);
-    exchange.setting = said.setting;
+    // OpenAI's responses repeat what was sent beside the conversation.
+    exchange.setting = if said.setting.is_empty() { replied.setting } else { said.setting };
     if said.messages.iter().all(|message| message.parts.is_empty()) {
         lose("call without its content");
     }
     let visible: u64 = said.messages.iter().flat_map(|message| &message.parts).chain(&exchange.setting).map(bytes).sum();
-    let answers_unseen = messages::answers_unseen(&said.messages);
-    if answers_unseen {
+    let kept = replied.kept || messages::answers_unseen(&said.messages);
+    if kept {
         // The provider keeps the conversation, and only what is new was sent.
         exchange.follows = Some(span.trace.clone());
         lose("prompt that the provider keeps in part");
@@ -159,11 +162,9 @@ fn exchange(span: Generation, lose: &mut dyn FnMut(&str)) -> Exchange {
     if short {
         lose("recorded prompt far smaller than what was sent");
     }
-    exchange.hidden = answers_unseen || short || said.unclear;
+    exchange.hidden = kept || short || said.unclear || said.hidden || replied.hidden;
     exchange.known_as.push(span.trace.clone());
     exchange.entries = said.messages.into_iter().map(Entry::of).collect();
-    let mut replied = messages::Said::default();
-    replied.add(&span.output, Role::Assistant, lose);
     let parts = replied.messages.into_iter().flat_map(|message| message.parts).collect();
     let mut reply = Message::new(Role::Assistant, parts);
     reply.time = span.time;

@@ -1,7 +1,7 @@
-//! Messages in the shapes that frameworks hand to their observability tools: those of OpenAI, Anthropic, Google, OpenTelemetry,
+//! Messages in the shapes that frameworks hand to their observability tools: those of OpenAI (of both interfaces), Anthropic, Google, OpenTelemetry,
 //! LangChain, the AI SDK, and bare texts. A value may be a string that holds JSON.
 
-use crate::format::exchange::Verbatim;
+use crate::format::exchange::{Verbatim, openai_responses};
 use crate::format::ground::image;
 use crate::format::recorder::thinking;
 use crate::format::wire::anthropic::visible_text;
@@ -17,6 +17,10 @@ pub struct Said {
     pub messages: Vec<Message>,
     /// Something had an unknown shape: its text was taken as it stands.
     pub unclear: bool,
+    /// The model read more than the content shows: what tools of the provider found.
+    pub hidden: bool,
+    /// The provider keeps a part of the conversation.
+    pub kept: bool,
 }
 
 /// The value, or what the text is in which it was kept.
@@ -120,10 +124,18 @@ impl Said {
             Value::Null => {}
             Value::String(words) if words.is_empty() => {}
             Value::String(words) => self.push(default, vec![text_part(words)]),
+            Value::Array(list) if list.iter().any(is_item) => self.items(&value, lose),
             Value::Array(list) => self.list(list, default, lose),
             Value::Object(_) => self.object(&value, default, lose),
             Value::Bool(_) | Value::Number(_) => self.push(default, vec![text_part(&value.to_string())]),
         }
+    }
+
+    /// Adds items of OpenAI's Responses interface.
+    fn items(&mut self, list: &Value, lose: &mut dyn FnMut(&str)) {
+        let (entries, hidden) = openai_responses::items(&list.to_string(), lose);
+        self.hidden |= hidden;
+        self.messages.extend(entries.into_iter().flat_map(|entry| entry.messages));
     }
 
     fn list(&mut self, list: &[Value], default: Role, lose: &mut dyn FnMut(&str)) {
@@ -143,6 +155,15 @@ impl Said {
     }
 
     fn object(&mut self, value: &Value, default: Role, lose: &mut dyn FnMut(&str)) {
+        if is_item(value) {
+            return self.items(&Value::Array(vec![value.clone()]), lose);
+        }
+        if let Some(output) = value.get("output").filter(|output| output.is_array() && is_response(value)) {
+            value.get("instructions").into_iter().for_each(|instructions| self.instructions(instructions));
+            value.get("tools").into_iter().for_each(|tools| self.tools(tools));
+            self.kept |= field(value, &["previous_response_id", "conversation"]).is_some();
+            return self.items(output, lose);
+        }
         let config = field(value, &["config"]).unwrap_or(value);
         if let Some(choices) = field(value, &["choices", "candidates"]).and_then(Value::as_array) {
             return choices.iter().take(1).for_each(|choice| self.add(choice, Role::Assistant, lose));
@@ -259,6 +280,19 @@ fn is_part(value: &Value) -> bool {
             || (value.get("text").is_some() && value.get("role").is_none())
             || matches!(kind.as_str(), "text" | "reasoning" | "thinking" | "image" | "image_url" | "blob" | "file" | "uri")
             || kind.starts_with("tool"))
+}
+
+/// Is it a response of OpenAI's Responses interface?
+fn is_response(value: &Value) -> bool {
+    text(value, &["object"]) == "response" || value.get("text").is_some_and(Value::is_object)
+}
+
+/// Is it an item of that interface other than a message: a call of a tool, a result, or reasoning?
+fn is_item(value: &Value) -> bool {
+    let kind = text(value, &["type"]);
+    let called = kind != "tool_call" && (kind.ends_with("_call") || kind.ends_with("_call_output"));
+    let marked = |marks: &[&str]| marks.iter().any(|mark| value.get(mark).is_some());
+    called && marked(&["call_id", "status"]) || kind == "reasoning" && marked(&["summary"])
 }
 
 fn result(call_id: String, name: String, words: &str) -> Part {
