@@ -316,3 +316,113 @@ fn a_reply_behind_what_changes_counts_once() {
     let renamed = ["uA|aOk|uB|ca1 1", "uA|aOk|uB|uBe quick|cz9 1|tz9 x|aDone"].map(str::to_owned);
     assert_eq!(counted(renamed), (2, 1));
 }
+
+/// One conversation of a question, a reply of no call of the log, and a second exchange, at every interface.
+#[test]
+fn a_reply_before_the_log_begins_is_a_call_at_every_interface() {
+    let spoken = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#);
+    let plain = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
+    let parts = |role: &str, text: &str| format!(r#"{{"role":"{role}","parts":[{{"text":"{text}"}}]}}"#);
+    let blocks = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":[{{"text":"{text}"}}]}}"#);
+    let item =
+        |role: &str, text: &str| format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"output_text","text":"{text}"}}]}}"#);
+    type Spoken<'s> = &'s dyn Fn(&str, &str) -> String;
+    let rows: [(&str, &str, &str, Spoken<'_>, &str); 5] = [
+        (
+            "openai_chat",
+            "messages",
+            "assistant",
+            &plain,
+            r#"{"choices":[{"message":REPLY}],"usage":{"prompt_tokens":60,"completion_tokens":15}}"#,
+        ),
+        (
+            "gemini_generate",
+            "contents",
+            "model",
+            &parts,
+            r#"{"candidates":[{"content":REPLY}],"usageMetadata":{"promptTokenCount":60,"candidatesTokenCount":15}}"#,
+        ),
+        ("openai_responses", "input", "assistant", &item, r#"{"output":[REPLY],"usage":{"input_tokens":60,"output_tokens":15}}"#),
+        (
+            "anthropic_messages",
+            "messages",
+            "assistant",
+            &spoken,
+            r#"{"role":"assistant","content":[{"type":"text","text":"Rome"}],"usage":{"input_tokens":60,"output_tokens":15}}"#,
+        ),
+        ("", "messages", "assistant", &blocks, r#"{"output":{"message":REPLY},"usage":{"inputTokens":60,"outputTokens":15}}"#),
+    ];
+    for (api, list, model, message, response) in rows {
+        let exchange = |told: &[&str], reply: &str| {
+            let message = |told: &&str| match told.split_at(1) {
+                ("u", words) => message("user", words),
+                (_, words) => message(model, words),
+            };
+            let told: Vec<String> = told.iter().map(message).collect();
+            let response = response.replace("REPLY", &message(&reply)).replace("Rome", &reply[1..]);
+            let request = format!(r#"{{"{list}":[{}]}}"#, told.join(","));
+            if !api.is_empty() {
+                return format!(r#"{{"api":"{api}","request":{request},"response":{response}}}"#);
+            }
+            let url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-3-haiku/converse";
+            let [request, response] = [request, response].map(serde_json::Value::from);
+            format!(r#"{{"request":{{"method":"POST","url":"{url}","body":{request}}},"response":{{"statusCode":200,"body":{response}}}}}"#)
+        };
+        let read = |log: &[String]| {
+            let (sessions, lost) = read_text("log.jsonl", &log.join("\n"));
+            assert_eq!(lost, [], "{api}");
+            sessions.iter().map(|session| (in_short(session), prompts(session))).collect::<Vec<_>>()
+        };
+        let second = exchange(&["uFrance?", "aParis", "uItaly?"], "aRome");
+        let lines = ["u: France?", "a: Paris", "u: Italy?", "a: Rome"].map(str::to_owned).to_vec();
+        assert_eq!(read(std::slice::from_ref(&second)), [(lines.clone(), vec![(0, 0), (60, 15)])], "{api}");
+        // With its exchange in the log it is the call of that, and so it is where the first message is another one in each request.
+        let first = exchange(&["uFrance?"], "aParis");
+        assert_eq!(read(&[first, second]), [(lines, vec![(60, 15), (60, 15)])], "{api}");
+        let days = [exchange(&["uDay 1", "uFrance?"], "aParis"), exchange(&["uDay 2", "uFrance?", "aParis", "uItaly?"], "aRome")];
+        assert_eq!(read(&days).iter().flat_map(|(_, prompts)| prompts.clone()).collect::<Vec<_>>(), [(60, 15), (60, 15)], "{api}");
+    }
+}
+
+/// What a request to Anthropic ends with is no reply, and one reply may be sent over several messages.
+#[test]
+fn an_answer_that_the_request_begins_is_no_call() {
+    let log = |messages: &str| {
+        let response = r#"{"role":"assistant","content":[{"type":"text","text":"b"}],"usage":{"input_tokens":9,"output_tokens":1}}"#;
+        let line = format!(r#"{{"api":"anthropic_messages","request":{{"messages":[{messages}]}},"response":{response}}}"#);
+        read_text("log.jsonl", &line).0.iter().flat_map(prompts).collect::<Vec<_>>()
+    };
+    let [asked, thought, said, called, found] = [
+        r#"{"role":"user","content":"a"}"#,
+        r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm","signature":"x"}]}"#,
+        r#"{"role":"assistant","content":"I look"}"#,
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"look","input":{}}]}"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}"#,
+    ];
+    assert_eq!(log(&[asked, said].join(",")), [(9, 1)]);
+    assert_eq!(log(&[asked, thought, said, called, found].join(",")), [(0, 0), (9, 1)]);
+    let (searched, seen) = (
+        r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}]}"#,
+        r#"{"role":"assistant","content":"Seen"}"#,
+    );
+    assert_eq!(log(&[asked, searched, seen, asked].join(",")), [(0, 0), (0, 0), (9, 1)]);
+}
+
+/// The provider's own tool parts a reply, and the client writes its result anew.
+#[test]
+fn all_that_a_reply_says_is_of_its_call() {
+    let asked = r#"{"role":"user","content":"Look"}"#;
+    let searched = r#"{"type":"tool_search_call","id":"tsc_1","status":"completed","arguments":{}}"#;
+    let result = |text: &str| format!(r#"{{"type":"tool_search_output","status":"completed","tools":["{text}"]}}"#);
+    let called = r#"{"type":"function_call","call_id":"call_gKnoVx3jEQlwl5zC2TbCdVHW","name":"look","arguments":"{}"}"#;
+    let found = r#"{"type":"function_call_output","call_id":"call_gKnoVx3jEQlwl5zC2TbCdVHW","output":"It"}"#;
+    let exchange = |input: &str, output: &str, prompt: u64| {
+        let usage = format!(r#"{{"input_tokens":{prompt},"output_tokens":2}}"#);
+        format!(r#"{{"api":"openai_responses","request":{{"input":[{input}]}},"response":{{"output":[{output}],"usage":{usage}}}}}"#)
+    };
+    let first = exchange(asked, &format!("{searched},{},{called}", result("old")), 10);
+    let history = format!("{asked},{searched},{},{called},{found}", result("new"));
+    let second = exchange(&history, r#"{"role":"assistant","content":"Done"}"#, 20);
+    let (sessions, _) = read_text("log.jsonl", &format!("{first}\n{second}"));
+    assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(10, 2), (20, 2)]);
+}
