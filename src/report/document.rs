@@ -210,6 +210,14 @@ impl Table {
         self
     }
 
+    /// The same without the columns behind its labels that hold nothing in any row.
+    pub fn without_blank(self) -> Table {
+        let is_filled = |place: usize| self.rows.each().any(|row| row.get(place).is_some_and(|cell| *cell != Cell::Empty));
+        let filled = self.columns.iter().enumerate().skip(self.labels).filter(|(place, _)| is_filled(*place));
+        let names: Vec<&str> = filled.map(|(_, column)| column.key).collect();
+        self.clone().with_columns(&names)
+    }
+
     /// The same with these columns alone behind its labels, in this order; with all of them where one of the names is `all`.
     pub fn with_columns(self, names: &[impl AsRef<str>]) -> Table {
         if names.iter().any(|name| name.as_ref() == "all") {

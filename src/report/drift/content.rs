@@ -35,6 +35,7 @@ pub(super) fn parts(findings: &Findings) -> Option<Section> {
         .with(share("texts", "texts", texts), part(|parts| parts.texts))
         .with(bounds("texts_interval"), interval(3))
         .table(2, shown)
+        .without_blank()
         .section("What is hidden, and what is misjudged")
 }
 
@@ -91,6 +92,7 @@ pub(super) fn hidden(findings: &Findings) -> Option<Section> {
         .with(interval, move |spread| spread.interval.map_or(Cell::Empty, bounds))
         .with(tokens("p95", "p95", "95th percentile"), |spread| Cell::Tokens(spread.p95))
         .table(3, &findings.hidden)
+        .without_blank()
         .section("Hidden overhead of a call")
 }
 
@@ -138,7 +140,7 @@ pub(super) fn costs(findings: &Findings) -> Option<Section> {
         let message = [ratio(tokens.costs.message), bounds_of(tokens, ContentKind::ALL.len()), Cell::Empty, Cell::Empty, Cell::Empty];
         rows.push([vec![name(tokens.family.name()), name("a message")], message.to_vec(), vec![Cell::Empty]].concat());
     }
-    Table { labels: 2, columns, rows: rows.into() }.section("What content costs")
+    Table { labels: 2, columns, rows: rows.into() }.without_blank().section("What content costs")
 }
 
 fn bounds_of(costs: &FamilyCosts, place: usize) -> Cell {
