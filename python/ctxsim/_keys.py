@@ -85,7 +85,7 @@ _OPEN = frozenset(
 
 #: Kinds of events, causes and warnings, which the JSON leaves out where they did not occur: 0 here, so that columns stay the same.
 _COUNTED = {
-    "events": "truncate prune compact drop reset inject overflow retry give_up unrecoverable no_gain summariser_overflow refetch".split(),
+    "events": "truncate prune compact drop reset inject overflow retry give_up unrecoverable no_gain discard summariser_overflow refetch".split(),
     "causes": "blind_spot drift summariser reserve nothing_left no_trigger".split(),
     "warnings": "repeated_compaction oscillation no_gain loop never_fires".split(),
 }

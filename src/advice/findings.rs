@@ -5,7 +5,7 @@ use crate::estimate::Unit;
 use crate::list::Arrange;
 use crate::policy::{
     AllKept, Comparison, Crossing, EndOf, EndUnit, Expression, FALLBACK_WINDOW, Facts, Hook, Input, Level, Measure, Parameter, Plan,
-    Policy, Rule, Scope, Select, SummariserOverflow, SummaryModel, Tails, Trigger,
+    Policy, Rule, Scope, Select, SummariserOverflow, SummaryModel, Switch, Tails, Trigger,
 };
 use crate::policy::{arithmetic, figure, formula_of};
 use std::sync::Arc;
@@ -335,7 +335,8 @@ impl Adviser<'_> {
     }
 
     fn summary(&mut self, rule: &Rule, replaced: f64, fires: &str) {
-        let Some(summarise) = &rule.summarise else { return };
+        // What is thrown away need not be small.
+        let Some(summarise) = rule.summarise.as_ref().filter(|summarise| summarise.discard == Switch::Off) else { return };
         let summary = &self.plan.summary;
         let size = match summary.model {
             SummaryModel::Fixed | SummaryModel::Recorded => summary.tokens as f64,

@@ -175,7 +175,10 @@ impl Rule {
                     input => named(&input),
                 };
                 let size = summarise.tokens.map_or_else(String::new, |tokens| format!(" of {} tokens", figure(tokens as f64)));
-                format!("a summary{size} in the name of the {role} takes its place {place}, made{calls} from {input}")
+                match summarise.discard {
+                    Switch::Off => format!("a summary{size} in the name of the {role} takes its place {place}, made{calls} from {input}"),
+                    Switch::On => format!("a summary{size} is made{calls} from {input}, paid for and thrown away"),
+                }
             }
         });
         let refuses = (self.refuse == Switch::On).then(|| "the agent gives up, and the session ends".to_owned());

@@ -228,12 +228,13 @@ pub struct Protection {
 
 /// The fixed ends that the presets protect, for a window of this size. Ends in turns or shares are none.
 pub fn protections(window: u64) -> Vec<Protection> {
-    use crate::policy::{Crossing, EndOf, EndUnit, Facts, Kind, Policy, presets};
+    use crate::policy::{Crossing, EndOf, EndUnit, Facts, Kind, Policy, Rule, Switch, presets};
     let facts = Facts { window: Some(window), ..Facts::default() };
     let mut found: Vec<Protection> = Vec::new();
     for preset in presets() {
         let Ok(plan) = Policy::load(preset.name).and_then(|policy| policy.plan(&facts)) else { continue };
-        for rule in &plan.rule {
+        let keeps_all = |rule: &Rule| rule.summarise.as_ref().is_some_and(|summarise| summarise.discard == Switch::On);
+        for rule in plan.rule.iter().filter(|rule| !keeps_all(rule)) {
             let results_alone = rule.select.kind == [Kind::ToolResult];
             for end in rule.select.tail.iter().filter(|end| end.n > 0.0) {
                 let axis = match (end.unit, end.of, results_alone) {

@@ -219,6 +219,7 @@ pub(super) fn story(event: &Event) -> String {
         EventKind::GiveUp => "the agent gives up instead of calling".to_owned(),
         EventKind::Unrecoverable => "no try went through: the session ends here".to_owned(),
         EventKind::NoGain => format!("{} and changed nothing", fired(event)),
+        EventKind::Discard => format!("{}; a summary is paid for and thrown away", fired(event)),
         EventKind::SummariserOverflow => {
             format!("the summariser's own request has {} tokens, more than the {} that fit", grouped(event.before), grouped(event.after))
         }

@@ -162,7 +162,7 @@ fn report<'a>(
         }
         Done::Begun => return false,
         Done::Discarded => {
-            ledger.note(Note { kind: EventKind::NoGain, ..note });
+            ledger.note(Note { kind: EventKind::Discard, ..note });
             return false;
         }
         Done::Nothing => {}

@@ -29,9 +29,11 @@ named! {
         GiveUp = "give_up",
         /// Nothing shrank any more, or the limit of tries was reached.
         Unrecoverable = "unrecoverable",
-        /// A rule fired and changed nothing: there was nothing to do, or its summary was not used.
+        /// A rule fired and changed nothing: there was nothing to do, or its summary was rejected.
         #[default]
         NoGain = "no_gain",
+        /// A summary was paid for and thrown away, as the rule has it.
+        Discard = "discard",
         /// The summariser's own request was larger than the window.
         SummariserOverflow = "summariser_overflow",
         /// The agent read a source again that the policy had taken from it.

@@ -34,7 +34,7 @@ pub(super) fn without_gain(plan: &Plan, events: &[Note]) -> u64 {
     let summarises = |event: &Note| event.failed || by_rule(event);
     let counts = |event: &&Note| match event.kind {
         EventKind::Compact | EventKind::Reset => gains_little(event),
-        EventKind::NoGain => summarises(event),
+        EventKind::NoGain | EventKind::Discard => summarises(event),
         _ => false,
     };
     events.iter().filter(counts).count() as u64

@@ -114,6 +114,9 @@ fn what_protects_everything_leaves_nothing_to_take() {
 fn a_summary_and_a_fallback_must_shrink() {
     let mut aider = Policy::load("aider").unwrap();
     aider.set("summary_tokens", "5000").unwrap();
+    // What is thrown away need not be smaller than what it is of.
+    assert!(findings(&aider, &window(200_000)).iter().all(|finding| !finding.contains("leaves 4,097")));
+    aider.set("discards_summaries", "0").unwrap();
     finds(&aider, &window(200_000), &["defect summary.tokens, rule.summarise.summarise", "make 5,000", "leaves 4,097 to replace"]);
     let overflow =
         |summarise: &str| format!("[reactive]\nretries = 1\n[[rule]]\nid = \"o\"\nat = \"overflow\"\nsummarise = {{ {summarise} }}\n");
@@ -185,6 +188,8 @@ fn diff_says_in_words_what_is_different() {
     assert!(shown.contains("prune: opencode@2025-12: on | opencode@1.15: off"), "{shown}");
     assert!(shown.contains("above 168,000") && shown.contains("at or above 168,000"), "{shown}");
     assert!(ctxsim(&["policy", "diff", "pi", "pi@1.5"]).stdout().contains("do the same"));
+    let shown = ctxsim(&["policy", "diff", "aider", "goose"]).columns(1_000).stdout();
+    assert!(shown.contains("paid for and thrown away"), "{shown}");
 }
 
 #[test]

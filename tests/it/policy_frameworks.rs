@@ -2,6 +2,7 @@
 
 use crate::policies::{Session, preset, run, text};
 use ctxsim::catalog::Family;
+use ctxsim::experiment::protections;
 use ctxsim::policy::{Facts, Policy, Take};
 use ctxsim::sim::{Event, EventKind, Outcome};
 use ctxsim::transcript::{Length, Lines, Part, Role, Shape, Text};
@@ -203,7 +204,8 @@ fn aider_summarises_all_where_no_more_than_four_messages_would_go() {
     assert_eq!(touched(&replay("aider", &used, later())), [(0, 2), (3, 6)]);
     // As it runs, it pays for a summary after each exchange above the limit, and uses none.
     let outcome = replay("aider", &used[..1], later());
-    assert_eq!((touched(&outcome), outcome.totals.summariser_calls), (vec![], 4));
+    assert_eq!((outcome.totals.events_of(EventKind::Discard), outcome.totals.summariser_calls), (4, 4));
+    assert!(!protections(200_000).iter().any(|protected| protected.preset == "aider"));
 }
 
 #[test]

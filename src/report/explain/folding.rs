@@ -20,10 +20,10 @@ pub enum Fold {
     Told,
 }
 
-/// Events without gain, of the same rule and at consecutive calls, by their place in the list.
+/// Events that changed nothing, of the same rule and at consecutive calls, by their place in the list.
 pub fn folds(events: &[Event]) -> BTreeMap<usize, Fold> {
     let mut by_rule: BTreeMap<&str, Vec<(usize, u32)>> = BTreeMap::new();
-    for (place, event) in events.iter().enumerate().filter(|(_, event)| event.kind == EventKind::NoGain) {
+    for (place, event) in events.iter().enumerate().filter(|(_, event)| matches!(event.kind, EventKind::NoGain | EventKind::Discard)) {
         by_rule.entry(&event.rule).or_default().push((place, event.call));
     }
     let mut folds = BTreeMap::new();
