@@ -35,6 +35,8 @@ pub struct Diff {
     #[command(flatten)]
     policies: Policies,
     #[command(flatten)]
+    prices: PriceTable,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -49,7 +51,7 @@ impl Diff {
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
-        let tables = PriceTable::default().tables()?;
+        let tables = self.prices.tables()?;
         let phase = self.logs.phase("simulating");
         let mut diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
         experiment::price(&corpus, &mut diff.replays, &tables.tariff(&catalog, self.logs.model.clone(), 0));
@@ -64,7 +66,7 @@ impl Diff {
     }
 
     fn command(&self) -> String {
-        self.logs.command(&["diff"], &self.policies.words())
+        self.logs.command(&["diff"], &[self.policies.words(), self.prices.words()].concat())
     }
 
     /// What to type next: the session whose prompts differ most.

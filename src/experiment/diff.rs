@@ -5,7 +5,7 @@ use super::replay::{Ready, Replay, ReplaySettings};
 use super::sweep::{Difference, Sampling, Sums};
 use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
-use crate::cost::{Bills, CacheKind};
+use crate::cost::Bills;
 use crate::list::{List, Pack};
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Event, Outcome, Totals, in_hindsight, watch};
@@ -91,9 +91,8 @@ impl Diff {
         [of_other, of_one]
     }
 
-    /// What each policy costs over the sessions that both bring to their end, in billionths of a US dollar, with the recorded cache; `None` where no call has a
-    /// price, or no bills were made.
-    pub fn cost(&self) -> Option<[u64; 2]> {
+    /// What each policy costs over the sessions that both bring to their end; `None` where no call has a price, or no bills were made.
+    pub fn bills(&self) -> Option<[Bills; 2]> {
         let [one, other] = &self.replays;
         let bills = one.bills.each().zip(other.bills.each()).zip(self.prompt_tokens());
         let compared = bills.filter(|(_, tokens)| tokens.is_some()).map(|(bills, _)| bills);
@@ -102,8 +101,7 @@ impl Diff {
             of_one += &one;
             of_other += &other;
         });
-        let cost = |bills: &Bills| bills.with(CacheKind::Recorded).nano_usd();
-        of_one.is_priced().then(|| [cost(&of_one), cost(&of_other)])
+        of_one.is_priced().then_some([of_one, of_other])
     }
 
     /// The median call, from 1, at which they part.

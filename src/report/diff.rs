@@ -4,9 +4,10 @@ use super::document::{Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference};
-use super::words::{counted, first_few, grouped, percent, short_dollars, three_digits};
+use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
 use super::{answer, cautions, explain, finding, judged, notes};
 use crate::corpus::Corpus;
+use crate::cost::{Bills, CacheKind};
 use crate::experiment::{Diff, Difference, Direction, Dropped, Parting, Replay, Side, found, sample};
 use crate::list::Arrange;
 use crate::sim::{CallOutcome, Event, Outcome};
@@ -106,8 +107,9 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         }
         let all = counted(all, "session");
         let never = format!("{} and {} never part: at every call of {all} both have the same context.", one.policy, other.policy);
+        let cost = cost(diff).map(|cost| format!("{}.", capital(&cost)));
         // That they act alike may be that neither acts.
-        return std::iter::once(never).chain(answer::warnings(corpus, diff.replays.iter())).collect();
+        return std::iter::once(never).chain(cost).chain(answer::warnings(corpus, diff.replays.iter())).collect();
     };
     let never = if alike > 0 { format!("; in {} they never do", grouped(alike)) } else { String::new() };
     let mut lines = vec![format!(
@@ -129,11 +131,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
         // Of the first policy's sum, as the interval below.
         None => format!("{} more ({}) for {}", three_digits(there - here), share(there - here, here), other.policy),
     };
-    let cost = diff.cost().filter(|[here, _]| *here > 0).map(|[here, there]| {
-        let more = finding::share(there as f64 / here as f64 - 1.0);
-        format!("; at list prices {} and {} ({more})", nano_dollars(here), nano_dollars(there))
-    });
-    let cost = cost.unwrap_or_default();
+    let cost = cost(diff).map_or_else(String::new, |cost| format!("; {cost}"));
     let (here, there) = (three_digits(here), three_digits(there));
     lines.push(format!("Prompt tokens over {over}: {} {here}, {} {there}: {less}{cost}.", one.policy, other.policy));
     let bars = Bars { own_error: None, worth: WORTH, anchored: corpus.facts.anchored() };
@@ -194,8 +192,16 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     lines
 }
 
-fn nano_dollars(amount: u64) -> String {
-    short_dollars(i64::try_from(amount).unwrap_or(i64::MAX))
+/// What both cost over the sessions that both bring to their end, and which calls that leaves out; `None` where no call has a price.
+fn cost(diff: &Diff) -> Option<String> {
+    let bills = diff.bills()?;
+    let [here, there] = bills.each_ref().map(|bills| bills.with(CacheKind::Recorded).nano_usd());
+    let Bills { calls, unpriced_calls, .. } = bills[0];
+    let of =
+        if unpriced_calls > 0 { format!(" of {} of {} calls", grouped(calls - unpriced_calls), grouped(calls)) } else { String::new() };
+    let dollars = |amount: u64| short_dollars(i64::try_from(amount).unwrap_or(i64::MAX));
+    let more = finding::share(there as f64 / here as f64 - 1.0);
+    (here > 0).then(|| format!("list prices{of} with summarisers: {} and {} ({more})", dollars(here), dollars(there)))
 }
 
 fn share(part: u64, whole: u64) -> String {

@@ -1,7 +1,8 @@
 //! `ctxsim diff`: where two policies part, what each did there, and how their contexts go on.
 
+use crate::made::Native;
 use crate::support::ctxsim;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
@@ -168,4 +169,24 @@ fn two_policies_are_needed() {
         let failed = ctxsim(&[&["diff", SESSION], policies].concat()).code(2);
         assert!(failed.stderr().contains("diff compares two policies"));
     }
+}
+
+/// What has no price is no part of the sums in dollars, and what summarisers take is.
+#[test]
+fn list_prices_are_those_of_the_calls_that_have_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, model) in [("priced", "gpt-4o"), ("unknown", "zork-1")] {
+        let log = Native::new(json!({"session": name, "agent": "mine", "model": model}));
+        let log = (1..=6).fold(log, |log, call| log.asked(&format!("step {call}"), "done as was asked", call * 12_000, 90));
+        log.write(folder.path(), &format!("{name}.jsonl"));
+    }
+    let shown = |names: &[&str]| {
+        let logs: Vec<String> =
+            names.iter().map(|name| folder.path().join(format!("{name}.jsonl")).to_string_lossy().into_owned()).collect();
+        let words = [&["diff", "-p", "none", "-p", "baseagent"], &logs.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat();
+        ctxsim(&words).stdout().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(shown(&["priced"]).contains("ist prices with summarisers: $"), "{}", shown(&["priced"]));
+    assert!(shown(&["priced", "unknown"]).contains("ist prices of 6 of 12 calls with summarisers: $"), "{}", shown(&["priced", "unknown"]));
+    assert!(!shown(&["unknown"]).contains("ist prices"), "{}", shown(&["unknown"]));
 }
