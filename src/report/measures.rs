@@ -2,7 +2,7 @@
 
 use super::document::Cell;
 use super::finding;
-use super::words::{counted, dollars};
+use super::words::{counted, dollars, grouped};
 use crate::experiment::{Difference, KnownFrom, Measure, Row, Unit, Value};
 use crate::statistics::Bars;
 use crate::trace::Evidence;
@@ -12,13 +12,19 @@ pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut a
                                summarised is taken to be known. It may lie below the cost, as what is read again makes the policy act at other calls: that is no \
                                saving to count on. All other figures are those of the open loop.";
 
-/// What a net cost that is sought or limited supposes of the lost lines of this row; `None` where no net cost is, or no line was summarised.
-pub fn supposed(mut measures: impl Iterator<Item = Measure>, own: Option<&Row>) -> Option<String> {
-    let lost =
-        own?.totals.retention.fates.iter().filter(|((kind, _), _)| *kind == Evidence::Line).map(|(_, fates)| fates.summarised).sum::<u64>();
-    (lost > 0 && measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop)).then(|| {
-        let lines = counted(lost, "lost line");
-        format!("`net cost` supposes that summaries hold the {lines} that they replace.")
+/// What a net cost that is sought or limited supposes of lost lines: the setting that comes first, and the own one that it is held against. `None` where no
+/// net cost is, or no line was summarised.
+pub fn supposed(mut measures: impl Iterator<Item = Measure>, [first, own]: [&Row; 2], point: &str) -> Option<String> {
+    let lost = [first, own].map(|row| {
+        let lines = row.totals.retention.fates.iter().filter(|((kind, _), _)| *kind == Evidence::Line);
+        lines.map(|(_, fates)| fates.summarised).sum::<u64>()
+    });
+    let [lines, of_own] = lost;
+    let beside = if lines == of_own { String::new() } else { format!(" ({} with {point})", grouped(of_own)) };
+    let is_sought = measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop);
+    (is_sought && lost != [0, 0]).then(|| {
+        let lines = counted(lines, "lost line");
+        format!("`net cost` supposes that summaries hold the {lines} that they replace{beside}.")
     })
 }
 

@@ -34,11 +34,11 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let shown: Vec<&Bundle<'_, '_>> = shown.iter().chain(rest.iter().filter(|bundle| is_own(bundle))).collect();
     let figures = tabled(shown.iter().map(|bundle| &bundle.judged.row.totals));
     let rows: Vec<(&Judged<'_>, String)> = shown.iter().map(|bundle| (bundle.judged, bundle.words(swept))).collect();
-    let lines = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged));
+    let lines = verdict(swept, &judged).into_iter().chain(taken_for_held(swept, &judged));
+    let lines = lines.chain(at_edge(&judged)).chain(ties(swept, &judged));
     let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged)).chain(notes::manual_undone(&[swept.corpus]));
     let lines = lines.chain(cautions::told(cautions::shrunk(&[swept.corpus], swept.corpus.facts.calls)));
-    let own = judged.iter().find(|judged| swept.own.contains(&judged.row.setting));
-    let lines: Vec<String> = lines.chain(supposed(measures(swept), own.map(|own| own.row))).collect();
+    let lines: Vec<String> = lines.collect();
     let mut sections = Vec::new();
     if !lines.is_empty() {
         sections.push(Section::lines(lines.clone()));
@@ -59,6 +59,15 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
 /// What is sought, and what is limited.
 fn measures(swept: &Swept<'_>) -> impl Iterator<Item = Measure> {
     std::iter::once(swept.objective.measure).chain(swept.constraints.iter().map(|constraint| constraint.measure))
+}
+
+/// What the net cost supposes of the setting that comes first, beside the own one of its policy.
+fn taken_for_held(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
+    let first = judged.iter().find(|judged| judged.verdict.standing == Standing::Best).or(judged.first())?;
+    let own = swept.own.get(first.setting.base)?;
+    let own = judged.iter().find(|judged| judged.row.setting == *own)?;
+    let yours = swept.yours.get(first.setting.base).is_some_and(|words| !words.is_empty());
+    supposed(measures(swept), [first.row, own.row], if yours { "your own settings" } else { "the defaults" })
 }
 
 /// The best setting beside the own one of its policy.

@@ -20,7 +20,9 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
         format!("{}: {}; {sessions}, {} to search and {} to test", found.policy.name, short(found), grouped(training), grouped(held_out));
     let mut sections = vec![Section::facts(facts(found)), table(found).titled("On the sessions to test, simulated:")];
     let shrunk = cautions::told(cautions::shrunk(&[&found.split.training, &found.split.held_out], found.split.facts.calls));
-    let supposed = supposed(std::iter::once(found.tuned.objective.measure), Some(&found.tuned.default.held_out));
+    let default = &found.tuned.default.held_out;
+    let rows = [other(found).map_or(default, |best| &best.held_out), default];
+    let supposed = supposed(std::iter::once(found.tuned.objective.measure), rows, point(found));
     sections.extend(left_out(found).into_iter().chain(supposed).chain(shrunk).map(|words| Section::lines(vec![words])));
     sections.extend(below);
     Screen { title, sections, ..Screen::default() }
