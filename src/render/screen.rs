@@ -54,6 +54,8 @@ struct End<'a> {
     forced: bool,
     /// Sentences that are left out.
     spared: &'a [String],
+    /// So many of the rows that are held stay, the first ones.
+    held: usize,
 }
 
 /// A screen that was tried.
@@ -82,7 +84,8 @@ struct Cut<'a> {
 pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let (steps, spare) = report.screen.as_ref().map_or((&[][..], &[][..]), |screen| (&screen.next, &screen.spare));
     // All rows are asked for whatever they push out, and are long to render.
-    let end = End { steps, says_rest: true, forced: depth == Depth::AllRows, spared: &[] };
+    let held = report.screen.as_ref().map_or(0, |screen| screen.held.len());
+    let end = End { steps, says_rest: true, forced: depth == Depth::AllRows, spared: &[], held };
     if end.forced {
         return with_end(report, page, depth, &end).0;
     }
@@ -90,10 +93,11 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let fits = |lack: &Lack| (lack.answers, lack.openings) == (0, 0);
     let mut tried = (0..=spare.len()).map(|count| (count, best(report, page, depth, without(count))));
     let Some((spared, fewest)) = tried.find(|(_, one)| fits(&one.lack)) else {
-        let fewest = best(report, page, depth, End { spared: spare, ..end });
+        // Then the last of the rows that are held do.
+        let mut fewer = (0..=held).rev().map(|held| best(report, page, depth, End { spared: spare, held, ..end }));
+        let fewest = fewer.find(|one| one.lack.answers == 0).map(|one| one.text);
         // A screen that is too long is better than one without its answer.
-        let whole = || with_end(report, page, depth, &End { steps: &[], forced: true, spared: spare, ..end }).0;
-        return if fewest.lack.answers == 0 { fewest.text } else { whole() };
+        return fewest.unwrap_or_else(|| with_end(report, page, depth, &End { steps: &[], forced: true, spared: spare, ..end }).0);
     };
     // Where sentences give way anyway, a few more do for a command to type next.
     let more = if spared == 0 || fewest.steps > 0 || steps.is_empty() { 0 } else { SPARED_FOR_NEXT };
@@ -124,7 +128,7 @@ fn best(report: &Report, page: Page, depth: Depth, end: End<'_>) -> Tried {
 
 /// The screen with this end, and what it lacks.
 fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String, Lack) {
-    let End { steps, says_rest, forced, spared } = *end;
+    let End { steps, says_rest, forced, spared, held } = *end;
     let page = Page { figures: Figures::ThreeDigits, ..page };
     let mut out = String::new();
     let own = report.own_screen();
@@ -150,7 +154,7 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
         let sentences = sentences.filter(|later| matches!(later.body, Body::Lines(_))).map(|later| lines(&rendered(later, 0, page)) + 1);
         let is_answer = first.is_some_and(|first| place == first || place == first + 1 && !is_table(one));
         let opens = first.is_some_and(|first| place < first);
-        let held = own.filter(|_| first == Some(place)).map_or(&[][..], |screen| &screen.held);
+        let held = own.filter(|_| first == Some(place)).map_or(&[][..], |screen| screen.held.get(..held).unwrap_or(&screen.held));
         let room = (LINES * USUAL_WIDTH / page.width.clamp(NARROWEST, USUAL_WIDTH))
             .saturating_sub(lines(&out) + below + sentences.sum::<usize>() + 1);
         let cut = Cut { room, most: own.map_or(0, |screen| screen.rows), held, forced: forced && is_answer };

@@ -29,7 +29,7 @@ const SIMULATED: &str = "All but `recorded` is simulated on recorded messages, i
 const WARNED: usize = 2;
 
 /// So many rows of policies that the user named stay whatever sentence they push out.
-const NAMED: usize = 8;
+const NAMED: usize = 5;
 
 /// The first screen of `replay`.
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
@@ -108,17 +108,17 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
     let rows: Vec<Row<'_>> = recorded.into_iter().chain(named.map(Row::Of)).collect();
     let is = |replay: &Replay, other: Option<&Replay>| other.is_some_and(|other| std::ptr::eq(replay, other));
     let is_named = |replay: &Replay| asked.named && replays.iter().take(NAMED).any(|named| is(replay, Some(named)));
-    let is_held = |row: &Row<'_>| match row {
-        Row::Recorded(_) => true,
-        // Of several windows without a policy the first stands for all.
-        Row::Of(replay) => {
-            is(replay, replays.iter().find(is_none))
-                || is(replay, best)
-                || is_named(replay)
-                || is(replay, baselines.own.map(|own| &own.replay))
-        }
+    // Of several windows without a policy the first stands for all.
+    let own = baselines.own.map(|own| &own.replay);
+    let is_needed = |replay: &Replay| [replays.iter().find(is_none), best, own].into_iter().any(|needed| is(replay, needed));
+    let rank = |row: &Row<'_>| match row {
+        Row::Recorded(_) => Some(false),
+        Row::Of(replay) if is_needed(replay) => Some(false),
+        Row::Of(replay) => is_named(replay).then_some(true),
     };
-    let held = rows.iter().enumerate().filter(|(_, row)| is_held(row)).map(|(place, _)| place).collect();
+    let mut held: Vec<(bool, usize)> = rows.iter().enumerate().filter_map(|(place, row)| Some((rank(row)?, place))).collect();
+    held.sort_unstable();
+    let held = held.into_iter().map(|(_, place)| place).collect();
     let policy = |row: &Row<'_>| match row {
         Row::Recorded(_) => Cell::name(RECORDED),
         Row::Of(replay) if is_none(replay) => Cell::Name(replay.policy.replacen("none", "no policy", 1)),

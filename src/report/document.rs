@@ -40,7 +40,7 @@ pub struct Screen {
     pub next: Vec<(String, String)>,
     /// So many rows of each table are shown at the most, where several share the screen; 0 for the usual number.
     pub rows: usize,
-    /// Rows of the first table that are shown wherever it is cut, by their places.
+    /// Rows of the first table that are shown wherever it is cut, by their places, the last of them given up first.
     pub held: Vec<usize>,
     /// Sentences of its sections that give way where the answer has no room, the first of them first. They stand below the notes of the whole report.
     pub spare: Vec<String>,
