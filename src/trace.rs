@@ -458,7 +458,12 @@ impl Trace {
 
     /// Does the log tell what the prompt cache did? Then a call without a count read nothing.
     pub fn tells_of_cache(&self) -> bool {
-        self.reports_cache || self.usages().any(|usage| usage.cache_read + usage.cache_write > 0)
+        self.reports_cache || self.counts_cache()
+    }
+
+    /// Was anything read from the cache, or written to it?
+    pub fn counts_cache(&self) -> bool {
+        self.usages().any(|usage| usage.cache_read + usage.cache_write > 0)
     }
 
     /// Tokens of the conversation before the log begins; 0 where the log holds it, or nothing tells them.

@@ -2,7 +2,7 @@
 
 use super::gathered::{Corpus, CorpusFacts, Mirrored, UnseenFacts};
 use super::impose::impose;
-use crate::format::counts_cache;
+use crate::format::{counts_cache, counts_cache_in_part};
 use crate::sim::Whole;
 use crate::trace::{Outputs, SentPrompts, Trace, WholePrompt};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ impl Corpus {
     /// Fills in what is not written down of sessions that were settled with all others and stand apart from them now.
     pub fn sum_up_part(&mut self, cache_tellers: &BTreeSet<String>) {
         sum_up(self);
-        self.traces.change_each(|trace| trace.reports_cache = cache_tellers.contains(&trace.agent));
+        self.traces.change_each(|trace| trace.reports_cache = reports_cache(trace, cache_tellers));
     }
 
     /// Leaves out the sessions that another one started, and says how many.
@@ -40,6 +40,11 @@ impl Corpus {
         self.traces.change_each(|trace| trace.mirrored.clear());
         sum_up(self);
     }
+}
+
+/// Does a zero of this session count what the cache did? `tellers` are the agents whose logs tell it.
+fn reports_cache(trace: &Trace, tellers: &BTreeSet<String>) -> bool {
+    tellers.contains(&trace.agent) && (!counts_cache_in_part(&trace.agent) || trace.counts_cache())
 }
 
 /// Fills in what follows from the sessions.
@@ -75,7 +80,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     facts.skipped.dedup();
     facts.losses.sort();
     facts.losses.dedup();
-    corpus.traces.change_each(|trace| trace.reports_cache = reporting.contains(&trace.agent));
+    corpus.traces.change_each(|trace| trace.reports_cache = reports_cache(trace, &reporting));
     for trace in corpus.traces.each() {
         facts.unseen.add(trace.unseen);
         facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;

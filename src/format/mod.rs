@@ -28,6 +28,12 @@ pub fn counts_cache(agent: &str) -> bool {
     [agents::gemini_cli::READER.name, agents::aider::READER.name].contains(&agent)
 }
 
+/// Are there sessions of this agent whose usage holds no counts of the cache, beside others that count it? Cline's conversations without the list of the
+/// screen have what was read and what was written as one sum.
+pub fn counts_cache_in_part(agent: &str) -> bool {
+    agent == agents::cline::READER.name
+}
+
 /// All readers, the more specific ones first. The order decides among those that say [`Claim::Maybe`] alone: a test holds that no two say [`Claim::Yes`]
 /// of one file.
 pub const READERS: &[&Reader] = &[

@@ -321,7 +321,7 @@ impl<'s> Session<'s> {
         if role == Role::Assistant {
             let usage = entry.tokens.as_ref().map_or(Ok(None), Tokens::usage);
             // A reply without words, tools or usage is what a request that failed leaves behind.
-            let called = answered || !matches!(usage, Ok(None));
+            let called = answered && !self.goes_on(&message) || !matches!(usage, Ok(None));
             if usage.is_err() {
                 lose(ABSURD);
             }
@@ -329,6 +329,14 @@ impl<'s> Session<'s> {
             message.call = called.then(|| Box::new(Call { id, model, usage: usage.ok().flatten(), unchained: false, ..Call::default() }));
         }
         Some(Held { message, results, copy_of: None })
+    }
+
+    /// Are these the tools of the reply before, which has the words and the usage? A line on the screen in between parts a reply in two entries.
+    fn goes_on(&self, message: &Message) -> bool {
+        let calls = |message: &Message| message.parts.iter().filter(|part| matches!(part, Part::ToolCall { .. })).count();
+        let before = self.held.iter().rev().map(|held| &held.message).find(|before| before.id != message.id);
+        let is_open = |before: &Message| before.call.as_ref().is_some_and(|call| call.usage.is_some()) && calls(before) == 0;
+        calls(message) == message.parts.len() && before.is_some_and(is_open)
     }
 
     /// The message with one call's answer. Pictures and texts beside the answer belong to it.

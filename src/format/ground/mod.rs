@@ -30,7 +30,7 @@ macro_rules! wire {
             fn field<A: serde::de::MapAccess<'de>>(&mut self, key: &str, object: &mut A) -> Result<bool, A::Error> {
                 match key {
                     $($crate::format::ground::wire!(key $field $($key $(| $other)*)?) =>
-                        self.$field = $crate::format::ground::wire!(value object $($seed)?),)*
+                        $crate::format::ground::wire!(self.$field object ($($seed)?) $($($other)*)?),)*
                     _ => return Ok(false),
                 }
                 Ok(true)
@@ -45,8 +45,14 @@ macro_rules! wire {
     )+};
     (key $field:ident) => { stringify!($field) };
     (key $field:ident $key:literal $(| $other:literal)*) => { $key $(| $other)* };
-    (value $object:ident) => { $object.next_value()? };
-    (value $object:ident $seed:path) => { $object.next_value_seed($seed)? };
+    ($made:ident.$field:ident $object:ident ($seed:path) $($other:literal)*) => { $made.$field = $object.next_value_seed($seed)? };
+    ($made:ident.$field:ident $object:ident ()) => { $made.$field = $object.next_value()? };
+    // Where a field has several names, null under one of them leaves what stands under another.
+    ($made:ident.$field:ident $object:ident () $($other:literal)+) => {
+        if let Some(value) = $object.next_value::<Option<_>>()? {
+            $made.$field = value;
+        }
+    };
 }
 pub(super) use wire;
 

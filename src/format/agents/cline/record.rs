@@ -79,9 +79,8 @@ wire! {
 /// (`core/api/providers` of 3.x), but where their model is one of Anthropic's.
 fn cached(asked: Option<&ModelInfo<'_>>) -> Cached {
     match asked.map_or("", |info| &*info.provider_id) {
-        "openai" | "openai-codex" | "litellm" | "lmstudio" | "hicap" | "oca" | "fireworks" | "doubao" | "aihubmix" | "qwen" => {
-            Cached::Either
-        }
+        "openai" | "openai-codex" | "litellm" | "lmstudio" | "hicap" | "oca" | "fireworks" | "doubao" | "aihubmix" | "qwen" | "xai"
+        | "zai" | "requesty" => Cached::Either,
         _ => Cached::Beside,
     }
 }

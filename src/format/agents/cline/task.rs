@@ -184,16 +184,18 @@ fn messages(spoken: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: &mut dyn FnMut
 fn assign(transcript: &mut Transcript, entries: &[Shown], listed: Vec<Listed>) {
     let mut requests: Vec<Option<Asked>> = listed.iter().map(|_| None).collect();
     let mut next = 0;
+    // Where some have usage and nothing tells which reply is whose, a request without it is one that was not answered.
+    let all_without = entries.iter().all(|entry| !matches!(entry.kind, Kind::Request { usage: Some(_), .. }));
     // The conversation's own compactions, in order: what the screen alone tells comes behind them.
     let mut condensed = 0..transcript.compactions.len();
     for entry in entries {
         // The first reply after the request: by the place that is noted, by time, or simply the next one.
-        let from = match (entry.place, entry.time) {
-            (Some(place), _) => place,
+        let (from, is_told) = match (entry.place, entry.time) {
+            (Some(place), _) => (place, true),
             (None, Some(time)) if listed.iter().any(|one| one.time.is_some()) => {
-                listed.iter().position(|one| one.time.is_some_and(|said| said >= time)).unwrap_or(listed.len())
+                (listed.iter().position(|one| one.time.is_some_and(|said| said >= time)).unwrap_or(listed.len()), true)
             }
-            _ => next,
+            _ => (next, false),
         };
         let target = listed.iter().enumerate().skip(from).find(|(_, one)| one.is_reply).map(|(index, _)| index);
         match &entry.kind {
@@ -202,7 +204,7 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: Vec<Listed>) {
                 let (beside, answers) = match target.and_then(|target| requests.get_mut(target)) {
                     // A request that was tried again was made, and paid for.
                     Some(slot) if usage.is_some() || slot.as_ref().is_none_or(|earlier| earlier.call.usage.is_none()) => {
-                        (std::mem::replace(slot, asked), usage.is_some() || !cancelled)
+                        (std::mem::replace(slot, asked), usage.is_some() || !cancelled && (is_told || all_without))
                     }
                     _ => (asked, false),
                 };
