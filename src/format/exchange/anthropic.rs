@@ -61,7 +61,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
 pub enum Made {
     /// One that the message itself records, as far as it is recorded at all.
     Here,
-    /// One with an exchange of its own, or one that the log may hold nowhere else.
+    /// One with an exchange of its own, or one of another conversation.
     Elsewhere,
 }
 
@@ -80,21 +80,11 @@ pub fn conversation(body: &Body<'_>, made: Made, weigher: &mut Weigher<'_>, lose
                 Entry { messages, compactions: compactions(spoken, &[]) }
             }
         };
-        if let Some(message) = entry.messages.first_mut().filter(|message| message.role == Role::Assistant) {
-            message.call.get_or_insert_default();
-        }
         entry.messages.iter_mut().for_each(|message| message.time = moment(spoken.timestamp));
-        // A result of the provider's own tools stands between what came before and behind it.
-        let alone = |entry: &Entry| entry.messages.len() == 1;
         match made {
-            Made::Elsewhere if !(alone(&entry) && exchange.entries.last().is_some_and(alone)) => exchange.entries.push(entry),
-            _ => append(&mut exchange.entries, entry),
+            Made::Here => append(&mut exchange.entries, entry),
+            Made::Elsewhere => exchange.entries.push(entry),
         }
-    }
-    // What a request ends with begins the reply that it asks for.
-    let last = exchange.entries.last_mut().and_then(|entry| entry.messages.first_mut());
-    if let Some(message) = last.filter(|message| made == Made::Elsewhere && message.role == Role::Assistant) {
-        message.call = None;
     }
     exchange
 }

@@ -121,7 +121,7 @@ fn asked(request: &Request, items: &mut Items, lose: Lose<'_>) -> Exchange {
         id if !id.is_empty() => id,
         _ => serde_json::from_str::<held::Id>(raw.get()).map(|object| object.id.to_string()).unwrap_or_default(),
     });
-    exchange.entries = items.conversation(&request.input, lose);
+    exchange.entries = items.entries(&request.input, lose);
     let kept = conversation.filter(|id| !id.is_empty());
     let previous = Some(request.previous_response_id.to_string()).filter(|id| !id.is_empty());
     exchange.hidden = kept.is_some() || previous.is_some() || items.hidden || request.input.0.is_empty() || request.prompt.is_some();
@@ -154,7 +154,7 @@ pub fn replied(response: &str, lose: Lose<'_>) -> Option<Entry> {
 /// What a list of items says, for logs that keep it apart, its texts weighed on [`Verbatim`]; and whether the model read more than they show.
 pub fn items(list: &str, lose: Lose<'_>) -> (Vec<Entry>, bool) {
     let mut items = Items::default();
-    let entries = serde_json::from_str::<Blocks<Item>>(list).map(|list| items.conversation(&list, lose)).unwrap_or_default();
+    let entries = serde_json::from_str::<Blocks<Item>>(list).map(|list| items.entries(&list, lose)).unwrap_or_default();
     (entries, items.hidden)
 }
 
@@ -176,16 +176,6 @@ struct Items {
 }
 
 impl Items {
-    /// What was sent. A reply in it was made by a call, which the log may hold nowhere else.
-    fn conversation(&mut self, items: &Blocks<Item>, lose: Lose<'_>) -> Vec<Entry> {
-        let mut entries = self.entries(items, lose);
-        let said = |part: &Part| matches!(part, Part::Text(_) | Part::ToolCall { .. });
-        for message in entries.iter_mut().flat_map(|entry| &mut entry.messages) {
-            message.call = (message.role == Role::Assistant && message.parts.iter().any(said)).then(Box::default);
-        }
-        entries
-    }
-
     fn entries(&mut self, items: &Blocks<Item>, lose: Lose<'_>) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         for item in &items.0 {

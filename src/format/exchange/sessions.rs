@@ -68,18 +68,11 @@ impl<'s> Sessions<'s> {
             None if exchange.failed => return None,
             None => (self.begun(&exchange), 0),
         };
+        let replied = exchange.reply.iter().flat_map(|reply| &reply.messages).filter(|message| message.call.is_some());
         self.exchanges += 1;
         session.place = Place::behind(self.exchanges);
-        // Results of the provider's own tools part a reply into several messages, of which the first has the call.
-        let replied = exchange.reply.as_ref().map_or(&[][..], |reply| &reply.messages);
-        let called = replied.iter().any(|message| message.call.is_some());
-        let mut place = session.place.past(&request);
-        for message in replied {
-            if called && message.role == Role::Assistant {
-                self.replies.note(message, place);
-            }
-            place = place.past(&prints(message));
-        }
+        let place = session.place.past(&request);
+        replied.for_each(|message| self.replies.note(message, place));
         session.take(exchange, request, known, self.scale, &mut self.replies);
         self.open.push(session);
         let mut ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0))?;
@@ -218,8 +211,6 @@ impl Session {
                     seen > *known
                 });
                 *known = 0;
-                // The part that is known has the call, unless this one has its own.
-                message.call.take_if(|call| **call == Call::default());
             }
             self.unheard &= compactions.is_empty();
             for mut compaction in compactions.drain(..) {
