@@ -1,4 +1,6 @@
 use crate::support::{claim, fixture, in_short, prompts, read_all, read_text};
+use crate::truth::corpus;
+use ctxsim::catalog::Catalog;
 use ctxsim::format::Claim;
 use ctxsim::transcript::{Transcript, Usage};
 use serde_json::{Value, json};
@@ -214,4 +216,31 @@ fn a_reply_of_a_provider_that_reports_nothing_is_a_call() {
     assert_eq!(prompts(&transcripts[0]), [(0, 0), (0, 0)]);
     let (transcripts, lost) = task(&history, None);
     assert_eq!((prompts(&transcripts[0]).len(), lost.len()), (3, 1), "{lost:?}");
+}
+
+/// Older tasks note neither times nor places: a request without usage was not answered where others have it.
+#[test]
+fn a_request_without_usage_shifts_no_usage() {
+    let plain = |role: &str, text: &str| json!({"role": role, "content": [{"type": "text", "text": text}]});
+    let history = json!([plain("user", "One"), plain("assistant", "First"), plain("user", "Two"), plain("assistant", "Second")]);
+    let used = |prompt: u64| asked(prompt, json!({"request": "r", "tokensIn": prompt, "tokensOut": 7}));
+    let (transcripts, _) = task(&history, Some(&json!([used(100), asked(150, json!({"request": "r"})), used(200)])));
+    assert_eq!((prompts(&transcripts[0]), transcripts[0].side_calls.len()), (vec![(100, 7), (200, 7)], 0));
+}
+
+/// Where a session has reads and writes as one sum, it counts neither, whatever other sessions of the agent count.
+#[test]
+fn a_sum_of_reads_and_writes_is_no_count_of_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = json!([said(1, "user", "One"), reply(3, "First", "anthropic", [10, 20, 1000])]);
+    let screen = json!([asked(2, json!({"request": "r", "tokensIn": 10, "tokensOut": 20, "cacheWrites": 400, "cacheReads": 600}))]);
+    for (task, screen) in [("listed", Some(screen)), ("summed", None)] {
+        fs::create_dir(folder.path().join(task)).unwrap();
+        let write = |name: &str, value: &Value| fs::write(folder.path().join(task).join(name), value.to_string()).unwrap();
+        write("api_conversation_history.json", &history.as_array().unwrap().iter().cloned().chain([said(4, "user", task)]).collect());
+        screen.iter().for_each(|screen| write("ui_messages.json", screen));
+    }
+    let corpus = corpus(&Catalog::builtin().unwrap(), &[folder.path()]);
+    let tells: Vec<(String, bool)> = corpus.traces.each().map(|trace| (trace.id.clone(), trace.tells_of_cache())).collect();
+    assert_eq!(tells, [("listed".to_owned(), true), ("summed".to_owned(), false)]);
 }

@@ -101,4 +101,12 @@ fn a_reply_with_a_tool_that_ran_is_a_call_without_usage() {
     assert!(called(reply("a", "Ho", "cancelled")));
     assert!(!called(reply("a", "", "cancelled")));
     assert!(!called(reply("a", "", "")));
+    // A notice on the screen parts a reply in two entries.
+    let used = r#"{"input":90,"output":7,"cached":0,"thoughts":0,"tool":0,"total":97}"#;
+    let first = reply("a", "I remove it", "").replace(none, used);
+    let notice = r#"{"id":"n","type":"info","content":"Update available"}"#;
+    assert!(!called(format!("{first},{notice},{}", reply("b", "", "success"))));
+    let head = r#"{"sessionId":"g","projectHash":"0","startTime":"2026-06-12T10:55:16Z","messages""#;
+    let (transcripts, _) = read_text("session-1.json", &format!("{head}:[{asked},{first},{notice},{}]}}", reply("b", "", "success")));
+    assert_eq!(prompts(&transcripts[0]), [(90, 7)]);
 }

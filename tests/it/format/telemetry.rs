@@ -285,6 +285,20 @@ fn items_of_the_responses_interface() {
         assert_eq!(shown, [head, &["u: Look?", "a: look(call_1)", "t: look(call_1)=", "a: Done"]].concat());
         assert_eq!((prompts(talk), marks(talk), lost), (vec![(55, 20), (85, 20)], vec![(Trust::Provider, false); 2], vec![]));
     }
+    // Two conversations of one trace go on with their own responses.
+    let of = |id: &str, before: &str, prompt| {
+        let output = whole(done, &format!(r#","previous_response_id":{before}"#)).replace("resp_1", id);
+        (inputs[0].replace("Look", id), output, prompt)
+    };
+    let talks = [of("A1", "null", 100), of("B1", "null", 5_000), of("A2", r#""A1""#, 160), of("B2", r#""B1""#, 5_060)];
+    let talks = talks.each_ref().map(|(input, output, prompt)| (input.clone(), output.as_str(), *prompt));
+    let (sessions, _) = read_text("trace.json", &trace(&talks));
+    let sums: Vec<Vec<u64>> = sessions.iter().map(|talk| prompts(talk).iter().map(|(prompt, _)| *prompt).collect()).collect();
+    assert_eq!(sums, [[100, 160], [5_000, 5_060]]);
+    // Blocks of a message stay what they are beside an item.
+    let blocks = format!(r#"[{thought},{{"type":"text","text":"Done"}}]"#);
+    let (sessions, _) = read_text("trace.json", &trace(&[(inputs[0].clone(), &blocks, 55)]));
+    assert!(in_short(&sessions[0]).iter().any(|line| line.ends_with("Done")), "{:?}", in_short(&sessions[0]));
     // The provider keeps the conversation, or has searched by itself.
     let kept = whole(done, r#","previous_response_id":"resp_0""#);
     let searched = whole(&format!(r#"{{"type":"web_search_call","id":"ws_1","status":"completed"}},{done}"#), "");

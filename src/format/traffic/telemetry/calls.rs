@@ -155,7 +155,7 @@ fn exchange(span: Generation, lose: &mut dyn FnMut(&str)) -> Exchange {
     let kept = replied.kept || messages::answers_unseen(&said.messages);
     if kept {
         // The provider keeps the conversation, and only what is new was sent.
-        exchange.follows = Some(span.trace.clone());
+        exchange.follows = Some(if replied.follows.is_empty() { span.trace.clone() } else { replied.follows });
         lose("prompt that the provider keeps in part");
     }
     let short = span.usage.is_some_and(|usage| usage.prompt.saturating_mul(MOST_BYTES_PER_TOKEN) < visible);
@@ -163,6 +163,7 @@ fn exchange(span: Generation, lose: &mut dyn FnMut(&str)) -> Exchange {
         lose("recorded prompt far smaller than what was sent");
     }
     exchange.hidden = kept || short || said.unclear || said.hidden || replied.hidden;
+    exchange.known_as.extend(replied.known_as);
     exchange.known_as.push(span.trace.clone());
     exchange.entries = said.messages.into_iter().map(Entry::of).collect();
     let parts = replied.messages.into_iter().flat_map(|message| message.parts).collect();

@@ -21,6 +21,10 @@ pub struct Said {
     pub hidden: bool,
     /// The provider keeps a part of the conversation.
     pub kept: bool,
+    /// What the provider calls this response and its conversation.
+    pub known_as: Vec<String>,
+    /// What it calls the response or the conversation that this one goes on with; empty where it does not say.
+    pub follows: String,
 }
 
 /// The value, or what the text is in which it was kept.
@@ -124,7 +128,7 @@ impl Said {
             Value::Null => {}
             Value::String(words) if words.is_empty() => {}
             Value::String(words) => self.push(default, vec![text_part(words)]),
-            Value::Array(list) if list.iter().any(is_item) => self.items(&value, lose),
+            Value::Array(list) if list.iter().any(is_item) && list.iter().all(fits_items) => self.items(&value, lose),
             Value::Array(list) => self.list(list, default, lose),
             Value::Object(_) => self.object(&value, default, lose),
             Value::Bool(_) | Value::Number(_) => self.push(default, vec![text_part(&value.to_string())]),
@@ -161,7 +165,11 @@ impl Said {
         if let Some(output) = value.get("output").filter(|output| output.is_array() && is_response(value)) {
             value.get("instructions").into_iter().for_each(|instructions| self.instructions(instructions));
             value.get("tools").into_iter().for_each(|tools| self.tools(tools));
-            self.kept |= field(value, &["previous_response_id", "conversation"]).is_some();
+            let conversation = field(value, &["conversation"]).map_or_else(String::new, |kept| text_or_json(Some(kept)));
+            let before = [text(value, &["previous_response_id"]), conversation.clone()].into_iter().find(|id| !id.is_empty());
+            self.known_as.extend([text(value, &["id"]), conversation].into_iter().filter(|id| !id.is_empty()));
+            self.kept |= before.is_some();
+            self.follows = before.unwrap_or_default();
             return self.items(output, lose);
         }
         let config = field(value, &["config"]).unwrap_or(value);
@@ -293,6 +301,13 @@ fn is_item(value: &Value) -> bool {
     let called = kind != "tool_call" && (kind.ends_with("_call") || kind.ends_with("_call_output"));
     let marked = |marks: &[&str]| marks.iter().any(|mark| value.get(mark).is_some());
     called && marked(&["call_id", "status"]) || kind == "reasoning" && marked(&["summary"])
+}
+
+/// Does it fit a list of such items: one of them, or a message without what other interfaces put into one?
+fn fits_items(value: &Value) -> bool {
+    let is_message =
+        || ["user", "system", "developer", "assistant"].contains(&&*text(value, &["role"])) && value.get("tool_calls").is_none();
+    is_item(value) || is_message()
 }
 
 fn result(call_id: String, name: String, words: &str) -> Part {
