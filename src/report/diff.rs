@@ -201,7 +201,7 @@ fn cost(diff: &Diff) -> Option<String> {
         if unpriced_calls > 0 { format!(" of {} of {} calls", grouped(calls - unpriced_calls), grouped(calls)) } else { String::new() };
     let dollars = |amount: u64| short_dollars(i64::try_from(amount).unwrap_or(i64::MAX));
     let more = finding::share(there as f64 / here as f64 - 1.0);
-    (here > 0).then(|| format!("list prices{of} with summarisers: {} and {} ({more})", dollars(here), dollars(there)))
+    (here > 0).then(|| format!("cost{of} with summarisers {} and {} ({more})", dollars(here), dollars(there)))
 }
 
 fn share(part: u64, whole: u64) -> String {

@@ -24,7 +24,7 @@ pub fn supposed(mut measures: impl Iterator<Item = Measure>, [first, own]: [&Row
     let is_sought = measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop);
     (is_sought && lost != [0, 0]).then(|| {
         let lines = counted(lines, "lost line");
-        format!("`net cost` supposes that summaries hold the {lines} that they replace{beside}.")
+        format!("`net cost` takes summaries to hold {lines}{beside}.")
     })
 }
 
