@@ -61,7 +61,7 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let kept = match limit(limits, text, lined) {
         Some(kept) => kept,
         None if lined == whole => return None,
-        None => return Some(result(lined, None, text, uncut(whole))),
+        None => return Some(result(lined, None, text, Ends { head: whole.length.bytes, ..Ends::default() })),
     };
     let Left { head, tail, marks: [front_mark, back_mark] } = match (limits.marked_line(), limits.keep.or(limits.max)) {
         (Some(mark), Some(amount)) => marked_lines(limits, text, amount, mark),
@@ -225,12 +225,8 @@ fn with_cut_lines(limits: &Truncate, lines: &LongLines, text: &Text, whole: Step
     let left = within_lines(text, whole, lines.max);
     let fits = amount_of(limits.unit, left, text) <= max;
     let extents = Extents { whole: whole.length, ends_in_newline: false, kept: left.length, kept_lines: left.length.newlines + 1 };
-    fits.then(|| result(left, Some(&marker(&lines.footer, limits, &extents)), text, uncut(whole)))
-}
-
-/// The ends of a text of which single lines alone are cut: both reach to the other end.
-fn uncut(whole: Step) -> Ends {
-    Ends { head: whole.length.bytes, tail: whole.length.bytes, stretch: None }
+    let ends = Ends { head: left.length.bytes, ..Ends::default() };
+    fits.then(|| result(left, Some(&marker(&lines.footer, limits, &extents)), text, ends))
 }
 
 /// The same share of `to` that `step` is of `from`.
