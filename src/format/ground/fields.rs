@@ -79,6 +79,10 @@ mod tests {
             |text| serde_json::from_str::<Record>(text).map(|record| (record.kind.to_string(), record.said.to_string(), record.count));
         let record = read(r#"{"kind":"a","other":{"count":3},"said":["b",{"text":"c"}],"c\u006funt":1,"count":2}"#).unwrap();
         assert_eq!(record, ("a".to_owned(), "b\nc".to_owned(), Some(2)));
+        // Null under one of two names leaves what stands under the other.
+        for text in [r#"{"type":"a","kind":null}"#, r#"{"kind":null,"type":"a"}"#, r#"{"kind":"a","type":null}"#] {
+            assert_eq!(read(text).unwrap().0, "a", "{text}");
+        }
         assert_eq!(read("[]").unwrap(), Default::default());
         assert_eq!(read(r#"["a",7]"#).unwrap(), Default::default());
         assert!(read("[1,2").unwrap_err().is_eof());
