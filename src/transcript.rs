@@ -7,6 +7,7 @@ mod evidence;
 mod kept;
 mod length;
 mod lines;
+mod messages;
 mod steps;
 mod windows;
 
@@ -14,11 +15,15 @@ pub use evidence::{Evidence, Standing, Unit};
 pub use kept::KeptText;
 pub use length::{Length, Step};
 pub use lines::Lines;
+pub use messages::Messages;
 pub use steps::Steps;
 pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::Hash;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What was measured of a text, and its words where the caller needs them.
@@ -219,6 +224,17 @@ impl Part {
             Part::Image(_) => None,
         }
     }
+
+    /// The same, to be changed.
+    pub fn text_mut(&mut self) -> Option<&mut Text> {
+        match self {
+            Part::Text(text) | Part::Tools(text) | Part::Other(text) | Part::Thinking { text, .. } | Part::ToolResult { text, .. } => {
+                Some(text)
+            }
+            Part::ToolCall { arguments, .. } => Some(arguments),
+            Part::Image(_) => None,
+        }
+    }
 }
 
 /// A picture, by what the log says about it. Its base64 text is never counted as text.
@@ -236,7 +252,7 @@ pub struct Image {
 }
 
 /// One entry of the conversation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     /// The log's own id of the message, unique within its agent; empty where it has none.
     pub id: String,
@@ -367,10 +383,12 @@ pub struct Compaction {
 }
 
 /// The parts of messages for which something holds, as message and part of it by their indices, in order.
-pub fn parts_where(messages: &[Message], holds: impl Fn(&Message, &Part) -> bool) -> Vec<(usize, usize)> {
-    let numbered =
-        messages.iter().enumerate().flat_map(|(at, message)| message.parts.iter().enumerate().map(move |part| (at, message, part)));
-    numbered.filter(|(_, message, (_, part))| holds(message, part)).map(|(at, _, (place, _))| (at, place)).collect()
+pub fn parts_where(messages: &Messages, holds: impl Fn(&Message, &Part) -> bool) -> Vec<(usize, usize)> {
+    let within = |(at, message): (usize, Cow<'_, Message>)| {
+        let places = message.parts.iter().enumerate().filter(|(_, part)| holds(&message, part)).map(|(place, _)| (at, place));
+        places.collect::<Vec<_>>()
+    };
+    messages.each().enumerate().flat_map(within).collect()
 }
 
 /// The two ways in which agents shrink a context.
@@ -396,7 +414,7 @@ pub struct Transcript {
     /// The agent's version; empty where unknown.
     pub version: String,
     /// The conversation in order of time.
-    pub messages: Vec<Message>,
+    pub messages: Messages,
     /// What the recording agent did to its context, in order.
     pub compactions: Vec<Compaction>,
     /// The window that the log itself names, if it does.
@@ -423,9 +441,9 @@ pub struct Transcript {
 
 impl Transcript {
     /// The model that made most of the session's calls; the earlier one at a tie.
-    pub fn main_model(&self) -> Option<&str> {
-        let calls = self.messages.iter().filter_map(|message| message.call.as_ref());
-        most_frequent(calls.map(|call| call.model.as_str()).filter(|model| !model.is_empty()))
+    pub fn main_model(&self) -> Option<String> {
+        let calls = self.messages.each().filter_map(|message| Some(message.call.as_ref()?.model.clone()));
+        most_frequent(calls.filter(|model| !model.is_empty()))
     }
 }
 
@@ -445,18 +463,12 @@ pub fn project(name: &str) -> Option<Project> {
 }
 
 /// The name that comes most often; the earlier one at a tie, `None` of none.
-pub fn most_frequent<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut counts: Vec<(&str, u64)> = Vec::new();
-    for name in names {
-        let place = *places.entry(name).or_insert(counts.len());
-        match counts.get_mut(place) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((name, 1)),
-        }
+pub fn most_frequent<T: Hash + Eq>(names: impl Iterator<Item = T>) -> Option<T> {
+    let mut counts: HashMap<T, (u64, Reverse<usize>)> = HashMap::new();
+    for (place, name) in names.enumerate() {
+        counts.entry(name).or_insert((0, Reverse(place))).0 += 1;
     }
-    let most = counts.iter().map(|(_, count)| *count).max()?;
-    counts.iter().find(|(_, count)| *count == most).map(|(name, _)| *name)
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(name, _)| name)
 }
 
 /// Something that a reader could not use: counted and shown, never passed over in silence.

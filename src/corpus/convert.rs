@@ -139,7 +139,7 @@ fn sessions(
     }
     let mut sessions: Vec<(Transcript, Vocabulary)> = transcripts.into_iter().map(|transcript| (transcript, guess)).collect();
     // Measures are taken in the vocabulary of each session's own model, as a replay would take them; words are the same in all of them.
-    let wanted: Vec<Vocabulary> = sessions.iter().map(|(transcript, _)| counters.wanted_by(transcript.main_model())).collect();
+    let wanted: Vec<Vocabulary> = sessions.iter().map(|(transcript, _)| counters.wanted_by(transcript.main_model().as_deref())).collect();
     let mut others: Vec<Vocabulary> =
         wanted.iter().copied().filter(|vocabulary| *vocabulary != guess && target == Target::Redacted).collect();
     others.sort_unstable();

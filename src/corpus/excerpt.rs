@@ -78,7 +78,7 @@ pub fn words_in(source: &str, format: Option<&'static Reader>) -> Vec<(String, V
     let mut found = Vec::new();
     let _ = reader.sessions(&mut source, &Words(None), &mut |transcript| {
         let mut texts = Vec::new();
-        for message in &transcript.messages {
+        for message in transcript.messages.each() {
             texts.extend(message.parts.iter().map(words));
             // Reasoning that was billed and not shown is a part without words.
             let reasoning = message.call.as_ref().and_then(|call| call.usage?.reasoning).unwrap_or(0);
@@ -96,7 +96,7 @@ fn is_of(trace: &Trace, transcript: &Transcript) -> bool {
 
 fn beginnings(trace: &Trace, transcript: &Transcript) -> Vec<String> {
     let mut texts = vec![String::new(); trace.parts.len()];
-    for (row, message) in trace.messages.iter().zip(&transcript.messages) {
+    for (row, message) in trace.messages.iter().zip(transcript.messages.each()) {
         // A trace may hold one part more: reasoning that was billed and not shown.
         let slots = texts.iter_mut().skip(row.first_part as usize).take(row.part_count as usize);
         slots.zip(&message.parts).for_each(|(slot, part)| *slot = words(part));

@@ -218,8 +218,8 @@ impl<'a> From<&'a Trace> for Whereabouts<'a> {
 impl<'a> Whereabouts<'a> {
     /// Those of a session that was read from this file.
     pub(super) fn of(session: &'a Transcript, source: &'a str) -> Whereabouts<'a> {
-        let calls = session.messages.iter().rev().filter(|message| message.call.is_some()).find_map(|message| message.time);
-        let last_call = calls.or_else(|| session.messages.iter().rev().find_map(|message| message.time));
+        let calls = session.messages.each().rev().filter(|message| message.call.is_some()).find_map(|message| message.time);
+        let last_call = calls.or_else(|| session.messages.each().rev().find_map(|message| message.time));
         let project = session.project.as_ref();
         let folder = project.and_then(|project| project.folder.as_deref());
         Whereabouts { id: &session.id, last_call, number: project.map(|project| project.number), folder, source }

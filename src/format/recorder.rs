@@ -181,11 +181,11 @@ impl<'s> Recorder<'s> {
     pub fn into_transcript(mut self) -> Transcript {
         // Most logs name no window: models need not be counted then.
         if self.transcript.window.is_none() && self.windows != NamedWindows::default() {
-            self.transcript.window = self.windows.of(self.transcript.main_model());
+            self.transcript.window = self.windows.of(self.transcript.main_model().as_deref());
         }
         if !self.hosts.is_empty() {
             let main = self.transcript.main_model().unwrap_or_default();
-            let hosts = self.hosts.iter().filter(|(model, _)| model == main).map(|(_, host)| host.as_str());
+            let hosts = self.hosts.iter().filter(|(model, _)| *model == main).map(|(_, host)| host.as_str());
             self.transcript.host = most_frequent(hosts).map(str::to_owned);
         }
         self.transcript

@@ -30,10 +30,10 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     let mut last_model: Option<u32> = None;
     // Memory that is not written yet costs nothing; a list that grows is copied again and again.
     builder.trace.messages.reserve_exact(transcript.messages.len());
-    builder.trace.calls.reserve_exact(transcript.messages.iter().filter(|message| message.call.is_some()).count());
-    builder.trace.parts.reserve_exact(transcript.messages.iter().map(|message| message.parts.len()).sum());
-    // Messages are taken apart one by one, so that a long session does not stand in memory twice.
-    for mut message in in_chunks(transcript.messages).into_iter().flatten() {
+    let sizes = transcript.messages.sizes();
+    builder.trace.calls.reserve_exact(sizes.calls);
+    builder.trace.parts.reserve_exact(sizes.parts);
+    for mut message in transcript.messages {
         let call = message.call.take();
         builder.copies.push(message.copy_of.is_some());
         let row = builder.message(message, call.as_deref(), &agent, &mut turn);
@@ -84,25 +84,9 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace
 }
 
-/// So many messages of a long session stand in one list: each list is let go of once its messages have been taken apart.
-const CHUNK: usize = 1 << 16;
-
-fn in_chunks(mut messages: Vec<Message>) -> Vec<Vec<Message>> {
-    let mut chunks = Vec::new();
-    while messages.len() > CHUNK {
-        chunks.push(messages.split_off((messages.len() - 1) / CHUNK * CHUNK));
-    }
-    if !chunks.is_empty() {
-        messages.shrink_to_fit();
-    }
-    chunks.push(messages);
-    chunks.reverse();
-    chunks
-}
-
 /// How many messages have a time that says nothing, and are measured without it.
 pub fn impossible_times(transcript: &Transcript) -> u64 {
-    let times = transcript.messages.iter().filter_map(|message| message.time);
+    let times = transcript.messages.each().filter_map(|message| message.time);
     times.filter(|time| !POSSIBLE.contains(time)).count() as u64
 }
 

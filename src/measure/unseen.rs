@@ -13,13 +13,13 @@ pub(super) fn make_room(transcript: &mut Transcript) -> Option<usize> {
     if !begins_in_middle(transcript) {
         return None;
     }
-    let place = transcript.messages.iter().take_while(|message| message.role == Role::System).count();
+    let place = transcript.messages.each().take_while(|message| message.role == Role::System).count();
     let behind = |index: usize| index + usize::from(index >= place);
-    for message in &mut transcript.messages {
+    transcript.messages.change(|message| {
         // What goes back to the beginning of the log leaves the unseen part behind too.
         message.rewind = message.rewind.map(|index| if index == place { index } else { behind(index) });
         message.copy_of = message.copy_of.map(behind);
-    }
+    });
     for compaction in &mut transcript.compactions {
         compaction.before = behind(compaction.before);
         compaction.kept_from = compaction.kept_from.map(behind);
@@ -34,15 +34,20 @@ pub(super) fn make_room(transcript: &mut Transcript) -> Option<usize> {
 fn begins_in_middle(transcript: &Transcript) -> bool {
     // A result that comes first answers a call that the log does not hold.
     let answers_nothing =
-        transcript.messages.iter().find(|message| message.role != Role::System).is_some_and(|message| message.role == Role::Tool);
+        transcript.messages.each().find(|message| message.role != Role::System).is_some_and(|message| message.role == Role::Tool);
     let goes_on = transcript.begins_in_middle || answers_nothing;
-    let calls = transcript.messages.iter().enumerate().filter_map(|(index, message)| Some((index, message.call.as_ref()?)));
-    let mut prompts = calls.filter_map(|(index, call)| Some((index, call.model.as_str(), prompt_of(call)?))).peekable();
-    let Some((first, model, prompt)) = prompts.peek().copied() else { return false };
+    let prompts = || {
+        transcript.messages.each().enumerate().filter_map(|(index, message)| {
+            let Message { call, .. } = message.into_owned();
+            let call = call?;
+            Some((index, prompt_of(&call)?, call.model))
+        })
+    };
+    let Some((first, prompt, model)) = prompts().next() else { return false };
     let compacted = transcript.compactions.iter().find(|event| event.kind == CompactionKind::Compact).map(|event| event.before);
     let Some(compacted) = compacted else { return goes_on };
-    let behind = prompts.filter(|(index, of, _)| *index >= compacted && *of == model).map(|(.., prompt)| prompt).min();
-    let shown: u64 = transcript.messages.iter().take(first).flat_map(|message| &message.parts).map(tokens_of).sum();
+    let behind = prompts().filter(|(index, _, of)| *index >= compacted && *of == model).map(|(_, prompt, _)| prompt).min();
+    let shown: u64 = transcript.messages.each().take(first).map(|message| message.parts.iter().map(tokens_of).sum::<u64>()).sum();
     goes_on || compacted <= first || behind.is_some_and(|behind| behind < prompt.saturating_sub(shown))
 }
 

@@ -77,7 +77,7 @@ impl Session {
         };
         let families: Vec<String> = include_str!("../../catalog/families.toml").lines().map(plain).collect();
         let catalog = Catalog::parse("models = []", &families.join("\n")).unwrap();
-        let transcript = Transcript { id: "s".to_owned(), messages: self.messages, ..Transcript::default() };
+        let transcript = Transcript { id: "s".to_owned(), messages: self.messages.into(), ..Transcript::default() };
         measure::trace(transcript, "test", Measure { catalog: &catalog, model: None, vocabulary: Vocabulary::O200kBase })
     }
 }

@@ -74,7 +74,7 @@ fn session(steps: &[Step]) -> Transcript {
         messages.push(message(if step.user { Role::User } else { Role::Tool }, step.words, None, false));
         prompt = (prompt + step.growth).max(1);
     }
-    Transcript { id: "s".to_owned(), messages, ..Transcript::default() }
+    Transcript { id: "s".to_owned(), messages: messages.into(), ..Transcript::default() }
 }
 
 fn measured(transcript: Transcript) -> Trace {
@@ -196,7 +196,7 @@ fn reasoning_of_a_model_that_drops_it_stands_in_no_context() {
         messages.push(message(Role::Assistant, 10, Some(call), false));
         messages.push(message(Role::Tool, 80, None, false));
     }
-    let trace = measured(Transcript { messages, ..Transcript::default() });
+    let trace = measured(Transcript { messages: messages.into(), ..Transcript::default() });
     let thinking: u64 = trace.parts.iter().filter(|part| part.kind == PartKind::Thinking).take(5).map(|part| part.truth).sum();
     let replies: Vec<u64> =
         trace.calls.iter().take(5).map(|call| trace.parts_of(&trace.messages[call.message as usize])[0].truth).collect();
@@ -217,7 +217,7 @@ fn of_prompts(calls: &[(u64, bool)], cut_off: &str) -> Trace {
         messages.push(reply);
         messages.push(if ends { message(Role::Tool, 200, None, false) } else { message(Role::User, 20, None, false) });
     }
-    measured(Transcript { messages, ..Transcript::default() })
+    measured(Transcript { messages: messages.into(), ..Transcript::default() })
 }
 
 #[test]
@@ -243,14 +243,14 @@ fn a_stopped_reply_without_a_call_gets_what_the_rest_leaves() {
     messages.push(message(Role::Assistant, 10, call(999), false));
     // Where the prompt shrinks, messages are taken for what they weigh.
     let weight = {
-        let trace = measured(Transcript { messages: messages.clone(), ..Transcript::default() });
+        let trace = measured(Transcript { messages: messages.clone().into(), ..Transcript::default() });
         trace.parts[3].truth
     };
     // The second prompt grew by the reply and the user's words.
     if let Some(Call { usage: Some(usage), .. }) = messages[4].call.as_deref_mut() {
         usage.prompt = 1_050 + weight + 5;
     }
-    let trace = measured(Transcript { messages, ..Transcript::default() });
+    let trace = measured(Transcript { messages: messages.into(), ..Transcript::default() });
     let truth: Vec<u64> = trace.parts.iter().map(|part| part.truth).collect();
     assert!(truth[2] <= 10 && truth[3] >= weight - 5, "{truth:?}, the user's words weigh {weight}");
     assert_eq!(truth[1] + truth[2] + truth[3], 55 + weight);

@@ -228,7 +228,7 @@ impl Log<'_> {
         }
         self.sessions.iter_mut().for_each(|(_, session)| session.name_models(&self.last_model));
         let totals: Vec<(u64, Option<Usage>)> = self.totals.into_values().collect();
-        let messages = self.sessions.iter_mut().flat_map(|(_, session)| &mut session.made.transcript.messages);
+        let messages = self.sessions.iter_mut().flat_map(|(_, session)| session.made.transcript.messages.iter_mut());
         let mut calls: Vec<&mut Call> = messages.filter_map(|message| message.call.as_deref_mut()).collect();
         match (calls.as_mut_slice(), totals.as_slice()) {
             ([only], [(1, usage)]) if only.usage.is_none() => only.usage = *usage,
@@ -267,7 +267,8 @@ impl Session<'_> {
             "tool.execution_start" => self.made.tools.note(&data.tool_call_id, &data.tool_name),
             "tool.execution_complete" => {
                 // Versions up to 1.0.20 at least name the model of a reply in the results of its calls alone.
-                let reply = self.made.transcript.messages.iter().rposition(|message| message.call.is_some());
+                let is_reply = |at: &usize| self.made.transcript.messages.get(*at).is_some_and(|message| message.call.is_some());
+                let reply = (0..self.made.next()).rev().find(is_reply);
                 self.model_from(reply, &data.model);
                 let failure = data.error.and_then(|error| serde_json::from_str::<held::Message>(error.get()).ok()).unwrap_or_default();
                 let text = data.result.as_ref().map_or(&failure.message, |result| &result.content);
@@ -334,7 +335,8 @@ impl Session<'_> {
 
     /// The whole system prompt is written at each turn; it is one message, and the last one counts.
     fn system(&mut self, part: Part, time: Option<i64>) {
-        match self.made.transcript.messages.iter_mut().find(|message| message.role == Role::System) {
+        let known = self.made.transcript.messages.iter().position(|message| message.role == Role::System);
+        match known.and_then(|at| self.made.transcript.messages.get_mut(at)) {
             Some(message) => {
                 let changed = message.parts.first() != Some(&part);
                 self.made.chain.broken |= changed;

@@ -9,7 +9,7 @@ use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::held;
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Message, Messages, Part, Role, Scale, Transcript, Trust, Usage};
 use serde_json::value::RawValue;
 
 /// Sessions of DeepSeek Harness.
@@ -80,7 +80,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
     let messages = &mut session.made.transcript.messages;
     if messages.iter().all(|message| message.role == Role::System) {
-        messages.clear();
+        *messages = Messages::default();
     }
     session.made.end(source, hand_over);
     Ok(())

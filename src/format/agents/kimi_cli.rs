@@ -10,7 +10,7 @@ use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::chat::ChatToolCall;
 use crate::format::wire::kimi::{Content, parts, texts};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Message, Messages, Part, Role, Scale, Transcript};
 use std::path::Path;
 
 /// Contexts of Kimi CLI.
@@ -59,7 +59,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     source.each_line(|source, line| source.values(line, |record: Line, lose| context.line(&record, lose)))?;
     let messages = &mut context.made.transcript.messages;
     if messages.iter().all(|message| message.role == Role::System) {
-        messages.clear();
+        *messages = Messages::default();
     }
     context.made.end(source, hand_over);
     Ok(())

@@ -220,6 +220,7 @@ impl Run<'_> {
         for agent in agents {
             let id = if several { format!("{name}/{}", agent.name) } else { name.clone() };
             let Agent { messages, compactions, .. } = agent;
+            let messages = messages.into();
             let version = version.clone();
             hand_over(Transcript { id, agent: READER.name.to_owned(), version, messages, compactions, ..Transcript::default() });
         }

@@ -204,7 +204,7 @@ fn simulation(text: &str, number: u64, run: &Run, scale: &dyn Scale, source: &mu
         messages.push(instructions(scale.weigh(&simulation.policy)));
     }
     let mut made = Recorder::new(READER.name, id, scale);
-    (made.transcript.version, made.transcript.messages) = (run.version.clone(), messages);
+    (made.transcript.version, made.transcript.messages) = (run.version.clone(), messages.into());
     let mut conversation = Conversation { made, named, run, number };
     for (turn, written) in written.iter().enumerate() {
         conversation.message(written, turn, source);

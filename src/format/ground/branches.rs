@@ -2,7 +2,7 @@
 //! order in which the records came.
 
 use super::source::Lose;
-use crate::transcript::Message;
+use crate::transcript::{Message, Messages};
 use std::collections::HashMap;
 
 /// Records that branches may list again for each record of the file, beside [`FREE`] ones: branches that take turns would list the whole history with each
@@ -74,7 +74,7 @@ impl Branches {
     /// Puts a record behind the one of this place, or at the root; its id may be empty. What is not on the way to it leaves the conversation;
     /// what was left and is on the way again is listed a second time, unless that has been done too often: then the record follows the one before it.
     /// True where messages left.
-    pub fn enter(&mut self, id: &str, mut parent: Option<usize>, messages: &mut Vec<Message>, lose: Lose<'_>) -> bool {
+    pub fn enter(&mut self, id: &str, mut parent: Option<usize>, messages: &mut Messages, lose: Lose<'_>) -> bool {
         let mut goes_back = false;
         match self.way_to(parent) {
             Some((kept, back)) => goes_back = self.switch_to(kept, back, messages),
@@ -116,7 +116,7 @@ impl Branches {
         Some((0, back))
     }
 
-    fn switch_to(&mut self, kept: usize, back: Vec<usize>, messages: &mut Vec<Message>) -> bool {
+    fn switch_to(&mut self, kept: usize, back: Vec<usize>, messages: &mut Messages) -> bool {
         let left = self.live.split_off(kept);
         for step in &left {
             if let Some(node) = self.nodes.get_mut(step.node) {
@@ -131,7 +131,7 @@ impl Branches {
             let originals = entered.messages.clone();
             self.live.push(Step { node, first: (!originals.is_empty()).then_some(messages.len()) });
             for original in originals {
-                if let Some(copy) = messages.get(original).cloned() {
+                if let Some(copy) = messages.get_mut(original).cloned() {
                     messages.push(Message { call: None, copy_of: Some(original), rewind: self.withdrawn_from.take(), ..copy });
                 }
             }
@@ -140,7 +140,7 @@ impl Branches {
     }
 
     /// Lists a message of the record that was placed last.
-    pub fn list(&mut self, message: Message, messages: &mut Vec<Message>) {
+    pub fn list(&mut self, message: Message, messages: &mut Messages) {
         let at = messages.len();
         if let Some(step) = self.live.last_mut() {
             step.first.get_or_insert(at);

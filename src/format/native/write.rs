@@ -9,10 +9,11 @@ use std::io::{self, Write};
 /// Writes a session, a line for its head, each message and each event. Texts whose words were kept are written with them, all others by
 /// what was measured, counted in the vocabulary of this name.
 pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> io::Result<()> {
-    let writer = Writer { model: common_model(transcript), messages: &transcript.messages };
-    let texts = transcript.messages.iter().flat_map(|message| &message.parts).filter_map(Part::text);
-    let measured =
-        texts.chain(transcript.compactions.iter().filter_map(|compaction| compaction.summary.as_ref())).any(|text| text.content.is_none());
+    let model = common_model(transcript).unwrap_or_default();
+    let writer = Writer { model: &model, messages: transcript.messages.len() };
+    let is_measured = |text: &Text| text.content.is_none();
+    let measured = transcript.messages.each().any(|message| message.parts.iter().filter_map(Part::text).any(is_measured))
+        || transcript.compactions.iter().filter_map(|compaction| compaction.summary.as_ref()).any(is_measured);
     let head = Object::default()
         .with("ctxsim", MARK)
         .with("session", &transcript.id)
@@ -29,11 +30,11 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         .filled("measured_in", if measured { vocabulary } else { "" });
     line(&head, out)?;
     let mut compactions = transcript.compactions.iter().peekable();
-    for (place, message) in transcript.messages.iter().enumerate() {
+    for (place, message) in transcript.messages.each().enumerate() {
         while let Some(compaction) = compactions.next_if(|compaction| compaction.before <= place) {
             line(&writer.compaction(compaction), out)?;
         }
-        line(&writer.message(message), out)?;
+        line(&writer.message(&message), out)?;
     }
     for compaction in compactions {
         line(&writer.compaction(compaction), out)?;
@@ -49,17 +50,17 @@ fn line(value: &Object, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The model of the first call, where every call names one: the head's model stands for all calls that name none.
-fn common_model(transcript: &Transcript) -> &str {
-    let of_messages = transcript.messages.iter().filter_map(|message| message.call.as_deref());
+fn common_model(transcript: &Transcript) -> Option<String> {
+    let of_messages = transcript.messages.each().filter_map(|message| Some(message.call.as_ref()?.model.clone()));
     let of_events = transcript.compactions.iter().filter_map(|compaction| compaction.call.as_ref()).chain(&transcript.side_calls);
-    let mut calls = of_messages.chain(of_events).chain(&transcript.mirrored).peekable();
-    let first = calls.peek().map_or("", |call| &call.model);
-    if calls.all(|call| !call.model.is_empty()) { first } else { "" }
+    let mut models = of_messages.chain(of_events.chain(&transcript.mirrored).map(|call| call.model.clone()));
+    models.next().filter(|first| !first.is_empty() && models.all(|model| !model.is_empty()))
 }
 
 struct Writer<'a> {
     model: &'a str,
-    messages: &'a [Message],
+    /// How many messages the session has.
+    messages: usize,
 }
 
 /// An object that is written, key by key in their order. Nothing in it can fail to be written as JSON.
@@ -120,7 +121,7 @@ impl Writer<'_> {
             .flag("unchained", call.is_some_and(|call| call.unchained))
             .flag("aborted", message.role == Role::Assistant && call.is_none() && message.copy_of.is_none())
             .flag("synthetic", message.synthetic)
-            .some("rewind", message.rewind.map(|from| stays(from.min(self.messages.len()))))
+            .some("rewind", message.rewind.map(|from| stays(from.min(self.messages))))
             .some("copy_of", message.copy_of.map(number))
     }
 

@@ -126,8 +126,8 @@ fn old_versions_name_both_models_in_one_line() {
     let log = "# aider chat started at 2024-07-01 10:00:00\n\n> Aider v0.45.0  \n> Models: gpt-4o with diff edit format, weak model gpt-3.5-turbo  \n\n\
                #### One  \n\nFirst.\n\n> Tokens: 1.2k sent, 10 received. Cost: $0.01 request, $0.01 session.  \n";
     let (transcripts, lost) = read_text("chat.md", log);
-    let models: Vec<&str> = transcripts.iter().filter_map(|session| session.main_model()).collect();
-    assert_eq!((models, lost), (vec!["gpt-4o"], vec![]));
+    let models: Vec<String> = transcripts.iter().filter_map(|session| session.main_model()).collect();
+    assert_eq!((models, lost), (vec!["gpt-4o".to_owned()], vec![]));
 }
 
 /// The program writes a response without words where the provider refuses a request.

@@ -142,7 +142,7 @@ fn trees_of_both_generations_give_the_same_conversation() {
     for tree in TREES {
         let (session, losses) = only(tree);
         assert_eq!(session.id, "ses_tree");
-        assert_eq!(session.messages, export.messages[..9], "{tree}");
+        assert!(session.messages.iter().eq(export.messages.iter().take(9)), "{tree}");
         let expected = if tree.contains("since") { 1 } else { 0 };
         assert_eq!(losses.iter().filter(|loss| loss.reason == "message of an unexpected shape").count(), expected, "{tree}");
     }

@@ -77,7 +77,8 @@ fn indices_of_attributes_make_no_lists_of_nothing() {
     attributes.extend((0..50).map(|at| text(&format!("llm.tools.{at}.9999.9999.9999.9999.9999.9999"), "1")));
     let span = json!({"traceId": "a", "spanId": "b", "startTimeUnixNano": "1700000000000000000", "attributes": attributes});
     let (transcripts, _) = read_text("spans.json", &json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).to_string());
-    let [_, prompt, _] = transcripts[0].messages.as_slice() else { panic!("{transcripts:?}") };
+    assert_eq!(transcripts[0].messages.len(), 3);
+    let prompt = &transcripts[0].messages[1];
     assert!(matches!(prompt.parts.as_slice(), [Part::Text(text)] if text.content.as_deref() == Some("hello")));
     // A list that goes to each index holds half a million of nothing.
     assert!(format!("{transcripts:?}").len() < 20_000);

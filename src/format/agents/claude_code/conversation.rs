@@ -125,6 +125,7 @@ impl<'s> Conversation<'s> {
                 false => [&*reply.blocks, &blocks].concat().into(),
             };
         }
+        self.judge(key);
         for result in results {
             self.add(record, node, result);
         }
@@ -135,6 +136,20 @@ impl<'s> Conversation<'s> {
         let key = reply_key(record, wire);
         if let Some(index) = self.replies.get(&key).map(|reply| reply.message as usize) {
             self.observe_again(key, index, wire, &mut |_| {});
+            self.judge(key);
+        }
+    }
+
+    /// Judges the output count of a reply by what its lines have told so far.
+    fn judge(&mut self, key: u64) {
+        let Some(reply) = self.replies.get(&key) else { return };
+        let Some(message) = self.made.transcript.messages.get_mut(reply.message as usize) else { return };
+        let visible: u64 = message.parts.iter().map(visible_bytes).sum();
+        if let Some(usage) = message.call.as_mut().and_then(|call| call.usage.as_mut()) {
+            let grown = usage.output > reply.lowest_output;
+            // Four bytes a token, whether texts are counted or not: what is recorded is no matter of how it is looked at.
+            let plausible = usage.output > LARGEST_PLACEHOLDER && usage.output * 16 >= visible * 3;
+            usage.output_is_final = reply.settled || grown || plausible;
         }
     }
 
@@ -257,7 +272,7 @@ impl<'s> Conversation<'s> {
         let mut rewind = departure.rewind;
         for original in departure.again {
             let index = self.made.next();
-            let Some(message) = self.made.transcript.messages.get(original).cloned() else { continue };
+            let Some(message) = self.made.transcript.messages.get_mut(original).cloned() else { continue };
             self.made.push(Message { call: None, rewind: rewind.take(), copy_of: Some(original), ..message });
             self.tree.stand_again(original, index);
         }
@@ -277,18 +292,8 @@ impl<'s> Conversation<'s> {
         self.tree.stand(node, index, role);
     }
 
-    /// The finished transcript: now that each reply is complete, its output count can be judged.
+    /// The finished transcript.
     pub fn finish(mut self) -> Transcript {
-        for reply in self.replies.values() {
-            let Some(message) = self.made.transcript.messages.get_mut(reply.message as usize) else { continue };
-            let visible: u64 = message.parts.iter().map(visible_bytes).sum();
-            if let Some(usage) = message.call.as_mut().and_then(|call| call.usage.as_mut()) {
-                let grown = usage.output > reply.lowest_output;
-                // Four bytes a token, whether texts are counted or not: what is recorded is no matter of how it is looked at.
-                let plausible = usage.output > LARGEST_PLACEHOLDER && usage.output * 16 >= visible * 3;
-                usage.output_is_final = reply.settled || grown || plausible;
-            }
-        }
         self.made.transcript.mirrored = self.mirror.finish();
         self.made.transcript.window = self.chosen.window(&self.made.transcript);
         self.made.into_transcript()

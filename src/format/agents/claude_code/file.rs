@@ -250,7 +250,6 @@ impl File<'_> {
             }
             // Room that nothing is written into costs nothing; a list that grows stands in memory twice while it is copied.
             let room = std::mem::take(&mut self.room);
-            conversation.made.transcript.messages.reserve_exact(room);
             conversation.tree.reserve(room);
             self.conversations.push(conversation);
             self.conversations.len() - 1

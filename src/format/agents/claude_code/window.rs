@@ -31,16 +31,17 @@ impl Chosen {
         let in_force = |place: usize| self.0.iter().rev().find(|(before, _)| *before <= place).is_some_and(|(_, bigger)| *bigger);
         // A session that compacted by itself within the usual window, whenever that was, is held against that one.
         let denied = transcript.compactions.iter().any(|compaction| {
-            let calls = transcript.messages.iter().take(compaction.before).rev().filter_map(|message| message.call.as_ref()?.usage);
-            let before = compaction.tokens_before.or_else(|| calls.map(|usage| usage.prompt).next());
+            let prompt = |at: usize| transcript.messages.get(at)?.call.as_ref()?.usage.map(|usage| usage.prompt);
+            let before = compaction.tokens_before.or_else(|| (0..compaction.before).rev().find_map(prompt));
             compaction.automatic == Some(true) && compaction.kind == CompactionKind::Compact && before.is_some_and(|tokens| tokens < USUAL)
         });
         let main = transcript.main_model();
-        let is_main = |place: &usize| {
-            let call = transcript.messages.get(*place).and_then(|message| message.call.as_ref());
-            call.is_some_and(|call| Some(call.model.as_str()) == main)
-        };
-        let (with, without): (Vec<usize>, Vec<usize>) = (0..transcript.messages.len()).filter(is_main).partition(|place| in_force(*place));
+        let calls = transcript
+            .messages
+            .each()
+            .enumerate()
+            .filter(|(_, message)| message.call.as_ref().is_some_and(|call| main.as_ref() == Some(&call.model)));
+        let (with, without): (Vec<usize>, Vec<usize>) = calls.map(|(place, _)| place).partition(|place| in_force(*place));
         (!denied && with.len() > without.len()).then_some(BIGGER)
     }
 }

@@ -59,8 +59,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     if transcript.id.is_empty() {
         transcript.id = told.as_ref().map_or_else(|| source.name(), |(id, _)| id.clone());
     }
-    let calls = transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
     if let Some((_, model)) = told {
+        let calls = transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
         calls.filter(|call| call.model.is_empty()).for_each(|call| call.model.clone_from(&model));
     }
     if let Some(requests) = requests(source, &transcript.id) {

@@ -3,7 +3,7 @@
 use crate::format::ground::{ReadError, Source, Words, text_or_json, wire};
 use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::visible_text;
-use crate::transcript::{Message, Part, Role};
+use crate::transcript::{Message, Messages, Part, Role};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -166,7 +166,7 @@ fn output(raw: &RawValue) -> String {
 
 /// Takes over from the history what was not shown, or not as the model has it: the system prompt, all that is sent with a prompt, and the
 /// words of results.
-pub fn enrich(messages: &mut Vec<Message>, history: Vec<Message>) {
+pub fn enrich(messages: &mut Messages, history: Messages) {
     let mut groups: Vec<Vec<Message>> = Vec::new();
     let mut front = Vec::new();
     let mut results = HashMap::new();
@@ -191,7 +191,7 @@ pub fn enrich(messages: &mut Vec<Message>, history: Vec<Message>) {
     }
     let mut groups = groups.into_iter();
     let mut merged = front;
-    for mut message in messages.drain(..) {
+    for mut message in std::mem::take(messages) {
         if message.role == Role::User
             && let Some(group) = groups.next()
         {
@@ -208,5 +208,5 @@ pub fn enrich(messages: &mut Vec<Message>, history: Vec<Message>) {
         }
         merged.push(message);
     }
-    *messages = merged;
+    *messages = merged.into();
 }

@@ -133,7 +133,8 @@ impl<'s> Context<'s> {
     /// A part of the system prompt. One that comes later takes the place of the first unseen.
     fn instruct(&mut self, part: Part, time: Option<i64>) {
         let same = |known: &Part| std::mem::discriminant(known) == std::mem::discriminant(&part);
-        match self.made.transcript.messages.iter_mut().find(|message| message.role == Role::System) {
+        let known = self.made.transcript.messages.iter().position(|message| message.role == Role::System);
+        match known.and_then(|at| self.made.transcript.messages.get_mut(at)) {
             Some(message) if message.parts.iter().any(same) => self.made.chain.broken |= !message.parts.contains(&part),
             Some(message) => message.parts.push(part),
             None => {

@@ -6,7 +6,7 @@
 use crate::format::ground::{Source, Take, each_piece, string};
 use crate::format::recorder::Recorder;
 use crate::format::wire::chat::{Chat, ChatMessage};
-use crate::transcript::{Call, Message, Role};
+use crate::transcript::{Call, Message, Messages, Role};
 
 /// Adds the messages of the file to the transcript.
 pub(super) fn read<'s>(source: &mut Source, mut made: Recorder<'s>) -> Recorder<'s> {
@@ -21,7 +21,7 @@ pub(super) fn read<'s>(source: &mut Source, mut made: Recorder<'s>) -> Recorder<
     made
 }
 
-fn list(message: Message, messages: &mut Vec<Message>) {
+fn list(message: Message, messages: &mut Messages) {
     match messages.last_mut() {
         Some(last) if message.role == Role::Assistant && last.role == Role::Assistant => last.parts.extend(message.parts),
         _ => {

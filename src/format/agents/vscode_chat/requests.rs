@@ -148,8 +148,9 @@ impl<'s> Chat<'s> {
     /// Gives the usage to the last call of this request.
     fn usage(&mut self, [input, output]: [Count; 2], before: usize, lose: Lose<'_>) {
         let reported = Reported { input, output, ..Reported::default() };
-        let own = self.made.transcript.messages.get_mut(before..).unwrap_or_default();
-        match (reported.usage(), own.iter_mut().rev().find_map(|message| message.call.as_mut())) {
+        let messages = &mut self.made.transcript.messages;
+        let reply = (before..messages.len()).rev().find(|at| messages.get(*at).is_some_and(|message| message.call.is_some()));
+        match (reported.usage(), reply.and_then(|at| messages.get_mut(at)?.call.as_mut())) {
             (Ok(Some(usage)), Some(call)) => call.usage = Some(usage),
             (Ok(Some(_)), None) => lose("usage of a request without a reply"),
             (Ok(None), _) => {}

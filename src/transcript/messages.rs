@@ -1,0 +1,335 @@
+//! The messages of a session: those of a long one that came long ago are held as bytes, a fifth of what they take as they are.
+
+use super::{Evidence, Message, Part};
+use crate::list::{packed, unpacked};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fmt;
+use std::iter::FlatMap;
+use std::mem::take;
+use std::ops::Index;
+use std::sync::OnceLock;
+
+/// So many messages are packed together.
+const BLOCK: usize = 64;
+
+/// So many blocks stay as they are: few sessions have more.
+const OPEN: usize = 256;
+
+/// A list of messages. Whoever goes through a long one takes them by [`Messages::each`]: what [`Messages::iter`] and the like show stays unpacked until
+/// the list is let go of.
+#[derive(Clone, Default)]
+pub struct Messages {
+    /// All but the last one are full.
+    blocks: Vec<Block>,
+    /// The places of the blocks that are no bytes, by the time since when.
+    open: VecDeque<usize>,
+}
+
+/// Messages that are packed together.
+#[derive(Clone, Default)]
+pub struct Block {
+    /// Empty where they are packed.
+    plain: Vec<Message>,
+    packed: Option<Packed>,
+}
+
+#[derive(Clone)]
+struct Packed {
+    bytes: Box<[u8]>,
+    /// What the bytes lack: by text what can be recognised of it. Empty where no text has any.
+    evidence: Box<[Option<Box<Evidence>>]>,
+    sizes: Sizes,
+    /// The messages, once they have been looked at in place.
+    shown: OnceLock<Vec<Message>>,
+}
+
+/// How much stands in messages.
+#[derive(Clone, Copy, Default)]
+pub struct Sizes {
+    /// Their parts.
+    pub parts: usize,
+    /// Their calls.
+    pub calls: usize,
+}
+
+impl Sizes {
+    fn of(messages: &[Message]) -> Sizes {
+        let parts = messages.iter().map(|message| message.parts.len()).sum();
+        Sizes { parts, calls: messages.iter().filter(|message| message.call.is_some()).count() }
+    }
+}
+
+impl Packed {
+    fn of(mut messages: Vec<Message>) -> Packed {
+        let sizes = Sizes::of(&messages);
+        let texts = messages.iter_mut().flat_map(|message| &mut message.parts).filter_map(Part::text_mut);
+        let evidence: Box<[_]> = texts.map(|text| text.evidence.take()).collect();
+        let evidence = if evidence.iter().any(Option::is_some) { evidence } else { Box::default() };
+        Packed { bytes: packed(&messages), evidence, sizes, shown: OnceLock::new() }
+    }
+
+    /// The messages, with what can be recognised of their texts.
+    fn unpacked(&self, evidence: impl IntoIterator<Item = Option<Box<Evidence>>>) -> Vec<Message> {
+        let mut messages: Vec<Message> = unpacked(&self.bytes);
+        let texts = messages.iter_mut().flat_map(|message| &mut message.parts).filter_map(Part::text_mut);
+        texts.zip(evidence).for_each(|(text, evidence)| text.evidence = evidence);
+        messages
+    }
+}
+
+impl Block {
+    /// The messages as they are.
+    fn open(&mut self) -> &mut Vec<Message> {
+        if let Some(mut packed) = self.packed.take() {
+            let evidence = take(&mut packed.evidence);
+            self.plain = packed.unpacked(evidence);
+        }
+        &mut self.plain
+    }
+
+    fn pack(&mut self) {
+        if self.packed.is_none() {
+            self.packed = Some(Packed::of(take(&mut self.plain)));
+        }
+    }
+
+    fn shown(&self) -> &[Message] {
+        match &self.packed {
+            Some(packed) => packed.shown.get_or_init(|| packed.unpacked(packed.evidence.iter().cloned())),
+            None => &self.plain,
+        }
+    }
+
+    fn each(&self) -> Each<'_> {
+        match &self.packed {
+            Some(packed) => Each::Unpacked(packed.unpacked(packed.evidence.iter().cloned()).into_iter()),
+            None => Each::Plain(self.plain.iter()),
+        }
+    }
+}
+
+/// The messages of one block.
+enum Each<'a> {
+    Plain(std::slice::Iter<'a, Message>),
+    Unpacked(std::vec::IntoIter<Message>),
+}
+
+impl<'a> Iterator for Each<'a> {
+    type Item = Cow<'a, Message>;
+
+    fn next(&mut self) -> Option<Cow<'a, Message>> {
+        match self {
+            Each::Plain(messages) => messages.next().map(Cow::Borrowed),
+            Each::Unpacked(messages) => messages.next().map(Cow::Owned),
+        }
+    }
+}
+
+impl DoubleEndedIterator for Each<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        match self {
+            Each::Plain(messages) => messages.next_back().map(Cow::Borrowed),
+            Each::Unpacked(messages) => messages.next_back().map(Cow::Owned),
+        }
+    }
+}
+
+impl Messages {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.blocks.last().map_or(0, |last| (self.blocks.len() - 1) * BLOCK + last.plain.len())
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// How much stands in all of them.
+    pub fn sizes(&self) -> Sizes {
+        let sizes = self.blocks.iter().map(|block| block.packed.as_ref().map_or_else(|| Sizes::of(&block.plain), |packed| packed.sizes));
+        sizes.fold(Sizes::default(), |sum, one| Sizes { parts: sum.parts + one.parts, calls: sum.calls + one.calls })
+    }
+
+    /// Adds one at the end.
+    pub fn push(&mut self, message: Message) {
+        match self.blocks.last_mut().filter(|last| last.plain.len() < BLOCK) {
+            Some(last) => last.plain.push(message),
+            None => {
+                self.open.push_back(self.blocks.len());
+                self.blocks.push(Block { plain: vec![message], packed: None });
+                self.rest();
+            }
+        }
+    }
+
+    /// Puts one in front of that of this place.
+    pub fn insert(&mut self, at: usize, message: Message) {
+        let behind = self.split_off(at);
+        self.push(message);
+        self.extend(behind);
+    }
+
+    /// Takes one out.
+    pub fn remove(&mut self, at: usize) {
+        let behind = self.split_off(at);
+        self.extend(behind.into_iter().skip(1));
+    }
+
+    /// Takes out all from this place on.
+    pub fn split_off(&mut self, at: usize) -> Messages {
+        let mut behind = Messages::default();
+        let mut blocks = self.blocks.split_off((at / BLOCK).min(self.blocks.len())).into_iter();
+        self.open.retain(|place| *place < at / BLOCK);
+        let mut first = blocks.next().unwrap_or_default();
+        let messages = first.open();
+        let rest = messages.split_off((at % BLOCK).min(messages.len()));
+        self.extend(take(messages));
+        behind.extend(rest);
+        behind.extend(blocks.flat_map(|mut block| take(block.open())));
+        behind
+    }
+
+    /// Takes out the last one.
+    pub fn pop(&mut self) -> Option<Message> {
+        self.len().checked_sub(1).and_then(|last| self.split_off(last).into_iter().next())
+    }
+
+    /// The message of this place.
+    pub fn get(&self, at: usize) -> Option<&Message> {
+        self.blocks.get(at / BLOCK)?.shown().get(at % BLOCK)
+    }
+
+    /// The message of this place, to be changed.
+    pub fn get_mut(&mut self, at: usize) -> Option<&mut Message> {
+        let place = at / BLOCK;
+        if self.blocks.get(place)?.packed.is_some() {
+            self.blocks.get_mut(place)?.open();
+            self.open.push_back(place);
+            self.rest();
+        }
+        self.blocks.get_mut(place)?.plain.get_mut(at % BLOCK)
+    }
+
+    /// The last one.
+    pub fn last(&self) -> Option<&Message> {
+        self.blocks.last()?.plain.last()
+    }
+
+    /// The last one, to be changed.
+    pub fn last_mut(&mut self) -> Option<&mut Message> {
+        self.blocks.last_mut()?.plain.last_mut()
+    }
+
+    /// The messages, unpacked while they pass by.
+    pub fn each(&self) -> impl DoubleEndedIterator<Item = Cow<'_, Message>> {
+        self.blocks.iter().flat_map(Block::each)
+    }
+
+    /// The messages in place.
+    pub fn iter(&self) -> Shown<'_> {
+        self.blocks.iter().flat_map(Block::shown)
+    }
+
+    /// The messages, to be changed.
+    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Message> {
+        let open = &mut self.open;
+        self.blocks.iter_mut().enumerate().flat_map(|(place, block)| {
+            if block.packed.is_some() {
+                open.push_back(place);
+            }
+            block.open()
+        })
+    }
+
+    /// Changes each message.
+    pub fn change(&mut self, mut change: impl FnMut(&mut Message)) {
+        for block in &mut self.blocks {
+            let packed = block.packed.is_some();
+            block.open().iter_mut().for_each(&mut change);
+            if packed {
+                block.pack();
+            }
+        }
+    }
+
+    /// Packs the blocks that have been open for longest. The last one stays open.
+    fn rest(&mut self) {
+        let last = self.blocks.len().saturating_sub(1);
+        while self.open.len() > OPEN
+            && let Some(place) = self.open.pop_front()
+        {
+            match self.blocks.get_mut(place) {
+                Some(_) if place == last => self.open.push_back(place),
+                Some(block) => block.pack(),
+                None => {}
+            }
+        }
+    }
+}
+
+/// Messages in place, one after the other.
+type Shown<'a> = FlatMap<std::slice::Iter<'a, Block>, &'a [Message], fn(&'a Block) -> &'a [Message]>;
+
+impl Index<usize> for Messages {
+    type Output = Message;
+
+    /// # Panics
+    /// Where there is no message at this place, as with any list.
+    #[expect(clippy::indexing_slicing, reason = "as with any list")]
+    fn index(&self, at: usize) -> &Message {
+        &self.blocks[at / BLOCK].shown()[at % BLOCK]
+    }
+}
+
+impl Extend<Message> for Messages {
+    fn extend<I: IntoIterator<Item = Message>>(&mut self, messages: I) {
+        messages.into_iter().for_each(|message| self.push(message));
+    }
+}
+
+impl FromIterator<Message> for Messages {
+    fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Messages {
+        let mut made = Messages::default();
+        made.extend(messages);
+        made
+    }
+}
+
+impl From<Vec<Message>> for Messages {
+    fn from(messages: Vec<Message>) -> Messages {
+        messages.into_iter().collect()
+    }
+}
+
+impl IntoIterator for Messages {
+    type Item = Message;
+    type IntoIter = FlatMap<std::vec::IntoIter<Block>, Vec<Message>, fn(Block) -> Vec<Message>>;
+
+    /// The messages, each block unpacked when its turn comes.
+    fn into_iter(self) -> Self::IntoIter {
+        self.blocks.into_iter().flat_map(|mut block| take(block.open()))
+    }
+}
+
+impl<'a> IntoIterator for &'a Messages {
+    type Item = &'a Message;
+    type IntoIter = Shown<'a>;
+
+    fn into_iter(self) -> Shown<'a> {
+        self.iter()
+    }
+}
+
+impl PartialEq for Messages {
+    fn eq(&self, other: &Messages) -> bool {
+        self.len() == other.len() && self.each().eq(other.each())
+    }
+}
+
+impl fmt::Debug for Messages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.each()).finish()
+    }
+}
