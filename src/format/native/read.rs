@@ -4,14 +4,15 @@ use super::measured::MARK;
 use super::measured::Measured;
 use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, fault, millis, sound, text_or_json, values, wire};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{Chain, end};
+use crate::format::recorder::{Chain, Tools, end};
 use crate::format::usage::Reported;
 use crate::transcript::{
     Call, Compaction, CompactionKind, Image, Message, Part, Project, Role, Scale, Text, Transcript, Trust, Usage, project,
 };
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The program's own shape.
 pub const READER: Reader =
@@ -193,10 +194,10 @@ struct Session {
     head: u64,
     model: String,
     chain: Chain,
-    /// Places of messages by their ids.
-    places: HashMap<String, usize>,
+    /// Places of messages by the hashes of their ids: a long session has as many ids as messages.
+    places: FxHashMap<u64, u32>,
     /// Names of tools by the ids of their calls.
-    names: HashMap<String, String>,
+    tools: Tools,
 }
 
 impl Session {
@@ -221,15 +222,17 @@ impl Session {
             head: number,
             model: head.model.to_string(),
             chain: Chain::default(),
-            places: HashMap::new(),
-            names: HashMap::new(),
+            places: FxHashMap::default(),
+            tools: Tools::default(),
         }
     }
 
     fn hand_over(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
-        let Transcript { messages, compactions, side_calls, mirrored, .. } = &self.transcript;
+        // What else is remembered goes before the session is measured.
+        let Session { transcript, head, .. } = { self };
+        let Transcript { messages, compactions, side_calls, mirrored, .. } = &transcript;
         let is_empty = messages.is_empty() && compactions.is_empty() && side_calls.is_empty() && mirrored.is_empty();
-        end(Some(self.transcript).filter(|_| !is_empty), self.head, source, hand_over);
+        end(Some(transcript).filter(|_| !is_empty), head, source, hand_over);
     }
 
     fn take(&mut self, line: &Line, scale: &dyn Scale, number: u64, source: &mut Source) {
@@ -251,13 +254,14 @@ impl Session {
 
     fn message(&mut self, role: Role, line: &Line, scale: &dyn Scale, number: u64, source: &mut Source) {
         let here = self.transcript.messages.len();
-        let mut message = Message::new(role, line.text.iter().map(|text| Part::Text(scale.weigh(text))).collect());
+        let mut parts: Vec<Part> = line.text.iter().map(|text| Part::Text(scale.weigh(text))).collect();
         for part in &line.parts {
             match self.part(part, scale) {
-                Some(part) => message.parts.push(part),
+                Some(part) => parts.push(part),
                 None => source.lose(number, "unknown content part"),
             }
         }
+        let mut message = Message::new(role, parts);
         message.id = line.id.to_string();
         message.time = time(line.time);
         message.synthetic = line.synthetic;
@@ -286,7 +290,7 @@ impl Session {
             source.lose(number, "usage of a message that no call produced");
         }
         if !message.id.is_empty() {
-            self.places.insert(message.id.clone(), here);
+            self.places.insert(xxh3_64(message.id.as_bytes()), here as u32);
         }
         self.transcript.messages.push(message);
     }
@@ -298,13 +302,11 @@ impl Session {
                 Part::Thinking { text: known(measured, || scale.weigh(text)), sealed_bytes: *sealed_bytes }
             }
             NativePart { call: Some(call), .. } => {
-                self.names.insert(call.id.to_string(), call.name.to_string());
-                let arguments = known(&call.measured, || scale.weigh(&text_or_json(call.arguments)));
-                Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments }
+                self.tools.call(&call.id, &call.name, known(&call.measured, || scale.weigh(&text_or_json(call.arguments))))
             }
             NativePart { result: Some(result), .. } => {
-                let called = || self.names.get(&*result.id).cloned().unwrap_or_default();
-                let name = if result.name.is_empty() { called() } else { result.name.to_string() };
+                let called = || self.tools.name(&result.id).unwrap_or_default();
+                let name = if result.name.is_empty() { called() } else { &*result.name }.to_owned();
                 let text = known(&result.measured, || scale.weigh_result(&result.text));
                 let text = Text { truncated: result.truncated, ..text };
                 Part::ToolResult { call_id: result.id.to_string(), name, text, error: result.error }
@@ -366,7 +368,7 @@ impl Session {
     fn find(&self, id: &str) -> Option<usize> {
         let by_number =
             || id.strip_prefix('#')?.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < self.transcript.messages.len());
-        self.places.get(id).copied().or_else(by_number)
+        self.places.get(&xxh3_64(id.as_bytes())).map(|place| *place as usize).or_else(by_number)
     }
 }
 
