@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::iter::Sum;
+use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Sub};
 
 /// Adds the named fields of one value to those of another.
@@ -137,4 +138,28 @@ pub fn counted(number: u64, noun: &str) -> String {
 /// A number and its noun, where more than an `s` tells one from many: `1 message that was taken back`, `2 messages that were taken back`.
 pub fn counted_as(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// A number that may be absent, in the room of one that may not: a long session has some for each call. The largest number of all counts as absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Option<u64>", into = "Option<u64>")]
+pub struct Known(Option<NonZeroU64>);
+
+impl Known {
+    /// The number; `None` where it is absent.
+    pub fn get(self) -> Option<u64> {
+        self.0.map(|turned| !turned.get())
+    }
+}
+
+impl From<Option<u64>> for Known {
+    fn from(number: Option<u64>) -> Known {
+        Known(number.and_then(|number| NonZeroU64::new(!number)))
+    }
+}
+
+impl From<Known> for Option<u64> {
+    fn from(known: Known) -> Option<u64> {
+        known.get()
+    }
 }

@@ -249,7 +249,7 @@ impl Case<'_> {
     /// The policy's estimate at its last look before this call, from 1.
     pub fn estimate(&self, call: u64) -> Option<u64> {
         let place = usize::try_from(call).ok()?.checked_sub(1 + self.segment.first_call)?;
-        self.outcome.calls.get(place)?.belief
+        self.outcome.calls.get(place)?.belief.get()
     }
 
     /// Did the policy fire at a size that recorded usage puts below its limit?

@@ -142,10 +142,10 @@ impl Rules {
 
 fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
     let mut words = Vec::new();
-    if let Some(recorded) = call.recorded.filter(|recorded| *recorded != call.actual) {
+    if let Some(recorded) = call.recorded.get().filter(|recorded| *recorded != call.actual) {
         words.push(format!("recorded {}", grouped(recorded)));
     }
-    if let Some(belief) = call.belief {
+    if let Some(belief) = call.belief.get() {
         let when = if call.rewritten { "before it was rewritten" } else { "at the last look" };
         words.push(format!("estimated {} {when}", grouped(belief)));
     }

@@ -109,11 +109,11 @@ pub(super) fn made(state: &mut State<'_>, tried: Attempt, call: &CallRow, output
         attempted,
         actual,
         anchored: call.anchored_in(window.context.anchored(), window.context.size().actual.0, actual),
-        belief: look.map(|look| look.belief),
+        belief: look.map(|look| look.belief).into(),
         rewritten: look.is_some_and(|look| look.left.is_some_and(|left| left != look.whole)),
         estimated: window.context.view().request(),
         output,
-        recorded,
+        recorded: recorded.into(),
         // No sum rests on it.
         prefix: if ledger.detail == Detail::Sums { 0 } else { ledger.requests.send(inputs.plan, window, actual) },
         blocks: window.context.blocks(),

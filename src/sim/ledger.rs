@@ -114,7 +114,7 @@ impl Ledger {
             self.end_here();
         }
         let totals = &mut self.outcome.totals;
-        if row.recorded.is_some() {
+        if row.recorded.get().is_some() {
             let add = if self.detail == Detail::Everything { Drift::add } else { Drift::add_sums };
             add(&mut totals.estimates, row.estimated, row.actual);
             if let Some(look) = look {

@@ -5,6 +5,7 @@ use super::retention::{Broken, Category};
 use super::totals::Totals;
 use crate::list::Pack;
 use crate::trace::WholePrompt;
+use crate::units::Known;
 use serde::{Deserialize, Serialize};
 
 /// What happened at one call.
@@ -16,8 +17,8 @@ pub struct CallOutcome {
     pub actual: u64,
     /// The part of it that rests on recorded usage.
     pub anchored: u64,
-    /// B(k): the policy's estimate at its last look before the call; `None` where it looked at no size.
-    pub belief: Option<u64>,
+    /// B(k): the policy's estimate at its last look before the call; absent where it looked at no size.
+    pub belief: Known,
     /// The policy has changed the context's size since that look: the estimate is of what it was before.
     pub rewritten: bool,
     /// What the policy's estimator makes of the request, whether the policy looks at it or not.
@@ -25,7 +26,7 @@ pub struct CallOutcome {
     /// Tokens of the reply.
     pub output: u64,
     /// The recorded prompt, where there is one.
-    pub recorded: Option<u64>,
+    pub recorded: Known,
     /// Tokens at the head of the prompt that stood the same in the prompt of the call before, up to the first message that differs;
     /// 0 at the first call.
     pub prefix: u64,

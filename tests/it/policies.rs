@@ -143,7 +143,7 @@ fn replays_of_the_session_worked_by_hand() {
     let trace = by_hand();
     let prompts = |outcome: &Outcome| outcome.calls.iter().map(|call| call.actual).collect::<Vec<u64>>();
     let over_budget = |outcome: &Outcome| outcome.calls.iter().map(|call| call.over_budget).collect::<Vec<bool>>();
-    let beliefs = |outcome: &Outcome| outcome.calls.iter().map(|call| call.belief).collect::<Vec<Option<u64>>>();
+    let beliefs = |outcome: &Outcome| outcome.calls.iter().map(|call| call.belief.get()).collect::<Vec<Option<u64>>>();
 
     let none = run(&preset("none", &[("reserve", "200")]), &trace, 1_000);
     assert_eq!(prompts(&none), [300, 640, 950, 1_000]);

@@ -88,7 +88,7 @@ pub fn differences(trace: &Trace) -> Vec<(usize, u64, u64)> {
     let outcome = simulate(trace, &Plan::default(), &endless);
     let calls = outcome.calls.iter().enumerate();
     calls
-        .filter_map(|(index, call)| Some((index, call.recorded?, call.actual)))
+        .filter_map(|(index, call)| Some((index, call.recorded.get()?, call.actual)))
         .filter(|(_, recorded, actual)| recorded != actual)
         .collect()
 }

@@ -91,7 +91,7 @@ fn beliefs(replay: &Replay, sessions: &List<Session>) -> Vec<Pair> {
         for observation in session.compared() {
             while events.next_if(|call| *call < observation.call).is_some() {}
             let Some(row) = outcome.calls.get(observation.call).filter(|_| events.peek() != Some(&observation.call)) else { continue };
-            if let Some(belief) = row.belief {
+            if let Some(belief) = row.belief.get() {
                 pairs.push(Pair { estimated: belief, recorded: row.attempted, session: session.place, call: observation.call });
             }
         }

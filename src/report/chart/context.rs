@@ -174,7 +174,7 @@ fn simulated(life: &Life<'_>, outcome: &Outcome, hue: Hue) -> Series {
 }
 
 fn believed(life: &Life<'_>, outcome: &Outcome, hue: Hue) -> Option<Series> {
-    let points = numbered(outcome.calls.iter().map(|call| call.belief));
+    let points = numbered(outcome.calls.iter().map(|call| call.belief.get()));
     let name = format!("estimate of {}", life.replay.policy);
     (!points.is_empty()).then(|| Series::of(name, hue, Form::Faint, Provenance::Simulated, points).named(Named::Key))
 }
@@ -266,7 +266,7 @@ type Row<'a> = (Option<(&'a Life<'a>, &'a Outcome, &'a CallOutcome)>, usize, Opt
 
 fn data(trace: &Trace, outcomes: &[Lived<'_>]) -> Table {
     let simulated = outcomes.iter().flat_map(|(life, outcome)| {
-        outcome.calls.iter().enumerate().map(move |(number, call)| (Some((*life, &**outcome, call)), number, call.recorded))
+        outcome.calls.iter().enumerate().map(move |(number, call)| (Some((*life, &**outcome, call)), number, call.recorded.get()))
     });
     let prompt = |call: &CallRow| call.usage.as_ref().map(|usage| usage.prompt);
     let recorded = trace.calls.iter().enumerate().filter(|_| outcomes.is_empty()).map(|(number, call)| (None, number, prompt(call)));
@@ -282,7 +282,7 @@ fn data(trace: &Trace, outcomes: &[Lived<'_>]) -> Table {
         .with(column("recorded", Provenance::Recorded), move |(.., recorded)| cell(*recorded))
         .with(column("context", Provenance::Simulated), move |(lived, ..)| cell(lived.map(|(.., call)| call.actual)))
         .with(column("attempted", Provenance::Simulated), move |(lived, ..)| cell(lived.map(|(.., call)| call.attempted)))
-        .with(column("belief", Provenance::Simulated), move |(lived, ..)| cell(lived.and_then(|(.., call)| call.belief)))
+        .with(column("belief", Provenance::Simulated), move |(lived, ..)| cell(lived.and_then(|(.., call)| call.belief.get())))
         .with(column("prompt_limit", Provenance::Simulated), move |(lived, ..)| cell(lived.map(|(_, outcome, _)| outcome.prompt_limit)))
         .with(Column::name("events", "events"), |(lived, number, _)| lived.map_or(Cell::Empty, |(_, outcome, _)| events(outcome, *number)))
         .table(2, simulated.chain(recorded))

@@ -22,13 +22,14 @@ pub fn no_call(outcome: &Outcome, number: u64) -> Option<String> {
 pub(super) fn call(trace: &Trace, outcome: &Outcome, told: &Table, number: u64) -> Screen {
     let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
     let Some(row) = outcome.calls.get(index).filter(|_| number > 0) else { return Screen::default() };
-    let recorded = row.recorded.map_or_else(|| "the log has no usage here".to_owned(), |tokens| format!("{} tokens", grouped(tokens)));
+    let recorded =
+        row.recorded.get().map_or_else(|| "the log has no usage here".to_owned(), |tokens| format!("{} tokens", grouped(tokens)));
     let mut facts = vec![
         ("call", format!("{} of {}", grouped(number), grouped(trace.calls.len() as u64))),
         ("recorded", recorded),
         ("simulated", format!("{} tokens, {} of them resting on recorded usage", grouped(row.actual), grouped(row.anchored))),
     ];
-    facts.extend(row.belief.map(|belief| ("estimate", format!("{} tokens, at the policy's last look", grouped(belief)))));
+    facts.extend(row.belief.get().map(|belief| ("estimate", format!("{} tokens, at the policy's last look", grouped(belief)))));
     facts.push(("reply", format!("{} tokens", grouped(row.output))));
     let arrivals = Fields::<Arrival>::new()
         .with(Column::name("what", "what"), |arrival| Cell::text(&arrival.words()))

@@ -92,7 +92,7 @@ impl PolicySeries {
             window: outcome.window,
             limit: outcome.prompt_limit,
             attempted: retried.then(|| steps(outcome.calls.iter().map(|call| Some(call.attempted)))),
-            belief: steps(outcome.calls.iter().map(|call| call.belief)),
+            belief: steps(outcome.calls.iter().map(|call| call.belief.get())),
             marks: outcome.calls.iter().map(marks).collect(),
             stack: columns(compositions).into_iter().zip(whole).map(own).collect(),
             events: outcome.events.iter().map(event).collect(),

@@ -281,7 +281,7 @@ impl<'c> Deltas<'c> {
             let (anchored, own) = (context.anchored().saturating_add_signed(delta.anchored), visible.saturating_add_signed(delta.actual));
             delta.sums.anchored += call.anchored_in(anchored, own, actual) as i64 - row.anchored as i64;
             delta.sums.missing += missing(own, actual) - missing(visible, row.actual);
-            if row.recorded.is_some() {
+            if row.recorded.get().is_some() {
                 delta.sums.estimates[0] += view.request_with(delta.estimated) as i64 - row.estimated as i64;
                 delta.sums.estimates[1] += by;
                 if let Some(look) = state.belief.look {
