@@ -369,11 +369,11 @@ fn what_rises_wherever_it_is_fails() {
 }
 
 /// A policy that mends a failed session is not taken for a dearer one: nothing but failures is compared of it.
-#[test]
-fn a_session_that_either_run_fails_is_left_out() {
-    let baseline = |rows: &[[i64; 3]]| Baseline {
+/// A baseline of these metrics, with a row of values for each session.
+fn of_rows(metrics: [&str; 3], rows: &[[i64; 3]]) -> Baseline {
+    Baseline {
         schema: SCHEMA.to_owned(),
-        metrics: ["tokens", "failed_sessions", "calls"].map(str::to_owned).to_vec(),
+        metrics: metrics.map(str::to_owned).to_vec(),
         totals: (0..3).map(|place| rows.iter().map(|row| row[place]).sum()).collect(),
         version: String::new(),
         measured: String::new(),
@@ -389,7 +389,30 @@ fn a_session_that_either_run_fails_is_left_out() {
                 origin: ctxsim::statistics::Origin { project: None, family: place },
             })
             .collect(),
+    }
+}
+
+#[test]
+fn a_limit_on_money_is_not_judged_without_a_price() {
+    let limits = ["cost +1%", "net_cost +0"].map(|words| Allowance::parse(words).unwrap());
+    let metrics = ["cost", "net_cost", "calls"];
+    let told = |rows: &[[i64; 3]]| {
+        let run = of_rows(metrics, rows);
+        compare(&run, &run, &limits).unwrap()
     };
+    let found = told(&[[0, 0, 4], [0, 0, 0]]);
+    for moved in &found.measures {
+        assert_eq!((moved.untold.len(), moved.exceeded.len(), moved.unpriced), (1, 0, 1), "{}", moved.measure.name());
+    }
+    assert!(found.changes.iter().any(|said| said.contains("No price is known for 1 of 2 sessions")), "{:?}", found.changes);
+    // One that has a price is judged by, and the other one is counted.
+    let found = told(&[[0, 0, 4], [7, 7, 4]]);
+    assert!(found.measures.iter().all(|moved| moved.untold.is_empty() && moved.unpriced == 1));
+}
+
+#[test]
+fn a_session_that_either_run_fails_is_left_out() {
+    let baseline = |rows: &[[i64; 3]]| of_rows(["tokens", "failed_sessions", "calls"], rows);
     let limits = ["tokens +2%", "failed_sessions +0"].map(|words| Allowance::parse(words).unwrap());
     let (was, now) = (baseline(&[[5, 1, 0], [100, 0, 4]]), baseline(&[[9_000, 0, 40], [101, 0, 4]]));
     let found = compare(&was, &now, &limits).unwrap();

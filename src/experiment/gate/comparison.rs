@@ -3,7 +3,7 @@
 use super::allowance::Allowance;
 use super::baseline::{Baseline, BaselineSession, READ, SCHEMA};
 use crate::experiment::measure::{Measure, Value};
-use crate::experiment::metric::{Metric, OverSessions, judged_by, metric_of};
+use crate::experiment::metric::{Metric, OverSessions, Unit, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
 use crate::list::Arrange;
 use crate::statistics::{RESAMPLES, SEED, Sample};
@@ -28,8 +28,10 @@ pub struct Moved {
     pub allowed: Vec<String>,
     /// Those of them that it exceeds.
     pub exceeded: Vec<String>,
-    /// Those of them that it goes beyond by no more than the uncertainty over sessions.
+    /// Those of them that it goes beyond by no more than the uncertainty over sessions, and all of them where no session has a price.
     pub untold: Vec<String>,
+    /// Of what costs money: compared sessions that have calls and cost nothing in either run, for they have no price. 0 for all else.
+    pub unpriced: usize,
     /// The difference with its interval. Absent where it has no limit, where there are too few sessions, and where values of sessions do not add up.
     pub difference: Option<Difference>,
     /// Sessions that are compared: those that neither run fails, and all for what counts failures.
@@ -72,8 +74,9 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     let sampling = Sampling::of(Sample::new(pairs.iter().map(|(_, is)| is.origin)), RESAMPLES, SEED);
     let mut measures: Vec<Moved> = Vec::new();
     let moved = |measure: Measure, [baseline, now]: [Value; 2], sides: &[Side; 2], difference| {
-        let (compared, sessions) = (compared(sides).count(), sessions(sides, &pairs));
-        Moved { measure, baseline, now, allowed: Vec::new(), exceeded: Vec::new(), untold: Vec::new(), difference, compared, sessions }
+        let (compared, sessions, unpriced) = (compared(sides).count(), sessions(sides, &pairs), unpriced(sides, &measure));
+        let (allowed, exceeded, untold) = (Vec::new(), Vec::new(), Vec::new());
+        Moved { measure, baseline, now, allowed, exceeded, untold, unpriced, difference, compared, sessions }
     };
     for allowance in allowances {
         let measure = allowance.measure;
@@ -81,8 +84,10 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
         let [was, is] = both(&sides, &measure).ok_or_else(missing)?;
         let difference = difference(&sides, &sampling, &measure);
-        let beyond = !allowance.allows(was, is);
-        let shown = allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference));
+        let unjudged = unpriced(&sides, &measure) > 0 && [was, is].iter().all(|value| value.part == 0 || value.whole == 0);
+        let beyond = unjudged || !allowance.allows(was, is);
+        let shown =
+            !unjudged && (allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference)));
         let exceeded = (beyond && shown).then(|| allowance.words.clone());
         let untold = (beyond && !shown).then(|| allowance.words.clone());
         let known = measures.iter().position(|moved| moved.measure.name() == measure.name());
@@ -102,6 +107,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     }
     let mut changes = changes(baseline, now);
     changes.extend(left_out(&measures, pairs.len()));
+    changes.extend(without_price(&measures));
     Ok(Comparison { measures, changes })
 }
 
@@ -208,6 +214,8 @@ struct Side {
     /// By session; `None` where the run does not know the measure.
     values: Vec<Option<Value>>,
     sums: Sums,
+    /// The places of the sessions without a call, ascending.
+    silent: Vec<usize>,
 }
 
 impl Side {
@@ -230,7 +238,8 @@ impl Side {
             failed: places(&|session| !measure.counts_failures() && fails(session)),
             empty: places(&is_empty),
         };
-        Side { is_known: run.value(measure).is_some(), values, sums: sums.of_priced(measure) }
+        let silent = sums.empty.clone();
+        Side { is_known: run.value(measure).is_some(), values, sums: sums.of_priced(measure), silent }
     }
 }
 
@@ -264,6 +273,22 @@ fn left_out(measures: &[Moved], sessions: usize) -> Option<String> {
     Some(format!(
         "Both bring {compared} of {} to their end: figures are over these, but for those of failures and overflows.",
         counted(sessions as u64, "session")
+    ))
+}
+
+/// How many compared sessions have calls and, of what costs money, nothing in either run.
+fn unpriced(sides: &[Side; 2], measure: &Measure) -> usize {
+    let is_empty = |side: &Side, place: &usize| side.sums.empty.binary_search(place).is_ok() && side.silent.binary_search(place).is_err();
+    let money = measure.parts().any(|metric| metric.unit == Unit::Money);
+    compared(sides).filter(|place| money && sides.iter().all(|side| is_empty(side, place))).count()
+}
+
+/// That sessions have no price, in a sentence.
+fn without_price(measures: &[Moved]) -> Option<String> {
+    let (unpriced, compared) = measures.iter().map(|moved| (moved.unpriced, moved.compared)).max().filter(|(unpriced, _)| *unpriced > 0)?;
+    Some(format!(
+        "No price is known for {unpriced} of {}: they are in no sum of money (--prices takes a table).",
+        counted(compared as u64, "session")
     ))
 }
 
