@@ -1,6 +1,7 @@
 //! The messages of a session: those of a long one that came long ago are held as bytes, a fifth of what they take as they are.
 
-use super::{Evidence, Message, Part};
+use super::evidence::Evidence;
+use super::message::{Message, Part};
 use crate::list::{packed, unpacked};
 use std::borrow::Cow;
 use std::collections::VecDeque;

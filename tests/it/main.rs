@@ -143,6 +143,7 @@ mod licences;
 /// The README's report and commands.
 mod manual;
 mod marks;
+mod messages;
 /// A made population of sessions, of which the truth is known.
 mod population;
 /// Questions of users, with commands and their answers.
