@@ -40,6 +40,17 @@ pub struct Moved {
     pub sessions: Vec<MovedSession>,
 }
 
+impl Moved {
+    /// Can no limit be judged, because no session has a price?
+    pub fn is_unjudged(&self) -> bool {
+        is_unjudged(self.unpriced, [self.baseline, self.now])
+    }
+}
+
+fn is_unjudged(unpriced: usize, values: [Value; 2]) -> bool {
+    unpriced > 0 && values.iter().all(|value| value.part == 0 || value.whole == 0)
+}
+
 /// A measure in one session of both runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedSession {
@@ -84,7 +95,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
         let [was, is] = both(&sides, &measure).ok_or_else(missing)?;
         let difference = difference(&sides, &sampling, &measure);
-        let unjudged = unpriced(&sides, &measure) > 0 && [was, is].iter().all(|value| value.part == 0 || value.whole == 0);
+        let unjudged = is_unjudged(unpriced(&sides, &measure), [was, is]);
         let beyond = unjudged || !allowance.allows(was, is);
         let shown =
             !unjudged && (allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference)));

@@ -5,7 +5,6 @@ use super::number::{ShareRecord, number};
 use crate::experiment::Measure;
 use crate::experiment::gate::{Moved, MovedSession};
 use crate::report::asked::Gated;
-use crate::report::gate::is_unjudged;
 
 record! {
     /// The record of `ctxsim gate`.
@@ -20,8 +19,8 @@ record! {
 record! {
     struct MovedRecord(moved: &Moved) {
         measure: String = moved.measure.name(),
-        baseline: Option<f64> = (!is_unjudged(moved)).then(|| number(moved.baseline, &moved.measure)),
-        now: Option<f64> = (!is_unjudged(moved)).then(|| number(moved.now, &moved.measure)),
+        baseline: Option<f64> = (!moved.is_unjudged()).then(|| number(moved.baseline, &moved.measure)),
+        now: Option<f64> = (!moved.is_unjudged()).then(|| number(moved.now, &moved.measure)),
         unpriced_sessions: usize = moved.unpriced,
         allowed: Vec<String> = moved.allowed.clone(),
         exceeded: Vec<String> = moved.exceeded.clone(),
