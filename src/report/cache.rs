@@ -89,15 +89,19 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
             grouped(expected),
             percent(signed(near), expected)
         ),
-        format!(
-            "{} cost {} of {} ({}).",
-            counted(breaks, "break"),
-            money(nano_usd),
-            money(found.recorded_nano_usd),
-            percent(signed(nano_usd), found.recorded_nano_usd)
-        ),
+        if unpriced > 0 && unpriced == breaks {
+            format!("{}: what they cost is not known, for no price is (--prices takes a table).", counted(breaks, "break"))
+        } else {
+            format!(
+                "{} cost {} of {} ({}).",
+                counted(breaks, "break"),
+                money(nano_usd),
+                money(found.recorded_nano_usd),
+                percent(signed(nano_usd), found.recorded_nano_usd)
+            )
+        },
     ];
-    if unpriced > 0 {
+    if unpriced > 0 && unpriced < breaks {
         lines.push(format!("No price is known for {} of them (--prices takes a table).", grouped(unpriced)));
     }
     let of = |wanted: &dyn Fn(Cause) -> bool| {
@@ -239,7 +243,8 @@ fn listed(corpus: &Corpus, found: &CacheReads) -> Table {
         breaks.arrange_by_key(|one| (Reverse(one.nano_usd), one.place));
         let trace = breaks.first().and_then(|one| corpus.traces.at(one.session));
         let id = trace.as_deref().map_or("", |trace| &trace.id);
-        let session = format!("session {id}: {}, {}", counted(reads.breaks, "break"), money(reads.nano_usd));
+        let cost = if reads.unpriced == reads.breaks { "no price".to_owned() } else { money(reads.nano_usd) };
+        let session = format!("session {id}: {}, {cost}", counted(reads.breaks, "break"));
         std::iter::once(Cell::Text(session)).chain(breaks.into_iter().map(|one| Cell::Name(sentence(one))))
     });
     Fields::<Cell>::new().with(Column::prose("break", "the dearest sessions first"), Cell::clone).table(0, rows)
