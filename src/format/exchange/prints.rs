@@ -4,7 +4,7 @@ use crate::format::ground::is_drawn;
 use crate::transcript::{Message, Part, Role};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use xxhash_rust::xxh3::Xxh3;
 
 /// What identifies a part of a message.
@@ -14,7 +14,7 @@ pub struct Print {
     /// The id of the call that it is, where it has one.
     id: Option<u64>,
     /// Hash of what the part says.
-    pub words: u64,
+    words: u64,
     /// Is the id, or the text of a part without one, so long that no other message has it by chance?
     rare: bool,
     /// Is it the call of a tool?
@@ -24,9 +24,6 @@ pub struct Print {
 /// Bytes of a text that no two replies say by chance.
 const RARE_TEXT: usize = 100;
 
-/// What a reply that says nothing is known by, beside the message before it.
-const EMPTY: u64 = 0;
-
 impl Print {
     /// Is it the same part? Some providers give no ids to calls of tools and their clients do; other clients write new ones.
     pub fn is(&self, other: &Print) -> bool {
@@ -34,40 +31,154 @@ impl Print {
     }
 }
 
-/// Where a message stands in the exchanges of a log.
+/// Where a message stands in a request.
 #[derive(Clone, Copy, Default)]
 pub struct Place {
-    /// How many exchanges came before.
-    exchanges: u64,
-    /// Who speaks first.
-    first: Option<Role>,
-    /// What identifies the message before it; 0 behind what the request begins with, which may be written anew each time.
+    /// What identifies the part before it; 0 at the beginning.
     before: u64,
-    /// What identifies the reply before it; 0 where there is none.
+    /// What identifies the last part of the reply before it; 0 where there is none.
     reply: u64,
-    /// What identifies all before it.
-    all: u64,
+    /// Whose part stands before it.
+    role: Option<Role>,
+    /// Did a user or a tool say anything before it?
+    asked: bool,
 }
 
 impl Place {
-    /// The beginning of a request behind this many exchanges.
-    pub fn behind(exchanges: u64) -> Place {
-        Place { exchanges, ..Place::default() }
-    }
-
-    /// Behind a message that is known by this alone.
-    pub fn after(message: u64) -> Place {
-        Place { before: message, reply: message, all: message, ..Place::default() }
+    /// Behind a question that is known by this alone.
+    pub fn after(question: u64) -> Place {
+        Place { before: question, reply: question, role: Some(Role::User), asked: true }
     }
 
     /// The place behind these parts, which stand here.
     pub fn past(self, parts: &[Print]) -> Place {
-        parts.iter().fold(self, |place, print| {
-            let first = place.first.or(Some(print.role));
-            let head = place.before == 0 && first == Some(print.role);
-            let reply = if print.role == Role::Assistant { print.words } else { place.reply };
-            Place { first, before: if head { 0 } else { print.words }, reply, all: joined(place.all, print.words), ..place }
+        parts.iter().fold(self, |place, print| Place {
+            before: print.words,
+            reply: if print.role == Role::Assistant { print.words } else { place.reply },
+            role: Some(print.role),
+            asked: place.asked || matches!(print.role, Role::User | Role::Tool),
         })
+    }
+
+    /// Is a message that says this a reply of its own? It is none where nothing was asked, or more of the reply before it, or where it says nothing.
+    pub fn replies(self, parts: &[Print]) -> bool {
+        self.asked && self.role != Some(Role::Assistant) && !parts.is_empty()
+    }
+}
+
+/// What a reply is known by, each of them a number. Clients shorten what stands before a reply, write it anew, leave it out, or do so with parts of the reply:
+/// one of them is enough.
+pub type Marks = Vec<u64>;
+
+/// How a reply is found again by what stands around it.
+#[derive(Clone, Copy)]
+enum By {
+    /// By what was asked.
+    Question,
+    /// By what was asked, where the log lacks what was replied.
+    Unheard,
+    /// By the same words behind what was asked.
+    Before,
+    /// By the same words behind the reply before, or behind another part of the same reply.
+    Reply,
+    /// By the same words before what the conversation goes on with.
+    Next,
+}
+
+/// What a reply says that no other says by chance: drawn ids, long texts, and counted ids with their words.
+fn rare(parts: &[Print]) -> Marks {
+    let rare = |print: &Print| match print.id {
+        Some(id) => Some(if print.rare { id } else { joined(&[id, print.words]) }),
+        None => print.rare.then_some(print.words),
+    };
+    parts.iter().filter_map(rare).collect()
+}
+
+/// What a reply is known by where it may have been said several times.
+fn placed(parts: &[Print], place: Place, next: Option<u64>) -> Marks {
+    let calls = parts.iter().any(|print| print.call);
+    let mut marks = Marks::new();
+    let mut said = None;
+    for Print { words, call, .. } in parts {
+        let told = said.replace(*words);
+        // Beside a call a text tells little.
+        if calls && !call {
+            continue;
+        }
+        // The question alone tells where a text stands.
+        marks.extend((calls && place.before != 0).then(|| joined(&[By::Before as u64, *words, place.before])));
+        marks.extend([Some(place.reply), told].into_iter().flatten().map(|reply| joined(&[By::Reply as u64, *words, reply])));
+        marks.extend(next.map(|next| joined(&[By::Next as u64, *words, next])));
+    }
+    marks
+}
+
+fn by_place(by: By, place: Place) -> Option<u64> {
+    (place.before != 0).then(|| joined(&[by as u64, place.before]))
+}
+
+/// What the conversation goes on with, results of tools apart: agents shorten those.
+fn next(behind: &[Print]) -> Option<u64> {
+    behind.iter().find(|print| print.role != Role::Tool).map(|print| print.words)
+}
+
+/// The replies of a log: by each mark, how many calls made such a one.
+#[derive(Default)]
+pub struct Replies(HashMap<u64, usize>);
+
+impl Replies {
+    /// Notes the reply of a call, which has these marks.
+    pub fn note(&mut self, parts: &[Print], place: Place) -> Marks {
+        let mut marks = placed(parts, place, None);
+        marks.extend(by_place(By::Question, place));
+        marks.extend(by_place(By::Unheard, place).filter(|_| parts.is_empty()));
+        self.add(rare(parts), marks)
+    }
+
+    /// Notes what a call replied whose own reply the log lacks.
+    pub fn hear(&mut self, parts: &[Print], place: Place) -> Marks {
+        self.add(rare(parts), placed(parts, place, None))
+    }
+
+    /// Notes that the conversation goes on with these parts behind a reply.
+    pub fn go_on(&mut self, reply: &[Print], behind: &[Print]) -> Marks {
+        let marks = next(behind).map(|next| reply.iter().map(move |print| joined(&[By::Next as u64, print.words, next])));
+        self.add(Marks::new(), marks.into_iter().flatten().collect())
+    }
+
+    fn add(&mut self, rare: Marks, mut marks: Marks) -> Marks {
+        marks.sort_unstable();
+        marks.dedup();
+        for mark in rare.into_iter().chain(marks.iter().copied()) {
+            *self.0.entry(mark).or_default() += 1;
+        }
+        marks
+    }
+
+    /// Is it the reply of a call that is known? Then that is known by all its marks.
+    pub fn hold(&mut self, reply: &Repeated) -> bool {
+        let held = reply.marks.iter().chain(&reply.unheard).any(|(mark, number)| self.0.get(mark).is_some_and(|calls| calls >= number));
+        if held {
+            self.count(reply);
+        }
+        held || !reply.counts
+    }
+
+    /// Counts the call of a reply: where other requests repeat it, it is the same.
+    pub fn count(&mut self, reply: &Repeated) {
+        for (mark, number) in &reply.marks {
+            let calls = self.0.entry(*mark).or_default();
+            *calls = (*calls).max(*number);
+        }
+    }
+
+    /// Is this the reply of a call that is known? If not, its call is counted, and known from here on.
+    pub fn repeat(&mut self, parts: &[Print], place: Place) -> bool {
+        let mut reply = [Repeated::new(0, parts, place, &[])];
+        number(&mut reply, &[]);
+        let held = reply.iter().all(|reply| self.hold(reply));
+        reply.iter().for_each(|reply| self.count(reply));
+        held
     }
 }
 
@@ -75,128 +186,43 @@ impl Place {
 pub struct Repeated {
     /// The index of its message.
     pub at: usize,
-    parts: Vec<Print>,
-    place: Place,
-    /// What identifies what the conversation goes on with, results of tools apart: agents shorten those. `None` where the request ends.
-    next: Option<u64>,
+    /// Is it a call, where it is that of no other?
+    counts: bool,
+    /// What it is known by, and which of the session's replies it is that have that mark, from 1. As many calls must have made them.
+    marks: Vec<(u64, usize)>,
+    /// The same of a call whose reply the log lacks, and which may be the one.
+    unheard: Option<(u64, usize)>,
 }
 
-/// The replies that a log holds with the calls that made them.
-#[derive(Default)]
-pub struct Replies {
-    known: HashSet<u64>,
-    /// How many calls behind all this have a reply that the log lacks, and that no request has shown yet.
-    unheard: HashMap<u64, usize>,
-    /// How many calls made a reply of these words at such a place that go on with nothing yet, and behind how many exchanges the first did.
-    open: HashMap<u64, (usize, u64)>,
-    /// Replies that requests repeat, by the same.
-    shown: HashSet<u64>,
-    /// How many more replies the log repeats behind their calls than before them: logs may hold the newest exchange first.
-    forward: i64,
-}
-
-impl Replies {
-    /// Notes the reply of a call.
-    pub fn note(&mut self, reply: &Message, place: Place) {
-        let parts = prints(reply);
-        if parts.is_empty() {
-            self.known.insert(joined(EMPTY, place.before));
-            // Behind nothing that is known, all calls would be alike.
-            *self.unheard.entry(place.all).or_default() += usize::from(place.all != 0 && reply.parts.is_empty());
-        }
-        self.learn(&parts, place);
-        for print in &parts {
-            for context in [place.before, place.reply] {
-                let spot = joined(print.words, context);
-                self.forward -= i64::from(context != 0 && self.shown.contains(&spot));
-                let (calls, _) = self.open.entry(spot).or_insert((0, place.exchanges));
-                // What many conversations begin with tells little.
-                *calls = if context == 0 { 1 } else { *calls + 1 };
-            }
-        }
+impl Repeated {
+    /// The only one in its session with its marks, the parts of the request behind it given.
+    pub fn new(at: usize, parts: &[Print], place: Place, behind: &[Print]) -> Repeated {
+        let mut marks = placed(parts, place, next(behind));
+        // Clients write texts anew. A call of a tool that is another one was made by another call.
+        marks.extend(by_place(By::Question, place).filter(|_| !parts.iter().any(|print| print.call)));
+        marks.sort_unstable();
+        marks.dedup();
+        let once = rare(parts).into_iter().map(|mark| (mark, 1));
+        let marks = once.chain(marks.into_iter().map(|mark| (mark, 0))).collect();
+        Repeated { at, counts: true, marks, unheard: by_place(By::Unheard, place).map(|mark| (mark, 0)) }
     }
 
-    /// Is this the reply of a call whose own the log lacks? It is known from here on.
-    pub fn hear(&mut self, parts: &[Print], place: Place) -> bool {
-        let Some(calls) = self.unheard.get_mut(&place.all).filter(|calls| **calls > 0 && !parts.is_empty()) else { return false };
-        *calls -= 1;
-        self.learn(parts, place);
-        true
-    }
-
-    fn learn(&mut self, parts: &[Print], place: Place) {
-        let known =
-            |print: &Print| [print.id, Some(print.words), print.id.map(|id| joined(id, print.words)), Some(joined(print.words, place.all))];
-        self.known.extend(parts.iter().flat_map(known).flatten());
-    }
-
-    /// A reply that stands in a request, with the parts of the request behind it.
-    pub fn repeated(&mut self, at: usize, parts: Vec<Print>, place: Place, behind: &[Print]) -> Repeated {
-        for spot in parts.iter().map(|print| joined(print.words, context(&parts, place))).filter(|_| context(&parts, place) != 0) {
-            self.forward += i64::from(self.open.contains_key(&spot));
-            self.shown.insert(spot);
-        }
-        Repeated { at, parts, place, next: next(behind) }
-    }
-
-    /// The conversation goes on with these parts behind a reply: no other conversation repeats that one.
-    pub fn go_on(&mut self, reply: &[Print], place: Place, behind: &[Print]) {
-        next(behind).into_iter().for_each(|next| self.claim(reply, place, next));
-    }
-
-    fn claim(&mut self, reply: &[Print], place: Place, next: u64) {
-        for spot in reply.iter().flat_map(|print| [place.before, place.reply].map(|context| joined(print.words, context))) {
-            if self.known.insert(joined(spot, next))
-                && let Some((calls, _)) = self.open.get_mut(&spot)
-            {
-                *calls = calls.saturating_sub(1);
-            }
-        }
-    }
-
-    /// Is it one of them? An id of a call tells, with what the call says where the id may be counted; else all that the message says does. Where that may be
-    /// said twice, so must what stands before it, and a call makes the reply of one conversation alone.
-    pub fn hold(&mut self, reply: &Repeated) -> bool {
-        let Repeated { parts, place, next, .. } = reply;
-        let newest_first = self.forward < 0;
-        let by_id = |print: &Print| print.id.map(|id| if print.rare { id } else { joined(id, print.words) });
-        let by_words = |print: &Print| {
-            let spot = joined(print.words, context(parts, *place));
-            print.rare && print.id.is_none() && self.known.contains(&print.words)
-                || self.known.contains(&joined(print.words, place.all))
-                || next.is_some_and(|next| self.known.contains(&joined(spot, next)))
-                || self
-                    .open
-                    .get(&spot)
-                    .is_some_and(|(calls, since)| (next.is_none() || *calls > 0) && (newest_first || *since < place.exchanges))
-        };
-        let held = match parts.is_empty() {
-            true => self.known.contains(&joined(EMPTY, place.before)),
-            false => {
-                parts.iter().filter_map(by_id).any(|id| self.known.contains(&id)) || parts.iter().all(by_words) || self.hear(parts, *place)
-            }
-        };
-        if let Some(next) = next.filter(|_| held) {
-            self.claim(parts, *place, next);
-        }
-        held
-    }
-
-    /// A reply of no call of the log is counted: where other conversations repeat it, it is the same.
-    pub fn count(&mut self, Repeated { parts, place, next, .. }: &Repeated) {
-        self.learn(parts, *place);
-        let spots = parts.iter().map(|print| joined(print.words, context(parts, *place)));
-        self.known.extend(spots.zip(next.iter().cycle()).map(|(spot, next)| joined(spot, *next)));
+    /// A message of the model that is no reply of its own.
+    pub fn no_call(at: usize) -> Repeated {
+        Repeated { at, counts: false, marks: Vec::new(), unheard: None }
     }
 }
 
-/// What tells one of several replies of the same words: what was asked, or, of calls of tools, the reply before.
-fn context(parts: &[Print], place: Place) -> u64 {
-    if parts.iter().any(|print| print.call) { place.reply } else { place.before }
-}
-
-fn next(parts: &[Print]) -> Option<u64> {
-    parts.iter().find(|print| print.role != Role::Tool).map(|print| print.words)
+/// Numbers the replies of a session, behind those that its own calls made, which have these marks.
+pub fn number(replies: &mut [Repeated], own: &[u64]) {
+    let mut seen: HashMap<u64, usize> = HashMap::new();
+    own.iter().for_each(|mark| *seen.entry(*mark).or_default() += 1);
+    let marks = replies.iter_mut().flat_map(|reply| reply.marks.iter_mut().chain(&mut reply.unheard));
+    for (mark, number) in marks.filter(|(_, number)| *number == 0) {
+        let seen = seen.entry(*mark).or_default();
+        *seen += 1;
+        *number = *seen;
+    }
 }
 
 /// Do the parts begin with these?
@@ -242,9 +268,9 @@ fn sorted(arguments: &str) -> Cow<'_, str> {
     serde_json::from_str::<Value>(arguments).map_or(Cow::Borrowed(arguments), |arguments| Cow::Owned(arguments.to_string()))
 }
 
-fn joined(one: u64, other: u64) -> u64 {
+fn joined(numbers: &[u64]) -> u64 {
     let mut hash = Xxh3::new();
-    [one, other].iter().for_each(|part| hash.update(&part.to_le_bytes()));
+    numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
     hash.digest()
 }
 

@@ -2,7 +2,7 @@
 //! earlier exchange goes on with its session. A request may also name what it follows, and send only what is new.
 
 use super::entry::{Entry, Exchange};
-use super::prints::{Place, Print, Repeated, Replies, begins, digest, print, prints};
+use super::prints::{Marks, Place, Print, Repeated, Replies, begins, digest, number, print, prints};
 use super::verbatim::weigh;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust};
 use std::collections::HashMap;
@@ -21,7 +21,6 @@ pub struct Sessions<'s> {
     waiting: Vec<Session>,
     replies: Replies,
     begun: u64,
-    exchanges: u64,
 }
 
 #[derive(Default)]
@@ -40,18 +39,22 @@ struct Session {
     names: HashMap<String, String>,
     /// Something unseen happened after the last call.
     interrupted: bool,
-    /// Where the next message of a request stands while it is taken in, and then its reply.
+    /// Where the next message of a request stands while it is taken in.
     place: Place,
     /// How many parts of the request stand before that.
     past: usize,
     /// Replies that stand in a request alone.
     repeated: Vec<Repeated>,
+    /// What the replies of its own calls are known by, as far as its requests repeat them as they were.
+    own: Marks,
+    /// How many of these are of calls before the last one.
+    before_last: usize,
 }
 
 impl<'s> Sessions<'s> {
     /// No session yet, of a log with this name.
     pub fn new(agent: &'static str, name: String, scale: &'s dyn Scale) -> Sessions<'s> {
-        Sessions { agent, name, scale, open: Vec::new(), waiting: Vec::new(), replies: Replies::default(), begun: 0, exchanges: 0 }
+        Sessions { agent, name, scale, open: Vec::new(), waiting: Vec::new(), replies: Replies::default(), begun: 0 }
     }
 
     /// Takes in the next exchange of the log. Gives back a session that is taken for ended.
@@ -60,22 +63,21 @@ impl<'s> Sessions<'s> {
     pub fn add(&mut self, exchange: Exchange) -> Option<Transcript> {
         let request: Vec<Print> = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(prints).collect();
         let (mut session, known) = match self.continued(&exchange, &request).or_else(|| self.reshaped(&request)) {
-            Some((session, known)) => {
+            Some((mut session, known)) => {
                 let reply = session.prints.get(session.asked..).unwrap_or_default();
-                self.replies.go_on(reply, session.place, request.get(known..).unwrap_or_default());
+                let marks = self.replies.go_on(reply, request.get(known..).unwrap_or_default());
+                session.own.extend(marks);
                 (session, known)
             }
             None if exchange.failed => return None,
             None => (self.begun(&exchange), 0),
         };
-        let replied = exchange.reply.iter().flat_map(|reply| &reply.messages).filter(|message| message.call.is_some());
-        self.exchanges += 1;
-        session.place = Place::behind(self.exchanges);
-        let place = session.place.past(&request);
-        replied.for_each(|message| self.replies.note(message, place));
+        session.before_last = session.own.len();
+        session.own.extend(note(&exchange, &request, &mut self.replies));
         session.take(exchange, request, known, self.scale, &mut self.replies);
         self.open.push(session);
         let mut ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0))?;
+        number(&mut ended.repeated, &ended.own);
         ended.settle(&mut self.replies);
         if ended.repeated.is_empty() {
             return Some(ended.transcript);
@@ -87,8 +89,10 @@ impl<'s> Sessions<'s> {
     /// What is left.
     pub fn finish(mut self) -> impl Iterator<Item = Transcript> {
         let mut sessions: Vec<Session> = self.waiting.into_iter().chain(self.open).collect();
-        // What one session holds decides for others.
+        sessions.iter_mut().for_each(|session| number(&mut session.repeated, &session.own));
+        // What one session holds decides for those behind it, or, where the newest stands first, for those before it.
         sessions.iter_mut().for_each(|session| session.settle(&mut self.replies));
+        sessions.iter_mut().rev().for_each(|session| session.settle(&mut self.replies));
         let settled = move |mut session: Session| {
             session.settle(&mut self.replies);
             session.repeated.iter().for_each(|reply| self.replies.count(reply));
@@ -125,6 +129,8 @@ impl<'s> Sessions<'s> {
         let (index, _, known) = found.max_by_key(|(_, asked, _)| *asked)?;
         let mut session = self.open.remove(index);
         session.interrupted = true;
+        // The rest of the last reply may stand anywhere in the request.
+        session.own.truncate(session.before_last);
         Some((session, known))
     }
 
@@ -171,9 +177,14 @@ impl Session {
         let mut repeats = known > 0;
         self.unheard &= repeats && known == self.prints.len();
         self.asked = request.len();
-        (self.prints, self.past) = (request, 0);
+        (self.prints, self.place, self.past) = (request, Place::default(), 0);
         for entry in exchange.entries {
             self.entry(entry, &mut known, &mut repeats, scale, replies);
+        }
+        // What a request ends with begins the reply that it asks for.
+        let begun = self.repeated.last_mut().filter(|reply| reply.at + 1 == self.transcript.messages.len());
+        if let Some(begun) = begun.filter(|_| exchange.failed || exchange.reply.is_some()) {
+            *begun = Repeated::no_call(begun.at);
         }
         self.interrupted |= exchange.failed;
         if let Some(mut reply) = exchange.reply {
@@ -202,7 +213,8 @@ impl Session {
                 continue;
             }
             *repeats = false;
-            if *known > 0 {
+            let goes_on = *known > 0;
+            if goes_on {
                 // A message of one role may come back longer: interfaces join them.
                 let mut seen = 0;
                 let role = message.role;
@@ -220,23 +232,29 @@ impl Session {
             }
             let unheard = std::mem::take(&mut self.unheard) && message.role == Role::Assistant;
             let behind = self.prints.get(self.past..).unwrap_or_default();
-            if unheard && replies.hear(&own, place) {
-                replies.go_on(&own, place, behind);
+            if unheard && !own.is_empty() {
+                self.own.extend(replies.hear(&own, place));
+                self.own.extend(replies.go_on(&own, behind));
                 self.hear(message, scale);
                 continue;
             }
             self.interrupted |= message.role == Role::Assistant && message.call.is_none();
             if message.call.as_deref() == Some(&Call::default()) {
-                self.repeated.push(replies.repeated(self.transcript.messages.len(), prints(&message), place, behind));
+                let at = self.transcript.messages.len();
+                let replies = place.replies(&own) && !goes_on;
+                self.repeated.push(if replies { Repeated::new(at, &own, place, behind) } else { Repeated::no_call(at) });
             }
             self.push(message, scale);
         }
     }
 
-    /// Puts what a request repeats in the place of the last reply, of which the log has the call alone.
+    /// Puts what a request repeats in the place of the last reply, of which the log has the call alone, or what the model thought before it.
     fn hear(&mut self, reply: Message, scale: &dyn Scale) {
         let Some(made) = self.transcript.messages.pop() else { return };
-        self.push(Message { id: made.id, time: made.time, call: None, ..reply }, scale);
+        let thinks = reply.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
+        let thoughts = made.parts.into_iter().filter(|_| !thinks);
+        let parts = thoughts.chain(reply.parts).collect();
+        self.push(Message { id: made.id, time: made.time, call: None, parts, ..reply }, scale);
         if let Some(last) = self.transcript.messages.last_mut() {
             last.call = made.call;
         }
@@ -250,7 +268,8 @@ impl Session {
             self.transcript.compactions.push(compaction);
         }
         let mut replied = false;
-        self.unheard = reply.messages.iter().all(|message| message.parts.is_empty() && message.call.is_some()) && reply.messages.len() == 1;
+        self.unheard =
+            reply.messages.iter().all(|message| prints(message).is_empty() && message.call.is_some()) && reply.messages.len() == 1;
         for mut message in reply.messages {
             self.prints.extend(prints(&message));
             if let Some(call) = &mut message.call {
@@ -289,6 +308,30 @@ impl Session {
         }
         self.transcript.messages.push(message);
     }
+}
+
+/// Notes what a call replied.
+fn note(exchange: &Exchange, request: &[Print], replies: &mut Replies) -> Marks {
+    let mut marks = Marks::new();
+    let messages = exchange.reply.as_ref().map_or(&[][..], |reply| &reply.messages);
+    let mut place = Place::default().past(request);
+    // What the request ends with may stand before the reply later, or not.
+    let begun = request.iter().rev().take_while(|print| print.role == Role::Assistant).count();
+    let asked = request.get(..request.len() - begun).filter(|asked| begun > 0 && !asked.is_empty());
+    let mut called = false;
+    for message in messages {
+        let parts = prints(message);
+        // Results of the provider's own tools part a reply into several messages, of which the first has the call.
+        if message.call.is_some() {
+            called = true;
+            marks.extend(replies.note(&parts, place));
+            marks.extend(asked.map(|asked| replies.note(&parts, Place::default().past(asked))).into_iter().flatten());
+        } else if called && message.role == Role::Assistant {
+            marks.extend(replies.hear(&parts, place));
+        }
+        place = place.past(&parts);
+    }
+    marks
 }
 
 /// Are they the same model, or is one the other with its date? A request names `claude-sonnet-4-5` or `gpt-4o`, its response

@@ -248,10 +248,23 @@ fn a_reply_that_a_request_repeats_is_no_second_call() {
 /// How many calls of a log of chats have usage, and how many have none. A line is an exchange: the messages of its request and then the reply, with `u`ser, `a`ssistant, `c`all
 /// (its id, and what it looks at) or `t`ool in front.
 fn counted(exchanges: impl IntoIterator<Item = String>) -> (usize, usize) {
+    counted_at("openai_chat", exchanges)
+}
+
+/// The same of a log of `openai_chat` or `gemini_generate`, whose calls of tools have no ids.
+fn counted_at(api: &str, exchanges: impl IntoIterator<Item = String>) -> (usize, usize) {
+    let gemini = api == "gemini_generate";
     let message = |told: &str| {
         let (who, words) = told.split_at(1);
         let (id, at) = words.trim().split_once(' ').unwrap_or_default();
         match who {
+            "c" if gemini => format!(r#"{{"role":"model","parts":[{{"functionCall":{{"name":"look","args":{{"at":{at}}}}}}}]}}"#),
+            "t" if gemini => {
+                format!(r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"look","response":{{"result":"{at}"}}}}}}]}}"#)
+            }
+            _ if gemini => {
+                format!(r#"{{"role":"{}","parts":[{{"text":"{}"}}]}}"#, if who == "u" { "user" } else { "model" }, words.trim())
+            }
             "c" => format!(
                 r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"look","arguments":"{{\"at\":{at}}}"}}}}]}}"#
             ),
@@ -262,6 +275,11 @@ fn counted(exchanges: impl IntoIterator<Item = String>) -> (usize, usize) {
     let line = |exchange: String| {
         let mut messages: Vec<String> = exchange.split('|').map(message).collect();
         let reply = messages.pop().unwrap();
+        if gemini {
+            let response =
+                format!(r#"{{"candidates":[{{"content":{reply}}}],"usageMetadata":{{"promptTokenCount":9,"candidatesTokenCount":1}}}}"#);
+            return format!(r#"{{"api":"{api}","request":{{"contents":[{}]}},"response":{response}}}"#, messages.join(","));
+        }
         format!(
             r#"{{"api":"openai_chat","request":{{"messages":[{}]}},"response":{{"choices":[{{"message":{reply}}}],"usage":{{"prompt_tokens":9,"completion_tokens":1}}}}}}"#,
             messages.join(",")
@@ -275,14 +293,13 @@ fn counted(exchanges: impl IntoIterator<Item = String>) -> (usize, usize) {
     (calls.len() - unseen, unseen)
 }
 
+/// Requests that repeat a reply as it was, behind the same question, cannot be told from those of another conversation: such a reply counts once.
 #[test]
-fn a_call_makes_the_reply_of_one_conversation() {
+fn replies_of_other_calls_count_as_far_as_they_can_be_told() {
     let greeted = |first: &str, number: u64| format!("u{first} {number}|uHi|aHello!|uQuestion {number}|aAnswer {number}");
     let talks = |first: &'static str| (0..50).map(move |number| greeted(first, number));
-    assert_eq!(counted(talks("Chat").chain(["uChat 50|uHi|aHello!".to_owned()])), (51, 50));
-    // The call whose reply another conversation repeats goes on itself.
-    let logged = ["uChat 50|uHi|aHello!".to_owned(), greeted("Chat", 50)];
-    assert_eq!(counted(logged.into_iter().chain(talks("Chat"))), (52, 50));
+    assert_eq!(counted(talks("Chat")), (50, 1));
+    assert_eq!(counted(talks("Chat").chain(["uChat 50|uHi|aHello!".to_owned()])), (51, 0));
     // Some models count their calls behind the name of the tool, and some tools write one mark over all ids.
     for id in ["functions.look:0", "call_ID_REDACTED_FOR_SHARING"] {
         let called = |number: u64| format!("uTask {number}|c{id} {number}|t{id} x|aDone {number}");
@@ -315,4 +332,77 @@ fn a_reply_behind_what_changes_counts_once() {
     assert_eq!(counted(empty), (3, 0));
     let renamed = ["uA|aOk|uB|ca1 1", "uA|aOk|uB|uBe quick|cz9 1|tz9 x|aDone"].map(str::to_owned);
     assert_eq!(counted(renamed), (2, 1));
+}
+
+/// Logs of conversations of eight exchanges, as clients of many kinds send them: how many calls without usage stand in them. What the replies say is short and
+/// the same, or tells them apart, or is so long that nothing else says it.
+#[test]
+fn replies_of_no_call_of_the_log_are_counted_whatever_clients_do() {
+    const TURNS: usize = 8;
+    let long = "which goes on and on, so that no other reply says the same by chance, however many there are in the log";
+    let say: [&dyn Fn(&str) -> String; 3] = [&|_| "aok".into(), &|tag| format!("aReply {tag}"), &|tag| format!("aReply {tag}, {long}")];
+    for (api, say) in ["openai_chat", "gemini_generate"].into_iter().flat_map(|api| say.map(|say| (api, say))) {
+        // One exchange for each turn: how its request writes its question and those before, and what stands first and last.
+        let log =
+            |first: &dyn Fn(usize) -> String, asked: &dyn Fn(usize, usize) -> String, last: &dyn Fn(usize) -> String| -> Vec<String> {
+                let exchange = |turn: usize| {
+                    let before: String = (0..turn).map(|at| format!("{}|{}|", asked(at, turn), say(&at.to_string()))).collect();
+                    format!("{}{before}{}{}|{}", first(turn), asked(turn, turn), last(turn), say(&turn.to_string()))
+                };
+                (0..TURNS).map(exchange).collect()
+            };
+        let none = |_: usize| String::new();
+        let question = |at: usize, _: usize| format!("uQuestion {at}");
+        let grown = log(&none, &question, &none);
+        let window = |messages: usize| {
+            let shortened = |exchange: &String| {
+                let all: Vec<&str> = exchange.split('|').collect();
+                all[all.len().saturating_sub(messages + 1)..].join("|")
+            };
+            grown.iter().map(shortened).collect::<Vec<_>>()
+        };
+        let newest = |log: &[String]| log.iter().rev().cloned().collect::<Vec<_>>();
+        let day = log(&|turn| format!("uDay {turn}|"), &question, &none);
+        let prefixed = log(&none, &|at, turn| format!("u{}Question {at}", if at == turn { "<now> " } else { "" }), &none);
+        let always = log(&none, &|at, turn| format!("u[{at} of {turn}] Question {at}"), &none);
+        let reminded = log(&none, &question, &|turn| format!("|uRemember {turn}"));
+        let begun = log(&none, &question, &|_| "|a{".to_owned());
+        let lost = [&grown[..3], &grown[4..]].concat();
+        let rows = [
+            ("growing", grown.clone(), 0),
+            ("newest first", newest(&grown), 0),
+            ("twice", [&grown[..], &grown[..]].concat(), 0),
+            ("window", window(5), 0),
+            ("window that begins with a reply", window(4), 0),
+            ("window, newest first", newest(&window(5)), 0),
+            ("the day in front", day.clone(), 0),
+            ("the question with a prefix", prefixed, 0),
+            ("all questions anew", always, 0),
+            ("a reminder behind the question", reminded, 0),
+            ("the answer begun", begun, 0),
+            ("another reply to one request", [&grown[..], &[format!("uQuestion 0|{}", say("other"))]].concat(), 0),
+            ("begins in the middle", grown[5..].to_vec(), 5),
+            ("one lost", lost, 1),
+        ];
+        for (name, log, unseen) in rows {
+            let calls = log.len();
+            assert_eq!(counted_at(api, log), (calls, unseen), "{name}, {api}, {}", say("N"));
+        }
+        // Examples stand in front, other ones in each request.
+        let shown = |number: usize| {
+            (0..3).map(|at| (number * 7 + at * 3) % 20).map(|at| format!("uExample {at}|{}|", say(&format!("e{at}")))).collect::<String>()
+        };
+        let examples = counted_at(api, (0..40).map(|number| format!("{}uQuestion {number}|{}", shown(number), say(&number.to_string()))));
+        assert!(examples.0 == 40 && examples.1 <= 20, "{examples:?} {api}");
+    }
+    // Tools that were called at once, each with its result in turn, and results that are shortened.
+    for api in ["openai_chat", "gemini_generate"] {
+        let tools = |turn: usize, result: &dyn Fn(usize) -> String| {
+            let before: String = (0..turn).map(|at| format!("|cc{at} {at}|tc{at} {}", result(at))).collect();
+            format!("uGo{before}|cc{turn} {turn}")
+        };
+        let shortened = |turn: usize| tools(turn, &|at| if at + 1 < turn { "gone".into() } else { format!("found{at}") });
+        assert_eq!(counted_at(api, (0..TURNS).map(shortened)), (TURNS, 0), "{api}");
+        assert_eq!(counted_at(api, (5..TURNS).map(shortened)), (TURNS - 5, 5), "{api}");
+    }
 }

@@ -287,15 +287,12 @@ impl Reading<'_> {
             Ok(Some(mut message)) => {
                 match made.filter(|_| message.role == Role::Assistant) {
                     Some((call, time)) => {
-                        self.replies.note(&message, place);
+                        self.replies.note(&prints(&message), place);
                         (message.call, message.time) = (Some(Box::new(call)), time);
                     }
                     None if message.call.is_some() => {
-                        let reply = self.replies.repeated(0, prints(&message), place, &[]);
-                        if self.replies.hold(&reply) {
+                        if self.replies.repeat(&prints(&message), place) {
                             message.call = None;
-                        } else {
-                            self.replies.count(&reply);
                         }
                     }
                     None => {}
