@@ -5,7 +5,7 @@ use crate::transcript::{Message, Part, Role};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// What identifies a part of a message.
 pub struct Print {
@@ -88,7 +88,7 @@ enum By {
 /// What a reply says that no other says by chance: drawn ids, long texts, and counted ids with their words.
 fn rare(parts: &[Print]) -> Marks {
     let rare = |print: &Print| match print.id {
-        Some(id) => Some(if print.rare { id } else { joined(&[id, print.words]) }),
+        Some(id) => Some(if print.rare { id } else { joined([id, print.words]) }),
         None => print.rare.then_some(print.words),
     };
     parts.iter().filter_map(rare).collect()
@@ -106,15 +106,15 @@ fn placed(parts: &[Print], place: Place, next: Option<u64>) -> Marks {
             continue;
         }
         // The question alone tells where a text stands.
-        marks.extend((calls && place.before != 0).then(|| joined(&[By::Before as u64, *words, place.before])));
-        marks.extend([Some(place.reply), told].into_iter().flatten().map(|reply| joined(&[By::Reply as u64, *words, reply])));
-        marks.extend(next.map(|next| joined(&[By::Next as u64, *words, next])));
+        marks.extend((calls && place.before != 0).then(|| joined([By::Before as u64, *words, place.before])));
+        marks.extend([Some(place.reply), told].into_iter().flatten().map(|reply| joined([By::Reply as u64, *words, reply])));
+        marks.extend(next.map(|next| joined([By::Next as u64, *words, next])));
     }
     marks
 }
 
 fn by_place(by: By, place: Place) -> Option<u64> {
-    (place.before != 0).then(|| joined(&[by as u64, place.before]))
+    (place.before != 0).then(|| joined([by as u64, place.before]))
 }
 
 /// What the conversation goes on with, results of tools apart: agents shorten those.
@@ -142,7 +142,7 @@ impl Replies {
 
     /// Notes that the conversation goes on with these parts behind a reply.
     pub fn go_on(&mut self, reply: &[Print], behind: &[Print]) -> Marks {
-        let marks = next(behind).map(|next| reply.iter().map(move |print| joined(&[By::Next as u64, print.words, next])));
+        let marks = next(behind).map(|next| reply.iter().map(move |print| joined([By::Next as u64, print.words, next])));
         self.add(Marks::new(), marks.into_iter().flatten().collect())
     }
 
@@ -268,10 +268,8 @@ fn sorted(arguments: &str) -> Cow<'_, str> {
     serde_json::from_str::<Value>(arguments).map_or(Cow::Borrowed(arguments), |arguments| Cow::Owned(arguments.to_string()))
 }
 
-fn joined(numbers: &[u64]) -> u64 {
-    let mut hash = Xxh3::new();
-    numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
-    hash.digest()
+fn joined<const N: usize>(numbers: [u64; N]) -> u64 {
+    xxh3_64(numbers.map(u64::to_le_bytes).as_flattened())
 }
 
 fn hash(fields: [&str; 2]) -> u64 {
