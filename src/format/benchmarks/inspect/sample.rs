@@ -290,11 +290,7 @@ impl Reading<'_> {
                         self.replies.note(&prints(&message), place);
                         (message.call, message.time) = (Some(Box::new(call)), time);
                     }
-                    None if message.call.is_some() => {
-                        if self.replies.repeat(&prints(&message), place) {
-                            message.call = None;
-                        }
-                    }
+                    None if message.call.is_some() && self.replies.repeat(&prints(&message), place) => message.call = None,
                     None => {}
                 }
                 weigh(&mut message, self.scale);
