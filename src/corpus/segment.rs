@@ -171,8 +171,9 @@ fn anchor(part: &mut Trace, closing: usize) {
     let mut missing = 0;
     for (index, (call, visible)) in part.calls.iter_mut().zip(visible).enumerate() {
         if let Some(prompt) = prompt_of(call).filter(|_| index < closing) {
-            hidden = prompt.saturating_sub(visible);
-            missing = visible.saturating_sub(prompt);
+            // What a prompt lacks of a pruning whose parts are not known is conversation: the overhead gives way to nothing but what is beyond all of it.
+            missing = (call.hidden + visible).saturating_sub(prompt).min(visible);
+            hidden = (prompt + missing).saturating_sub(visible);
         }
         (call.hidden, call.visible, call.missing) = (hidden, visible, missing.min(visible));
     }

@@ -221,6 +221,9 @@ fn a_recorded_pruning_is_imposed() {
         let report = backtest(&[&made.write(folder.path(), "pruned.jsonl")]);
         let of = |kind: &str, verdict: &str, recorded, predicted| (kind.to_owned(), verdict.to_owned(), recorded, predicted);
         assert_eq!(verdicts(&report), [of("prune", "untested", Some(4), None), of("compact", "hit", Some(9), Some(9))], "{taken}");
+        // What was cleared is conversation: the compaction behind it leaves the overhead, of nearly 20,000 tokens, in the context.
+        let after = report["events"][1]["predicted_after_tokens"].as_u64().expect("a figure");
+        assert!(after > 19_000, "{after}: {taken}");
     }
 }
 
