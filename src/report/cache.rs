@@ -90,7 +90,7 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
             percent(signed(near), expected)
         ),
         if unpriced > 0 && unpriced == breaks {
-            format!("{}: what they cost is not known, for no price is (--prices takes a table).", counted(breaks, "break"))
+            format!("{}, of unknown cost: no price is known (--prices takes a table).", counted(breaks, "break"))
         } else {
             format!(
                 "{} cost {} of {} ({}).",
@@ -106,15 +106,17 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
     }
     let of = |wanted: &dyn Fn(Cause) -> bool| {
         let breaks = found.breaks.iter().filter(|one| wanted(one.cause));
-        breaks.fold((0, 0), |(count, cost), one| (count + 1, cost + one.nano_usd.unwrap_or(0)))
+        let (count, cost) =
+            breaks.fold((0, None), |(count, cost), one| (count + 1, one.nano_usd.map_or(cost, |more| Some(cost.unwrap_or(0) + more))));
+        (count, cost.map_or_else(|| "no price".to_owned(), money))
     };
     let (back, cost) = of(&|cause| matches!(cause, Cause::StartAtTurn | Cause::StartWithinTurn));
     if back > 0 {
-        lines.push(format!("Agent or provider? No log shows it for {} ({}).", counted(back, "break"), money(cost)));
+        lines.push(format!("Agent or provider? No log shows it for {} ({cost}).", counted(back, "break")));
     }
     let (implicit, cost) = of(&|cause| cause == Cause::Implicit);
     if implicit > 0 {
-        lines.push(format!("Implicit caches miss at random: {} ({}), no fault of the agent.", counted(implicit, "break"), money(cost)));
+        lines.push(format!("Implicit caches miss at random: {} ({cost}), no fault of the agent.", counted(implicit, "break")));
     }
     lines
 }

@@ -17,14 +17,18 @@ const BLOCK: usize = 64;
 /// So many blocks stay as they are: few sessions have more.
 const OPEN: usize = 256;
 
-/// A list of messages. Whoever goes through a long one takes them by [`Messages::each`]: what [`Messages::iter`] and the like show stays unpacked until
-/// the list is let go of.
+/// A list of messages. Those that came long ago are packed where its reader asks for it ([`Messages::pack`]). Whoever goes through such a list takes them by
+/// [`Messages::each`]: what [`Messages::iter`] and the like show stays unpacked until the list is let go of.
 #[derive(Clone, Default)]
 pub struct Messages {
     /// All but the last one are full.
     blocks: Vec<Block>,
-    /// The places of the blocks that are no bytes, by the time since when.
+    /// Are those packed that came long ago?
+    packs: bool,
+    /// The places of the blocks that are no bytes, by the time since when. Empty where nothing is packed.
     open: VecDeque<usize>,
+    /// How many blocks were opened again.
+    opened: usize,
 }
 
 /// Messages that are packed together.
@@ -137,6 +141,21 @@ impl DoubleEndedIterator for Each<'_> {
 }
 
 impl Messages {
+    /// Packs from here on what came long ago.
+    pub fn pack(&mut self) {
+        self.packs = true;
+        self.open = (0..self.blocks.len()).collect();
+    }
+
+    /// Packs nothing any more, and opens what is packed.
+    pub fn keep(&mut self) {
+        self.packs = false;
+        self.open.clear();
+        for block in &mut self.blocks {
+            block.open();
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.blocks.last().map_or(0, |last| (self.blocks.len() - 1) * BLOCK + last.plain.len())
@@ -158,9 +177,8 @@ impl Messages {
         match self.blocks.last_mut().filter(|last| last.plain.len() < BLOCK) {
             Some(last) => last.plain.push(message),
             None => {
-                self.open.push_back(self.blocks.len());
                 self.blocks.push(Block { plain: vec![message], packed: None });
-                self.rest();
+                self.rest(self.blocks.len() - 1);
             }
         }
     }
@@ -180,9 +198,9 @@ impl Messages {
 
     /// Takes out all from this place on.
     pub fn split_off(&mut self, at: usize) -> Messages {
+        self.keep();
         let mut behind = Messages::default();
         let mut blocks = self.blocks.split_off((at / BLOCK).min(self.blocks.len())).into_iter();
-        self.open.retain(|place| *place < at / BLOCK);
         let mut first = blocks.next().unwrap_or_default();
         let messages = first.open();
         let rest = messages.split_off((at % BLOCK).min(messages.len()));
@@ -207,8 +225,12 @@ impl Messages {
         let place = at / BLOCK;
         if self.blocks.get(place)?.packed.is_some() {
             self.blocks.get_mut(place)?.open();
-            self.open.push_back(place);
-            self.rest();
+            self.opened += 1;
+            match self.opened > self.blocks.len() {
+                // Who looks back so often would wait for each block again and again.
+                true => self.keep(),
+                false => self.rest(place),
+            }
         }
         self.blocks.get_mut(place)?.plain.get_mut(at % BLOCK)
     }
@@ -255,8 +277,12 @@ impl Messages {
         }
     }
 
-    /// Packs the blocks that have been open for longest. The last one stays open.
-    fn rest(&mut self) {
+    /// This block is open from here on; those that have been for longest are packed. The last one stays open.
+    fn rest(&mut self, open: usize) {
+        if !self.packs {
+            return;
+        }
+        self.open.push_back(open);
         let last = self.blocks.len().saturating_sub(1);
         while self.open.len() > OPEN
             && let Some(place) = self.open.pop_front()

@@ -404,7 +404,10 @@ fn a_limit_on_money_is_not_judged_without_a_price() {
     for moved in &found.measures {
         assert_eq!((moved.untold.len(), moved.exceeded.len(), moved.unpriced), (1, 0, 1), "{}", moved.measure.name());
     }
-    assert!(found.changes.iter().any(|said| said.contains("No price is known for 1 of 2 sessions")), "{:?}", found.changes);
+    assert!(found.changes.iter().any(|said| said.contains("No price but zero is known for 1 of 2 sessions")), "{:?}", found.changes);
+    // A price in one of the runs alone is no difference of policies.
+    let found = compare(&of_rows(metrics, &[[9, 9, 4]]), &of_rows(metrics, &[[0, 0, 4]]), &limits).unwrap();
+    assert!(found.measures.iter().all(|moved| moved.untold.len() == 1 && moved.sessions.is_empty()));
     // One that has a price is judged by, and the other one is counted.
     let found = told(&[[0, 0, 4], [7, 7, 4]]);
     assert!(found.measures.iter().all(|moved| moved.untold.is_empty() && moved.unpriced == 1));

@@ -24,13 +24,21 @@ fn message(number: usize) -> Message {
     }
 }
 
+/// The same in a list that packs what came long ago.
+fn packing(messages: impl Iterator<Item = Message>) -> Messages {
+    let mut packed = Messages::default();
+    packed.pack();
+    packed.extend(messages);
+    packed
+}
+
 /// Many more than stay as they are.
 const MANY: usize = 40_000;
 
 #[test]
 fn packed_messages_are_as_they_were() {
     let plain: Vec<Message> = (0..MANY).map(message).collect();
-    let packed: Messages = plain.iter().cloned().collect();
+    let packed = packing(plain.iter().cloned());
     assert!(packed.each().map(|message| message.into_owned()).eq(plain.iter().cloned()));
     assert!(packed.each().rev().map(|message| message.into_owned()).eq(plain.iter().rev().cloned()));
     assert!(packed.iter().eq(&plain));
@@ -42,37 +50,40 @@ fn packed_messages_are_as_they_were() {
 
 #[test]
 fn packed_messages_change_as_a_list_does() {
-    let (mut plain, mut packed) = (Vec::new(), Messages::default());
+    let (mut plain, mut packed) = (Vec::new(), packing(std::iter::empty()));
     let chance = &mut Chance::new(7);
-    for number in 0..MANY {
+    for number in 0..2 * MANY {
         plain.push(message(number));
         packed.push(message(number));
-        if number % 50 != 0 {
-            continue;
-        }
-        let at = chance.below(plain.len());
-        plain[at].synthetic = true;
-        packed.get_mut(at).unwrap().synthetic = true;
-        let near = plain.len() - 1 - chance.below(100.min(plain.len()));
-        match number % 200 {
-            0 => {
-                plain.insert(near, message(number + MANY));
-                packed.insert(near, message(number + MANY));
-            }
-            50 => {
-                plain.remove(near);
-                packed.remove(near);
-            }
-            100 => assert_eq!(packed.pop(), plain.pop()),
-            _ => assert!(packed.split_off(near).into_iter().eq(plain.split_off(near))),
+        // In the second half so often that nothing stays packed.
+        if number % if number < MANY { 100 } else { 10 } == 0 {
+            let at = chance.below(plain.len());
+            (plain[at].synthetic, packed.get_mut(at).unwrap().synthetic) = (true, true);
         }
         assert_eq!((packed.len(), packed.last()), (plain.len(), plain.last()));
     }
-    packed.change(|message| message.id.push('x'));
+    let mut again = packing(plain.iter().cloned());
+    assert!(packed == again);
+    again.change(|message| message.id.push('x'));
     plain.iter_mut().for_each(|message| message.id.push('x'));
-    packed.iter_mut().zip(&mut plain).for_each(|(one, other)| (one.time, other.time) = (None, None));
-    assert!(plain.len() > 17_000, "{}", plain.len());
-    packed.extend(plain.clone());
-    plain.extend(plain.clone());
-    assert!(packed == Messages::from(plain.clone()) && packed.into_iter().eq(plain));
+    again.iter_mut().zip(&mut plain).for_each(|(one, other)| (one.time, other.time) = (None, None));
+    again.extend([message(1)]);
+    plain.push(message(1));
+    assert!(again.into_iter().eq(plain));
+}
+
+#[test]
+fn packed_messages_may_be_cut_anywhere() {
+    let all = || (0..20_000).map(message);
+    for at in [0, 1, 63, 64, 65, 70, 128, 9_000, 19_967, 19_968, 19_999, 20_000] {
+        let (mut plain, mut packed) = (all().collect::<Vec<_>>(), packing(all()));
+        plain.insert(at, message(MANY));
+        packed.insert(at, message(MANY));
+        assert_eq!((packed.len(), packed.last()), (plain.len(), plain.last()), "{at}");
+        plain.remove(at);
+        packed.remove(at);
+        assert_eq!(packed.pop(), plain.pop());
+        let (behind, rest) = (plain.split_off(at.min(19_999)), packed.split_off(at.min(19_999)));
+        assert!(packed.into_iter().eq(plain) && rest.into_iter().eq(behind), "{at}");
+    }
 }

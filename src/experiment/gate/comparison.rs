@@ -3,7 +3,7 @@
 use super::allowance::Allowance;
 use super::baseline::{Baseline, BaselineSession, READ, SCHEMA};
 use crate::experiment::measure::{Measure, Value};
-use crate::experiment::metric::{Metric, OverSessions, Unit, judged_by, metric_of};
+use crate::experiment::metric::{Metric, OverSessions, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
 use crate::list::Arrange;
 use crate::statistics::{RESAMPLES, SEED, Sample};
@@ -30,7 +30,8 @@ pub struct Moved {
     pub exceeded: Vec<String>,
     /// Those of them that it goes beyond by no more than the uncertainty over sessions, and all of them where no session has a price.
     pub untold: Vec<String>,
-    /// Of what costs money: compared sessions that have calls and cost nothing in either run, for they have no price. 0 for all else.
+    /// Of what costs money: compared sessions that have calls and cost nothing in one of the runs, for they have no price, or one of zero. They are in
+    /// no value. 0 for all else.
     pub unpriced: usize,
     /// The difference with its interval. Absent where it has no limit, where there are too few sessions, and where values of sessions do not add up.
     pub difference: Option<Difference>,
@@ -85,7 +86,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     let sampling = Sampling::of(Sample::new(pairs.iter().map(|(_, is)| is.origin)), RESAMPLES, SEED);
     let mut measures: Vec<Moved> = Vec::new();
     let moved = |measure: Measure, [baseline, now]: [Value; 2], sides: &[Side; 2], difference| {
-        let (compared, sessions, unpriced) = (compared(sides).count(), sessions(sides, &pairs), unpriced(sides, &measure));
+        let (compared, sessions, unpriced) = (compared(sides).count(), sessions(sides, &pairs), unpriced(sides));
         let (allowed, exceeded, untold) = (Vec::new(), Vec::new(), Vec::new());
         Moved { measure, baseline, now, allowed, exceeded, untold, unpriced, difference, compared, sessions }
     };
@@ -95,7 +96,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
         let [was, is] = both(&sides, &measure).ok_or_else(missing)?;
         let difference = difference(&sides, &sampling, &measure);
-        let unjudged = is_unjudged(unpriced(&sides, &measure), [was, is]);
+        let unjudged = is_unjudged(unpriced(&sides), [was, is]);
         let beyond = unjudged || !allowance.allows(was, is);
         let shown =
             !unjudged && (allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference)));
@@ -225,8 +226,8 @@ struct Side {
     /// By session; `None` where the run does not know the measure.
     values: Vec<Option<Value>>,
     sums: Sums,
-    /// The places of the sessions without a call, ascending.
-    silent: Vec<usize>,
+    /// The places of the sessions that have calls and no price, where money is counted; ascending.
+    unpriced: Vec<usize>,
 }
 
 impl Side {
@@ -250,7 +251,9 @@ impl Side {
             empty: places(&is_empty),
         };
         let silent = sums.empty.clone();
-        Side { is_known: run.value(measure).is_some(), values, sums: sums.of_priced(measure), silent }
+        let sums = sums.of_priced(measure);
+        let unpriced = sums.empty.iter().copied().filter(|place| silent.binary_search(place).is_err()).collect();
+        Side { is_known: run.value(measure).is_some(), values, sums, unpriced }
     }
 }
 
@@ -265,10 +268,16 @@ fn compared(sides: &[Side; 2]) -> impl Iterator<Item = usize> {
     (0..sides[0].values.len()).filter(move |place| !fails(place))
 }
 
+/// The places of those that have a price in both runs, where money is counted.
+fn judged(sides: &[Side; 2]) -> impl Iterator<Item = usize> {
+    let lacks_price = |place: &usize| sides.iter().any(|side| side.unpriced.binary_search(place).is_ok());
+    compared(sides).filter(move |place| !lacks_price(place))
+}
+
 /// What a measure comes to in both runs, over the sessions that are compared; `None` where one of them does not know it.
 fn both(sides: &[Side; 2], measure: &Measure) -> Option<[Value; 2]> {
     let over = |side: &Side| {
-        let values: Option<Vec<Value>> = compared(sides).map(|place| side.values.get(place).copied().flatten()).collect();
+        let values: Option<Vec<Value>> = judged(sides).map(|place| side.values.get(place).copied().flatten()).collect();
         let (values, whole) = (values?, |value: &Value| signed(value.whole));
         let wholes = |metric: &'static Metric| metric.over_sessions.of(values.iter().map(whole)).map(i64::unsigned_abs);
         let part = measure.part.over_sessions.of(values.iter().map(|value| value.part))?;
@@ -287,18 +296,16 @@ fn left_out(measures: &[Moved], sessions: usize) -> Option<String> {
     ))
 }
 
-/// How many compared sessions have calls and, of what costs money, nothing in either run.
-fn unpriced(sides: &[Side; 2], measure: &Measure) -> usize {
-    let is_empty = |side: &Side, place: &usize| side.sums.empty.binary_search(place).is_ok() && side.silent.binary_search(place).is_err();
-    let money = measure.parts().any(|metric| metric.unit == Unit::Money);
-    compared(sides).filter(|place| money && sides.iter().all(|side| is_empty(side, place))).count()
+/// How many compared sessions are in no value of what costs money.
+fn unpriced(sides: &[Side; 2]) -> usize {
+    compared(sides).count() - judged(sides).count()
 }
 
 /// That sessions have no price, in a sentence.
 fn without_price(measures: &[Moved]) -> Option<String> {
     let (unpriced, compared) = measures.iter().map(|moved| (moved.unpriced, moved.compared)).max().filter(|(unpriced, _)| *unpriced > 0)?;
     Some(format!(
-        "No price is known for {unpriced} of {}: they are in no sum of money (--prices takes a table).",
+        "No price but zero is known for {unpriced} of {}: they are in no sum of money (--prices takes a table).",
         counted(compared as u64, "session")
     ))
 }
@@ -313,7 +320,7 @@ fn difference([was, is]: &[Side; 2], sampling: &Sampling, measure: &Measure) -> 
 
 fn sessions(sides: &[Side; 2], pairs: &[(&BaselineSession, &BaselineSession)]) -> Vec<MovedSession> {
     let [was, is] = sides;
-    let mut moved: Vec<MovedSession> = compared(sides)
+    let mut moved: Vec<MovedSession> = judged(sides)
         .filter_map(|place| {
             let (before, today) = ((*was.values.get(place)?)?, (*is.values.get(place)?)?);
             let session = || Some(pairs.get(place)?.1.session.clone());

@@ -99,7 +99,9 @@ fn placed(parts: &[Print], place: Place, next: Option<u64>) -> Marks {
     let calls = parts.iter().any(|print| print.call);
     let mut marks = Marks::new();
     let mut said = None;
-    for Print { words, call, .. } in parts {
+    for Print { words, call, rare, .. } in parts {
+        // Conversations of agents begin with equal calls: a drawn id that is not known tells more than the reply before.
+        let drawn = *call && *rare;
         let told = said.replace(*words);
         // Beside a call a text tells little.
         if calls && !call {
@@ -107,7 +109,8 @@ fn placed(parts: &[Print], place: Place, next: Option<u64>) -> Marks {
         }
         // The question alone tells where a text stands.
         marks.extend((calls && place.before != 0).then(|| joined([By::Before as u64, *words, place.before])));
-        marks.extend([Some(place.reply), told].into_iter().flatten().map(|reply| joined([By::Reply as u64, *words, reply])));
+        let behind = [Some(place.reply).filter(|_| !drawn), told].into_iter().flatten();
+        marks.extend(behind.map(|reply| joined([By::Reply as u64, *words, reply])));
         marks.extend(next.map(|next| joined([By::Next as u64, *words, next])));
     }
     marks

@@ -157,12 +157,12 @@ impl Session {
         let messages = &mut self.transcript.messages;
         self.repeated.retain(|reply| {
             let held = replies.hold(reply);
-            let mut behind = messages.iter_mut().skip(reply.at).filter(|_| held);
+            let taken = messages.get_mut(reply.at).filter(|_| held).and_then(|message| message.call.take());
             // What broke the chain before it broke it before the next call.
-            if behind.next().and_then(|message| message.call.take()).is_some_and(|call| call.unchained)
-                && let Some(next) = behind.find_map(|message| message.call.as_mut())
-            {
-                next.unchained = true;
+            if taken.is_some_and(|call| call.unchained) {
+                let is_call = |at: &usize| messages.get(*at).is_some_and(|message| message.call.is_some());
+                let next = (reply.at + 1..messages.len()).find(is_call);
+                next.and_then(|at| messages.get_mut(at)?.call.as_mut()).into_iter().for_each(|call| call.unchained = true);
             }
             !held
         });

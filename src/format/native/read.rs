@@ -204,7 +204,7 @@ impl Session {
     fn new(head: &Line, number: u64, source: &Source) -> Session {
         let id = if head.session.is_empty() { source.name() } else { head.session.to_string() };
         let agent = if head.agent.is_empty() { READER.name.to_owned() } else { head.agent.to_string() };
-        let transcript = Transcript {
+        let mut transcript = Transcript {
             id,
             parent: (!head.parent.is_empty()).then(|| head.parent.to_string()),
             agent,
@@ -217,6 +217,7 @@ impl Session {
             begins_in_middle: head.begins_in_middle,
             ..Transcript::default()
         };
+        transcript.messages.pack();
         Session {
             transcript,
             head: number,

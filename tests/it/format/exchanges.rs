@@ -315,6 +315,10 @@ fn no_call_is_lost_where_conversations_begin_alike() {
     assert_eq!(of(&["uHi|aHello!", "uHi|aHello!", "uHi|aHello!|uQuestion|aAnswer", "uHi|aHello!|uOther|aElse"]), (4, 0));
     assert_eq!(of(&["uHi|aHello!", "uHi|aHello!|uQuestion|aAnswer", "uHi|aHello!|uOther|aElse"]).0, 3);
     assert_eq!(of(&["uHi|aHello!", "uHi|aWelcome.|uQuestion|aAnswer"]).0, 2);
+    // Agents begin with equal calls, each with an id of its own.
+    let (one, other) = ("call_aAbBcCdDeEfFgG1234567890", "call_zZyYxXwWvVuUtT0987654321");
+    let began = |task: &str, id: &str| format!("u{task}|c{id} 1|t{id} x|aDone with {task}");
+    assert_eq!(counted([began("One", one), began("Two", other)]), (2, 2));
 }
 
 /// The day in the first message is another one in each request.

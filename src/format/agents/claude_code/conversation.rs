@@ -52,8 +52,10 @@ struct Reply {
 impl<'s> Conversation<'s> {
     /// A conversation of which no record has come yet.
     pub fn new(scale: &'s dyn Scale) -> Conversation<'s> {
+        let mut made = Recorder::new("claude-code", String::new(), scale);
+        made.transcript.messages.pack();
         Conversation {
-            made: Recorder::new("claude-code", String::new(), scale),
+            made,
             tree: Tree::default(),
             mirror: Mirror::default(),
             queue: Queue::default(),
@@ -235,6 +237,8 @@ impl<'s> Conversation<'s> {
             Part::ToolResult { call_id, .. } => results.contains(call_id.as_str()),
             _ => attachments.contains(message.id.as_str()),
         };
+        // Each pruning looks through all of them.
+        self.made.transcript.messages.keep();
         let taken = parts_where(&self.made.transcript.messages, is_taken);
         self.made.compact(Compaction {
             kind: CompactionKind::Prune,

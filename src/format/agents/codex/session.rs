@@ -307,7 +307,8 @@ impl<'s> Session<'s> {
     fn mark(&mut self, comp_hash: Option<String>) {
         let made = &mut self.made.transcript;
         let (looked, answered) = self.looked_through;
-        let answered = answered || made.messages.iter().skip(looked).any(|message| message.role == Role::Assistant);
+        let said = |at| made.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
+        let answered = answered || (looked..made.messages.len()).any(said);
         self.looked_through = (made.messages.len(), answered);
         if let Some(compaction) = made.compactions.last_mut().filter(|_| !answered) {
             let both = self.comp_hash.as_ref().zip(comp_hash.as_ref());
