@@ -306,9 +306,8 @@ impl<'s> Session<'s> {
     /// A turn has this mark. The program compacts at the start of a turn whose mark is another one than the last turn's, and writes the mark behind it.
     fn mark(&mut self, comp_hash: Option<String>) {
         let made = &mut self.made.transcript;
-        let (looked, answered) = self.looked_through;
         let said = |at| made.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
-        let answered = answered || (looked..made.messages.len()).any(said);
+        let answered = self.looked_through.1 || (self.looked_through.0..made.messages.len()).any(said);
         self.looked_through = (made.messages.len(), answered);
         if let Some(compaction) = made.compactions.last_mut().filter(|_| !answered) {
             let both = self.comp_hash.as_ref().zip(comp_hash.as_ref());
