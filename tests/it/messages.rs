@@ -7,7 +7,7 @@ fn message(number: usize) -> Message {
     let evidence = Some(Box::new(Evidence { identity: number as u64, ..Evidence::default() })).filter(|_| !number.is_multiple_of(3));
     let text = Text { tokens: number as u32, evidence, ..Text::default() };
     let mut parts = vec![Part::Text(text); number % 3];
-    parts.extend((number % 7 == 0).then(|| Part::ToolCall {
+    parts.extend(number.is_multiple_of(7).then(|| Part::ToolCall {
         id: format!("c{number}"),
         name: "run".to_owned(),
         arguments: Text::default(),
