@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Text {
     /// The text's length in each unit.
     pub length: Length,
-    /// Its exact token count in the vocabulary of the [`Scale`].
+    /// Its exact token count in the vocabulary of the [`Scale`](super::Scale).
     pub tokens: u32,
     /// Its exact counts in the two vocabularies that agents use most. Absent where they were not asked for.
     pub counts: Option<Counts>,
