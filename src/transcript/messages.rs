@@ -1,4 +1,4 @@
-//! The messages of a session: those of a long one that came long ago are held as bytes, a fifth of what they take as they are.
+//! The messages of a session: those of a long one that came long ago are held as bytes, which take less room.
 
 use super::evidence::Evidence;
 use super::message::{Message, Part};
@@ -198,7 +198,9 @@ impl Messages {
 
     /// Takes out all from this place on.
     pub fn split_off(&mut self, at: usize) -> Messages {
-        self.keep();
+        if self.packs {
+            self.keep();
+        }
         let mut behind = Messages::default();
         let mut blocks = self.blocks.split_off((at / BLOCK).min(self.blocks.len())).into_iter();
         let mut first = blocks.next().unwrap_or_default();
