@@ -3,13 +3,13 @@
 use super::judge::{Case, Reason, acts, judge, recorded_size};
 use super::own::choose;
 use super::replay::ReplaySettings;
-use super::summaries::{RecordedSummaries, summary_of};
+use super::summaries::{RecordedSummaries, SummarySamples, summary_of};
 pub use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use super::window::{MainModel, window_of};
 use crate::corpus::{Bounds, Corpus, prompt_of, segment};
 use crate::list::Arrange;
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
-use crate::sim::{Conditions, EventKind, Outcome, simulate};
+use crate::sim::{Conditions, EventKind, Outcome, RecordedSummary, simulate};
 use crate::statistics::median;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
@@ -96,7 +96,7 @@ pub struct Backtest {
     pub sessions: Vec<TestedSession>,
     /// Sessions of agents without a preset, by agent: how many, and how many recorded events they hold.
     pub without_preset: BTreeMap<String, (u64, u64)>,
-    /// The model of summary sizes, fitted from the recorded ones.
+    /// The models of summary sizes, fitted from all recorded ones; each session is tested by one that is fitted without its own.
     pub summaries: RecordedSummaries,
 }
 
@@ -159,10 +159,11 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
             }
         }
     }
-    result.summaries = RecordedSummaries::fit(chosen.iter().filter_map(|(place, ..)| corpus.traces.at(*place)));
+    let summaries = SummarySamples::of(chosen.iter().filter_map(|(place, ..)| corpus.traces.at(*place)));
+    result.summaries = summaries.fit();
     let tested = chosen.par_iter().map(|(place, policy, entry)| {
         let trace = corpus.traces.at(*place).unwrap_or_default();
-        let session = Session::new(&trace, policy, *entry, settings, &result.summaries)?;
+        let session = Session::new(&trace, policy, *entry, settings, summaries.model_without(&trace))?;
         let events = match settings.mode {
             Mode::Conditioned => session.by_segments(),
             Mode::Free => session.in_one(),
@@ -193,7 +194,7 @@ impl<'a> Session<'a> {
         policy: &Policy,
         entry: Option<&RecordedBy>,
         settings: &BacktestSettings<'_>,
-        summaries: &RecordedSummaries,
+        recorded_summary: Option<RecordedSummary>,
     ) -> Result<Session<'a>, PolicyError> {
         let replay = settings.replay;
         let window = window_of(trace, policy.default_window(), replay);
@@ -201,7 +202,7 @@ impl<'a> Session<'a> {
             window: window.window,
             prompt_limit: window.prompt_limit,
             reserve: replay.reserve,
-            recorded_summary: summaries.model(trace),
+            recorded_summary,
             ..Conditions::default()
         };
         let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);

@@ -5,7 +5,7 @@
 //! distances) than the median does. An agent with summaries of its own has a model of its own; every other session takes that of all.
 
 use crate::sim::RecordedSummary;
-use crate::statistics::{median, quantile};
+use crate::statistics::median_place;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use serde::{Deserialize, Serialize};
@@ -31,25 +31,141 @@ pub struct RecordedSummaries {
     all: Option<Fitted>,
 }
 
-/// One recorded summary: its size, and what it replaced where that is known.
-#[derive(Clone, Copy)]
-struct Sample {
-    tokens: u64,
-    replaced: Option<u64>,
+/// The summaries that a corpus recorded, of which models are made.
+#[derive(Clone, Debug, Default)]
+pub struct SummarySamples {
+    by_agent: BTreeMap<String, Samples>,
+    all: Samples,
+}
+
+impl SummarySamples {
+    /// The recorded summaries of sessions, by agent and together.
+    pub fn of(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> SummarySamples {
+        let mut found = SummarySamples::default();
+        for trace in traces {
+            let trace = trace.borrow();
+            let here = Samples::of(trace);
+            if !here.tokens.is_empty() {
+                found.by_agent.entry(trace.agent.clone()).or_default().extend(&here);
+                found.all.extend(&here);
+            }
+        }
+        found.by_agent.values_mut().chain([&mut found.all]).for_each(Samples::close);
+        found
+    }
+
+    /// One model per agent, and one for all agents together.
+    pub fn fit(&self) -> RecordedSummaries {
+        let by_agent = self.by_agent.iter().filter_map(|(agent, samples)| Some((agent.clone(), samples.fitted?))).collect();
+        RecordedSummaries { by_agent, all: self.all.fitted }
+    }
+
+    /// The model for one of the sessions that the samples come from, fitted without its own summaries: what is to be predicted takes no
+    /// part in the prediction. `None` where no other session recorded a summary.
+    pub fn model_without(&self, trace: &Trace) -> Option<RecordedSummary> {
+        let mut own = Samples::of(trace);
+        own.close();
+        self.by_agent.get(&trace.agent).and_then(|samples| samples.without(&own)).or_else(|| self.all.without(&own))
+    }
+}
+
+/// Recorded summaries of one agent, or of all.
+#[derive(Clone, Debug, Default)]
+struct Samples {
+    /// Their sizes in tokens.
+    tokens: Vec<u64>,
+    /// Tokens that a summary replaced, and its size, where both are known.
+    pairs: Vec<(u64, u64)>,
+    /// The sizes as shares of what was replaced, in millionths, of the same summaries.
+    ratios: Vec<u64>,
+    /// The model of them all.
+    fitted: Option<Fitted>,
+}
+
+impl Samples {
+    fn of(trace: &Trace) -> Samples {
+        let mut samples = Samples::default();
+        for (tokens, replaced) in trace.compactions.iter().filter_map(|event| sample(trace, event)) {
+            samples.add(tokens, replaced);
+        }
+        samples
+    }
+
+    fn add(&mut self, tokens: u64, replaced: Option<u64>) {
+        self.tokens.push(tokens);
+        if let Some(replaced) = replaced {
+            self.pairs.push((replaced, tokens));
+            self.ratios.push(ratio(tokens, replaced));
+        }
+    }
+
+    fn extend(&mut self, others: &Samples) {
+        self.tokens.extend(&others.tokens);
+        self.pairs.extend(&others.pairs);
+        self.ratios.extend(&others.ratios);
+    }
+
+    /// Sorts them, and fits their model.
+    fn close(&mut self) {
+        self.tokens.sort_unstable();
+        self.ratios.sort_unstable();
+        let none = Samples::default();
+        self.fitted = self.constant(&none).map(|constant| {
+            let better = self.share(&none).filter(|share| self.miss(*share) < self.miss(constant));
+            Fitted { model: better.unwrap_or(constant), events: self.tokens.len() as u64 }
+        });
+    }
+
+    /// The model without some of the samples; which kind of model, all of them decide.
+    fn without(&self, own: &Samples) -> Option<RecordedSummary> {
+        let constant = self.constant(own)?;
+        Some(match self.fitted?.model {
+            RecordedSummary::Share { .. } => self.share(own).unwrap_or(constant),
+            RecordedSummary::Constant(_) => constant,
+        })
+    }
+
+    fn constant(&self, own: &Samples) -> Option<RecordedSummary> {
+        middle_without(&self.tokens, &own.tokens).map(RecordedSummary::Constant)
+    }
+
+    /// `None` with fewer than [`ENOUGH`] summaries whose replaced tokens are known.
+    fn share(&self, own: &Samples) -> Option<RecordedSummary> {
+        let known = self.pairs.len().checked_sub(own.pairs.len()).filter(|known| *known >= ENOUGH);
+        let millionths = known.and_then(|_| middle_without(&self.ratios, &own.ratios))?;
+        let last = self.tokens.len().checked_sub(own.tokens.len())?.checked_sub(1)?;
+        let (min, max) = (nth_without(&self.tokens, &own.tokens, 0)?, nth_without(&self.tokens, &own.tokens, last)?);
+        Some(RecordedSummary::Share { millionths, min, max })
+    }
+
+    fn miss(&self, model: RecordedSummary) -> u64 {
+        self.pairs.iter().map(|(replaced, tokens)| model.tokens(*replaced).abs_diff(*tokens)).sum()
+    }
+}
+
+/// The median of what stands in a list and not in a part of it; both are sorted.
+fn middle_without(all: &[u64], part: &[u64]) -> Option<u64> {
+    nth_without(all, part, median_place(all.len().checked_sub(part.len())?))
+}
+
+/// The number at a place of what stands in a list and not in a part of it; both are sorted.
+fn nth_without(all: &[u64], part: &[u64], place: usize) -> Option<u64> {
+    let mut at = place;
+    let mut equal = 0;
+    let mut before = None;
+    for number in part {
+        equal = if before == Some(number) { equal + 1 } else { 0 };
+        before = Some(number);
+        // Each number of the part that stands at or before the place moves it on by one.
+        at += usize::from(all.partition_point(|other| other < number) + equal <= at);
+    }
+    all.get(at).copied()
 }
 
 impl RecordedSummaries {
     /// Fits one model per agent, and one for all agents together.
     pub fn fit(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> RecordedSummaries {
-        let mut samples: BTreeMap<String, Vec<Sample>> = BTreeMap::new();
-        for trace in traces {
-            let trace = trace.borrow();
-            let here = trace.compactions.iter().filter_map(|event| sample(trace, event));
-            samples.entry(trace.agent.clone()).or_default().extend(here);
-        }
-        let all: Vec<Sample> = samples.values().flatten().copied().collect();
-        let by_agent = samples.iter().filter_map(|(agent, samples)| Some((agent.clone(), fitted(samples)?))).collect();
-        RecordedSummaries { by_agent, all: fitted(&all) }
+        SummarySamples::of(traces).fit()
     }
 
     /// The model for a session; `None` where the corpus records no summary.
@@ -93,7 +209,8 @@ pub fn summary_of(trace: &Trace, event: &CompactionRow) -> Option<u64> {
         .or_else(|| event.usage.and_then(|usage| usage.written()))
 }
 
-fn sample(trace: &Trace, event: &CompactionRow) -> Option<Sample> {
+/// The size of a recorded summary in tokens, and the tokens that it replaced where they are known.
+fn sample(trace: &Trace, event: &CompactionRow) -> Option<(u64, Option<u64>)> {
     if event.kind != CompactionKind::Compact || event.copy {
         return None;
     }
@@ -106,42 +223,27 @@ fn sample(trace: &Trace, event: &CompactionRow) -> Option<Sample> {
     let after = usage(next).map(|usage| usage.prompt).or(event.tokens_after);
     // What went is what the context lost, and the summary that came in its place.
     let replaced = before.zip(after).and_then(|(before, after)| (before + tokens).checked_sub(after));
-    Some(Sample { tokens, replaced: replaced.filter(|replaced| *replaced > 0) })
-}
-
-fn fitted(samples: &[Sample]) -> Option<Fitted> {
-    let sizes = sorted(samples.iter().map(|sample| sample.tokens));
-    let (min, max) = (*sizes.first()?, *sizes.last()?);
-    let constant = RecordedSummary::Constant(quantile(&sizes, 500)?);
-    let pairs: Vec<(u64, u64)> = samples.iter().filter_map(|sample| Some((sample.replaced?, sample.tokens))).collect();
-    let ratios = pairs.iter().map(|(replaced, tokens)| ratio(*tokens, *replaced)).collect();
-    let share = median(ratios).map(|millionths| RecordedSummary::Share { millionths, min, max });
-    let miss = |model: RecordedSummary| pairs.iter().map(|(replaced, tokens)| model.tokens(*replaced).abs_diff(*tokens)).sum::<u64>();
-    let better = share.filter(|share| pairs.len() >= ENOUGH && miss(*share) < miss(constant));
-    Some(Fitted { model: better.unwrap_or(constant), events: samples.len() as u64 })
+    Some((tokens, replaced.filter(|replaced| *replaced > 0)))
 }
 
 fn ratio(tokens: u64, replaced: u64) -> u64 {
     u64::try_from(u128::from(tokens) * 1_000_000 / u128::from(replaced.max(1))).unwrap_or(u64::MAX)
 }
 
-fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut values: Vec<u64> = values.collect();
-    values.sort_unstable();
-    values
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn samples(pairs: &[(u64, u64)]) -> Vec<Sample> {
-        pairs.iter().map(|(replaced, tokens)| Sample { tokens: *tokens, replaced: Some(*replaced) }).collect()
+    fn samples(pairs: &[(u64, u64)]) -> Samples {
+        let mut samples = Samples::default();
+        pairs.iter().for_each(|(replaced, tokens)| samples.add(*tokens, Some(*replaced)));
+        samples.close();
+        samples
     }
 
     #[test]
     fn few_summaries_give_their_median() {
-        let fitted = fitted(&samples(&[(100_000, 1_000), (200_000, 2_000), (300_000, 3_000)])).unwrap();
+        let fitted = samples(&[(100_000, 1_000), (200_000, 2_000), (300_000, 3_000)]).fitted.unwrap();
         assert_eq!(fitted, Fitted { model: RecordedSummary::Constant(2_000), events: 3 });
     }
 
@@ -149,9 +251,22 @@ mod tests {
     fn many_in_proportion_give_a_share_and_many_alike_do_not() {
         let growing: Vec<(u64, u64)> = (1..=10).map(|n| (n * 10_000, n * 100)).collect();
         let share = RecordedSummary::Share { millionths: 10_000, min: 100, max: 1_000 };
-        assert_eq!(fitted(&samples(&growing)).unwrap().model, share);
+        assert_eq!(samples(&growing).fitted.unwrap().model, share);
         assert_eq!((share.tokens(50_000), share.tokens(5), share.tokens(900_000)), (500, 100, 1_000));
         let alike: Vec<(u64, u64)> = (1..=10).map(|n| (n * 10_000, 700)).collect();
-        assert_eq!(fitted(&samples(&alike)).unwrap().model, RecordedSummary::Constant(700));
+        assert_eq!(samples(&alike).fitted.unwrap().model, RecordedSummary::Constant(700));
+    }
+
+    #[test]
+    fn a_model_without_some_samples_is_that_of_the_others() {
+        let all = [(50_000, 400), (60_000, 400), (70_000, 900), (80_000, 400), (90_000, 100), (10_000, 800)];
+        for taken in 0..1_u32 << all.len() {
+            let (own, others): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(place, _)| taken >> place & 1 == 1);
+            let [own, others] = [own, others].map(|half| samples(&half.into_iter().map(|(_, pair)| *pair).collect::<Vec<_>>()));
+            assert_eq!(samples(&all).without(&own), others.fitted.map(|fitted| fitted.model), "{taken:b}");
+        }
+        let growing: Vec<(u64, u64)> = (1..=10).map(|n| (n * 10_000, n * 100)).collect();
+        let others = RecordedSummary::Share { millionths: 10_000, min: 200, max: 900 };
+        assert_eq!(samples(&growing).without(&samples(&[(10_000, 100), (100_000, 1_000)])), Some(others));
     }
 }

@@ -31,7 +31,12 @@ const CALLS: &str = "Calls are numbered from 1 and name the first call after an 
 pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Report {
     let mut notes = notes::of_backtest(corpus, if asked.mode == Mode::Free { FREE } else { CONDITIONED });
     notes.insert(1, CALLS.to_owned());
-    notes.extend(result.summaries.describe().map(|model| format!("Modelled sizes of summaries: {model}.")));
+    notes.extend(
+        result
+            .summaries
+            .describe()
+            .map(|model| format!("Modelled sizes of summaries: {model}; a session is tested by a model fitted without its own.")),
+    );
     notes.extend(without_preset(result));
     notes.extend(cautions::of_versions(corpus));
     let rows = flat(corpus, result);

@@ -17,7 +17,7 @@ pub use chance::Chance;
 pub use front::front;
 pub use halving::first;
 pub use interval::{Drawn, Estimate, Interval, LEVEL, RESAMPLES, Resamples, SEED, bounds, change, intervals, quotient, ratio, share};
-pub use quantile::{median, quantile, rank};
+pub use quantile::{median, median_place, quantile, rank};
 pub use ranks::rank_correlation;
 pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Sample, effective};
 pub use survival::{Step, survival};

@@ -20,9 +20,14 @@ pub fn median<T: Copy + Ord>(mut numbers: Vec<T>) -> Option<T> {
     if numbers.is_empty() {
         return None;
     }
-    let middle = place(numbers.len(), 500);
+    let middle = median_place(numbers.len());
     let (_, middle, _) = numbers.select_nth_unstable(middle);
     Some(*middle)
+}
+
+/// The place of the median among that many sorted numbers.
+pub fn median_place(count: usize) -> usize {
+    place(count, 500)
 }
 
 fn place(count: usize, thousandths: u64) -> usize {

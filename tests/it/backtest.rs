@@ -487,3 +487,23 @@ fn each_compaction_of_a_named_policy_is_a_false_alarm_where_the_agent_made_none(
     assert!(found.len() > 1 && found.iter().all(|(_, verdict, ..)| verdict == "false alarm"), "{found:?}");
     assert!(verdicts(&backtest(&[&path, "--policy", "none"])).is_empty());
 }
+
+#[test]
+fn a_sessions_own_summaries_take_no_part_in_their_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = |session: &str, words: usize| {
+        let summary = "word ".repeat(words);
+        let compaction = json!({"compaction": {"kind": "compact", "automatic": true, "summary": summary}});
+        Made::new(session, "2.1.7").calls(&[20, words as u64 / 20, 160]).line(compaction).calls(&[30, 40]).write(folder.path(), session)
+    };
+    let sizes = |files: &[&str]| -> Vec<(Option<u64>, Option<u64>)> {
+        let report = backtest(files);
+        let events = report["events"].as_array().expect("events").iter();
+        events.map(|event| (event["recorded_summary_tokens"].as_u64(), event["modelled_summary_tokens"].as_u64())).collect()
+    };
+    let [one, other] = [("one", 1_000), ("other", 3_000)].map(|(session, words)| made(session, words));
+    let both = sizes(&[&one, &other]);
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert_eq!((both[0].1, both[1].1), (both[1].0, both[0].0), "each has the other's: {both:?}");
+    assert_eq!(sizes(&[&one])[0], (both[0].0, None), "no other session tells it");
+}
