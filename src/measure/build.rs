@@ -1,6 +1,6 @@
 //! Rows from messages: names become indices, ids become keys, texts have been numbers since they were read.
 
-use super::{prints, readings, references, repetition, thinking, truth, unseen};
+use super::{limit, prints, readings, references, repetition, thinking, truth, unseen};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{BaseFrom, CallRow, CompactionRow, Key, MessageRow, PartKind, PartRow, Trace, Unseen};
@@ -79,6 +79,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
     let weights = weights(&trace, model, measure);
     let fate = thinking::fate(&trace, &weights, model.map(|model| model.thinking).unwrap_or_default());
+    limit::mark(&mut trace);
     truth::assign(&mut trace, &weights, fate, transcript.overhead);
     unseen::settle(&mut trace);
     trace

@@ -7,6 +7,7 @@ mod evidence;
 mod json_strings;
 mod kind;
 mod known;
+mod limit;
 mod prints;
 mod readings;
 mod references;

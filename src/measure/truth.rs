@@ -278,7 +278,7 @@ pub(super) fn contexts(trace: &mut Trace) {
     let events = trace.compactions.iter().map(|event| (event.before as usize, event.kind == CompactionKind::Compact));
     let mut events = events.collect::<Vec<_>>().into_iter().peekable();
     // What was visible when the last summary took its place.
-    let mut gone = 0;
+    let (mut gone, mut shrunk) = (0, false);
     let mut next = 0;
     let mut calls = std::mem::take(&mut trace.calls);
     let mut seen_prompt = false;
@@ -286,12 +286,16 @@ pub(super) fn contexts(trace: &mut Trace) {
     let estimate = |call: &CallRow| call.usage.filter(|usage| !reported && usage.trust == Trust::Estimated && usage.prompt > 0);
     let prompt_of = |call: &CallRow| call.anchor().or_else(|| estimate(call));
     let behind = behind_compactions(trace, &calls);
-    for call in &mut calls {
+    // Where a server cut each prompt at its own limit, what stood beside the conversation before stands there still.
+    let part = |call: &CallRow| call.usage.filter(|_| is_partial(call)).map(|usage| usage.prompt);
+    let alike: Vec<bool> = calls.windows(2).map(|pair| part(&pair[0]).is_some() && part(&pair[0]) == part(&pair[1])).collect();
+    let is_cut = |place: usize| [place.checked_sub(1), Some(place)].into_iter().flatten().any(|pair| alike.get(pair) == Some(&true));
+    for (place, call) in calls.iter_mut().enumerate() {
         let reply = call.message as usize;
         let mut undone = false;
         for index in next..=reply {
             while let Some((_, summarised)) = events.next_if(|(before, _)| *before <= index) {
-                (undone, gone) = (true, if summarised { walk.visible } else { gone });
+                (undone, shrunk, gone) = (true, true, if summarised { walk.visible } else { gone });
             }
             walk.enter(trace, index);
         }
@@ -315,10 +319,11 @@ pub(super) fn contexts(trace: &mut Trace) {
         }
         call.hidden = walk.hidden;
         call.missing = walk.missing.min(call.visible);
-        call.covers = call.usage.is_some_and(|usage| usage.prompt >= call.visible.saturating_sub(gone));
+        let (cut, beside) = if is_cut(place) { (true, walk.hidden) } else { (false, 0) };
+        call.covers = call.usage.is_some_and(|usage| usage.prompt >= call.visible.saturating_sub(gone) + beside) && !(cut && shrunk);
         if let Some(usage) = call.reported().filter(|_| is_partial(call)) {
             // What its prompt holds beside the log is its own: the next one may be without.
-            if usage.prompt >= call.visible {
+            if usage.prompt >= call.visible + beside {
                 call.hidden = (usage.prompt + call.missing).saturating_sub(call.visible);
             }
             walk.serve(trace, reply);

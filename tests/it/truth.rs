@@ -9,7 +9,7 @@ use ctxsim::measure::{Measure, largest_remainder, trace};
 use ctxsim::policy::{Plan, Policy};
 use ctxsim::sim::{Conditions, simulate};
 use ctxsim::trace::{PartKind, Trace};
-use ctxsim::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use ctxsim::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
@@ -82,12 +82,13 @@ fn measured(transcript: Transcript) -> Trace {
     trace(transcript, "test", Measure { catalog: &catalog, model: None, vocabulary: Vocabulary::O200kBase })
 }
 
-/// What of a trace's recorded prompts a replay without any policy does not reproduce: call, recorded, simulated.
+/// What of a trace's recorded prompts a replay without any policy does not reproduce: call, recorded, simulated. A part of a prompt is none.
 pub fn differences(trace: &Trace) -> Vec<(usize, u64, u64)> {
     let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
     let outcome = simulate(trace, &Plan::default(), &endless);
     let calls = outcome.calls.iter().enumerate();
     calls
+        .filter(|(index, _)| trace.calls[*index].reported().is_some())
         .filter_map(|(index, call)| Some((index, call.recorded.get()?, call.actual)))
         .filter(|(_, recorded, actual)| recorded != actual)
         .collect()
@@ -230,6 +231,29 @@ fn a_reply_that_was_cut_off_and_not_sent_again_takes_nothing_from_the_hidden_ove
     let stopped = trace.calls[1].message;
     assert!(truth(stopped) < truth(stopped + 1), "{} and {}", truth(stopped), truth(stopped + 1));
     assert_eq!(differences(&trace), vec![]);
+}
+
+/// A server that cuts each prompt at its own limit reports that limit, however long the conversation is.
+#[test]
+fn equal_prompts_in_a_row_are_parts_of_prompts() {
+    let cut = of_prompts(&[(3_000, false), (3_300, false), (4_096, false), (4_096, false), (4_096, false), (4_096, false)], "");
+    let trusts: Vec<Trust> = cut.calls.iter().filter_map(|call| Some(call.usage?.trust)).collect();
+    assert_eq!(trusts, [Trust::Provider, Trust::Provider, Trust::Partial, Trust::Partial, Trust::Partial, Trust::Partial]);
+    let prompts = |trace: &Trace| trace.calls.iter().map(|call| call.hidden + call.visible).collect::<Vec<u64>>();
+    // They are no smaller than what the server took, and larger where the log shows more.
+    assert!(
+        matches!(prompts(&cut)[..], [3_000, 3_300, 4_096, 4_096, fifth, sixth] if fifth > 4_250 && sixth > fifth + 200),
+        "{:?}",
+        prompts(&cut)
+    );
+    assert!(cut.parts[6..].iter().all(|part| part.truth > 0 && !part.anchored));
+    // Two may be one request that was sent again.
+    let twice = of_prompts(&[(3_000, false), (3_300, false), (3_300, false), (3_600, false)], "");
+    assert!(twice.calls.iter().all(|call| call.anchor().is_some()));
+    assert_eq!(prompts(&twice), [3_000, 3_300, 3_300, 3_600]);
+    // Nor does a chain that is broken say anything.
+    let broken = of_prompts(&[(3_000, false), (3_300, false), (3_300, true), (3_300, true)], "");
+    assert!(broken.calls.iter().all(|call| call.anchor().is_some()));
 }
 
 #[test]
