@@ -12,8 +12,8 @@ use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Sampling, Store, Sweep as Run, Unit, own_error,
-    settings, summed, thresholds, with_own,
+    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Store, Sweep as Run, Unit, own_error, settings,
+    summed, thresholds, with_own,
 };
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
@@ -151,10 +151,10 @@ impl Sweep {
         let phase = self.logs.search();
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch: &phase };
         let rows = self.rows(door, &run)?;
+        let sampling = run.sampling();
         drop(phase);
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache, replay)? } else { None };
-        let sampling = Sampling::new(&corpus.traces, resamples, seed);
         let thresholds = bases.iter().map(|base| thresholds(&corpus, base, replay)).collect::<Result<Vec<_>, _>>()?;
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;
         let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };

@@ -1,7 +1,7 @@
 //! Which sessions belong together: those of one project, those that a session started, and forks, which begin with copies of the same replies.
 
 use crate::list::List;
-use crate::statistics::{Origin, Sample};
+use crate::statistics::{Origin, Part, Sample};
 use crate::trace::Trace;
 use crate::transcript::Role;
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,20 @@ use xxhash_rust::xxh3::xxh3_64;
 /// A family tree deeper than this is a ring.
 const DEEPEST: usize = 64;
 
-/// The clusters in which sessions are drawn.
+/// The clusters in which the sessions that have a call are drawn.
 pub fn sample(traces: impl IntoIterator<Item = impl Borrow<Trace>> + Clone) -> Sample {
-    Sample::new(origins(lineages(traces)))
+    sample_of(traces, |_, _| true)
+}
+
+/// The same where a part of the sessions is judged, told by their places.
+pub fn sample_of<T: Borrow<Trace>>(traces: impl IntoIterator<Item = T> + Clone, judged: impl Fn(usize, &Trace) -> bool) -> Sample {
+    let origins = origins(lineages(traces.clone()));
+    let part = |(place, trace): (usize, T)| match trace.borrow() {
+        trace if trace.calls.is_empty() => Part::Out,
+        trace if judged(place, trace) => Part::Judged,
+        _ => Part::Drawn,
+    };
+    Sample::of_parts(origins.into_iter().zip(traces.into_iter().enumerate().map(part)))
 }
 
 /// What of a session is known among others. Ids are kept as hashes: there is one of each session.

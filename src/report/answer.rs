@@ -18,7 +18,7 @@ use super::words::{counted, counted_as, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
-use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, sample};
+use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, sample_of};
 use crate::list::Arrange;
 use crate::statistics::{Bars, Estimate, Finding, Sample, WORTH, Within};
 use std::borrow::Cow;
@@ -231,6 +231,12 @@ pub(super) fn warnings<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Re
     told.into_iter().chain(warned).collect()
 }
 
+/// The clusters of the sessions. Where costs are compared, sessions without a price are not judged.
+fn drawn(corpus: &Corpus, own: &Own) -> Sample {
+    let has_price = |place| own.replay.bills.at(place).is_some_and(|bills| bills.is_priced());
+    sample_of(corpus.traces.each(), |place, _| !own.replay.bill.is_priced() || has_price(place))
+}
+
 /// What is to be said of each policy beside the own agents; that of no policy is left out.
 fn found(sample: &Sample, replays: &[&Replay], own: &Own, bars: &Bars, asked: &Asked<'_>) -> Vec<Advised> {
     advised(replays.iter().copied(), own, sample, asked.cache, bars)
@@ -251,7 +257,8 @@ fn cheapest(found: &[Advised]) -> Option<(&Advised, Estimate)> {
 /// The policy to change to; `None` where none is better and keeps as much of the reused text.
 pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<&'a Replay> {
     let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
-    let found = found(&sample(corpus.traces.each()), &others, baselines.own?, &bars(corpus, baselines, asked), asked);
+    let own = baselines.own?;
+    let found = found(&drawn(corpus, own), &others, own, &bars(corpus, baselines, asked), asked);
     best_of(&found).filter(|best| best.keeps_as_much()).and_then(|best| others.get(best.place).copied())
 }
 
@@ -268,7 +275,7 @@ pub(super) fn verdict<'a>(
         return None;
     }
     let bars = bars(corpus, baselines, asked);
-    let sample = sample(corpus.traces.each());
+    let sample = drawn(corpus, own);
     let found = found(&sample, &others, own, &bars, asked);
     let unpriced = own.replay.bills.each().filter(|bills| own.replay.bill.is_priced() && bills.calls > 0 && !bills.is_priced());
     let left_out = [

@@ -99,8 +99,20 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let yours = swept.yours.get(best.setting.base).is_some_and(|words| !words.is_empty());
     let point = if yours { "your own settings" } else { "the defaults" };
     let named = format!("{} {}", best.policy, best.setting.words());
+    let too_few = || {
+        let drawn = finding::drawn_by(&swept.sampling.sample);
+        format!("it takes {FEWEST} {drawn} at the least, and an objective that adds up over them")
+    };
     let Some(Against { finding, difference }) = best.verdict.own else {
-        return Some(format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy));
+        let enough = own.row.sums_of(0).is_some_and(|sums| swept.sampling.compared(sums, sums) >= FEWEST);
+        let why = finding::estimated(&swept.bars).or_else(|| (!enough).then(too_few));
+        return Some(match why {
+            Some(why) => format!(
+                "Cannot judge: {why}. Of the settings that were looked at and are allowed {point} of {} come out first.",
+                best.policy
+            ),
+            None => format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy),
+        });
     };
     let (summarised, but) = swept.told(best.row, own.row, difference.as_ref());
     let values = against(&measure, [best.row, own.row], "", difference.as_ref(), &swept.bars) + &summarised;
@@ -132,8 +144,7 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
             finding::within(within, swept.bars.worth)
         ),
         Finding::CannotJudge => {
-            let few = || format!("it takes {FEWEST} sessions at the least, and an objective that adds up over them");
-            format!("Cannot judge: {}. {named}: {values}.", finding::estimated(&swept.bars).unwrap_or_else(few))
+            format!("Cannot judge: {}. {named}: {values}.", finding::estimated(&swept.bars).unwrap_or_else(too_few))
         }
     })
 }

@@ -19,7 +19,7 @@ pub use halving::first;
 pub use interval::{Drawn, Estimate, Interval, LEVEL, RESAMPLES, Resamples, SEED, bounds, change, intervals, quotient, ratio, share};
 pub use quantile::{median, median_place, quantile, rank};
 pub use ranks::rank_correlation;
-pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Sample, effective};
+pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Part, Sample, effective};
 pub use survival::{Step, survival};
 pub use verdict::{ANCHORED, Agreement, Bars, FINE, Finding, Keeping, WORTH, Within, agreement, finding, keeping, needed, showing};
 pub use wilson::wilson;

@@ -15,6 +15,9 @@ pub const FEWEST: usize = 5;
 /// More clusters than this are bundled into as many: what they say together hardly changes, and an interval takes the work of each.
 const MOST: usize = 1_000;
 
+/// The cluster of a session that is not drawn.
+const NONE: usize = usize::MAX;
+
 /// The project and the family of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
@@ -22,6 +25,18 @@ pub struct Origin {
     pub project: Option<u64>,
     /// A number for the session that started it and its like; sessions of one family stay together.
     pub family: u64,
+}
+
+/// What part a session has in what is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// None: it has no call, moves no figure and is in no cluster.
+    Out,
+    /// It is drawn, and what is sought is not known of it, such as a cost.
+    Drawn,
+    /// It can be compared.
+    #[default]
+    Judged,
 }
 
 /// Which clusters of sessions are drawn.
@@ -37,24 +52,34 @@ pub enum DrawnBy {
 /// Sessions in the clusters by which they are drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// By session the number of its cluster.
+    /// By session the number of its cluster, or [`NONE`].
     of: Vec<usize>,
     clusters: usize,
     /// Which clusters of sessions are drawn.
     pub by: DrawnBy,
-    /// Number of projects that the logs name.
+    /// Number of projects that the logs of sessions name that can be compared.
     pub projects: usize,
 }
 
 impl Sample {
     /// Clusters of the sessions with these origins.
     pub fn new(origins: impl IntoIterator<Item = Origin>) -> Sample {
-        let origins: Vec<Origin> = origins.into_iter().collect();
-        let projects = origins.iter().filter_map(|origin| origin.project).collect::<BTreeSet<u64>>().len();
+        Sample::of_parts(origins.into_iter().map(|origin| (origin, Part::Judged)))
+    }
+
+    /// Clusters of sessions of which some are not compared: by what can be compared it is decided whether there are projects enough.
+    pub fn of_parts(origins: impl IntoIterator<Item = (Origin, Part)>) -> Sample {
+        let origins: Vec<(Origin, Part)> = origins.into_iter().collect();
+        let judged = origins.iter().filter(|(_, part)| *part == Part::Judged);
+        let projects = judged.filter_map(|(origin, _)| origin.project).collect::<BTreeSet<u64>>().len();
         let by = if projects >= FEWEST_PROJECTS { DrawnBy::Projects } else { DrawnBy::Sessions };
         let mut known: BTreeMap<Origin, usize> = BTreeMap::new();
         let mut of = Vec::with_capacity(origins.len());
-        for origin in origins {
+        for (origin, part) in origins {
+            if part == Part::Out {
+                of.push(NONE);
+                continue;
+            }
             let key = match (by, origin.project) {
                 (DrawnBy::Projects, Some(project)) => Origin { project: Some(project), family: 0 },
                 _ => Origin { project: None, family: origin.family },
@@ -70,7 +95,7 @@ impl Sample {
         Sample::new((0..sessions as u64).map(|family| Origin { project: None, family }))
     }
 
-    /// How many sessions there are.
+    /// How many sessions there are, drawn or not.
     pub fn len(&self) -> usize {
         self.of.len()
     }
@@ -106,9 +131,9 @@ impl Sample {
         self.clusters
     }
 
-    /// The cluster of a session, by its rank; the first one for a session that there is not.
+    /// The cluster of a session, by its rank; the first one for a session that there is not, or that is not drawn.
     pub fn of(&self, session: usize) -> usize {
-        self.of.get(session).copied().unwrap_or_default()
+        self.of.get(session).copied().filter(|cluster| *cluster != NONE).unwrap_or_default()
     }
 
     /// How often each session is drawn, of how often each cluster is.
@@ -175,6 +200,24 @@ mod tests {
         assert_eq!((few.len(), few.clusters(), bundles.len()), (2_000, 1_000, 5_000));
         assert!(bundles.iter().enumerate().all(|(session, bundle)| few.of(*bundle) == whole.of(session)));
         assert_eq!(Sample::apart(40).bundled(2_048), (Sample::apart(40), (0..40).collect()));
+    }
+
+    #[test]
+    fn sessions_without_a_part_are_not_drawn() {
+        let of = |session: u64| {
+            let part = if session < 8 { Part::Judged } else { Part::Out };
+            (Origin { project: Some(if session < 8 { session % 4 } else { session }), family: session }, part)
+        };
+        let sample = Sample::of_parts((0..12).map(of));
+        assert_eq!((sample.by, sample.clusters(), sample.projects, sample.len()), (DrawnBy::Sessions, 8, 4, 12));
+        assert_eq!((sample.sums(vec![1; 12]), sample.by_session(&[2; 8])[6..10].to_vec()), (vec![1; 8], vec![2, 2, 0, 0]));
+        let (few, bundles) = Sample::of_parts((0..5_000).map(of)).bundled(2_048);
+        assert_eq!((few.sizes(), bundles[8] == bundles[4_999]), (vec![1; 8], true));
+        // What is not compared is drawn, and does not make projects enough.
+        let unpriced =
+            (0..12).map(|session| of(session).0).zip((0..12).map(|session| if session < 8 { Part::Judged } else { Part::Drawn }));
+        let sample = Sample::of_parts(unpriced);
+        assert_eq!((sample.by, sample.clusters(), sample.projects), (DrawnBy::Sessions, 12, 4));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::drift::{Basis, DriftSettings, Use, pairs};
 use ctxsim::experiment::validate::{PairBy, Sides, labels, predicted, recorded as recorded_runs, validate};
 use ctxsim::experiment::{
-    Design, Dimension, Direction, Measure, Objective, ReplaySettings, Sampling, Sweep, check_model, own_agents, plan_for, price, reads,
-    recorders, recording, replay, settings, with_own,
+    Design, Dimension, Direction, Measure, Objective, ReplaySettings, Sweep, check_model, own_agents, plan_for, price, reads, recorders,
+    recording, replay, settings, with_own,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
@@ -170,7 +170,7 @@ fn swept(material: Material<'_>, replay: &ReplaySettings<'_>, vary: &[&str], kin
         rows: &rows,
         objective,
         constraints: &[],
-        sampling: &Sampling::new(&corpus.traces, 50, 1),
+        sampling: &run.sampling(),
         own: &own,
         yours: &[],
         thresholds: &[],

@@ -6,6 +6,7 @@ use crate::support::{Ran, ctxsim};
 use ctxsim::experiment::Value;
 use ctxsim::experiment::gate::{Allowance, Baseline, BaselineSession, SCHEMA, compare};
 use ctxsim::statistics::Chance;
+use ctxsim::statistics::Part;
 use serde_json::json;
 use std::path::Path;
 
@@ -76,7 +77,7 @@ fn run(corpus: &[Session], of: fn(&Session) -> i64) -> Baseline {
         session: format!("s{place:04}"),
         digest: format!("{place:04}"),
         values: vec![of(session)],
-        origin: session.origin,
+        origin: (session.origin, Part::Judged),
     };
     Baseline {
         schema: SCHEMA.to_owned(),
@@ -313,12 +314,7 @@ fn names_of_an_earlier_baseline_are_known() {
         policy: String::new(),
         policy_digest: String::new(),
         conditions: String::new(),
-        sessions: vec![BaselineSession {
-            session: "s".to_owned(),
-            digest: "d".to_owned(),
-            values: vec![100],
-            origin: ctxsim::statistics::Origin::default(),
-        }],
+        sessions: vec![BaselineSession { session: "s".to_owned(), digest: "d".to_owned(), values: vec![100], origin: Default::default() }],
     };
     let limit = [Allowance::parse("lost_lines +0").unwrap()];
     let (was, now) = (baseline("ctxsim.baseline/1", "broken references"), baseline(SCHEMA, "lost_lines"));
@@ -386,7 +382,7 @@ fn of_rows(metrics: [&str; 3], rows: &[[i64; 3]]) -> Baseline {
                 session: format!("s{place}"),
                 digest: format!("{place}"),
                 values: row.to_vec(),
-                origin: ctxsim::statistics::Origin { project: None, family: place },
+                origin: (ctxsim::statistics::Origin { project: None, family: place }, Part::Judged),
             })
             .collect(),
     }

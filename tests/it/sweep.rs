@@ -1,13 +1,15 @@
 //! `ctxsim sweep`: the same bytes however it is run, killed and resumed; designs; constraints; what is best and what cannot be told.
 
+use crate::made::call;
 use crate::support::{Ran, ctxsim, rows};
 use ctxsim::experiment::{
     Constraint, Design, Dimension, Direction, Judgement, Judging, Measure, Objective, Row, Sampling, Setting, Standing, Sums, judgements,
-    settings, with_own,
+    sample, sample_of, settings, with_own,
 };
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
-use ctxsim::statistics::{Bars, Finding, Origin, Sample, Within};
+use ctxsim::statistics::{Bars, DrawnBy, Finding, Origin, Sample, Within};
+use ctxsim::trace::{CallRow, Trace};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
@@ -323,4 +325,39 @@ fn a_sample_is_drawn_as_the_design_says() {
     };
     assert_eq!(rows("latin"), 8);
     assert!(rows("random") < 8);
+}
+
+/// Where nothing looked at is better than the defaults, too few sessions judge that no more than they judge a better setting.
+#[test]
+fn the_defaults_are_judged_by_sessions_enough_too() {
+    let verdict = |range: &str| {
+        let vary = format!("reserveTokens={range}");
+        let shown = sweep(&["transcripts/pi", "-q", "-p", "pi", "--vary", &vary]);
+        let text = String::from_utf8_lossy(&shown.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("Cannot judge: it takes 5 sessions"), "{text}");
+        assert!(!text.contains("Keep the defaults"), "{text}");
+        text
+    };
+    assert!(verdict("2k..16k:7k").contains("the defaults of pi@1.5 come out first"));
+}
+
+#[test]
+fn a_session_without_a_call_is_in_no_cluster() {
+    let trace = |session: u64, project: u64, calls: &[CallRow]| Trace {
+        id: format!("s{session}"),
+        project: Some(project),
+        calls: calls.to_vec(),
+        ..Trace::default()
+    };
+    let one = [call(0)];
+    let mut traces: Vec<Trace> = (0..12).map(|session| trace(session, session % 4, &one)).collect();
+    let before = sample(&traces);
+    assert_eq!((before.by, before.clusters(), before.projects), (DrawnBy::Sessions, 12, 4));
+    traces.push(trace(12, 4, &[]));
+    let after = sample(&traces);
+    assert_eq!((after.by, after.clusters(), after.projects, after.sizes()), (DrawnBy::Sessions, 12, 4, before.sizes()));
+    // One whose cost is not known makes no project, and one with a call that can be compared does.
+    traces.push(trace(13, 5, &one));
+    let (unpriced, all) = (sample_of(&traces, |place, _| place < 12), sample(&traces));
+    assert_eq!((unpriced.by, unpriced.clusters(), all.by, all.clusters()), (DrawnBy::Sessions, 13, DrawnBy::Projects, 5));
 }

@@ -1,6 +1,6 @@
 //! `ctxsim tune`: the optimum of an exhaustive grid, held-out sessions, what is refused, and a recommendation that reads back the same.
 
-use crate::made::Tables;
+use crate::made::{Tables, call};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::CacheKind;
@@ -257,6 +257,33 @@ fn both_parts_have_their_share_of_sessions_near_the_limits_and_of_those_with_a_p
         let parts = split(Corpus { traces: traces.clone().into(), ..Corpus::default() }, marked, 25, seed);
         let of_fifth = parts.held_out.traces.iter().filter(|trace| trace.id[1..].parse::<usize>().unwrap() % 5 == 0).count();
         assert_eq!((of_fifth, parts.held_out.traces.len()), (2, 10), "{seed}");
+    }
+}
+
+/// What cannot be compared, for it has no price or no call, moves no other session from one part to the other.
+#[test]
+fn sessions_that_count_for_nothing_move_no_other() {
+    let trace = |agent: &str, id: usize, calls: usize| Trace {
+        id: format!("{agent}{id}"),
+        agent: agent.to_owned(),
+        calls: (0..calls).map(|_| call(0)).collect(),
+        ..Trace::default()
+    };
+    let mut traces: Vec<Trace> = (0..30).map(|id| trace(["b", "c"][id % 2], id, 1)).collect();
+    let held_out = |traces: &[Trace]| {
+        let priced: Vec<bool> = traces.iter().map(|trace| trace.agent != "a" && !trace.calls.is_empty()).collect();
+        let parts = split(Corpus { traces: traces.to_vec().into(), ..Corpus::default() }, [&[], &priced], 34, 3);
+        let counts = |trace: &&Trace| trace.agent != "a" && !trace.calls.is_empty();
+        let mut ids: Vec<String> = parts.held_out.traces.iter().filter(counts).map(|trace| trace.id.clone()).collect();
+        ids.sort();
+        ids
+    };
+    let alone = held_out(&traces);
+    assert_eq!(alone.len(), 10);
+    for id in 30..37 {
+        traces.push(trace("a", id, id % 2));
+        traces.push(trace("b", id, 0));
+        assert_eq!(held_out(&traces), alone, "{id}");
     }
 }
 

@@ -16,8 +16,8 @@ use ctxsim::cost::Tariff;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Pairs, Use, pairs};
 use ctxsim::experiment::idle::idle;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sampling, Sweep, SweepError, Unit, Watch,
-    check_model, own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, summed, with_own,
+    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sweep, SweepError, Unit, Watch, check_model,
+    own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, summed, with_own,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
@@ -257,7 +257,7 @@ impl ChartQuestion<'_> {
         let billing = self.pricing.billing(tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
         let run = Sweep { corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch };
         let rows = run.all()?;
-        let sampling = Sampling::new(&corpus.traces, resamples, seed);
+        let sampling = run.sampling();
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(corpus, tariff, self.pricing.cache, replay)? } else { None };
         let swept = Swept {

@@ -9,7 +9,7 @@ use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
 use crate::list::Arrange;
 use crate::policy::{Policy, PolicyError};
-use crate::statistics::Origin;
+use crate::statistics::{Origin, Part};
 use crate::trace::Trace;
 use crate::transcript::{Text, TextKind};
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub struct BaselineSession {
     pub values: Vec<i64>,
     /// Where the session belongs, which the file does not hold: limits are judged by the clusters of today.
     #[serde(skip)]
-    pub origin: Origin,
+    pub origin: (Origin, Part),
 }
 
 impl Baseline {
@@ -83,7 +83,7 @@ impl Baseline {
                 session: session_name(&trace),
                 digest: digest(&trace),
                 values: values(&figures),
-                origin,
+                origin: (origin, if trace.calls.is_empty() { Part::Out } else { Part::Judged }),
             })
             .collect();
         sessions.arrange_by(|one, other| (&one.session, &one.digest).cmp(&(&other.session, &other.digest)));

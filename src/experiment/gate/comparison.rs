@@ -83,7 +83,7 @@ impl Comparison {
 pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) -> Result<Comparison, Mismatch> {
     comparable(baseline, now)?;
     let pairs = pairs(baseline, now);
-    let sampling = Sampling::of(Sample::new(pairs.iter().map(|(_, is)| is.origin)), RESAMPLES, SEED);
+    let sampling = Sampling::of(Sample::of_parts(pairs.iter().map(|(_, is)| is.origin)), RESAMPLES, SEED);
     let mut measures: Vec<Moved> = Vec::new();
     let moved = |measure: Measure, [baseline, now]: [Value; 2], sides: &[Side; 2], difference| {
         let (compared, sessions, unpriced) = (compared(sides).count(), sessions(sides, &pairs), unpriced(sides));

@@ -4,8 +4,10 @@ use crate::cost::Tariff;
 use crate::experiment::error::SweepError;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::Unit;
+use crate::experiment::origin::sample_of;
 use crate::list::List;
 use crate::policy::number;
+use crate::statistics::Sample;
 use crate::trace::Trace;
 use std::cmp::Ordering;
 
@@ -56,6 +58,13 @@ pub fn summed(objective: &Objective, limited: impl IntoIterator<Item = Measure>)
 /// By session: has any call a price?
 pub fn priced(traces: &List<Trace>, tariff: &Tariff<'_>) -> Vec<bool> {
     traces.each().map(|trace| is_priced(&trace, tariff)).collect()
+}
+
+/// The clusters of the sessions. With prices, where any session has one, those without are not judged.
+pub fn sample_for(traces: &List<Trace>, prices: Option<&Tariff<'_>>) -> Sample {
+    let has_price = |trace: &Trace| prices.is_some_and(|tariff| is_priced(trace, tariff));
+    let any = traces.each().any(|trace| has_price(&trace));
+    sample_of(traces.each(), |_, trace| !any || has_price(trace))
 }
 
 fn is_priced(trace: &Trace, tariff: &Tariff<'_>) -> bool {

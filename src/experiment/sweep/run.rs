@@ -10,7 +10,7 @@ use crate::corpus::Corpus;
 use crate::experiment::charges::{BilledBatch, Billing, Charges};
 use crate::experiment::error::SweepError;
 use crate::experiment::measure::Measure;
-use crate::experiment::metric::{KnownFrom, Metric, judged_by};
+use crate::experiment::metric::{KnownFrom, Metric, Unit, judged_by};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
@@ -83,7 +83,7 @@ impl Sweep<'_> {
 
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
-        let sampling = Sampling::new(&self.corpus.traces, self.resamples, self.seed);
+        let sampling = self.sampling();
         let summaries = self.replay.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(self.corpus.traces.each()));
         let mut from = from;
         self.watch.settings(self.settings.len().saturating_sub(from), self.corpus.traces.len());
@@ -94,6 +94,13 @@ impl Sweep<'_> {
             from += block.len();
         }
         Ok(())
+    }
+
+    /// The sessions as they are drawn for what is sought.
+    pub fn sampling(&self) -> Sampling {
+        let is_money = self.measures.first().is_some_and(|measure| measure.part.unit == Unit::Money);
+        let prices = self.billing.filter(|_| is_money).map(|billing| billing.tariff);
+        Sampling::new(&self.corpus.traces, prices, self.resamples, self.seed)
     }
 
     fn block(&self, block: &[Setting], summaries: &RecordedSummaries, sampling: &Sampling) -> Result<Accounts, SweepError> {

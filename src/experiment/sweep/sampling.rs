@@ -1,10 +1,10 @@
 //! What settings come to by cluster of sessions, and how sure that makes their values, and the differences between them.
 
-use super::goal::{Comparator, Constraint, Direction};
+use super::goal::{Comparator, Constraint, Direction, sample_for};
 use super::row::{PARTS, Row};
 use super::sums::{Sums, beside};
+use crate::cost::Tariff;
 use crate::experiment::measure::Measure;
-use crate::experiment::origin::sample;
 use crate::list::List;
 use crate::statistics::{
     Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, change, effective, finding, keeping, quotient, ratio, share,
@@ -128,9 +128,9 @@ impl Difference {
 }
 
 impl Sampling {
-    /// The sessions of a corpus, bundled where there are many, drawn so often.
-    pub fn new(traces: &List<Trace>, resamples: usize, seed: u64) -> Sampling {
-        let sampling = Sampling::of(sample(traces.each()), resamples, seed);
+    /// The sessions of a corpus, bundled where there are many, drawn so often. Where there are prices, sessions without one make no projects.
+    pub fn new(traces: &List<Trace>, prices: Option<&Tariff<'_>>, resamples: usize, seed: u64) -> Sampling {
+        let sampling = Sampling::of(sample_for(traces, prices), resamples, seed);
         let (sample, bundles) = sampling.sample.bundled(MOST);
         let mut held = vec![0; sample.len()];
         bundles.iter().for_each(|bundle| held.get_mut(*bundle).into_iter().for_each(|held| *held += 1));

@@ -2,6 +2,7 @@
 
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::origin::roots;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -21,18 +22,20 @@ pub struct Split {
     pub percent: u8,
 }
 
-/// Splits a corpus. Sessions are gone through agent by agent, those that have what is marked by themselves (they come near the policy's limits,
-/// [`near`](crate::experiment::near); they have a price, [`priced`](crate::experiment::priced)), in the order of a hash of their ids, and so many of a hundred are
-/// held out at even distances: every agent has its share of all in both parts, and the order of files decides nothing. A session stays with its forks and those that it started.
-pub fn split(corpus: Corpus, marked: [&[bool]; 2], percent: u8, seed: u64) -> Split {
+/// Splits a corpus. Sessions are gone through agent by agent, those that come near the policy's limits ([`near`](crate::experiment::near)) by themselves,
+/// in the order of a hash of their ids, and so many of a hundred are held out at even distances: every agent has its share of all in both parts, and the order of
+/// files decides nothing. First come those that have a price ([`priced`](crate::experiment::priced)), then those with calls alone, last those without: what cannot be
+/// compared moves no other session from one part to the other. A session stays with its forks and those that it started.
+pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u64) -> Split {
     let roots: Vec<String> = roots(&corpus.traces);
+    let has_calls: Vec<bool> = corpus.traces.each().map(|trace| !trace.calls.is_empty()).collect();
     // A family has what any of its sessions has.
-    let families = marked
+    let families = [near, priced, &has_calls]
         .map(|marked| -> BTreeSet<&str> { roots.iter().zip(marked).filter(|(_, has)| **has).map(|(root, _)| root.as_str()).collect() });
-    let mut groups: BTreeMap<(String, [bool; 2], u64, &str), Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Reverse<[bool; 2]>, String, bool, u64, &str), Vec<usize>> = BTreeMap::new();
     for ((place, trace), root) in corpus.traces.each().enumerate().zip(&roots) {
-        let marks = families.each_ref().map(|families| families.contains(root.as_str()));
-        let stratum = (trace.agent.clone(), marks, xxh3_64_with_seed(root.as_bytes(), seed), root.as_str());
+        let [near, priced, calls] = families.each_ref().map(|families| families.contains(root.as_str()));
+        let stratum = (Reverse([priced, calls]), trace.agent.clone(), near, xxh3_64_with_seed(root.as_bytes(), seed), root.as_str());
         groups.entry(stratum).or_default().push(place);
     }
     let mut is_held_out = vec![false; corpus.traces.len()];
