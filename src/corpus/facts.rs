@@ -67,6 +67,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     let all: u128 = shares.iter().map(|(_, all)| u128::from(*all)).sum();
     let reporting = corpus.cache_tellers();
     let facts = &mut corpus.facts;
+    facts.has_context_tokens = all > 0;
     facts.anchored_millionths = (anchored * 1_000_000).checked_div(all).unwrap_or(0) as u64;
     facts.sessions = corpus.traces.len() as u64;
     (facts.messages, facts.calls, facts.recorded_compactions) = (0, 0, 0);

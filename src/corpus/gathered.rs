@@ -75,8 +75,11 @@ pub struct CorpusFacts {
     pub outputs: Outputs,
     /// Tokens of the largest recorded prompt.
     pub max_prompt_tokens: u64,
-    /// Share of the context tokens of all replayed calls that is anchored on recorded usage, in millionths.
+    /// Share of the context tokens of all replayed calls that is anchored on recorded usage, in millionths; 0 where there are none.
     pub anchored_millionths: u64,
+    /// Are there any? It follows from the sessions.
+    #[serde(skip)]
+    pub has_context_tokens: bool,
     /// Recorded compactions and prunings, undone for replay.
     pub recorded_compactions: u64,
     /// What was counted once although it stood in several files.
@@ -99,9 +102,9 @@ pub struct CorpusFacts {
 }
 
 impl CorpusFacts {
-    /// The share of the tokens of all calls that rests on recorded usage; `None` without a call.
+    /// The share of the tokens of all calls that rests on recorded usage; `None` without a token.
     pub fn anchored(&self) -> Option<f64> {
-        (self.calls > 0).then(|| self.anchored_millionths as f64 / 1e6)
+        self.has_context_tokens.then(|| self.anchored_millionths as f64 / 1e6)
     }
 }
 

@@ -33,19 +33,22 @@ impl Prune {
     }
 }
 
-/// All prunes of some sessions, and what their best size follows from.
+/// All prunes of some sessions that have a price, and what their best size follows from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prunes {
     /// The prunes, session by session.
     pub all: Vec<Prune>,
     /// Calls of all sessions in which anything was pruned.
     pub calls: u64,
+    /// Prunes before calls of models without a price: they are in no other figure.
+    pub unpriced: u64,
 }
 
 impl AddAssign for Prunes {
     fn add_assign(&mut self, other: Prunes) {
         self.all.extend(other.all);
         self.calls += other.calls;
+        self.unpriced += other.unpriced;
     }
 }
 
@@ -89,7 +92,10 @@ pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
         }
         let time = trace.time_of(call);
         let known = models.of(call, time);
-        let Some(rates) = known.price.map(|price| price.rates(row.actual)) else { continue };
+        let Some(rates) = known.price.map(|price| price.rates(row.actual)) else {
+            found.unpriced += 1;
+            continue;
+        };
         let paid = known.cache.is_some_and(|rule| rule.writes == Writes::Paid);
         let rewritten = row.actual.saturating_sub(row.prefix).saturating_sub(arrived);
         let written = if paid { rates.cache_write } else { rates.input };

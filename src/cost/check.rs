@@ -50,6 +50,8 @@ pub struct Check {
     pub reads_within: u64,
     /// Calls for which the log names a cost.
     pub logged_calls: u64,
+    /// The part of them whose model has no list price.
+    pub logged_unpriced_calls: u64,
     /// Cost that the log names, in thousand-millionths of a dollar.
     pub logged_nano_usd: u64,
     /// The list price of these calls, as recorded.
@@ -60,8 +62,10 @@ pub struct Check {
     pub unpriced_calls: u64,
     /// Names of the models without a price.
     pub unpriced_models: BTreeSet<String>,
-    /// Calls that the log shows beside the conversation (titles, checks, summarisers): in no other figure but these two.
+    /// Calls that the log shows beside the conversation (titles, checks, summarisers): in no other figure but these three.
     pub side_calls: u64,
+    /// The part of them whose cost the log names.
+    pub side_logged_calls: u64,
     /// Cost of the side calls, where the log names it; in thousand-millionths of a dollar.
     pub side_logged_nano_usd: u64,
 }
@@ -70,13 +74,18 @@ impl AddAssign<&Check> for Check {
     fn add_assign(&mut self, other: &Check) {
         add_fields!(self += other:
             calls, recorded, estimated_output, modelled, unrecorded, unrecorded_calls, unrecorded_unpriced_calls, calibrated, held_out,
-            modelled_off_nano_usd, held_out_off_nano_usd, reads, reads_within, logged_calls, logged_nano_usd, logged_list_nano_usd,
-            logged_modelled_nano_usd, unpriced_calls, side_calls, side_logged_nano_usd);
+            modelled_off_nano_usd, held_out_off_nano_usd, reads, reads_within, logged_calls, logged_unpriced_calls, logged_nano_usd,
+            logged_list_nano_usd, logged_modelled_nano_usd, unpriced_calls, side_calls, side_logged_calls, side_logged_nano_usd);
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
     }
 }
 
 impl Check {
+    /// Has any call with usage a price?
+    pub fn is_priced(&self) -> bool {
+        self.calls > self.unpriced_calls
+    }
+
     /// What the recording comes to with one of the caches, for calls that had no part in its making; absent for those that model nothing.
     pub fn bill(&self, cache: CacheKind) -> Option<&Bill> {
         match cache {
@@ -186,6 +195,7 @@ pub fn check_by(trace: &Trace, whole: &[WholePrompt], tariff: &Tariff<'_>, held_
         }
         if let Some(logged) = usage.cost_nano_usd {
             sum.logged_calls += 1;
+            sum.logged_unpriced_calls += u64::from(known.price.is_none());
             sum.logged_nano_usd += u64::try_from(logged).unwrap_or(0);
             sum.logged_list_nano_usd += recorded.nano_usd();
             sum.logged_modelled_nano_usd += modelled.nano_usd();
@@ -197,6 +207,7 @@ pub fn check_by(trace: &Trace, whole: &[WholePrompt], tariff: &Tariff<'_>, held_
     let beside = trace.side_calls.iter().map(|(usage, _)| usage);
     for usage in beside.chain(trace.compactions.iter().filter_map(|compaction| compaction.usage.as_ref())) {
         sum.side_calls += 1;
+        sum.side_logged_calls += u64::from(usage.cost_nano_usd.is_some());
         sum.side_logged_nano_usd += usage.cost_nano_usd.and_then(|nano| u64::try_from(nano).ok()).unwrap_or(0);
     }
     sum

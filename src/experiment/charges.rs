@@ -50,6 +50,11 @@ impl Billing<'_> {
 }
 
 impl Charges {
+    /// Has any call a price? None has where no bills were made.
+    pub fn is_priced(&self) -> bool {
+        self.calls > self.unpriced_calls
+    }
+
     /// The charges of one session in the open loop. Where nothing is read again, they are the net ones as well.
     pub fn open(trace: &Trace, outcome: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
         let bills = bills(trace, outcome, billing.tariff, calibration);

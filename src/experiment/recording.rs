@@ -139,7 +139,7 @@ pub fn recording(corpus: &Corpus, tariff: &Tariff<'_>) -> Recording {
 pub struct Beside {
     /// Number of sessions that are compared.
     pub sessions: u64,
-    /// Those of them with a recorded list price.
+    /// Those of them with a call that has a list price; 0 where the list prices below are not known.
     pub priced: u64,
     /// Compactions as recorded, manual ones left out.
     pub recorded_compactions: u64,
@@ -151,7 +151,7 @@ pub struct Beside {
     pub tokens: u64,
     /// List price of the recorded calls, in thousand-millionths of a dollar.
     pub recorded_nano_usd: u64,
-    /// List price under the policy. 0 on both sides without bills, and where a session has unlike caches on the two.
+    /// List price under the policy. Not known on either side without bills, without prices, and where a session has unlike caches on the two.
     pub nano_usd: u64,
     /// What single sessions are apart in list price, one way or the other, summed.
     pub off_nano_usd: u64,
@@ -184,7 +184,7 @@ impl Recording {
                 let bill = bills.with(cache);
                 let (recorded, simulated) = (session.beside_nano_usd(cache), bill.nano_usd() - bill.summariser.nano_usd);
                 unlike |= recorded.is_none();
-                sum.priced += u64::from(recorded.unwrap_or(0) > 0);
+                sum.priced += u64::from(session.is_priced());
                 sum.recorded_nano_usd += recorded.unwrap_or(0);
                 sum.nano_usd += simulated;
                 sum.off_nano_usd += recorded.unwrap_or(0).abs_diff(simulated);
@@ -192,7 +192,7 @@ impl Recording {
         }
         // What can be compared of some sessions alone would stand for all.
         if unlike {
-            (sum.recorded_nano_usd, sum.nano_usd, sum.off_nano_usd) = (0, 0, 0);
+            (sum.priced, sum.recorded_nano_usd, sum.nano_usd, sum.off_nano_usd) = (0, 0, 0, 0);
         }
         sum
     }

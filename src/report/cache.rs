@@ -89,16 +89,15 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
             grouped(expected),
             percent(signed(near), expected)
         ),
-        if unpriced > 0 && unpriced == breaks {
-            format!("{}, of unknown cost: no price is known (--prices takes a table).", counted(breaks, "break"))
-        } else {
-            format!(
+        match found.recorded_nano_usd.filter(|_| found.sum.is_priced()) {
+            None => format!("{}, of unknown cost: no price is known (--prices takes a table).", counted(breaks, "break")),
+            Some(recorded) => format!(
                 "{} cost {} of {} ({}).",
                 counted(breaks, "break"),
                 money(nano_usd),
-                money(found.recorded_nano_usd),
-                percent(signed(nano_usd), found.recorded_nano_usd)
-            )
+                money(recorded),
+                percent(signed(nano_usd), recorded)
+            ),
         },
     ];
     if unpriced > 0 && unpriced < breaks {
@@ -194,12 +193,14 @@ fn table(by: BreaksBy, rows: Vec<(Cell, Reads)>, found: &CacheReads) -> Table {
         .with(Column::recorded("breaks", "breaks", Unit::Count), |(_, reads)| Cell::Count(reads.breaks))
         .with(PAID_AGAIN, |(_, reads)| Cell::Tokens(reads.tokens))
         .with(COST, |(_, reads)| cost(reads))
-        .with(share("share", "of all", "share of the cost of all breaks"), move |(_, reads)| Cell::share(reads.nano_usd, whole))
+        .with(share("share", "of all", "share of the cost of all breaks"), move |(_, reads)| {
+            if reads.is_priced() { Cell::share(reads.nano_usd, whole) } else { Cell::Empty }
+        })
         .table(1, rows)
 }
 
 fn cost(reads: &Reads) -> Cell {
-    if reads.breaks > 0 && reads.unpriced == reads.breaks { Cell::Empty } else { Cell::money(reads.nano_usd) }
+    if reads.is_priced() { Cell::money(reads.nano_usd) } else { Cell::Empty }
 }
 
 /// Reads by cache and by the time since the call before.
@@ -245,7 +246,7 @@ fn listed(corpus: &Corpus, found: &CacheReads) -> Table {
         breaks.arrange_by_key(|one| (Reverse(one.nano_usd), one.place));
         let trace = breaks.first().and_then(|one| corpus.traces.at(one.session));
         let id = trace.as_deref().map_or("", |trace| &trace.id);
-        let cost = if reads.unpriced == reads.breaks { "no price".to_owned() } else { money(reads.nano_usd) };
+        let cost = if reads.is_priced() { money(reads.nano_usd) } else { "no price".to_owned() };
         let session = format!("session {id}: {}, {cost}", counted(reads.breaks, "break"));
         std::iter::once(Cell::Text(session)).chain(breaks.into_iter().map(|one| Cell::Name(sentence(one))))
     });

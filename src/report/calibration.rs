@@ -48,8 +48,10 @@ pub fn calibration(
         let name = if cache == CacheKind::None { "none" } else { "perfect" };
         format!("bills with --cache {name} are held against no recorded one (`vs recorded` is of prompt tokens)")
     }));
-    let anchored = percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000);
-    parts.push(format!("{anchored} of tokens rest on recorded usage"));
+    let anchored = facts.anchored().map(|_| percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000));
+    parts.push(
+        anchored.map_or_else(|| "no call has a prompt".to_owned(), |anchored| format!("{anchored} of tokens rest on recorded usage")),
+    );
     format!("Check: {}.", parts.join("; "))
 }
 

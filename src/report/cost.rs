@@ -233,8 +233,8 @@ fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
     let tokens = |key, header, provenance| Column::number(key, header, Unit::Tokens, provenance);
     let error = |key, header| share(key, header, "modelled less recorded, as a share of the recorded");
     let written = |bill: &Bill| bill.cache_write.tokens + bill.cache_write_1h.tokens;
-    let priced = |check: &Check, cell: Cell| if check.calls > check.unpriced_calls { cell } else { Cell::Empty };
-    let logged = |check: &Check, cell: Cell| if check.logged_calls > 0 { cell } else { Cell::Empty };
+    let priced = |check: &Check, cell: Cell| if check.is_priced() { cell } else { Cell::Empty };
+    let logged = |calls: u64, nano_usd: u64| if calls > 0 { Cell::money(nano_usd) } else { Cell::Empty };
     let list = "the recorded usage of all calls at list prices, replies by estimate where the log holds a placeholder";
     let held_out = "all calls with factors of every second call, itself not among them";
     Fields::<(&String, &Check)>::new()
@@ -249,11 +249,11 @@ fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
         .with(tokens("modelled_write_tokens", "modelled writes", Simulated), move |(_, check)| Cell::Tokens(written(&check.modelled)))
         .with(error("write_error", "error of writes"), move |(_, check)| apart(written(&check.modelled), written(&check.recorded)))
         .with(money("logged_usd", "cost in the log", "what logs say that their calls cost", Recorded), move |(_, check)| {
-            logged(check, Cell::money(check.logged_nano_usd))
+            logged(check.logged_calls, check.logged_nano_usd)
         })
         .with(
             money("logged_list_usd", "their list price", "the recorded usage of these calls at list prices", Recorded),
-            move |(_, check)| logged(check, priced(check, Cell::money(check.logged_list_nano_usd))),
+            move |(_, check)| logged(check.logged_calls - check.logged_unpriced_calls, check.logged_list_nano_usd),
         )
         .with(money("recorded_usd", "all at list price", list, Recorded), move |(_, check)| {
             priced(check, Cell::money(check.recorded.nano_usd()))
@@ -292,8 +292,8 @@ fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
     let measured = Fields::<&(u64, Replay)>::new()
         .with(Column::simulated("minimum", "minimum", Unit::Tokens), |(minimum, _)| Cell::Tokens(*minimum))
         .with(prunes, |(_, replay)| Cell::Count(replay.totals.events_of(EventKind::Prune)))
-        .with(Column::simulated("tokens_saved", "tokens saved", Unit::Tokens), |(_, replay)| {
-            Cell::SignedTokens(replay.totals.tokens_saved())
+        .with(Column::simulated("tokens_saved", "tokens saved", Unit::Tokens), |(_, Replay { totals, .. })| {
+            if totals.is_comparable() { Cell::SignedTokens(totals.tokens_saved()) } else { Cell::Empty }
         })
         .with(Column::simulated("hits", "hits", Unit::Share), |(_, replay)| hits(replay.bill.with(cache)))
         .with(money("cost", "cost", "", Provenance::Simulated), |(_, replay)| {
@@ -305,8 +305,14 @@ fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
 }
 
 fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
-    let Prunes { all, .. } = &found.prunes;
+    let Prunes { all, unpriced, .. } = &found.prunes;
     let value = found.value.map_or_else(String::new, |value| format!(" (its value: {})", grouped(value)));
+    if all.is_empty() && *unpriced > 0 {
+        return vec![format!(
+            "No price is known for {} of the policy as it stands{value}: there is nothing to predict from.",
+            counted(*unpriced, "prune")
+        )];
+    }
     if all.is_empty() {
         return vec![format!("The policy as it stands{value} prunes nothing here: there is nothing to predict from.")];
     }

@@ -41,7 +41,7 @@ pub fn hits(bill: &Bill) -> Cell {
 
 /// The same of the charges of a setting.
 pub fn of_charges(charges: &Charges) -> [Cell; 2] {
-    let cost = if charges.calls > charges.unpriced_calls { Cell::money(charges.nano_usd) } else { Cell::Empty };
+    let cost = if charges.is_priced() { Cell::money(charges.nano_usd) } else { Cell::Empty };
     [cost, Cell::share(charges.cache_read, charges.prompt_tokens)]
 }
 

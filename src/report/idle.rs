@@ -67,18 +67,15 @@ fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
         return std::iter::once("No log has times and a cache that promises a lifetime.".to_owned()).chain(unknown).collect();
     }
     let never = found.never_resumed();
-    let (broken, cost) = found.recorded_cold();
+    let broken = found.recorded_cold();
+    let cost = match found.reads.recorded_nano_usd.filter(|_| broken.is_priced()) {
+        None => "no price is known".to_owned(),
+        Some(recorded) => format!("{} of {}", money(broken.nano_usd), money(recorded)),
+    };
     let cold = found.pauses.iter().filter(|pause| pause.goes_cold()).count() as u64;
     let were = if never == 1 { "was" } else { "were" };
-    let known = (untimed < calls).then(|| {
-        format!(
-            "{} outlasted the cache as recorded, {} broke it: {} of {}.",
-            counted(cold, "pause"),
-            grouped(broken),
-            money(cost),
-            money(found.reads.recorded_nano_usd)
-        )
-    });
+    let known = (untimed < calls)
+        .then(|| format!("{} outlasted the cache as recorded, {} broke it: {cost}.", counted(cold, "pause"), grouped(broken.breaks),));
     known.into_iter().chain(unknown).chain([format!("{} {were} never resumed.", counted(never, "session"))]).collect()
 }
 

@@ -36,7 +36,7 @@ pub fn against(measure: &Measure, [one, other]: [&Row; 2], which: &str, differen
     // What is compared stands beside the difference: sums over all sessions are of other calls where one of them fails a session.
     let values = difference.filter(|difference| difference.left_out > 0).map(|difference| difference.values);
     let [one, other] = values.map_or_else(
-        || [one, other].map(|row| phrase(row.value(measure), measure)),
+        || [one, other].map(|row| row.known(measure).map_or_else(|| "not known".to_owned(), |value| phrase(value, measure))),
         |values| values.map(|value| bound_phrase(value, measure)),
     );
     format!("{} {one} against {other}{which}{told}", measure.words())
@@ -60,6 +60,11 @@ pub fn cell(value: Value, measure: &Measure) -> Cell {
             Cell::Name(format!("{sign}{}.{:02}{per}", hundredths.abs() / 100, hundredths.abs() % 100))
         }
     }
+}
+
+/// What a setting comes to as a cell; empty where that is not known.
+pub fn value_cell(row: &Row, measure: &Measure) -> Cell {
+    row.known(measure).map_or(Cell::Empty, |value| cell(value, measure))
 }
 
 /// A bound over resampled sessions as a cell: bounds of quotients are told in millionths.

@@ -5,7 +5,7 @@ use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit
 use super::field::Fields;
 use super::figures::{cell as figure_cell, cells, column, tabled};
 use super::judged::{self, Bundle, Judged, bundled, judged};
-use super::measures::{CLOSED_LOOP, against, bound_cell, cell, share_cell, supposed};
+use super::measures::{CLOSED_LOOP, against, bound_cell, share_cell, supposed, value_cell};
 use super::record::any::Record;
 use super::record::sweep::SweepRecord;
 use super::ties::ties;
@@ -246,7 +246,7 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     };
     fields = fields
         .with(Column::name("setting", "setting, simulated"), |(_, setting)| Cell::name(setting))
-        .with(Column::simulated("objective", header, measure.part.unit), move |(judged, _)| cell(judged.row.value(&measure), &measure))
+        .with(Column::simulated("objective", header, measure.part.unit), move |(judged, _)| value_cell(judged.row, &measure))
         .with(Column::simulated("difference", beside(swept), Unit::Share), move |(judged, _)| difference(judged));
     for (key, header) in [
         ("failed_sessions", "failed"),
@@ -306,7 +306,7 @@ fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'stati
             Cell::Name(setting.clone()),
             Cell::name(&judged.words),
             Cell::Name(if judged.verdict.on_front { "yes" } else { "" }.to_owned()),
-            cell(judged.row.value(measure), measure),
+            value_cell(judged.row, measure),
             bound(spread.map(|(low, _)| *low)),
             bound(spread.map(|(_, high)| *high)),
             Cell::name(judged.against_own),

@@ -7,7 +7,7 @@ use super::asked::Found;
 use super::document::{Body, Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, column};
-use super::measures::{CLOSED_LOOP, bound_cell, cell, phrase};
+use super::measures::{CLOSED_LOOP, bound_cell, cell, phrase, value_cell};
 use super::record::any::Record;
 use super::record::tune::TuneRecord;
 use super::title::title;
@@ -163,7 +163,7 @@ fn table(found: &Found<'_>) -> Table {
         .with(parts, |row| Cell::name(row.part))
         .with(Column::recorded("sessions", "sessions", Unit::Count), |row| Cell::Count(row.sessions as u64))
         .with(simulated("objective", "objective", unit, "what is sought, over all sessions of the part"), move |row| {
-            cell(row.row.value(&measure), &measure)
+            value_cell(row.row, &measure)
         })
         .with(simulated("objective_low", "from", unit, "the lower bound of its interval"), move |row| {
             bound(spread(row).map(|(low, _)| low))

@@ -52,7 +52,7 @@ fn the_bill_worked_by_hand() {
     let bill = bills(&trace, &pruned, &tables.tariff(), &Calibration::default());
     assert_eq!(nano(&bill), [38_700_000, 34_800_000, 21_690_000]);
     assert_eq!((bill.modelled.cache_read.tokens, bill.modelled.cache_write.tokens), (3500, 7400));
-    let Prunes { all, calls } = prunes(&trace, &pruned, &tables.tariff());
+    let Prunes { all, calls, .. } = prunes(&trace, &pruned, &tables.tariff());
     assert_eq!((all.len(), calls), (1, 4));
     assert_eq!((all[0].removed, all[0].rewritten, all[0].calls_left), (800, 600, 2));
     assert_eq!((all[0].cost_nano_usd, all[0].saving_nano_usd, all[0].calls_to_pay()), (2_070_000, 240_000, Some(9)));

@@ -48,7 +48,8 @@ fn remedies_by_hand() {
     // (6.25 - 0.50) / 0.50 is 11.5: eleven pings, one after 4.5 minutes each, and as long again before a twelfth is due.
     assert_eq!((point.pings, point.gap), (Some(11), Some(12 * 270_000)));
     assert_eq!(point.tokens, Some((3_000 * 25_000 + 113_003 * 6_250) / 5_750));
-    assert_eq!(found.recorded_cold(), (1, 575_000_000));
+    let cold = |found: &Idle| (found.recorded_cold().breaks, found.recorded_cold().nano_usd);
+    assert_eq!(cold(&found), (1, 575_000_000));
 }
 
 /// The call that ends a pause has a price of its own: here that of prompts above 200,000 tokens.
@@ -59,7 +60,8 @@ fn the_call_that_ends_a_pause_pays_its_own_price() {
     let found = found(&[log]);
     let class = found.classes.iter().find(|class| class.floor == 0).unwrap();
     let resumed = |remedy: Remedy| class.spent[&remedy].resumed;
-    assert_eq!((resumed(Remedy::Nothing), found.recorded_cold()), (199_000 * 6_900, (1, 199_000 * 6_900)));
+    let cold = found.recorded_cold();
+    assert_eq!((resumed(Remedy::Nothing), cold.breaks, cold.nano_usd), (199_000 * 6_900, 1, 199_000 * 6_900));
     // Pings and the summary are requests within the pause, and what a compaction leaves is below the tier.
     assert_eq!(resumed(Remedy::Pings(1)), 199_000 * (300 + 6_900));
     assert_eq!(resumed(Remedy::Compact), 199_000 * (300 + 3_750 - 600) + 3_000 * 15_000);

@@ -159,6 +159,8 @@ mod sweep;
 mod truth;
 /// `ctxsim tune`: the optimum, held-out sessions, refusals.
 mod tune;
+/// What is not known, in every form.
+mod unknown;
 /// Logs that begin in the middle: what they lack is conversation, and no overhead.
 mod unseen;
 /// Intervals and verdicts, held against a made population.

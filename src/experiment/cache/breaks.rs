@@ -68,10 +68,12 @@ pub struct CacheReads {
     pub sessions: Vec<Reads>,
     /// The sum over all sessions.
     pub sum: Reads,
-    /// The list price of all recorded usage, in thousand-millionths of a dollar.
-    pub recorded_nano_usd: u64,
-    /// The part of it that prompts cost.
+    /// The list price of all recorded usage, in thousand-millionths of a dollar; `None` where no call with usage has a price.
+    pub recorded_nano_usd: Option<u64>,
+    /// The part of it that prompts cost; 0 without a price.
     pub prompts_nano_usd: u64,
+    /// Calls whose model has no price: they are in no sum of money.
+    pub unpriced_calls: u64,
     /// The part of it that replies cost whose log holds a placeholder: they are estimated.
     pub estimated_output: Charge,
     /// The same by cache and by the time since the call before, calls without a time left out.
@@ -99,6 +101,13 @@ impl Kept {
 /// Where the times between two calls are divided, in seconds: the last class has no end.
 pub const GAPS: [i64; 8] = [10, 120, 300, 600, 1_800, 3_600, 21_600, 86_400];
 
+impl Reads {
+    /// Is it known what the breaks cost? Of none it is.
+    pub fn is_priced(&self) -> bool {
+        self.breaks == 0 || self.unpriced < self.breaks
+    }
+}
+
 impl CacheBreak {
     /// The break as a sum of one.
     pub fn reads(&self) -> Reads {
@@ -115,9 +124,11 @@ pub fn cache_reads(corpus: &Corpus, tariff: &Tariff<'_>) -> CacheReads {
 /// The same of calls that stand together already.
 pub fn reads_of(steps: &Steps<'_>, corpus: &Corpus, tariff: &Tariff<'_>) -> CacheReads {
     let mut found = CacheReads { sessions: vec![Reads::default(); corpus.traces.len()], ..CacheReads::default() };
-    let RecordedSession { bill, estimated_output, .. } = recording(corpus, tariff).sum;
-    found.estimated_output = estimated_output;
-    (found.recorded_nano_usd, found.prompts_nano_usd) = (bill.nano_usd(), bill.nano_usd() - bill.output.nano_usd);
+    let recording = recording(corpus, tariff);
+    let is_priced = recording.sessions.each().any(|session| session.call_prices.iter().any(Option::is_some));
+    let RecordedSession { bill, estimated_output, unpriced_calls, .. } = recording.sum;
+    (found.estimated_output, found.unpriced_calls) = (estimated_output, unpriced_calls);
+    (found.recorded_nano_usd, found.prompts_nano_usd) = (is_priced.then(|| bill.nano_usd()), bill.nano_usd() - bill.output.nano_usd);
     steps.each(|session, trace, steps| {
         let mut sum = Reads::default();
         for (at, step) in steps.iter().enumerate() {

@@ -5,7 +5,7 @@ use super::pause::{Pause, pauses};
 use super::remedy::Remedy;
 use crate::corpus::Corpus;
 use crate::cost::Tariff;
-use crate::experiment::cache::{CacheBreak, CacheReads, Cause, Steps, reads_of};
+use crate::experiment::cache::{CacheBreak, CacheReads, Cause, Reads, Steps, reads_of};
 use crate::experiment::origin::sample;
 use crate::statistics::{Estimate, FEWEST, Resamples};
 use std::collections::{BTreeMap, BTreeSet};
@@ -139,11 +139,12 @@ impl Class {
 }
 
 impl Idle {
-    /// What going cold cost by the logs: the breaks of caches that promise a lifetime whose cause is a pause. Their number, and thousand-millionths of a
-    /// dollar.
-    pub fn recorded_cold(&self) -> (u64, u64) {
+    /// What going cold cost by the logs: the breaks of caches that promise a lifetime whose cause is a pause.
+    pub fn recorded_cold(&self) -> Reads {
         let promised = |one: &&CacheBreak| one.cause == Cause::Idle && one.kept.is_some_and(|kept| !kept.implicit);
-        self.reads.breaks.iter().filter(promised).fold((0, 0), |(count, cost), one| (count + 1, cost + one.nano_usd.unwrap_or(0)))
+        let mut sum = Reads::default();
+        self.reads.breaks.iter().filter(promised).for_each(|one| sum += one.reads());
+        sum
     }
 
     /// The pauses of each session, by lifetime.

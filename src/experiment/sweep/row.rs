@@ -3,6 +3,7 @@
 use super::sums::Sums;
 use crate::experiment::charges::Charges;
 use crate::experiment::measure::{Measure, Value};
+use crate::experiment::metric::Unit;
 use crate::sim::Totals;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,7 +32,13 @@ impl Row {
         (&self.totals, &self.charges) == (&other.totals, &other.charges)
     }
 
-    /// The value of a measure.
+    /// The value of a measure, for people and programs; `None` where money is counted and no call has a price, and for a share of nothing.
+    pub fn known(&self, measure: &Measure) -> Option<Value> {
+        let is_money = measure.parts().any(|metric| metric.unit == Unit::Money);
+        Some(self.value(measure)).filter(|value| value.whole > 0 && (!is_money || self.charges.is_priced()))
+    }
+
+    /// The value of a measure; 0 for money without a price.
     pub fn value(&self, measure: &Measure) -> Value {
         measure.of(&self.totals, &self.charges)
     }

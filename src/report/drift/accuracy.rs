@@ -32,7 +32,10 @@ fn figures<'a, R: 'a>(of: fn(&R) -> &Figures) -> Fields<'a, R> {
             part: of(row).bias_tokens(),
             whole: of(row).recorded_tokens,
         })
-        .with(number("mape", "MAPE", mape, Unit::Share), move |row| Cell::share(of(row).mape_millionths, 1_000_000))
+        .with(number("mape", "MAPE", mape, Unit::Share), move |row| match of(row).ratios {
+            Some(_) => Cell::share(of(row).mape_millionths, 1_000_000),
+            None => Cell::Empty,
+        })
         .with(number("p05", "p5", "recorded / estimated: 5th percentile over calls", Unit::Count), at(|ratios| ratios.p05))
         .with(number("p50", "p50", "half of them", Unit::Count), at(|ratios| ratios.p50))
         .with(number("p95", "p95", "95th percentile", Unit::Count), at(|ratios| ratios.p95))

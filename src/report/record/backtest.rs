@@ -1,7 +1,7 @@
 //! The record of a backtest, schema `ctxsim.backtest/1`.
 
 use super::keys::record;
-use super::number::share;
+use super::number::share_of;
 use super::read_again::ReadAgainRecord;
 use crate::corpus::Corpus;
 use crate::experiment::{Backtest, Fitted, Mode, ReadAgain, TOLERANCE, Tested, TestedSession};
@@ -33,10 +33,10 @@ record! {
     } {
         mode: &'static str = if mode == Mode::Free { "free" } else { "conditioned" },
         tolerance_calls: u64 = TOLERANCE,
-        recall: Option<f64> = (demanded > 0).then(|| share(hits as f64, demanded)),
-        precision: Option<f64> = (predictions > 0).then(|| share(hits as f64, predictions)),
+        recall: Option<f64> = share_of(hits, demanded),
+        precision: Option<f64> = share_of(hits, predictions),
         median_distance_calls: Option<u64> = result.median_of_hits(|event| event.distance_calls().map(i64::unsigned_abs)),
-        median_token_error: Option<f64> = result.median_of_hits(Tested::token_error_millionths).map(|error| share(error as f64, 1_000_000)),
+        median_token_error: Option<f64> = result.median_of_hits(Tested::token_error_millionths).and_then(|error| share_of(error, 1_000_000)),
         verdicts: BTreeMap<&'static str, u64> = verdicts,
         events: Vec<EventRecord> = tested().flat_map(of_session).collect(),
         sessions: Vec<SessionRecord> = tested().map(|(trace, session)| SessionRecord::new(&trace, session)).collect(),
@@ -129,7 +129,7 @@ impl SummaryRecord {
                 model: "share",
                 events,
                 tokens: None,
-                share: Some(share(millionths as f64, 1_000_000)),
+                share: share_of(millionths, 1_000_000),
                 min_tokens: Some(min),
                 max_tokens: Some(max),
             },

@@ -1,7 +1,7 @@
 //! Breaks of the recorded prompt cache, schema `ctxsim.cache/2`.
 
 use super::keys::record;
-use super::number::{share_of, usd};
+use super::number::{share_of, usd, usd_of};
 use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Kept, Reads};
 use crate::list::List;
@@ -13,14 +13,16 @@ use std::collections::BTreeMap;
 record! {
     /// The record of `ctxsim cache`.
     pub struct CacheRecord(corpus: &Corpus, found: &CacheReads) with {
+        let priced = |nano_usd: u64| usd_of(found.recorded_nano_usd.is_some(), nano_usd);
         let with_sessions = corpus.traces.each().zip(&found.sessions).filter(|(_, reads)| reads.expected > 0);
         let (mut agents, mut causes): (BTreeMap<String, Reads>, BTreeMap<Cause, Reads>) = Default::default();
         with_sessions.for_each(|(trace, reads)| *agents.entry(trace.agent.clone()).or_default() += *reads);
         found.breaks.iter().for_each(|one| *causes.entry(one.cause).or_default() += one.reads());
     } {
-        recorded_usd: String = usd(found.recorded_nano_usd),
-        estimated_output_usd: String = usd(found.estimated_output.nano_usd),
-        recorded_prompts_usd: String = usd(found.prompts_nano_usd),
+        recorded_usd: Option<String> = found.recorded_nano_usd.map(usd),
+        estimated_output_usd: Option<String> = priced(found.estimated_output.nano_usd),
+        recorded_prompts_usd: Option<String> = priced(found.prompts_nano_usd),
+        unpriced_calls: u64 = found.unpriced_calls,
         all: ReadsRecord = ReadsRecord::new(&found.sum),
         agents: BTreeMap<String, ReadsRecord> = agents.iter().map(|(agent, reads)| (agent.clone(), ReadsRecord::new(reads))).collect(),
         causes: BTreeMap<&'static str, CostRecord> = causes.iter().map(|(cause, reads)| (cause.key(), CostRecord::new(reads))).collect(),
@@ -34,7 +36,7 @@ record! {
     struct CostRecord(reads: &Reads) {
         breaks: u64 = reads.breaks,
         tokens: u64 = reads.tokens,
-        cost: String = usd(reads.nano_usd),
+        cost: Option<String> = usd_of(reads.is_priced(), reads.nano_usd),
         unpriced: u64 = reads.unpriced,
     }
 }
@@ -58,7 +60,8 @@ record! {
         up_to_seconds: Option<i64> = GAPS.get(class).copied(),
         reads: u64 = reads.expected,
         breaks: u64 = reads.breaks,
-        cost: String = usd(reads.nano_usd),
+        cost: Option<String> = usd_of(reads.is_priced(), reads.nano_usd),
+        unpriced: u64 = reads.unpriced,
     }
 }
 

@@ -25,7 +25,7 @@ record! {
         #[serde(skip_serializing_if = "Option::is_none")]
         with_mirrored: Option<Mirrored> = facts.with_mirrored(),
         max_prompt_tokens: u64 = facts.max_prompt_tokens,
-        anchored_share: f64 = facts.anchored_millionths as f64 / 1e6,
+        anchored_share: Option<f64> = facts.anchored(),
         recorded_compactions: u64 = facts.recorded_compactions,
         #[serde(skip_serializing_if = "Option::is_none")]
         unseen: Option<UnseenFacts> = Some(facts.unseen).filter(|unseen| unseen.sessions > 0),

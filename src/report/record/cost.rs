@@ -1,7 +1,7 @@
 //! Costs for programs: money as decimal dollars in strings, exact to the thousand-millionth.
 
 use super::keys::record;
-use super::number::{share, share_of, usd};
+use super::number::{share, share_of, usd_of};
 use super::recording::{BesideRecord, OwnPolicyRecord, OwnRecord, RecordingRecord};
 use crate::cost::{Bill, Bills, CacheKind, Charge, Check};
 use crate::experiment::{BreakEven, Replay};
@@ -27,14 +27,16 @@ record! {
 
 record! {
     /// The bills of a policy or a session.
-    pub struct BillsRecord(bills: &Bills) {
+    pub struct BillsRecord(bills: &Bills) with {
+        let bill = |bill: &Bill| BillRecord::new(bill, bills.is_priced());
+    } {
         calls: u64 = bills.calls,
         unpriced_calls: u64 = bills.unpriced_calls,
         unpriced_models: Vec<String> = bills.unpriced_models.iter().cloned().collect(),
-        uncached: BillRecord = BillRecord::new(&bills.uncached),
-        modelled: BillRecord = BillRecord::new(&bills.modelled),
-        calibrated: BillRecord = BillRecord::new(&bills.calibrated),
-        perfect: BillRecord = BillRecord::new(&bills.perfect),
+        uncached: BillRecord = bill(&bills.uncached),
+        modelled: BillRecord = bill(&bills.modelled),
+        calibrated: BillRecord = bill(&bills.calibrated),
+        perfect: BillRecord = bill(&bills.perfect),
         #[serde(skip_serializing_if = "Option::is_none")]
         after_end: Option<Box<BillsRecord>> = bills.after_end.as_deref().map(|bills| Box::new(BillsRecord::new(bills))),
     }
@@ -48,23 +50,24 @@ impl BillsRecord {
 }
 
 record! {
-    struct BillRecord(bill: &Bill) with {
+    /// A bill; no money in it where no call has a price.
+    struct BillRecord(bill: &Bill, is_priced: bool) with {
         let tiers = bill.tiers().into_iter().filter(|(_, charge)| charge.tokens > 0);
     } {
-        cost: String = usd(bill.nano_usd()),
-        /// The part of it that compactions behind the last replies of logs cost; absent where there are none.
+        cost: Option<String> = usd_of(is_priced, bill.nano_usd()),
+        /// The part of it that compactions behind the last replies of logs cost; absent where there are none, and without a price.
         #[serde(skip_serializing_if = "Option::is_none")]
-        at_end_usd: Option<String> = (bill.at_end.tokens > 0).then(|| usd(bill.at_end.nano_usd)),
+        at_end_usd: Option<String> = usd_of(is_priced && bill.at_end.tokens > 0, bill.at_end.nano_usd),
         cache_hit_rate: Option<f64> = share_of(bill.cache_read.tokens, bill.prompt_tokens()),
         tiers: BTreeMap<String, TierRecord> =
-            tiers.map(|(name, charge)| (name.replace(' ', "_"), TierRecord::new(charge))).collect(),
+            tiers.map(|(name, charge)| (name.replace(' ', "_"), TierRecord::new(charge, is_priced))).collect(),
     }
 }
 
 record! {
-    struct TierRecord(charge: Charge) {
+    struct TierRecord(charge: Charge, is_priced: bool) {
         tokens: u64 = charge.tokens,
-        cost: String = usd(charge.nano_usd),
+        cost: Option<String> = usd_of(is_priced, charge.nano_usd),
     }
 }
 
@@ -91,30 +94,35 @@ record! {
 }
 
 record! {
-    struct CheckRecord(agent: &str, check: &Check) {
+    struct CheckRecord(agent: &str, check: &Check) with {
+        let bill = |bill: &Bill| BillRecord::new(bill, check.is_priced());
+        let list = |nano_usd: u64| usd_of(check.logged_calls > check.logged_unpriced_calls, nano_usd);
+    } {
         agent: String = agent.to_owned(),
         calls: u64 = check.calls,
         unpriced_calls: u64 = check.unpriced_calls,
-        recorded: BillRecord = BillRecord::new(&check.recorded),
+        recorded: BillRecord = bill(&check.recorded),
         estimated_output_tokens: u64 = check.estimated_output.tokens,
-        estimated_output_usd: String = usd(check.estimated_output.nano_usd),
-        modelled: BillRecord = BillRecord::new(&check.modelled),
-        calibrated: BillRecord = BillRecord::new(&check.calibrated),
-        held_out: BillRecord = BillRecord::new(&check.held_out),
+        estimated_output_usd: Option<String> = usd_of(check.is_priced(), check.estimated_output.nano_usd),
+        modelled: BillRecord = bill(&check.modelled),
+        calibrated: BillRecord = bill(&check.calibrated),
+        held_out: BillRecord = bill(&check.held_out),
         cost_error: ErrorRecord = ErrorRecord::new(check),
         logged_calls: u64 = check.logged_calls,
-        logged_usd: String = usd(check.logged_nano_usd),
-        logged_list_usd: String = usd(check.logged_list_nano_usd),
-        logged_modelled_usd: String = usd(check.logged_modelled_nano_usd),
+        logged_usd: Option<String> = usd_of(check.logged_calls > 0, check.logged_nano_usd),
+        logged_unpriced_calls: u64 = check.logged_unpriced_calls,
+        logged_list_usd: Option<String> = list(check.logged_list_nano_usd),
+        logged_modelled_usd: Option<String> = list(check.logged_modelled_nano_usd),
         side_calls: u64 = check.side_calls,
-        side_logged_usd: String = usd(check.side_logged_nano_usd),
+        side_logged_calls: u64 = check.side_logged_calls,
+        side_logged_usd: Option<String> = usd_of(check.side_logged_calls > 0, check.side_logged_nano_usd),
     }
 }
 
 record! {
     /// How far the bills of an agent's recordings are off, as shares of the list price of their usage; `null` without a price.
     pub struct ErrorRecord(check: &Check) with {
-        let share = |cache| Some(share(check.off(cache)? as f64, check.recorded.nano_usd()));
+        let share = |cache| share(check.off(cache)? as f64, check.recorded.nano_usd());
     } {
         modelled: Option<f64> = share(CacheKind::Modelled),
         recorded: Option<f64> = share(CacheKind::Recorded),
@@ -133,10 +141,11 @@ record! {
         param: String = found.param.clone(),
         value: Option<u64> = found.value,
         prunes: u64 = all.len() as u64,
+        unpriced_prunes: u64 = found.prunes.unpriced,
         removed_tokens: u64 = all.iter().map(|prune| prune.removed).sum(),
         rewritten_tokens: u64 = all.iter().map(|prune| prune.rewritten).sum(),
-        broken_cache_usd: String = usd(all.iter().map(|prune| prune.cost_nano_usd).sum()),
-        saving_per_call_usd: String = usd(all.iter().map(|prune| prune.saving_nano_usd).sum()),
+        broken_cache_usd: Option<String> = usd_of(!all.is_empty(), all.iter().map(|prune| prune.cost_nano_usd).sum()),
+        saving_per_call_usd: Option<String> = usd_of(!all.is_empty(), all.iter().map(|prune| prune.saving_nano_usd).sum()),
         paying_prunes: u64 = all.iter().filter(|prune| prune.pays()).count() as u64,
         predicted_minimum: Option<u64> = found.prunes.best_size(),
         measured_minimum: Option<u64> = found.measured_best(cache),
@@ -147,7 +156,7 @@ record! {
 record! {
     struct TriedRecord((minimum, replay): &(u64, Replay)) {
         minimum: u64 = *minimum,
-        tokens_saved: i64 = replay.totals.tokens_saved(),
+        tokens_saved: Option<i64> = replay.totals.is_comparable().then(|| replay.totals.tokens_saved()),
         #[serde(flatten)]
         bills: BillsRecord = BillsRecord::new(&replay.bill),
     }

@@ -1,7 +1,7 @@
 //! The figures of a policy, over a corpus or one session, as `docs/json.md` describes them.
 
 use super::keys::record;
-use super::number::{share, usd};
+use super::number::{share, usd_of};
 use crate::experiment::metric::{Amount, METRICS, Of, Part};
 use crate::experiment::{Charges, Metric, Unit};
 use crate::sim::{AfterEnd, Category, Cause, Drift, EventKind, Fates, Refetches, Totals, Warning};
@@ -59,14 +59,16 @@ impl Fields {
             None => Field::Unknown(()),
             Some(Amount::Number(number)) => Field::Number(number),
             Some(Amount::Signed(number)) => Field::Signed(number),
-            Some(Amount::Share(part, whole)) => Field::Share(share(part as f64, whole)),
+            Some(Amount::Share(part, whole)) => share(part as f64, whole).map_or(Field::Unknown(()), Field::Share),
         })
     }
 
     /// The fields of bills: money and tokens.
     pub fn of_charges(charges: &Charges) -> Fields {
         Fields::made(Part::Charges, |metric| match metric.of {
-            Of::Charge(of) if metric.unit == Unit::Money => Field::Money(usd(of(charges))),
+            Of::Charge(of) if metric.unit == Unit::Money => {
+                usd_of(charges.is_priced(), of(charges)).map_or(Field::Unknown(()), Field::Money)
+            }
             Of::Charge(of) => Field::Number(of(charges)),
             _ => Field::Unknown(()),
         })
@@ -102,7 +104,7 @@ record! {
         calls: u64 = drift.calls,
         guessed_tokens: u64 = drift.guessed_tokens,
         actual_tokens: u64 = drift.actual_tokens,
-        bias: f64 = share(drift.guessed_tokens as f64 - drift.actual_tokens as f64, drift.actual_tokens),
+        bias: Option<f64> = share(drift.guessed_tokens as f64 - drift.actual_tokens as f64, drift.actual_tokens),
         p05: Option<f64> = ratio(5),
         p50: Option<f64> = ratio(50),
         p95: Option<f64> = ratio(95),

@@ -19,8 +19,8 @@ record! {
 record! {
     struct MovedRecord(moved: &Moved) {
         measure: String = moved.measure.name(),
-        baseline: Option<f64> = (!moved.is_unjudged()).then(|| number(moved.baseline, &moved.measure)),
-        now: Option<f64> = (!moved.is_unjudged()).then(|| number(moved.now, &moved.measure)),
+        baseline: Option<f64> = number(moved.baseline, &moved.measure).filter(|_| !moved.is_unjudged()),
+        now: Option<f64> = number(moved.now, &moved.measure).filter(|_| !moved.is_unjudged()),
         unpriced_sessions: usize = moved.unpriced,
         allowed: Vec<String> = moved.allowed.clone(),
         exceeded: Vec<String> = moved.exceeded.clone(),
@@ -35,7 +35,7 @@ record! {
 record! {
     struct SessionRecord(moved: &MovedSession, measure: &Measure) {
         session: String = moved.session.clone(),
-        baseline: f64 = number(moved.baseline, measure),
-        now: f64 = number(moved.now, measure),
+        baseline: Option<f64> = number(moved.baseline, measure),
+        now: Option<f64> = number(moved.now, measure),
     }
 }

@@ -1,7 +1,7 @@
 //! Pauses between calls and what helps, schema `ctxsim.idle/2`.
 
 use super::keys::record;
-use super::number::{round, usd};
+use super::number::{round, usd, usd_of};
 use crate::corpus::Corpus;
 use crate::experiment::idle::{Advice, BreakEven, Class, Idle, Remedy, Rest, Spent};
 use crate::list::List;
@@ -11,13 +11,15 @@ use serde::{Serialize, Serializer};
 record! {
     /// The record of `ctxsim idle`.
     pub struct IdleRecord(corpus: &Corpus, found: &Idle) with {
-        let (recorded_cold_pauses, cold) = found.recorded_cold();
+        let (reads, cold) = (&found.reads, found.recorded_cold());
         let recommended = found.lifetimes().into_iter().map(|lifetime| RecommendedRecord::new(corpus, found, lifetime));
     } {
-        recorded_usd: String = usd(found.reads.recorded_nano_usd),
-        estimated_output_usd: String = usd(found.reads.estimated_output.nano_usd),
-        recorded_cold_pauses: u64 = recorded_cold_pauses,
-        recorded_cold_usd: String = usd(cold),
+        recorded_usd: Option<String> = reads.recorded_nano_usd.map(usd),
+        estimated_output_usd: Option<String> = usd_of(reads.recorded_nano_usd.is_some(), reads.estimated_output.nano_usd),
+        unpriced_calls: u64 = reads.unpriced_calls,
+        recorded_cold_pauses: u64 = cold.breaks,
+        recorded_cold_usd: Option<String> = usd_of(cold.is_priced(), cold.nano_usd),
+        recorded_cold_unpriced: u64 = cold.unpriced,
         never_resumed: u64 = found.never_resumed(),
         recommended: Vec<RecommendedRecord> = recommended.collect(),
         classes: Vec<ClassRecord> = found.classes.iter().map(ClassRecord::new).collect(),

@@ -21,14 +21,14 @@ impl ShareRecord {
     }
 }
 
-/// A share with six decimals; 0 of nothing.
-pub fn share(part: f64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
+/// A share with six decimals; `None` of nothing.
+pub fn share(part: f64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| round(part / whole as f64))
 }
 
-/// The same; `None` of nothing.
+/// The same of a number without a sign.
 pub fn share_of(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| share(part as f64, whole))
+    share(part as f64, whole)
 }
 
 /// A share that is one with six decimals.
@@ -41,13 +41,21 @@ pub fn usd(nano_usd: u64) -> String {
     decimal_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
 }
 
-/// A value as a number for programs: money in dollars, quotients worked out, six decimals at most but for money.
-pub fn number(value: Value, measure: &Measure) -> f64 {
-    let quotient = if value.whole == 0 { 0.0 } else { value.part as f64 / value.whole as f64 };
-    if measure.part.unit == Unit::Money { quotient / 1e9 } else { (quotient * 1e6).round() / 1e6 }
+/// The same; `None` where no price is known.
+pub fn usd_of(is_priced: bool, nano_usd: u64) -> Option<String> {
+    is_priced.then(|| usd(nano_usd))
+}
+
+/// A value as a number for programs: money in dollars, quotients worked out, six decimals at most but for money. `None` for a share of nothing.
+pub fn number(value: Value, measure: &Measure) -> Option<f64> {
+    (value.whole > 0).then(|| in_unit(value.part as f64 / value.whole as f64, measure))
+}
+
+fn in_unit(quotient: f64, measure: &Measure) -> f64 {
+    if measure.part.unit == Unit::Money { quotient / 1e9 } else { round(quotient) }
 }
 
 /// A bound as a number for programs.
 pub fn bound_number(part: i64, measure: &Measure) -> f64 {
-    number(Value { part, whole: if measure.whole.is_some() { 1_000_000 } else { 1 } }, measure)
+    in_unit(part as f64 / if measure.whole.is_some() { 1e6 } else { 1.0 }, measure)
 }

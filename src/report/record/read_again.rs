@@ -1,7 +1,7 @@
 //! What was read again, part of schema `ctxsim.backtest/1`.
 
 use super::keys::record;
-use super::number::share;
+use super::number::share_of;
 use crate::experiment::{Basis, Group, ReadAgain};
 
 record! {
@@ -29,7 +29,7 @@ record! {
         results: u64 = group.results,
         sessions: u64 = group.sessions,
         again: u64 = group.again,
-        again_share: f64 = share(group.again as f64, group.results),
+        again_share: Option<f64> = share_of(group.again, group.results),
         again_share_low: Option<f64> = interval.map(|(low, _)| low as f64 / 1e6),
         again_share_high: Option<f64> = interval.map(|(_, high)| high as f64 / 1e6),
         file_again: u64 = group.file_again,

@@ -1,7 +1,7 @@
 //! The recording and the user's own agents for programs.
 
 use super::keys::record;
-use super::number::{round, share_of as share, usd};
+use super::number::{round, share_of as share, usd_of};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::{Beside, Own, OwnAgent, RecordedSession, Recording, Replay};
@@ -39,7 +39,7 @@ impl Serialize for RecordedSessionRecords {
 record! {
     struct RecordedRecord(recorded: &RecordedSession) with {
         let (totals, bill) = (&recorded.totals, &recorded.bill);
-        let priced = |nano_usd: u64| recorded.is_priced().then(|| usd(nano_usd));
+        let priced = |nano_usd: u64| usd_of(recorded.is_priced(), nano_usd);
     } {
         calls: u64 = totals.calls,
         failed_sessions: u64 = totals.failed_sessions,
@@ -81,8 +81,9 @@ record! {
         vs_recorded: Option<f64> = share(beside.tokens, beside.recorded_tokens).map(|share| round(share - 1.0)),
         compactions: u64 = beside.compactions,
         recorded_compactions: u64 = beside.recorded_compactions,
-        cost: String = usd(beside.nano_usd),
-        recorded_cost: String = usd(beside.recorded_nano_usd),
+        priced_sessions: u64 = beside.priced,
+        cost: Option<String> = usd_of(beside.priced > 0, beside.nano_usd),
+        recorded_cost: Option<String> = usd_of(beside.priced > 0, beside.recorded_nano_usd),
         cost_vs_recorded: Option<f64> = share(beside.nano_usd, beside.recorded_nano_usd).map(|share| round(share - 1.0)),
     }
 }

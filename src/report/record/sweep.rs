@@ -41,6 +41,10 @@ record! {
         let measure = swept.objective.measure;
         let untold = judged.verdict.untold.iter().filter_map(|place| Some(swept.constraints.get(*place)?.words.clone()));
         let spread = judged.row.spread.iter();
+        let known = |(name, bounds): (&String, &(i64, i64))| {
+            let measure = Measure::parse(name).ok().filter(|measure| judged.row.known(measure).is_some())?;
+            Some((name.clone(), SpreadRecord::new(*bounds, &measure)))
+        };
     } {
         policy: String = judged.policy.to_owned(),
         params: BTreeMap<String, String> = judged.setting.values.iter().cloned().collect(),
@@ -50,9 +54,8 @@ record! {
         against_own: Option<AgainstRecord> = judged.verdict.own.as_ref().map(AgainstRecord::new),
         cannot_tell: Vec<String> = untold.collect(),
         on_front: bool = judged.verdict.on_front,
-        objective: f64 = number(judged.row.value(&measure), &measure),
-        spread: BTreeMap<String, SpreadRecord> =
-            spread.filter_map(|(name, bounds)| Some((name.clone(), SpreadRecord::new(*bounds, &Measure::parse(name).ok()?)))).collect(),
+        objective: Option<f64> = judged.row.known(&measure).and_then(|value| number(value, &measure)),
+        spread: BTreeMap<String, SpreadRecord> = spread.filter_map(known).collect(),
         #[serde(skip_serializing_if = "Option::is_none")]
         charges: Option<ChargesRecord> = (swept.billed == Billed::Yes).then(|| ChargesRecord::new(&judged.row.charges)),
         #[serde(flatten)]

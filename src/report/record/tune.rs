@@ -6,7 +6,7 @@ use super::number::{ShareRecord, bound_number, number, round};
 use super::sweep::ChargesRecord;
 use crate::advice::{Snippet, Snippets};
 use crate::experiment::tune::{Bound, Decided, Part, Trial, Verdict};
-use crate::experiment::{Difference, Measure, Row, Value};
+use crate::experiment::{Difference, Measure, Row};
 use crate::report::asked::Found;
 use crate::report::finding;
 use crate::statistics::{Bars, LEVEL};
@@ -73,9 +73,10 @@ record! {
 
 record! {
     struct PartRecord(row: &Row, measure: &Measure) with {
-        let bound = row.spread.get(&measure.name());
+        let value = row.known(measure);
+        let bound = row.spread.get(&measure.name()).filter(|_| value.is_some());
     } {
-        objective: f64 = number(row.value(measure), measure),
+        objective: Option<f64> = value.and_then(|value| number(value, measure)),
         p05: Option<f64> = bound.map(|(low, _)| bound_number(*low, measure)),
         p95: Option<f64> = bound.map(|(_, high)| bound_number(*high, measure)),
         charges: ChargesRecord = ChargesRecord::new(&row.charges),
@@ -111,7 +112,7 @@ record! {
 
 record! {
     struct DecidedRecord(decided: &Decided, measure: Measure) with {
-        let plain = |part: i64| number(Value { part, whole: 1 }, &Measure { whole: None, ..measure });
+        let plain = |part: i64| bound_number(part, &Measure { whole: None, ..measure });
     } {
         session: String = decided.session.clone(),
         source: String = decided.source.clone(),

@@ -7,7 +7,7 @@ use crate::experiment::tune::{Trial, Verdict};
 use crate::report::asked::Found;
 use crate::report::document::{Cell, Column, Screen, Section, Table, Unit};
 use crate::report::field::Fields;
-use crate::report::measures::{cell, supposed};
+use crate::report::measures::{supposed, value_cell};
 use crate::report::words::{capital, counted, grouped};
 use crate::report::{cautions, cost_figures, figures};
 use crate::trace::Evidence;
@@ -70,7 +70,7 @@ fn table(found: &Found<'_>) -> Table {
             Cell::Name(if trial.setting.values.is_empty() { setting_words(found, trial) } else { "best found".to_owned() })
         })
         .with(Column::recorded("sessions", "sessions", Unit::Count), |trial| Cell::Count(trial.held_out.totals.sessions))
-        .with(Column::simulated("objective", header, measure.part.unit), move |trial| cell(trial.held_out.value(&measure), &measure));
+        .with(Column::simulated("objective", header, measure.part.unit), move |trial| value_cell(&trial.held_out, &measure));
     if header != cost.header {
         fields = fields.with(cost, |trial| cost_figures::of_charges(&trial.held_out.charges).into_iter().next().unwrap_or(Cell::Empty));
     }

@@ -1,0 +1,127 @@
+//! What is not known is `null` in JSON and empty in CSV; a zero is one that is known.
+
+use crate::made::Native;
+use crate::support::{Ran, ctxsim, rows};
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn run(words: &[&str], folder: &Path) -> Ran {
+    ctxsim(words).args(["--quiet"]).env("HOME", "/nowhere").env("CLAUDE_CONFIG_DIR", "").within(folder).run()
+}
+
+fn document(words: &[&str], folder: &Path) -> Value {
+    run(&[words, &["--json"]].concat(), folder).json()
+}
+
+/// A session of four calls of this model, whose last prompt read nothing from the cache.
+fn session(id: &str, model: &str) -> Native {
+    let usage = |prompt: u64, read: u64, written: u64| json!({"prompt": prompt, "output": 50, "cache_read": read, "cache_write": written});
+    let head = json!({"session": id, "model": model, "window": 200_000, "agent": "claude-code", "version": "2.1.45"});
+    let calls = [(20_000, 0, 19_000), (30_000, 19_000, 10_000), (40_000, 29_000, 10_000), (50_000, 0, 49_000)];
+    (0..).zip(calls).fold(Native::new(head), |log, (place, (prompt, read, written))| {
+        let time = 1_770_000_000_000_i64 + place * 60_000;
+        log.line(json!({"role": "user", "time": time, "text": "more ".repeat(8_000)}))
+            .line(json!({"role": "assistant", "time": time + 1_000, "text": "word ".repeat(50), "usage": usage(prompt, read, written)}))
+    })
+}
+
+/// A price of zero for one model; `nameless-7` has none.
+const FREE: &str = r#"{"free-7": {"input_cost_per_token": 0, "output_cost_per_token": 0, "cache_read_input_token_cost": 0, "cache_creation_input_token_cost": 0}}"#;
+
+/// All money of a document, by key.
+fn money(value: &Value) -> Vec<(&str, &Value)> {
+    match value {
+        Value::Object(keys) => keys
+            .iter()
+            .flat_map(|(key, value)| {
+                let is_money = (key == "cost" || key.ends_with("_cost") || key.ends_with("_usd")) && !value.is_object();
+                if is_money { vec![(key.as_str(), value)] } else { money(value) }
+            })
+            .collect(),
+        Value::Array(all) => all.iter().flat_map(money).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn money_without_a_price_is_null_and_a_price_of_zero_is_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("free.json"), FREE).unwrap();
+    session("unpriced", "nameless-7").write(folder.path(), "unpriced.jsonl");
+    session("free", "free-7").write(folder.path(), "free.jsonl");
+    for command in [
+        vec!["replay", "-p", "opencode"],
+        vec!["cost", "-p", "none", "-p", "opencode"],
+        vec!["cache"],
+        vec!["idle"],
+        vec!["sweep", "-p", "opencode", "--set", "prune=1", "--vary", "prune_protect=10k,20k"],
+    ] {
+        let of = |file: &str| document(&[&command, &[file, "--prices", "free.json"][..]].concat(), folder.path());
+        let (unpriced, free) = (of("unpriced.jsonl"), of("free.jsonl"));
+        // Of no pause it is known what it cost.
+        let known: Vec<_> = money(&unpriced).into_iter().filter(|(key, value)| !value.is_null() && *key != "recorded_cold_usd").collect();
+        assert!(known.is_empty(), "{command:?}: {known:?}");
+        assert!(money(&free).iter().any(|(_, value)| **value == json!("0")), "{command:?}");
+        let wrong: Vec<_> = money(&free)
+            .into_iter()
+            .filter(|(_, value)| !value.is_null() && **value != json!("0") && value.as_f64() != Some(0.0))
+            .collect();
+        assert!(wrong.is_empty(), "{command:?}: {wrong:?}");
+    }
+    // One session of two has a price: sums hold that one, and say how much they leave out.
+    session("priced", "claude-sonnet-4-5").write(folder.path(), "priced.jsonl");
+    let both = document(&["replay", "-p", "opencode", "priced.jsonl", "unpriced.jsonl"], folder.path());
+    let beside = &both["policies"][0]["beside_recorded"];
+    assert_eq!((&beside["compared_sessions"], &beside["priced_sessions"]), (&json!(2), &json!(1)), "{beside}");
+    let alone = document(&["replay", "-p", "opencode", "priced.jsonl"], folder.path());
+    assert_eq!(beside["recorded_cost"], alone["policies"][0]["beside_recorded"]["recorded_cost"]);
+    assert_eq!((&both["policies"][0]["cost"]["unpriced_calls"], &both["recorded"]["unpriced_calls"]), (&json!(4), &json!(4)));
+    let cache = document(&["cache", "priced.jsonl", "unpriced.jsonl"], folder.path());
+    assert_eq!(
+        (&cache["all"]["breaks"], &cache["all"]["unpriced"], &cache["unpriced_calls"]),
+        (&json!(2), &json!(1), &json!(4)),
+        "{cache}"
+    );
+    // Screens say the same.
+    let shown = run(&["cache", "unpriced.jsonl"], folder.path()).stdout();
+    assert!(shown.contains("of unknown cost: no price is known"), "{shown}");
+    let csv = run(&["cost", "-p", "none", "unpriced.jsonl", "--csv"], folder.path()).stdout();
+    assert!(rows(&csv).iter().all(|row| row["cost"].is_empty()), "{csv}");
+}
+
+/// Shares of nothing are no zeros.
+#[test]
+fn shares_of_nothing_are_null() {
+    let folder = tempfile::tempdir().unwrap();
+    let silent = Native::new(json!({"model": "claude-sonnet-4-5"})).line(json!({"role": "user", "text": "Hello."}));
+    silent.write(folder.path(), "silent.jsonl");
+    let found = document(&["replay", "-p", "opencode", "silent.jsonl"], folder.path());
+    assert_eq!(found["corpus"]["anchored_share"], Value::Null);
+    for figures in [&found["policies"][0], &found["policies"][0]["sessions"][0]] {
+        for key in ["tokens_saved_share", "vs_recorded", "saved_vs_none_share", "anchored_share"] {
+            assert_eq!(figures[key], Value::Null, "{key}: {figures}");
+        }
+        for drift in ["estimator_drift", "belief_drift"] {
+            assert_eq!((&figures[drift]["calls"], &figures[drift]["bias"]), (&json!(0), &Value::Null));
+        }
+    }
+    let csv = run(&["replay", "-p", "opencode", "silent.jsonl", "--csv"], folder.path()).stdout();
+    assert!(rows(&csv).iter().all(|row| row["vs_recorded"].is_empty() && row["anchored_share"].is_empty()), "{csv}");
+    let swept = ["sweep", "-p", "opencode", "--set", "prune=1", "--vary", "prune_protect=10k,20k", "silent.jsonl"];
+    let swept = document(&[&swept[..], &["--minimise", "compactions per session"]].concat(), folder.path());
+    assert!(swept["settings"][0]["objective"].is_number(), "no compaction in one session is a zero: {swept}");
+    let swept = [
+        "sweep",
+        "-p",
+        "opencode",
+        "--set",
+        "prune=1",
+        "--vary",
+        "prune_protect=10k,20k",
+        "--minimise",
+        "overflows per call",
+        "silent.jsonl",
+    ];
+    let swept = document(&swept, folder.path());
+    assert_eq!(swept["settings"][0]["objective"], Value::Null, "{swept}");
+}
