@@ -51,7 +51,7 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     let count = |outcome: Outcome| checks.iter().filter(|check| check.outcome == outcome).count() as u64;
     let (all, broken, untold) = (checks.len() as u64, count(Outcome::Broken), count(Outcome::CannotTell));
     // What has no price is told from what lies within the uncertainty.
-    let unjudged = comparison.measures.iter().filter(|moved| moved.is_unjudged()).map(|moved| moved.allowed.len() as u64).sum::<u64>();
+    let unjudged = comparison.measures.iter().filter(|moved| moved.is_unjudged).map(|moved| moved.allowed.len() as u64).sum::<u64>();
     let untold = untold.saturating_sub(unjudged);
     let verdict = match (broken, untold) {
         (0, _) if unjudged > 0 => {
@@ -126,7 +126,7 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
 /// "tokens 1,200,000, and 1,100,000 in the baseline (+100,000, +9.10 %); moved by a.jsonl s1 (+60,000), ..."
 fn sentence(moved: &Moved) -> String {
     let measure = &moved.measure;
-    if moved.is_unjudged() {
+    if moved.is_unjudged {
         return format!("{}: no price is known", measure.words());
     }
     let mut sentence = format!(
@@ -245,7 +245,7 @@ fn flat(measures: &[Moved]) -> Table {
         let ((part, _), whole) = (exact(moved.baseline, moved.now), i128::from(moved.baseline.part) * i128::from(moved.now.whole.max(1)));
         if whole == 0 { Cell::Empty } else { share_cell(part as f64 / whole.unsigned_abs() as f64) }
     };
-    let told = |moved: &Moved, value: Value| if moved.is_unjudged() { Cell::Empty } else { cell(value, &moved.measure) };
+    let told = |moved: &Moved, value: Value| if moved.is_unjudged { Cell::Empty } else { cell(value, &moved.measure) };
     Fields::<&Moved>::new()
         .with(Column::name("measure", "measure"), |moved| Cell::Name(moved.measure.name()))
         .with(number("baseline", Unit::Count), move |moved| told(moved, moved.baseline))
@@ -261,7 +261,7 @@ fn flat(measures: &[Moved]) -> Table {
 
 fn table(measures: &[Moved]) -> Table {
     let allowed = Column::name("allowed", "allowed").says("how far it may go; empty if no limit is set");
-    let rows = measures.iter().map(|moved| (moved, Cell::Empty, (!moved.is_unjudged()).then_some((moved.baseline, moved.now))));
+    let rows = measures.iter().map(|moved| (moved, Cell::Empty, (!moved.is_unjudged).then_some((moved.baseline, moved.now))));
     measure()
         .and(values())
         .with(allowed, |(moved, ..)| Cell::Name(moved.allowed.join(", ")))

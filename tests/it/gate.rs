@@ -77,6 +77,7 @@ fn run(corpus: &[Session], of: fn(&Session) -> i64) -> Baseline {
         session: format!("s{place:04}"),
         digest: format!("{place:04}"),
         values: vec![of(session)],
+        free: false,
         origin: (session.origin, Part::Judged),
     };
     Baseline {
@@ -85,6 +86,7 @@ fn run(corpus: &[Session], of: fn(&Session) -> i64) -> Baseline {
         measured: String::new(),
         policy: String::new(),
         policy_digest: String::new(),
+        prices_digest: String::new(),
         conditions: String::new(),
         metrics: vec!["tokens".to_owned()],
         totals: vec![corpus.iter().map(of).sum()],
@@ -313,8 +315,15 @@ fn names_of_an_earlier_baseline_are_known() {
         measured: String::new(),
         policy: String::new(),
         policy_digest: String::new(),
+        prices_digest: String::new(),
         conditions: String::new(),
-        sessions: vec![BaselineSession { session: "s".to_owned(), digest: "d".to_owned(), values: vec![100], origin: Default::default() }],
+        sessions: vec![BaselineSession {
+            session: "s".to_owned(),
+            digest: "d".to_owned(),
+            values: vec![100],
+            free: false,
+            origin: Default::default(),
+        }],
     };
     let limit = [Allowance::parse("lost_lines +0").unwrap()];
     let (was, now) = (baseline("ctxsim.baseline/1", "broken references"), baseline(SCHEMA, "lost_lines"));
@@ -375,6 +384,7 @@ fn of_rows(metrics: [&str; 3], rows: &[[i64; 3]]) -> Baseline {
         measured: String::new(),
         policy: String::new(),
         policy_digest: String::new(),
+        prices_digest: String::new(),
         conditions: String::new(),
         sessions: (0..)
             .zip(rows)
@@ -382,6 +392,7 @@ fn of_rows(metrics: [&str; 3], rows: &[[i64; 3]]) -> Baseline {
                 session: format!("s{place}"),
                 digest: format!("{place}"),
                 values: row.to_vec(),
+                free: false,
                 origin: (ctxsim::statistics::Origin { project: None, family: place }, Part::Judged),
             })
             .collect(),
@@ -400,10 +411,21 @@ fn a_limit_on_money_is_not_judged_without_a_price() {
     for moved in &found.measures {
         assert_eq!((moved.untold.len(), moved.exceeded.len(), moved.unpriced), (1, 0, 1), "{}", moved.measure.name());
     }
-    assert!(found.changes.iter().any(|said| said.contains("No price but zero is known for 1 of 2 sessions")), "{:?}", found.changes);
+    assert!(found.changes.iter().any(|said| said.contains("No price is known for 1 of 2 sessions")), "{:?}", found.changes);
     // A price in one of the runs alone is no difference of policies.
     let found = compare(&of_rows(metrics, &[[9, 9, 4]]), &of_rows(metrics, &[[0, 0, 4]]), &limits).unwrap();
     assert!(found.measures.iter().all(|moved| moved.untold.len() == 1 && moved.sessions.is_empty()));
+    // A price of zero is one: there a limit on money is judged, and whoever costs something then exceeds it.
+    let free = |rows: &[[i64; 3]]| {
+        let mut run = of_rows(metrics, rows);
+        run.sessions.iter_mut().for_each(|session| session.free = session.values[0] == 0);
+        run
+    };
+    let found = compare(&free(&[[0, 0, 4]]), &free(&[[0, 0, 4]]), &limits).unwrap();
+    assert!(found.measures.iter().all(|moved| (moved.untold.len(), moved.unpriced, moved.is_unjudged) == (0, 0, false)));
+    assert!(compare(&free(&[[0, 0, 4]]), &free(&[[9, 9, 4]]), &limits).unwrap().fails());
+    let found = compare(&free(&[[0, 0, 4]]), &of_rows(metrics, &[[0, 0, 4]]), &limits).unwrap();
+    assert!(found.measures.iter().all(|moved| moved.is_unjudged && moved.unpriced == 1));
     // One that has a price is judged by, and the other one is counted.
     let found = told(&[[0, 0, 4], [7, 7, 4]]);
     assert!(found.measures.iter().all(|moved| moved.untold.is_empty() && moved.unpriced == 1));

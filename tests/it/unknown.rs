@@ -89,6 +89,44 @@ fn money_without_a_price_is_null_and_a_price_of_zero_is_zero() {
     assert!(rows(&csv).iter().all(|row| row["cost"].is_empty()), "{csv}");
 }
 
+/// What a gate says of money: a price of zero is judged by, none is not, and another table of prices is named.
+#[test]
+fn a_gate_tells_a_price_of_zero_from_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("free.json"), FREE).unwrap();
+    std::fs::write(folder.join("dear.json"), FREE.replace("\"input_cost_per_token\": 0,", "\"input_cost_per_token\": 0.00001,")).unwrap();
+    std::fs::write(
+        folder.join("more.json"),
+        FREE.replacen('{', r#"{"other-1": {"input_cost_per_token": 1, "output_cost_per_token": 1}, "#, 1),
+    )
+    .unwrap();
+    session("unpriced", "nameless-7").write(folder, "unpriced.jsonl");
+    session("free", "free-7").write(folder, "free.jsonl");
+    let gate = |file: &str, prices: &str, more: &[&str]| {
+        let words = ["gate", file, "-p", "opencode", "--prices", prices, "--baseline", "base.json", "--allow", "cost +1%"];
+        run(&[&words, more].concat(), folder)
+    };
+    let cost = |ran: &Ran| {
+        let found: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let cost = found["measures"].as_array().unwrap().iter().find(|measure| measure["measure"] == "cost").unwrap().clone();
+        (cost["baseline"].clone(), cost["now"].clone(), cost["unpriced_sessions"].clone(), found["changes"].clone())
+    };
+    assert!(gate("free.jsonl", "free.json", &["--update-baseline"]).status.success());
+    assert_eq!(cost(&gate("free.jsonl", "free.json", &["--json"])), (json!(0.0), json!(0.0), json!(0), json!([])));
+    // Prices of models that no log names change nothing.
+    assert_eq!(cost(&gate("free.jsonl", "more.json", &["--json"])).3, json!([]));
+    let dear = gate("free.jsonl", "dear.json", &["--json"]);
+    assert_eq!(dear.status.code(), Some(1));
+    let (was, now, _, changes) = cost(&dear);
+    assert!(was == json!(0.0) && now.as_f64().unwrap() > 0.1, "{was} {now}");
+    assert!(changes.to_string().contains("billed by other prices"), "{changes}");
+    assert!(gate("unpriced.jsonl", "free.json", &["--update-baseline"]).status.success());
+    let (was, now, unpriced, changes) = cost(&gate("unpriced.jsonl", "free.json", &["--json"]));
+    assert_eq!((was, now, unpriced), (Value::Null, Value::Null, json!(1)));
+    assert!(changes.to_string().contains("No price is known for 1 of 1 session"), "{changes}");
+}
+
 /// Shares of nothing are no zeros.
 #[test]
 fn shares_of_nothing_are_null() {

@@ -1,6 +1,7 @@
 //! What a policy came to over a corpus, small enough to be kept beside the project's code.
 
 use crate::corpus::{Corpus, TRACE_FORM};
+use crate::cost::Tariff;
 use crate::experiment::charges::Billing;
 use crate::experiment::measure::{Measure, Value, key_of};
 use crate::experiment::metric::{Metric, judged_by};
@@ -13,6 +14,8 @@ use crate::statistics::{Origin, Part};
 use crate::trace::Trace;
 use crate::transcript::{Text, TextKind};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_128;
@@ -40,6 +43,9 @@ pub struct Baseline {
     pub policy_digest: String,
     /// Window, model, reserve and prompt cache, where they were asked for.
     pub conditions: String,
+    /// A hash of the prices of the models that are billed; empty in files that do not say it.
+    #[serde(default)]
+    pub prices_digest: String,
     /// The names of the metrics, in the order of all values.
     pub metrics: Vec<String>,
     /// Their values over all sessions. Tokens are simulated on recorded sizes; money is in thousand-millionths of a dollar.
@@ -58,6 +64,9 @@ pub struct BaselineSession {
     pub digest: String,
     /// The values of the metrics, in the order of [`Baseline::metrics`].
     pub values: Vec<i64>,
+    /// Does it cost nothing because its price is zero? Elsewhere what costs nothing has no price, or no call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub free: bool,
     /// Where the session belongs, which the file does not hold: limits are judged by the clusters of today.
     #[serde(skip)]
     pub origin: (Origin, Part),
@@ -83,6 +92,7 @@ impl Baseline {
                 session: session_name(&trace),
                 digest: digest(&trace),
                 values: values(&figures),
+                free: figures.charges.is_priced() && figures.charges.nano_usd == 0,
                 origin: (origin, if trace.calls.is_empty() { Part::Out } else { Part::Judged }),
             })
             .collect();
@@ -104,6 +114,7 @@ impl Baseline {
             policy: policy.name.clone(),
             policy_digest: format!("{:032x}", xxh3_128(format!("{nameless:?}").as_bytes())),
             conditions,
+            prices_digest: prices_digest(corpus, billing.tariff),
             metrics: judged_by().iter().map(|metric| metric.key.to_owned()).collect(),
             totals,
             sessions,
@@ -156,6 +167,7 @@ impl Baseline {
             policy: self.policy.clone(),
             policy_digest: self.policy_digest.clone(),
             conditions: self.conditions.clone(),
+            prices_digest: self.prices_digest.clone(),
             metrics: self.metrics.clone(),
             totals: self.totals.clone(),
             sessions: Vec::new(),
@@ -180,6 +192,17 @@ fn over_sessions(metric: &Metric, sessions: &[BaselineSession], place: usize) ->
 pub fn session_name(trace: &Trace) -> String {
     let file = Path::new(&trace.source).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     format!("{file} {}", trace.id)
+}
+
+/// The same prices of the models that are billed have the same hash, whatever else a table holds.
+fn prices_digest(corpus: &Corpus, tariff: &Tariff<'_>) -> String {
+    let named = |trace: Cow<'_, Trace>| trace.models.iter().map(|model| model.to_string()).collect::<Vec<String>>();
+    let models: BTreeSet<String> = match &tariff.model {
+        Some(model) => [model.clone()].into(),
+        None => corpus.traces.each().flat_map(named).collect(),
+    };
+    let prices: Vec<_> = models.iter().map(|name| (name, tariff.prices.rows(name, tariff.catalog.billed_as(name)))).collect();
+    format!("{:032x}", xxh3_128(format!("{prices:?}").as_bytes()))
 }
 
 /// The same session has the same hash, wherever its file lies, and whether it comes from a log or from a trace file: what is measured of

@@ -30,26 +30,16 @@ pub struct Moved {
     pub exceeded: Vec<String>,
     /// Those of them that it goes beyond by no more than the uncertainty over sessions, and all of them where no session has a price.
     pub untold: Vec<String>,
-    /// Of what costs money: compared sessions that have calls and cost nothing in one of the runs, for they have no price, or one of zero. They are in
-    /// no value. 0 for all else.
+    /// Of what costs money: compared sessions that have calls and no price in one of the runs. They are in no value. 0 for all else.
     pub unpriced: usize,
+    /// Can no limit be judged, because no session has a price?
+    pub is_unjudged: bool,
     /// The difference with its interval. Absent where it has no limit, where there are too few sessions, and where values of sessions do not add up.
     pub difference: Option<Difference>,
     /// Sessions that are compared: those that neither run fails, and all for what counts failures.
     pub compared: usize,
     /// The sessions in which it moved, the farthest first.
     pub sessions: Vec<MovedSession>,
-}
-
-impl Moved {
-    /// Can no limit be judged, because no session has a price?
-    pub fn is_unjudged(&self) -> bool {
-        is_unjudged(self.unpriced, [self.baseline, self.now])
-    }
-}
-
-fn is_unjudged(unpriced: usize, values: [Value; 2]) -> bool {
-    unpriced > 0 && values.iter().all(|value| value.part == 0 || value.whole == 0)
 }
 
 /// A measure in one session of both runs.
@@ -87,8 +77,8 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     let mut measures: Vec<Moved> = Vec::new();
     let moved = |measure: Measure, [baseline, now]: [Value; 2], sides: &[Side; 2], difference| {
         let (compared, sessions, unpriced) = (compared(sides).count(), sessions(sides, &pairs), unpriced(sides));
-        let (allowed, exceeded, untold) = (Vec::new(), Vec::new(), Vec::new());
-        Moved { measure, baseline, now, allowed, exceeded, untold, unpriced, difference, compared, sessions }
+        let (allowed, exceeded, untold, is_unjudged) = (Vec::new(), Vec::new(), Vec::new(), is_unjudged(sides));
+        Moved { measure, baseline, now, allowed, exceeded, untold, unpriced, is_unjudged, difference, compared, sessions }
     };
     for allowance in allowances {
         let measure = allowance.measure;
@@ -96,7 +86,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
         let [was, is] = both(&sides, &measure).ok_or_else(missing)?;
         let difference = difference(&sides, &sampling, &measure);
-        let unjudged = is_unjudged(unpriced(&sides), [was, is]);
+        let unjudged = is_unjudged(&sides);
         let beyond = unjudged || !allowance.allows(was, is);
         let shown =
             !unjudged && (allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference)));
@@ -189,6 +179,12 @@ fn changes(baseline: &Baseline, now: &Baseline) -> Vec<String> {
     if metric_of("failed_sessions").is_some_and(|part| baseline.value(&Measure { part, whole: None }).is_none()) {
         changes.push("The baseline does not say which sessions fail: what they come to is compared with that of today.".to_owned());
     }
+    if baseline.prices_digest != now.prices_digest {
+        changes.push(match baseline.prices_digest.as_str() {
+            "" => "The baseline does not say by which prices it was billed.".to_owned(),
+            _ => "The baseline was billed by other prices of the same models: money moves for that as well.".to_owned(),
+        });
+    }
     if baseline.version != now.version {
         changes.push(format!("The baseline was written by ctxsim {}, this is {}.", baseline.version, now.version));
     }
@@ -228,6 +224,8 @@ struct Side {
     sums: Sums,
     /// The places of the sessions that have calls and no price, where money is counted; ascending.
     unpriced: Vec<usize>,
+    /// The places of the sessions without a call; ascending.
+    silent: Vec<usize>,
 }
 
 impl Side {
@@ -251,9 +249,11 @@ impl Side {
             empty: places(&is_empty),
         };
         let silent = sums.empty.clone();
-        let sums = sums.of_priced(measure);
+        let mut sums = sums.of_priced(measure);
+        let free = places(&|session| session.free);
+        sums.empty.retain(|place| silent.binary_search(place).is_ok() || free.binary_search(place).is_err());
         let unpriced = sums.empty.iter().copied().filter(|place| silent.binary_search(place).is_err()).collect();
-        Side { is_known: run.value(measure).is_some(), values, sums, unpriced }
+        Side { is_known: run.value(measure).is_some(), values, sums, unpriced, silent }
     }
 }
 
@@ -301,11 +301,17 @@ fn unpriced(sides: &[Side; 2]) -> usize {
     compared(sides).count() - judged(sides).count()
 }
 
+/// Is money counted, and has no compared session with a call a price in both runs?
+fn is_unjudged(sides: &[Side; 2]) -> bool {
+    let is_silent = |place: &usize| sides.iter().any(|side| side.silent.binary_search(place).is_ok());
+    unpriced(sides) > 0 && judged(sides).all(|place| is_silent(&place))
+}
+
 /// That sessions have no price, in a sentence.
 fn without_price(measures: &[Moved]) -> Option<String> {
     let (unpriced, compared) = measures.iter().map(|moved| (moved.unpriced, moved.compared)).max().filter(|(unpriced, _)| *unpriced > 0)?;
     Some(format!(
-        "No price but zero is known for {unpriced} of {}: they are in no sum of money (--prices takes a table).",
+        "No price is known for {unpriced} of {}: they are in no sum of money (--prices takes a table).",
         counted(compared as u64, "session")
     ))
 }

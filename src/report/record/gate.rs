@@ -19,8 +19,8 @@ record! {
 record! {
     struct MovedRecord(moved: &Moved) {
         measure: String = moved.measure.name(),
-        baseline: Option<f64> = number(moved.baseline, &moved.measure).filter(|_| !moved.is_unjudged()),
-        now: Option<f64> = number(moved.now, &moved.measure).filter(|_| !moved.is_unjudged()),
+        baseline: Option<f64> = number(moved.baseline, &moved.measure).filter(|_| !moved.is_unjudged),
+        now: Option<f64> = number(moved.now, &moved.measure).filter(|_| !moved.is_unjudged),
         unpriced_sessions: usize = moved.unpriced,
         allowed: Vec<String> = moved.allowed.clone(),
         exceeded: Vec<String> = moved.exceeded.clone(),
