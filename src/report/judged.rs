@@ -19,8 +19,8 @@ pub struct Judged<'a> {
     pub verdict: Judgement,
     /// The verdict in words.
     pub words: String,
-    /// How it stands to the own setting of its policy, in words; nothing for that one.
-    pub against_own: &'static str,
+    /// What it is called beside the own setting of its policy (`less`, `more`) where something stands against calling it better.
+    pub turned: Option<&'static str>,
 }
 
 /// What the setting that comes out first is called, and what comes to more than the uncertainty beside it.
@@ -134,6 +134,13 @@ pub fn trade(best: &Totals, own: &Totals) -> Option<String> {
         .then(|| format!("keeps {} of the reused text instead of {}", told(kept_here, all_here), told(kept_there, all_there)))
 }
 
+impl Judged<'_> {
+    /// How it stands to the own setting of its policy, in words; nothing for that one.
+    pub fn against_own(&self) -> &'static str {
+        self.turned.unwrap_or_else(|| self.verdict.own.map_or("", |own| finding::named(own.finding)))
+    }
+}
+
 /// All settings: those that are allowed first, from the best on.
 pub fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
     let judgements = swept.judgements();
@@ -141,12 +148,9 @@ pub fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
     let rows = swept.rows.iter().zip(judgements).filter_map(|(row, verdict)| {
         let setting = swept.settings.get(row.setting)?;
         let words = words(row, &verdict, swept.constraints, first);
-        let against_own = match (verdict.own, swept.objective.direction) {
-            (Some(_), Direction::Minimise) if swept.is_but(row, &verdict) => "less",
-            (Some(_), Direction::Maximise) if swept.is_but(row, &verdict) => "more",
-            (own, _) => own.map_or("", |own| finding::named(own.finding)),
-        };
-        Some(Judged { policy: swept.policy(setting), setting, row, verdict, words, against_own })
+        let turned = if swept.objective.direction == Direction::Minimise { "less" } else { "more" };
+        let turned = swept.is_but(row, &verdict).then_some(turned);
+        Some(Judged { policy: swept.policy(setting), setting, row, verdict, words, turned })
     });
     let mut judged: Vec<Judged<'a>> = rows.collect();
     let objective = swept.objective;

@@ -309,7 +309,7 @@ fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'stati
             value_cell(judged.row, measure),
             bound(spread.map(|(low, _)| *low)),
             bound(spread.map(|(_, high)| *high)),
-            Cell::name(judged.against_own),
+            Cell::name(judged.against_own()),
         ];
         let difference = judged.verdict.own.and_then(|own| own.difference).filter(|own| own.whole.is_some()).map(|own| own.share);
         let of: [fn(Estimate) -> f64; 3] = [|share| share.value, |share| share.low, |share| share.high];

@@ -163,3 +163,16 @@ fn shares_of_nothing_are_null() {
     let swept = document(&swept, folder.path());
     assert_eq!(swept["settings"][0]["objective"], Value::Null, "{swept}");
 }
+
+/// A setting that sends less and loses reused text is called `less` in every form.
+#[test]
+fn one_word_for_a_setting_that_something_stands_against() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let words = ["sweep", "transcripts/", "-p", "pi", "--vary", "reserveTokens=16k,150k", "--minimise", "prompt_tokens"];
+    let found = document(&words, root);
+    let csv = run(&[&words[..], &["--csv"]].concat(), root).stdout();
+    let told: Vec<String> = rows(&csv).iter().map(|row| row["against_own"].replace(' ', "_")).collect();
+    let of = |setting: &Value| setting["against_own"]["finding"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(found["settings"].as_array().unwrap().iter().map(of).collect::<Vec<_>>(), told);
+    assert!(told.contains(&"less".to_owned()), "{told:?}");
+}

@@ -51,7 +51,7 @@ record! {
         verdict: String = judged.words.clone(),
         own_setting: bool = swept.own.contains(&judged.row.setting),
         #[serde(skip_serializing_if = "Option::is_none")]
-        against_own: Option<AgainstRecord> = judged.verdict.own.as_ref().map(AgainstRecord::new),
+        against_own: Option<AgainstRecord> = judged.verdict.own.as_ref().map(|own| AgainstRecord::new(own, judged.turned)),
         cannot_tell: Vec<String> = untold.collect(),
         on_front: bool = judged.verdict.on_front,
         objective: Option<f64> = judged.row.known(&measure).and_then(|value| number(value, &measure)),
@@ -76,8 +76,8 @@ record! {
 
 record! {
     /// A setting beside the own one of its policy. The share is absent where that one comes to zero, and with too few sessions.
-    struct AgainstRecord(against: &Against) {
-        finding: &'static str = finding::key(against.finding),
+    struct AgainstRecord(against: &Against, turned: Option<&'static str>) {
+        finding: &'static str = turned.unwrap_or_else(|| finding::key(against.finding)),
         #[serde(flatten)]
         share: Option<ShareRecord> = ShareRecord::new(against.difference),
     }
