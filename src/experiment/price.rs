@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 /// Makes the bills of replays, in place of those that they had.
 pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
     let priced: Vec<&Replay> = replays.iter().flat_map(|replay| std::iter::once(replay).chain(replay.closed.as_deref())).collect();
-    let of_session = |place: usize| -> Vec<Bills> {
+    let of_session = |place: usize, give: &mut dyn FnMut(Bills)| {
         let trace = corpus.traces.at(place).unwrap_or_default();
         let calibration = calibrate(&trace, tariff);
         let of = |replay: &&Replay| {
             let outcome = replay.outcomes.at(place)?;
             Some(bills(replay.imposed.get(&place).unwrap_or(&trace), &outcome, tariff, &calibration))
         };
-        priced.iter().map(|replay| of(replay).unwrap_or_default()).collect()
+        priced.iter().for_each(|replay| give(of(replay).unwrap_or_default()));
     };
-    let mut all = List::made_together(&corpus.traces, priced.len(), of_session).into_iter();
+    let mut all = List::made_together(&corpus.traces, priced.len(), false, of_session).into_iter();
     for replay in replays {
         replay.take_bills(all.next());
         if let Some(closed) = replay.closed.as_deref_mut() {

@@ -8,13 +8,16 @@ use crate::cost::Bills;
 use crate::list::Arrange;
 use crate::list::List;
 use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, Rule};
-use crate::sim::{Conditions, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
+use crate::sim::{CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// Outcomes with more calls than these, all policies together, are packed: as they are they take 64 MiB and more.
+const MANY_CALLS: usize = (64 << 20) / size_of::<CallOutcome>();
 
 /// One policy over a whole corpus.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,12 +91,13 @@ pub(super) fn ready<'a>(corpus: &Corpus, policies: &'a [Policy], settings: &Repl
 
 /// Each session through all policies in turn: what their replays have in common is worked out once.
 fn replay_all(corpus: &Corpus, ready: &[Ready<'_>], refetch: Refetching) -> Vec<Replay> {
-    let through_all = |place| {
+    let through_all = |place: usize, give: &mut dyn FnMut(Outcome)| {
         let trace = corpus.traces.at(place).unwrap_or_default();
         let mut shared = SharedSession::new(&trace);
-        ready.iter().map(|policy| policy.outcome(&mut shared, place, refetch)).collect()
+        ready.iter().for_each(|policy| give(policy.outcome(&mut shared, place, refetch)));
     };
-    let by_policy = List::made_together(&corpus.traces, ready.len(), through_all);
+    let long = corpus.facts.calls as usize * ready.len() > MANY_CALLS;
+    let by_policy = List::made_together(&corpus.traces, ready.len(), long, through_all);
     let replay_of = |(policy, outcomes): (&Ready<'_>, List<Outcome>)| {
         let closed_in_pauses = policy.closed_in_pauses(corpus, refetch).map(Box::new);
         Replay { closed_in_pauses, ..policy.with(outcomes) }

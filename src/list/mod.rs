@@ -131,18 +131,30 @@ impl<T: Pack> List<T> {
         (List::of_packed(ones), List::of_packed(others))
     }
 
-    /// So many lists at once, one for each of the things that are made of a place.
-    pub fn made_together<L: Pack>(like: &List<L>, width: usize, make: impl Fn(usize) -> Vec<T> + Sync + Send) -> Vec<List<T>> {
+    /// So many lists at once, one for each of the things that are made of a place; packed where that list is, or where they are `long`. `make` gives them one
+    /// after the other: none waits unpacked for the others.
+    pub fn made_together<L: Pack>(
+        like: &List<L>,
+        width: usize,
+        long: bool,
+        make: impl Fn(usize, &mut dyn FnMut(T)) + Sync + Send,
+    ) -> Vec<List<T>> {
         fn apart<E>(rows: Vec<Vec<E>>, width: usize) -> impl Iterator<Item = Vec<E>> {
             let mut lists: Vec<Vec<E>> = (0..width).map(|_| Vec::with_capacity(rows.len())).collect();
             rows.into_iter().for_each(|row| row.into_iter().zip(&mut lists).for_each(|(element, list)| list.push(element)));
             lists.into_iter()
         }
-        if !like.is_packed() {
-            return apart(on_all_cores(like.len(), &make), width).map(List::from).collect();
+        fn row<T, E>(make: impl Fn(&mut dyn FnMut(T)), held: fn(T) -> E) -> Vec<E> {
+            let mut row = Vec::new();
+            make(&mut |element| row.push(held(element)));
+            row
         }
-        let row = |place| make(place).iter().map(stored).collect::<Vec<Bytes>>();
-        apart(on_all_cores(like.len(), &row), width).map(List::of_packed).collect()
+        if !like.is_packed() && !long {
+            let plain = |place| row(|give| make(place, give), |element| element);
+            return apart(on_all_cores(like.len(), &plain), width).map(List::from).collect();
+        }
+        let packed = |place| row(|give| make(place, give), |element| stored(&element));
+        apart(on_all_cores(like.len(), &packed), width).map(List::of_packed).collect()
     }
 
     /// Packs it where it has many elements.
@@ -472,7 +484,7 @@ mod tests {
         for like in both(0..100) {
             let list = List::made(&like, |place| place as u64);
             let (ones, others) = List::made_in_pairs(&like, |place| (place as u64, 1_u64));
-            let together = List::made_together(&like, 2, |place| vec![place as u64, 1]);
+            let together = List::made_together(&like, 2, false, |place, give| [place as u64, 1].into_iter().for_each(give));
             assert_eq!([&list, &ones, &others].map(List::is_packed), [like.is_packed(); 3]);
             assert_eq!(
                 ([list.clone(), ones, others.clone()], together),

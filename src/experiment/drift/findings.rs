@@ -277,7 +277,8 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
     };
     for rules in rules.chunks(TOLD) {
         let of = |place: usize| Some(estimates(rules, &*sessions.at(place)?, &*corpus.traces.at(place)?));
-        let told = List::made_together(&sessions, rules.len(), |place| of(place).unwrap_or_default());
+        let told =
+            List::made_together(&sessions, rules.len(), false, |place, give| of(place).unwrap_or_default().into_iter().for_each(give));
         let all: Vec<_> = rules.par_iter().zip(told).map(of_rule).collect();
         for (comparisons, along, parts, buffers) in all {
             found.comparisons.extend(comparisons);
