@@ -1,9 +1,9 @@
 //! Quantities with names: nothing in the program counts tokens in a float or money in anything but integers.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::iter::Sum;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::{Add, AddAssign, Sub};
 
 /// Adds the named fields of one value to those of another.
@@ -140,26 +140,46 @@ pub fn counted_as(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A number that may be absent, in the room of one that may not: a long session has some for each call. The largest number of all counts as absent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Option<u64>", into = "Option<u64>")]
-pub struct Known(Option<NonZeroU64>);
+/// A number that may be absent, in the room of one that may not. The largest number of all counts as absent.
+macro_rules! may_be_absent {
+    ($(#[$doc:meta])* $name:ident: $number:ty as $turned:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name(Option<$turned>);
 
-impl Known {
-    /// The number; `None` where it is absent.
-    pub fn get(self) -> Option<u64> {
-        self.0.map(|turned| !turned.get())
-    }
+        impl $name {
+            /// The number; `None` where it is absent.
+            pub fn get(self) -> Option<$number> {
+                self.0.map(|turned| !turned.get())
+            }
+        }
+
+        impl From<Option<$number>> for $name {
+            fn from(number: Option<$number>) -> $name {
+                $name(number.and_then(|number| <$turned>::new(!number)))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.get().serialize(serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                Option::deserialize(deserializer).map($name::from)
+            }
+        }
+    };
 }
 
-impl From<Option<u64>> for Known {
-    fn from(number: Option<u64>) -> Known {
-        Known(number.and_then(|number| NonZeroU64::new(!number)))
-    }
+may_be_absent! {
+    /// A number that may be absent, in the room of one that may not: a long session has some for each call. The largest number of all counts as absent.
+    Known: u64 as NonZeroU64
 }
 
-impl From<Known> for Option<u64> {
-    fn from(known: Known) -> Option<u64> {
-        known.get()
-    }
+may_be_absent! {
+    /// An index that may be absent, in the room of one that may not: a long session has some for each part. The largest of all counts as absent.
+    Index: u32 as NonZeroU32
 }

@@ -8,7 +8,7 @@ use super::presence::Ends;
 use super::region::Region;
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::{Role, Text};
-use crate::units::{Size, Tokens};
+use crate::units::{Index, Known, Size, Tokens};
 use rustc_hash::FxHashSet;
 
 /// The context of one simulation: every message that has ever stood in it, and what is left.
@@ -117,7 +117,7 @@ impl Context {
         }
         let count = self.items.len() as u32 - first;
         self.entries.push(Entry {
-            message: arrival.message,
+            message: arrival.message.into(),
             role: arrival.role,
             opens_turn: arrival.opens_turn,
             is_summary: arrival.is_summary,
@@ -129,10 +129,10 @@ impl Context {
             end_units: 0,
             actual: 0,
             arrived: arrival.call,
-            usage: None,
+            usage: Known::default(),
             live: true,
             summarised: false,
-            by: None,
+            by: Index::default(),
             touched: self.prefix.request,
         });
         match place {
@@ -160,7 +160,7 @@ impl Context {
     /// The provider has told what a reply's call came to, prompt and output together.
     pub fn note_usage(&mut self, id: u32, tokens: u64) {
         if let Some(entry) = self.entries.get_mut(id as usize) {
-            entry.usage = Some(tokens);
+            entry.usage = Some(tokens).into();
         }
     }
 
@@ -223,7 +223,7 @@ impl Context {
             self.messages -= u64::from(entry.role != Role::System || entry.is_summary);
             if let Some(slot) = self.entries.get_mut(*id as usize) {
                 slot.live = false;
-                slot.by = self.acting;
+                slot.by = self.acting.into();
                 slot.estimated = 0;
             }
         }
@@ -243,7 +243,7 @@ impl Context {
 
     /// Takes back the message that was added last, if it is one of the policy's own: the next one gets its number.
     pub fn retract(&mut self) {
-        let Some(id) = self.newest().filter(|id| self.entry(*id).is_some_and(|entry| entry.message.is_none())) else { return };
+        let Some(id) = self.newest().filter(|id| self.entry(*id).is_some_and(|entry| entry.message.get().is_none())) else { return };
         self.remove(&[id]);
         for _ in 0..self.entries.pop().map_or(0, |entry| entry.count) {
             self.items.pop();
@@ -253,15 +253,15 @@ impl Context {
 
     /// Removes what the policy has put into the system prompt: summaries that are no messages of the history.
     pub fn remove_own_system_text(&mut self) {
-        self.remove_where(|entry| entry.message.is_none() && entry.role == Role::System && !entry.is_summary);
+        self.remove_where(|entry| entry.message.get().is_none() && entry.role == Role::System && !entry.is_summary);
     }
 
     /// A user went back: every trace message from this index on leaves.
     pub fn withdraw(&mut self, from: u32) {
         // Messages of the log stand in their own order; what the policy put in stands between them.
-        let behind = |id: &u32| self.entry(*id).is_none_or(|entry| entry.message.is_none_or(|message| message >= from));
+        let behind = |id: &u32| self.entry(*id).is_none_or(|entry| entry.message.get().is_none_or(|message| message >= from));
         let place = self.order.len() - self.order.iter().rev().take_while(|id| behind(id)).count();
-        let of_log = |id: &u32| self.entry(*id).is_some_and(|entry| entry.message.is_some());
+        let of_log = |id: &u32| self.entry(*id).is_some_and(|entry| entry.message.get().is_some());
         let gone: Vec<u32> = self.order.iter().skip(place).copied().filter(of_log).collect();
         self.leave(&gone);
         self.sweep(place);
@@ -269,7 +269,7 @@ impl Context {
 
     /// What the policy itself has put in leaves, wherever it stands.
     pub fn withdraw_own(&mut self) {
-        self.remove_where(|entry| entry.message.is_none());
+        self.remove_where(|entry| entry.message.get().is_none());
     }
 
     fn remove_where(&mut self, leaves: impl Fn(&Entry) -> bool) {
@@ -286,7 +286,7 @@ impl Context {
             let range = entry.first..entry.first + entry.count;
             gone.extend(range.filter(|item| self.items.get(*item).is_some_and(|slot| slot.expires && slot.state != State::Removed)));
             // A turn that the policy has opened itself lies within one of the log.
-            if entry.opens_turn && entry.message.is_some() {
+            if entry.opens_turn && entry.message.get().is_some() {
                 break;
             }
         }
@@ -360,7 +360,7 @@ impl Context {
 
     /// The place in the order of the newest reply of the log; `None` where none is left.
     pub fn newest_reply(&self) -> Option<usize> {
-        self.order.iter().rposition(|id| self.entry(*id).is_some_and(|entry| entry.role == Role::Assistant && entry.message.is_some()))
+        self.order.iter().rposition(|id| self.entry(*id).is_some_and(|entry| entry.role == Role::Assistant && entry.message.get().is_some()))
     }
 
     /// The place of a message in prompt order; `None` where it has left.

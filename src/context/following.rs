@@ -18,7 +18,7 @@ impl Context {
         for entry in (from..other.entries.len()).filter_map(|id| other.entries.get(id)) {
             let items = (entry.first..entry.first + entry.count).filter_map(|item| other.item(item));
             let arrival = Arrival {
-                message: entry.message,
+                message: entry.message.get(),
                 role: entry.role,
                 opens_turn: entry.opens_turn,
                 is_summary: entry.is_summary,
@@ -26,7 +26,7 @@ impl Context {
                 call: entry.arrived,
             };
             let id = self.push(arrival, items, None);
-            if let Some(usage) = entry.usage {
+            if let Some(usage) = entry.usage.get() {
                 self.note_usage(id, usage);
             }
         }

@@ -4,6 +4,7 @@ use super::presence::Ends;
 use super::region::Region;
 use crate::estimate::Guess;
 use crate::transcript::Role;
+use crate::units::{Index, Known};
 
 /// What has become of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,8 +73,8 @@ impl Item {
 /// One message in the context.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Index of the message in the trace; `None` for what the policy put in.
-    pub message: Option<u32>,
+    /// Index of the message in the trace; absent for what the policy put in.
+    pub message: Index,
     /// Role of the message.
     pub role: Role,
     /// Does the message open a turn?
@@ -96,14 +97,14 @@ pub struct Entry {
     pub(super) actual: u64,
     /// The call after which it arrived.
     pub arrived: u32,
-    /// For a reply: prompt and output together, as the provider reported them. `None` for other messages, and where nothing was reported.
-    pub usage: Option<u64>,
+    /// For a reply: prompt and output together, as the provider reported them. Absent for other messages, and where nothing was reported.
+    pub usage: Known,
     /// Is the message still in the context?
     pub live: bool,
     /// Did a summary take the place of a message that has left?
     pub summarised: bool,
-    /// The rule that took it out, by its place in the plan; `None` where none has.
-    pub by: Option<u32>,
+    /// The rule that took it out, by its place in the plan; absent where none has.
+    pub by: Index,
     /// Since which request it has stood as it is; see [`Context::sent`](crate::context::Context::sent).
     pub(super) touched: u32,
 }

@@ -37,7 +37,7 @@ impl Context {
     pub fn taken_by(&self, part: u32) -> Option<u32> {
         let item = self.place(part)?;
         let owner = *self.owners.get(item as usize)?;
-        self.entry(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item)?.by, |entry| entry.by)
+        self.entry(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item)?.by, |entry| entry.by.get())
     }
 
     /// Removes whole messages whose content a summary takes over.

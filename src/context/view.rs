@@ -5,6 +5,7 @@ use super::item::{Entry, Item, State};
 use super::region::Region;
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::Role;
+use crate::units::Known;
 
 /// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ pub struct Seen {
     /// What it comes to where protected ends are counted: its estimate, unless the agent measures those otherwise.
     pub in_ends: u64,
     /// For a reply: prompt and output of its call together, as the policy was told.
-    pub usage: Option<u64>,
+    pub usage: Known,
     /// Id of the message's first item.
     pub first: u32,
     /// Number of the message's items.

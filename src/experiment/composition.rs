@@ -121,8 +121,8 @@ fn add(sizes: &mut Composition, content: Content, tokens: u64) {
 fn recent_results(trace: &Trace, call: usize, context: &Context) -> u64 {
     let border = call.checked_sub(RECENT).and_then(|place| trace.calls.get(place)).map(|row| row.message);
     let is_recent = |message: Option<u32>| message.is_none_or(|message| border.is_none_or(|border| message > border));
-    let newest = context.live().rev().take_while(|(_, entry)| is_recent(entry.message));
-    let items = newest.filter(|(_, entry)| entry.message.is_some()).flat_map(|(_, entry)| entry.first..entry.first + entry.count);
+    let newest = context.live().rev().take_while(|(_, entry)| is_recent(entry.message.get()));
+    let items = newest.filter(|(_, entry)| entry.message.get().is_some()).flat_map(|(_, entry)| entry.first..entry.first + entry.count);
     let items = items.filter_map(|item| context.item(item));
     items.filter(|item| item.region == Region::ToolResult && item.state != State::Removed).map(|item| item.actual).sum()
 }

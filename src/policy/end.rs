@@ -122,7 +122,7 @@ fn token_cut(all: &[Seen], budget: f64, crossing: Crossing) -> usize {
 /// The reply after the newest one whose reported usage lies below the newest by the budget; where none does, everything is kept.
 /// Where nothing was reported, the last user message is all that is kept.
 fn usage_cut(all: &[Seen], budget: f64) -> usize {
-    let mut replies = all.iter().enumerate().rev().filter_map(|(index, message)| Some((index, message.usage?)));
+    let mut replies = all.iter().enumerate().rev().filter_map(|(index, message)| Some((index, message.usage.get()?)));
     let Some((mut newer, newest)) = replies.next() else {
         return all.iter().rposition(|message| message.role == Role::User && !message.is_summary).unwrap_or(0);
     };

@@ -9,6 +9,7 @@ use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::Role;
+use crate::units::Known;
 use std::collections::BTreeSet;
 
 /// Messages that go, and those that stay in part.
@@ -78,7 +79,7 @@ impl Select {
             unseen: false,
             estimated: 0,
             in_ends: 0,
-            usage: None,
+            usage: Known::default(),
             first: 0,
             count: 1,
         };
@@ -180,7 +181,7 @@ impl Select {
             Bounds::Between(start, cut) => (start, cut),
         };
         let unseen = all.get(..unseen_in(all)).filter(|_| start > 0).unwrap_or(&[]);
-        let mut candidates: Vec<Seen> = unseen.iter().chain(all.get(start.max(unseen.len())..cut).unwrap_or(&[])).copied().collect();
+        let mut candidates: Vec<&Seen> = unseen.iter().chain(all.get(start.max(unseen.len())..cut).unwrap_or(&[])).collect();
         if !self.kind.is_empty() {
             candidates.retain(|message| self.kind.iter().any(|kind| kind.takes_message(message, view)));
         }
@@ -284,24 +285,24 @@ impl Select {
         (old < all.len()).then(|| place.or_else(newest).unwrap_or(rest))
     }
 
-    fn taken(&self, candidates: Vec<Seen>, view: View<'_>, request: u64) -> Vec<u32> {
+    fn taken(&self, candidates: Vec<&Seen>, view: View<'_>, request: u64) -> Vec<u32> {
         let count = candidates.len();
-        let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
+        let ids = |messages: &[&Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
         let first = |n: usize| ids(candidates.get(..n.min(count)).unwrap_or(&[]));
         match self.take {
             Take::All | Take::DownTo(_) => ids(&candidates),
             Take::Count(n) => first(n as usize),
             Take::Share(share) => first((count as f64 * share).floor() as usize),
             Take::EvenShare(share) => first((count as f64 * share).floor() as usize / 2 * 2),
-            Take::UntilRequest(target) => until(&self.ordered(&candidates), request, target),
+            Take::UntilRequest(target) => until(&self.ordered(candidates), request, target),
             Take::TurnsUntilRequest(target) => turns_until(&candidates, request, target),
             Take::Calls(Calls { n, above }) => {
-                let calls = |message: &Seen| view.items(*message).filter(|item| item.region == Region::ToolCall).count() as u64;
+                let calls = |message: &&Seen| view.items(**message).filter(|item| item.region == Region::ToolCall).count() as u64;
                 if candidates.iter().map(calls).sum::<u64>() <= above {
                     return Vec::new();
                 }
                 let mut before = 0;
-                let goes = |message: &&Seen| {
+                let goes = |message: &&&Seen| {
                     let goes = before < n;
                     before += calls(message);
                     goes
@@ -311,8 +312,7 @@ impl Select {
         }
     }
 
-    fn ordered(&self, candidates: &[Seen]) -> Vec<Seen> {
-        let mut rest = candidates.to_vec();
+    fn ordered<'s>(&self, mut rest: Vec<&'s Seen>) -> Vec<&'s Seen> {
         match self.order {
             Order::Oldest => rest,
             Order::Largest => {
@@ -395,7 +395,7 @@ pub(super) fn middle_out<T: Copy>(rest: Vec<T>) -> Vec<T> {
     taken
 }
 
-fn until(messages: &[Seen], request: u64, target: f64) -> Vec<u32> {
+fn until(messages: &[&Seen], request: u64, target: f64) -> Vec<u32> {
     let mut left = request;
     let mut gone = Vec::new();
     for message in messages {
@@ -409,7 +409,7 @@ fn until(messages: &[Seen], request: u64, target: f64) -> Vec<u32> {
 }
 
 /// Drops turn by turn: what stands before the first turn goes first, and the last turn goes too where nothing less is enough.
-fn turns_until(messages: &[Seen], request: u64, target: f64) -> Vec<u32> {
+fn turns_until(messages: &[&Seen], request: u64, target: f64) -> Vec<u32> {
     let mut left = request;
     let mut gone = Vec::new();
     let mut rest = messages;

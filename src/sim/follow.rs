@@ -208,7 +208,7 @@ impl<'a> Window<'a> {
             return;
         };
         for id in view.keep_up(&self.context) {
-            let message = view.entry(id).and_then(|entry| entry.message);
+            let message = view.entry(id).and_then(|entry| entry.message.get());
             let Some(row) = message.and_then(|message| trace.messages.get(message as usize)) else { continue };
             shown_again_by(trace, row).for_each(|part| view.supersede(part));
         }

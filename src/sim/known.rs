@@ -79,12 +79,12 @@ impl KnownMessage {
         let Entry { message, role, first, arrived, estimated: tokens, usage, .. } = *entry;
         KnownMessage {
             id,
-            message,
+            message: message.get(),
             role,
             first,
             arrived,
             tokens,
-            usage,
+            usage: usage.get(),
             items: items(context, entry).map(|(id, item)| KnownItem::of(id, item)).collect(),
         }
     }
@@ -92,14 +92,14 @@ impl KnownMessage {
     /// Is it still there, and the same?
     fn is_there(&self, context: &Context) -> bool {
         let own = (self.message, self.role, self.first, self.arrived);
-        context.entry(self.id).is_some_and(|entry| entry.live && own == (entry.message, entry.role, entry.first, entry.arrived))
+        context.entry(self.id).is_some_and(|entry| entry.live && own == (entry.message.get(), entry.role, entry.first, entry.arrived))
     }
 
     /// What is to be said of it; `None` where it is what it was.
     fn update(&mut self, view: &View<'_>, entry: &Entry) -> Option<Changed> {
         let context = &view.window.context;
         let same_items = || items(context, entry).map(|(id, item)| KnownItem::of(id, item)).eq(self.items.iter().copied());
-        if self.tokens == entry.estimated && self.usage == entry.usage && same_items() {
+        if self.tokens == entry.estimated && self.usage == entry.usage.get() && same_items() {
             return None;
         }
         let now = KnownMessage::of(context, self.id, entry);
@@ -109,7 +109,7 @@ impl KnownMessage {
         let news = Changed {
             id: self.id,
             tokens: entry.estimated,
-            usage: entry.usage,
+            usage: entry.usage.get(),
             items: changed.collect(),
             without: self.items.iter().filter(left).map(|item| item.id).collect(),
         };
@@ -139,7 +139,7 @@ struct View<'v> {
 impl View<'_> {
     fn message(&self, id: u32, entry: &Entry) -> MessageSeen {
         let context = &self.window.context;
-        let row = entry.message.and_then(|message| self.inputs.message(message));
+        let row = entry.message.get().and_then(|message| self.inputs.message(message));
         let now = || self.window.call.and_then(|call| self.inputs.message(call.message));
         MessageSeen {
             id,
@@ -147,11 +147,11 @@ impl View<'_> {
             turn: row.or_else(now).map_or(0, |row| row.turn),
             call: entry.arrived,
             tokens: entry.estimated,
-            usage: entry.usage,
+            usage: entry.usage.get(),
             opens_turn: entry.opens_turn,
             summary: entry.is_summary,
             unseen: entry.unseen,
-            own: entry.message.is_none(),
+            own: entry.message.get().is_none(),
             items: items(context, entry).map(|(id, item)| self.item(id, &item)).collect(),
         }
     }
