@@ -5,12 +5,14 @@ mod dates;
 mod model;
 mod pack;
 mod reference;
+mod small;
 mod whole;
 
 use crate::transcript::{CompactionKind, Image, Length, Role, Standing, Text, Usage};
-use crate::units::adds;
+use crate::units::{Index, adds};
 pub use reference::{Evidence, Place, Reference};
 use serde::{Deserialize, Serialize};
+pub use small::{NameLength, Rare};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::num::NonZeroU128;
@@ -45,16 +47,16 @@ pub enum PartKind {
 pub struct PartRow {
     /// What the part is.
     pub kind: PartKind,
-    /// Index into [`Trace::tools`] for calls and results; `None` for other parts and unknown tools.
-    pub tool: Option<u32>,
+    /// Index into [`Trace::tools`] for calls and results; absent for other parts and unknown tools.
+    pub tool: Index,
     /// Length of the tool's name (calls alone).
-    pub name: Length,
+    pub name: NameLength,
     /// Bytes of the call's id (calls and results).
     pub id_bytes: u32,
     /// The text's sizes; tokens are those of a public vocabulary, not yet the truth.
     pub text: Text,
     /// The picture, for images.
-    pub image: Image,
+    pub image: Rare<Image>,
     /// Did the tool fail?
     pub error: bool,
     /// Bytes of encrypted reasoning.
@@ -66,7 +68,7 @@ pub struct PartRow {
     /// Reasoning that the provider drops at the next real user message.
     pub expires: bool,
     /// For a result: the part with the call that it answers, where the log tells.
-    pub answers: Option<u32>,
+    pub answers: Index,
 }
 
 /// One message, without its words.
@@ -127,17 +129,17 @@ impl PartRow {
         let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
         PartRow {
             kind,
-            tool: None,
-            name: Length::default(),
+            tool: Index::default(),
+            name: NameLength::default(),
             id_bytes: 0,
             text: Text { length, tokens, json_bytes: chars, ..Text::default() },
-            image: Image::default(),
+            image: Rare::default(),
             error: false,
             sealed_bytes: 0,
             truth: u64::from(tokens),
             anchored: false,
             expires: false,
-            answers: None,
+            answers: Index::default(),
         }
     }
 }
@@ -427,7 +429,7 @@ impl Trace {
     /// The file or address that a part is about, where it was kept: that of a call, or of the call that a result answers.
     pub fn path_of(&self, part: u32) -> Option<&str> {
         let row = self.parts.get(part as usize)?;
-        self.paths.get(&row.answers.unwrap_or(part)).map(String::as_str)
+        self.paths.get(&row.answers.get().unwrap_or(part)).map(String::as_str)
     }
 
     /// The message that a part belongs to.

@@ -360,7 +360,9 @@ impl Context {
 
     /// The place in the order of the newest reply of the log; `None` where none is left.
     pub fn newest_reply(&self) -> Option<usize> {
-        self.order.iter().rposition(|id| self.entry(*id).is_some_and(|entry| entry.role == Role::Assistant && entry.message.get().is_some()))
+        self.order
+            .iter()
+            .rposition(|id| self.entry(*id).is_some_and(|entry| entry.role == Role::Assistant && entry.message.get().is_some()))
     }
 
     /// The place of a message in prompt order; `None` where it has left.

@@ -87,7 +87,9 @@ fn rebuild(trace: &Trace, cuts: &mut [Cut], imposed: &mut Trace) {
         let rewind = row.rewind.map(|message| moved.message(message).max(last));
         imposed.messages.push(MessageRow { first_part, rewind, ..row.clone() });
         let parts = trace.parts_of(row).iter().cloned();
-        imposed.parts.extend(parts.map(|part| crate::trace::PartRow { answers: part.answers.map(|call| moved.part(call)), ..part }));
+        imposed
+            .parts
+            .extend(parts.map(|part| crate::trace::PartRow { answers: part.answers.get().map(|call| moved.part(call)).into(), ..part }));
     }
 }
 

@@ -7,8 +7,8 @@
 //! What agents put in anew because they have compacted (Codex: its initial context) stays out then.
 
 use crate::sim::Whole;
-use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
-use crate::transcript::{Image, Role};
+use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Rare, Trace};
+use crate::transcript::Role;
 use std::borrow::Cow;
 
 /// Where a stretch begins and ends, by messages of the session.
@@ -143,7 +143,7 @@ const PLACEHOLDER: u32 = 8;
 fn placeholder(part: &PartRow) -> PartRow {
     let tokens = PLACEHOLDER.min(u32::try_from(part.truth).unwrap_or(u32::MAX));
     let text = PartRow::stand_in(part.kind, u64::from(tokens)).text;
-    PartRow { text, truth: u64::from(tokens), anchored: false, image: Image::default(), ..part.clone() }
+    PartRow { text, truth: u64::from(tokens), anchored: false, image: Rare::default(), ..part.clone() }
 }
 
 /// Tokens that a compaction left in the context, hidden overhead not counted.

@@ -315,7 +315,8 @@ impl Estimator {
         let kind = ContentKind::of(part, text.kind);
         let of_tool = |unit: Unit| self.weighed(self.tool_units(text, unit), kind);
         let name = |unit: Unit| {
-            let name = Text { length: part.name, json_bytes: part.name.bytes, tokens: part.name.bytes.div_ceil(4), ..Text::default() };
+            let length = part.name.get();
+            let name = Text { length, json_bytes: length.bytes, tokens: length.bytes.div_ceil(4), ..Text::default() };
             self.weighed(u64::from(name.in_unit(unit)), kind)
         };
         let ids = match (self.ids, part.kind) {
@@ -340,7 +341,7 @@ impl Estimator {
                 self.settle(text + named + ids + self.result_units)
             }
             PartKind::Image if role == Role::User && self.user_images == Counting::Ignored => Guess::default(),
-            PartKind::Image => self.prose(self.units_of_picture(&part.image)).plus(Guess::whole(self.image_tokens)),
+            PartKind::Image => self.prose(self.units_of_picture(&part.image.get())).plus(Guess::whole(self.image_tokens)),
             PartKind::Tools if self.tools == Counting::Counted => self.settle(of_tool(unit)),
             PartKind::Tools => Guess::default(),
         }

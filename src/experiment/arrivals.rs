@@ -39,7 +39,7 @@ pub fn arrivals(trace: &Trace, call: usize) -> Vec<Arrival> {
     for message in trace.messages.get(first..before(call)).unwrap_or_default().iter().filter(|message| !message.copy) {
         for part in trace.parts_of(message) {
             let region = Region::of(message.role, part.kind);
-            let tool = part.tool.filter(|_| part.kind != PartKind::Text).and_then(|tool| trace.tools.get(tool as usize));
+            let tool = part.tool.get().filter(|_| part.kind != PartKind::Text).and_then(|tool| trace.tools.get(tool as usize));
             let (_, parts, tokens) = found.entry((region as usize, tool.map(String::as_str))).or_insert((region, 0, 0));
             *parts += 1;
             *tokens += part.truth;

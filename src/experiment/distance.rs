@@ -88,7 +88,7 @@ fn of_session(session: usize, cluster: usize, trace: &Trace) -> Vec<Distance> {
                 cluster,
                 kind: reference.kind,
                 result: source.kind == PartKind::ToolResult,
-                tool: source.tool,
+                tool: source.tool.get(),
                 source_tokens: source.truth,
                 tokens: now.tokens - until.tokens,
                 output_tokens: now.output_tokens - until.output_tokens,

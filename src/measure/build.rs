@@ -4,7 +4,7 @@ use super::{limit, prints, readings, references, repetition, thinking, truth, un
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{BaseFrom, CallRow, CompactionRow, Key, MessageRow, PartKind, PartRow, Trace, Unseen};
-use crate::transcript::{Call, Compaction, Length, Message, Part, Text, Transcript};
+use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -145,14 +145,21 @@ impl Builder {
             Part::ToolCall { id, name, arguments } => {
                 let id_bytes = id.len() as u32;
                 self.calls.insert(xxh3_64(id.as_bytes()), self.trace.parts.len() as u32);
-                PartRow { tool: self.tool(&name), name: length(&name), id_bytes, ..plain(PartKind::ToolCall, arguments) }
+                PartRow { tool: self.tool(&name).into(), name: length(&name).into(), id_bytes, ..plain(PartKind::ToolCall, arguments) }
             }
             Part::ToolResult { call_id, name, text, error } => {
                 let answers = self.calls.get(&xxh3_64(call_id.as_bytes())).copied().filter(|_| !call_id.is_empty());
                 let id_bytes = call_id.len() as u32;
-                PartRow { tool: self.tool(&name), name: length(&name), id_bytes, error, answers, ..plain(PartKind::ToolResult, text) }
+                PartRow {
+                    tool: self.tool(&name).into(),
+                    name: length(&name).into(),
+                    id_bytes,
+                    error,
+                    answers: answers.into(),
+                    ..plain(PartKind::ToolResult, text)
+                }
             }
-            Part::Image(image) => PartRow { image, ..plain(PartKind::Image, Text::default()) },
+            Part::Image(image) => PartRow { image: image.into(), ..plain(PartKind::Image, Text::default()) },
         }
     }
 
@@ -262,10 +269,10 @@ fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>) -> Vec<u6
             let tokens = u64::from(part.text.tokens);
             let own = match part.kind {
                 PartKind::Image => {
-                    let (width, height) = (part.image.width, part.image.height);
+                    let Image { width, height, .. } = part.image.get();
                     1000 * model.map_or_else(|| unknown.image.tokens(width, height), |model| model.image_tokens(width, height))
                 }
-                PartKind::ToolCall => (tokens + u64::from(part.name.bytes.div_ceil(4)) + CALL_WRAPPER) * factor,
+                PartKind::ToolCall => (tokens + u64::from(part.name.get().bytes.div_ceil(4)) + CALL_WRAPPER) * factor,
                 // Base64 of an opaque blob: about four characters for three bytes, four bytes of text a token.
                 PartKind::Thinking if tokens == 0 => u64::from(part.sealed_bytes) * 3 / 16 * 1000,
                 _ => tokens * factor,

@@ -28,8 +28,9 @@ pub fn of(trace: &Trace, tool_calls: &FxHashMap<u64, u32>) -> Vec<u64> {
             add(u64::from(part.text.length.bytes));
             add(part.text.evidence.as_ref().map_or(0, |evidence| evidence.identity));
             add(u64::from(part.sealed_bytes));
-            [part.image.width, part.image.height, part.image.bytes].into_iter().for_each(|number| add(u64::from(number)));
-            let tool = part.tool.and_then(|tool| trace.tools.get(tool as usize)).map_or("", String::as_str);
+            let image = part.image.get();
+            [image.width, image.height, image.bytes].into_iter().for_each(|number| add(u64::from(number)));
+            let tool = part.tool.get().and_then(|tool| trace.tools.get(tool as usize)).map_or("", String::as_str);
             hash_of_name(tool).into_iter().for_each(&mut add);
         }
         if let Some(call) = calls.next_if(|call| call.message == index) {

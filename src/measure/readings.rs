@@ -22,7 +22,7 @@ const PROGRAMS: [&str; 14] = ["cat", "head", "tail", "less", "more", "nl", "bat"
 pub fn find(trace: &mut Trace, copies: &[bool]) {
     let mut results: BTreeMap<u32, u32> = BTreeMap::new();
     for (part, row) in trace.parts.iter().enumerate() {
-        if let Some(call) = row.answers {
+        if let Some(call) = row.answers.get() {
             results.entry(call).or_insert(part as u32);
         }
     }
@@ -35,7 +35,7 @@ pub fn find(trace: &mut Trace, copies: &[bool]) {
             let Some(part) = trace.parts.get(call as usize).filter(|part| part.kind == PartKind::ToolCall) else { continue };
             let Some(asked) = asked_for(trace, part) else { continue };
             let next = requests.len() as u32;
-            let request = *requests.entry((part.tool, asked)).or_insert(next);
+            let request = *requests.entry((part.tool.get(), asked)).or_insert(next);
             let subject = part.text.evidence.as_ref().map_or(0, |evidence| evidence.subject);
             let next = files.len() as u32;
             let file = (subject != 0).then(|| *files.entry(subject).or_insert(next));
@@ -51,7 +51,7 @@ fn asked_for(trace: &Trace, call: &PartRow) -> Option<u64> {
     if evidence.looks != 0 {
         return Some(evidence.looks);
     }
-    let name = call.tool.and_then(|tool| trace.tools.get(tool as usize))?;
+    let name = call.tool.get().and_then(|tool| trace.tools.get(tool as usize))?;
     (looks(name) && evidence.identity != 0).then_some(evidence.identity)
 }
 

@@ -50,7 +50,7 @@ impl Seen {
                 if let Some(earlier) = self.texts.insert(evidence.identity, part).filter(|_| row.text.length.bytes >= SHORTEST) {
                     found.push(Repetition { later: part, earlier });
                 }
-                let call = row.answers.and_then(|call| trace.parts.get(call as usize)).filter(|call| reads(trace, call));
+                let call = row.answers.get().and_then(|call| trace.parts.get(call as usize)).filter(|call| reads(trace, call));
                 let Some(arguments) = call.and_then(|call| call.text.evidence.as_ref()).filter(|call| call.subject != 0) else { return };
                 let whole = arguments.values == 1;
                 let readings = self.readings.entry(arguments.subject).or_default();
@@ -79,6 +79,6 @@ fn writes(trace: &Trace, call: &PartRow) -> bool {
 }
 
 fn named(trace: &Trace, call: &PartRow, words: &[&str]) -> bool {
-    let name = call.tool.and_then(|tool| trace.tools.get(tool as usize)).map(|name| name.to_lowercase()).unwrap_or_default();
+    let name = call.tool.get().and_then(|tool| trace.tools.get(tool as usize)).map(|name| name.to_lowercase()).unwrap_or_default();
     words.iter().any(|word| name.contains(word))
 }

@@ -273,7 +273,7 @@ pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
     let is_partial = |call: &CallRow| call.usage.is_some_and(|usage| usage.trust == Trust::Partial);
     if trace.calls.iter().any(is_partial) {
-        walk.answered = trace.parts.iter().filter_map(|part| part.answers).collect();
+        walk.answered = trace.parts.iter().filter_map(|part| part.answers.get()).collect();
     }
     let events = trace.compactions.iter().map(|event| (event.before as usize, event.kind == CompactionKind::Compact));
     let mut events = events.collect::<Vec<_>>().into_iter().peekable();

@@ -84,7 +84,7 @@ pub(super) fn enter(state: &mut State<'_>, message: u32) -> u32 {
     let State { inputs, ledger, .. } = state;
     if let Some(row) = inputs.message(message).filter(|row| !row.copy) {
         let results = inputs.trace.parts_of(row).iter().filter(|part| part.kind == PartKind::ToolResult);
-        results.for_each(|part| ledger.count_result(part.tool, part.truth));
+        results.for_each(|part| ledger.count_result(part.tool.get(), part.truth));
     }
     for cut in inputs.intake.cuts(message) {
         let event = ledger.event(Some(cut.rule));

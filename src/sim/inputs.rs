@@ -155,7 +155,7 @@ impl<'a> Inputs<'a> {
     /// What a mask leaves of an item of the log.
     fn left_of(&self, mask: &Mask, marker: &Cut, item: &Item, role: Role) -> Option<Replacement> {
         let part = self.part(item.part?)?;
-        let tool = part.tool.and_then(|tool| self.trace.tools.get(tool as usize));
+        let tool = part.tool.get().and_then(|tool| self.trace.tools.get(tool as usize));
         let text = match preview(mask, tool.map(String::as_str)) {
             None => marker.clone(),
             Some(limits) => cut(&limits, &part.text)?,

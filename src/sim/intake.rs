@@ -231,7 +231,7 @@ impl<'a> Gauge<'a> {
 pub(super) fn whole_item(gauge: &Gauge<'_>, row: &MessageRow, part: &PartRow, index: u32) -> Item {
     Item {
         part: Some(index),
-        tool: part.tool,
+        tool: part.tool.get(),
         region: Region::of(row.role, part.kind),
         state: State::Whole,
         error: part.error,
@@ -273,7 +273,8 @@ fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &I
     let has_been_cut = part.text.truncated && plan.agents.contains(&trace.agent);
     for (index, rule) in limits(plan) {
         let Some(limits) = &rule.truncate else { continue };
-        if (has_been_cut && limits.cuts_marked == Switch::Off) || !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools)
+        if (has_been_cut && limits.cuts_marked == Switch::Off)
+            || !rule.select.wants_arrival(item.region, row.role, part.tool.get(), &trace.tools)
         {
             continue;
         }

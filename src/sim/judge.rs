@@ -87,7 +87,7 @@ fn name_broken(
         call: ledger.index as u32,
         source: trace.message_of(part).unwrap_or(0),
         category,
-        tool: inputs.part(part).and_then(|row| row.tool).and_then(|tool| trace.tools.get(tool as usize)).cloned(),
+        tool: inputs.part(part).and_then(|row| row.tool.get()).and_then(|tool| trace.tools.get(tool as usize)).cloned(),
         kind: reference.kind,
         weight: lost(context, trace, reference),
         fate,

@@ -93,7 +93,7 @@ fn read_again<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, messa
     belief.pending = window.context.entry(result).map_or(0, |entry| entry.estimated);
     let tokens = reading.result.actual;
     ledger.count_result(reading.result.tool, tokens);
-    let tool = inputs.part(part).and_then(|row| row.tool);
+    let tool = inputs.part(part).and_then(|row| row.tool.get());
     ledger.note(Note { kind: EventKind::Refetch, before, after: window.actual(), touched: 1, tool, ..ledger.event(None) });
     let tool = tool.and_then(|tool| inputs.trace.tools.get(tool as usize)).cloned();
     let source = inputs.trace.message_of(part).unwrap_or(0);
@@ -137,7 +137,7 @@ fn reading(inputs: &Inputs<'_>, window: &Window<'_>, before: u32, needed: &Neede
     };
     let simulated = |item: Item| Item { anchored: 0, superseded: false, ..item };
     let unknown = || window.context.own_text(&text_of(u64::from(UNKNOWN_CALL)), Region::ToolCall);
-    let call = source.and_then(|row| row.answers).and_then(item_of).map_or_else(unknown, simulated);
+    let call = source.and_then(|row| row.answers.get()).and_then(item_of).map_or_else(unknown, simulated);
     let mut result = item_of(part).map_or_else(unknown, simulated);
     result.region = Region::ToolResult;
     if source.is_some_and(|row| row.kind != PartKind::ToolResult) {

@@ -55,13 +55,13 @@ impl Category {
     pub fn of(trace: &Trace, part: u32) -> Category {
         let Some(row) = trace.parts.get(part as usize) else { return Category::Instructions };
         let role = trace.message_of(part).and_then(|message| trace.messages.get(message as usize)).map(|row| row.role);
-        Category::of_part(row, role, || changes(trace, row.tool))
+        Category::of_part(row, role, || changes(trace, row.tool.get()))
     }
 
     /// What each part of a trace is.
     pub(super) fn of_all(trace: &Trace) -> Vec<Category> {
         let changing: Vec<bool> = (0..trace.tools.len() as u32).map(|tool| changes(trace, Some(tool))).collect();
-        let by_changing = |row: &PartRow| row.tool.and_then(|tool| changing.get(tool as usize)).copied().unwrap_or(false);
+        let by_changing = |row: &PartRow| row.tool.get().and_then(|tool| changing.get(tool as usize)).copied().unwrap_or(false);
         let mut categories = vec![Category::Instructions; trace.parts.len()];
         for message in &trace.messages {
             let places = categories.iter_mut().skip(message.first_part as usize);

@@ -303,7 +303,7 @@ fn units_of(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, messa
     let mut units: Vec<u64> = Vec::new();
     let mut places = BTreeMap::new();
     for item in messages.iter().filter_map(|message| context.entry(message.id)).flat_map(|entry| items_in(context, entry)) {
-        let call = item.part.and_then(|part| inputs.part(part)?.answers);
+        let call = item.part.and_then(|part| inputs.part(part)?.answers.get());
         let with_its_call = call.and_then(|call| units.get_mut(*places.get(&call)?));
         match (with_its_call, read_of_item(inputs, summarise, &item)) {
             (Some(unit), tokens) => *unit += tokens,

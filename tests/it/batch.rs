@@ -63,8 +63,8 @@ pub(crate) fn session(random: &mut Random) -> Trace {
             let chars = if tokens == 0 { 0 } else { tokens * 3 + random.below(50) as u32 };
             let length = Length { bytes: chars, utf16: chars, chars, newlines: chars / 40 };
             trace.parts.push(PartRow {
-                tool: matches!(kind, PartKind::ToolCall | PartKind::ToolResult).then(|| random.below(4) as u32),
-                name: Length { bytes: 4, utf16: 4, chars: 4, newlines: 0 },
+                tool: matches!(kind, PartKind::ToolCall | PartKind::ToolResult).then(|| random.below(4) as u32).into(),
+                name: Length { bytes: 4, utf16: 4, chars: 4, newlines: 0 }.into(),
                 id_bytes: 24,
                 text: Text { length, tokens, json_bytes: chars + 10, truncated: is_result && random.one_in(8), ..Text::default() },
                 error: random.one_in(10),

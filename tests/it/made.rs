@@ -3,8 +3,9 @@
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::cost::Tariff;
 use ctxsim::sim::{CallOutcome, Outcome};
-use ctxsim::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
-use ctxsim::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
+use ctxsim::trace::{CallRow, CompactionRow, MessageRow, NameLength, PartKind, PartRow, Rare, Trace};
+use ctxsim::transcript::{CompactionKind, Role, Text, Usage};
+use ctxsim::units::Index;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -82,17 +83,17 @@ pub fn call(message: u32) -> CallRow {
 pub fn part(kind: PartKind) -> PartRow {
     PartRow {
         kind,
-        tool: None,
-        name: Length::default(),
+        tool: Index::default(),
+        name: NameLength::default(),
         id_bytes: 0,
         text: Text::default(),
-        image: Image::default(),
+        image: Rare::default(),
         error: false,
         sealed_bytes: 0,
         truth: 0,
         anchored: false,
         expires: false,
-        answers: None,
+        answers: Index::default(),
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 fn part(kind: PartKind, tokens: u64) -> PartRow {
     let chars = tokens as u32 * 4;
     PartRow {
-        tool: (kind == PartKind::ToolResult).then_some(0),
+        tool: (kind == PartKind::ToolResult).then_some(0).into(),
         text: Text {
             length: Length { bytes: chars, utf16: chars, chars, newlines: chars / 40 },
             tokens: tokens as u32,

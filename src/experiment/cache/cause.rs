@@ -98,7 +98,7 @@ impl<'a> Since<'a> {
         let used = |row: &MessageRow| {
             let parts = self.trace.parts_of(row).iter();
             parts.clone().any(|part| part.kind == PartKind::Tools)
-                || parts.filter(|part| part.kind == PartKind::ToolCall).filter_map(|part| part.tool).any(tool)
+                || parts.filter(|part| part.kind == PartKind::ToolCall).filter_map(|part| part.tool.get()).any(tool)
         };
         self.arrived().iter().any(used) || self.between().iter().any(|row| row.role == Role::System)
     }

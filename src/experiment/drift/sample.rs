@@ -9,7 +9,7 @@ use crate::list::Pack;
 use crate::measure::own_vocabulary;
 use crate::names::named;
 use crate::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
-use crate::transcript::{CompactionKind, Length, Usage};
+use crate::transcript::{CompactionKind, Image, Length, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -434,7 +434,7 @@ impl<'a> Walk<'a> {
         for part in self.parts(message) {
             let text = &part.text;
             // A result has the name of its call, which costs nothing there.
-            let named = if part.kind == PartKind::ToolCall { part.name } else { Length::default() };
+            let named = if part.kind == PartKind::ToolCall { part.name.get() } else { Length::default() };
             let name = u64::from(named.bytes.div_ceil(4));
             if part.kind == PartKind::Tools {
                 content.definitions += u64::from(text.tokens);
@@ -458,7 +458,7 @@ impl<'a> Walk<'a> {
 
     fn picture(&self, part: &PartRow) -> u64 {
         let model = self.model.or_else(|| self.trace.main_model().and_then(|model| self.catalog.find(model)));
-        let (width, height) = (part.image.width, part.image.height);
+        let Image { width, height, .. } = part.image.get();
         model.map_or_else(|| self.catalog.family(Family::Other).image.tokens(width, height), |model| model.image_tokens(width, height))
     }
 

@@ -111,7 +111,7 @@ impl Arrivals {
                 let first = message.first_part as usize;
                 for (offset, part) in trace.parts_of(message).iter().enumerate() {
                     arrivals.kind.push(Region::of(message.role, part.kind) as u8);
-                    arrivals.tool.push(part.tool.filter(|_| part.kind != PartKind::Text).map_or(-1, i64::from));
+                    arrivals.tool.push(part.tool.get().filter(|_| part.kind != PartKind::Text).map_or(-1, i64::from));
                     arrivals.tokens.push(part.truth);
                     arrivals.text.extend(excerpts.get(first + offset).map(|text| shown(text)));
                 }

@@ -176,7 +176,7 @@ fn may_be_cut(trace: &Trace, plans: &[&Plan], row: &MessageRow) -> bool {
         let region = Region::of(row.role, part.kind);
         // Rules of a family select alike.
         let wanting: Vec<usize> = limits(first)
-            .filter(|(_, rule)| rule.select.wants_arrival(region, row.role, part.tool, &trace.tools))
+            .filter(|(_, rule)| rule.select.wants_arrival(region, row.role, part.tool.get(), &trace.tools))
             .map(|(index, _)| index)
             .collect();
         let passes = |plan: &&Plan| {

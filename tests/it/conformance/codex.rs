@@ -59,7 +59,7 @@ fn items(items: &[Value]) -> Given {
 fn message(given: &mut Given, item: &Value) {
     let content = list(&item["content"]);
     let block = |block: &Value| match text(&block["type"]) {
-        "input_image" => PartRow { image: picture(block), ..part(PartKind::Image, "") },
+        "input_image" => PartRow { image: picture(block).into(), ..part(PartKind::Image, "") },
         _ => part(PartKind::Text, text(&block["text"])),
     };
     let role = match text(&item["role"]) {

@@ -47,7 +47,7 @@ fn row(given: &mut Given, block: &Value) -> Result<PartRow, &'static str> {
         });
         let error = response["error"].is_string();
         let row = part(PartKind::ToolResult, output);
-        return Ok(PartRow { tool: Some(tool as u32), name: Length::of(name), id_bytes: id(answers), error, ..row });
+        return Ok(PartRow { tool: Some(tool as u32).into(), name: Length::of(name).into(), id_bytes: id(answers), error, ..row });
     }
     match text(&block["inlineData"]["mimeType"]) {
         "application/pdf" => Err("a PDF counts 25,800 tokens"),

@@ -111,7 +111,7 @@ pub fn part(kind: PartKind, text: &str) -> PartRow {
 
 /// A tool call.
 pub fn call(name: &str, arguments: &str) -> PartRow {
-    PartRow { name: Length::of(name), ..part(PartKind::ToolCall, arguments) }
+    PartRow { name: Length::of(name).into(), ..part(PartKind::ToolCall, arguments) }
 }
 
 /// A conversation.

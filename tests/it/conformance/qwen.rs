@@ -243,10 +243,11 @@ fn answered(given: &mut Given, content: &Value, cleared: &[String], mut note: im
         if !name.is_empty() {
             let tools = &mut given.trace.tools;
             let known = tools.iter().position(|tool| tool == name);
-            row.tool = Some(known.unwrap_or_else(|| {
+            let tool = known.unwrap_or_else(|| {
                 tools.push(name.to_owned());
                 tools.len() - 1
-            }) as u32);
+            });
+            row.tool = Some(tool as u32).into();
             let words = text(&block["functionResponse"]["response"]["output"]);
             row.error |= (row.kind == PartKind::ToolResult && words.is_empty()) || words == "[Old tool result content cleared]";
         }
