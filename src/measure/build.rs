@@ -1,5 +1,6 @@
 //! Rows from messages: names become indices, ids become keys, texts have been numbers since they were read.
 
+use super::pieces::Pieces;
 use super::{limit, prints, readings, references, repetition, thinking, truth, unseen};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
@@ -24,13 +25,13 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     // The walks below go through them in the order of the messages.
     transcript.compactions.sort_by_key(|event| event.before);
     let unseen = unseen::make_room(&mut transcript);
-    let mut builder = Builder::default();
+    let sizes = transcript.messages.sizes();
+    let mut builder = Builder { pieces: Pieces::with_room(sizes.parts, sizes.units), ..Builder::default() };
     let agent = transcript.agent.clone();
     let mut turn = 0;
     let mut last_model: Option<u32> = None;
     // Memory that is not written yet costs nothing; a list that grows is copied again and again.
     builder.trace.messages.reserve_exact(transcript.messages.len());
-    let sizes = transcript.messages.sizes();
     builder.trace.calls.reserve_exact(sizes.calls);
     builder.trace.parts.reserve_exact(sizes.parts);
     for mut message in transcript.messages {
@@ -44,15 +45,13 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
             builder.trace.calls.push(row);
         }
     }
-    let Builder { mut trace, copies, calls, .. } = builder;
+    let Builder { mut trace, pieces, copies, calls, .. } = builder;
     trace.agent = agent.clone();
-    references::find(&mut trace, &transcript.compactions, &copies);
-    repetition::find(&mut trace, &copies);
-    readings::find(&mut trace, &copies);
-    trace.prints = prints::of(&trace, &calls);
-    let evidence = trace.parts.iter_mut().map(|part| (part.kind, part.text.evidence.take()));
-    let called = (0..).zip(evidence).filter(|(_, (kind, _))| *kind == PartKind::ToolCall);
-    trace.paths = called.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.to_string()))).collect();
+    references::find(&mut trace, &pieces, &transcript.compactions, &copies);
+    repetition::find(&mut trace, &pieces, &copies);
+    readings::find(&mut trace, &pieces, &copies);
+    trace.prints = prints::of(&trace, &pieces, &calls);
+    trace.paths = pieces.paths().collect();
     trace.messages.shrink_to_fit();
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();
@@ -97,6 +96,7 @@ const POSSIBLE: std::ops::Range<i64> = 0..7_258_118_400_000;
 #[derive(Default)]
 struct Builder {
     trace: Trace,
+    pieces: Pieces,
     /// Which messages are second showings of earlier ones.
     copies: Vec<bool>,
     /// Where the calls stand, by the hashes of their ids.
@@ -112,12 +112,12 @@ impl Builder {
         let shows_reasoning = message.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
         for part in message.parts {
             let row = self.part(part);
-            self.trace.parts.push(row);
+            self.push(row);
         }
         // Reasoning that is billed but not shown needs a place to stand in.
         let reasoning = call.and_then(|call| call.usage).and_then(|usage| usage.reasoning).unwrap_or(0);
         if reasoning > 0 && !shows_reasoning {
-            self.trace.parts.push(plain(PartKind::Thinking, Text::default()));
+            self.push(plain(PartKind::Thinking, Text::default()));
         }
         let time = message.time.filter(|time| POSSIBLE.contains(time));
         let row = MessageRow {
@@ -134,6 +134,11 @@ impl Builder {
         };
         *turn += u32::from(row.opens_turn() && !row.copy);
         MessageRow { turn: *turn, ..row }
+    }
+
+    fn push(&mut self, mut row: PartRow) {
+        self.pieces.push(row.kind, row.text.evidence.take());
+        self.trace.parts.push(row);
     }
 
     fn part(&mut self, part: Part) -> PartRow {

@@ -8,6 +8,7 @@ mod json_strings;
 mod kind;
 mod known;
 mod limit;
+mod pieces;
 mod prints;
 mod readings;
 mod references;

@@ -1,12 +1,13 @@
 //! Hashes of a conversation, by which a session is known in another file where ids do not tell.
 
+use super::pieces::Pieces;
 use crate::trace::{Key, Trace};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// For each message the hash of the conversation up to it. None where all messages and calls have ids, which tell copies better. `tool_calls`: the parts that
 /// are calls of tools, by the hashes of their ids.
-pub fn of(trace: &Trace, tool_calls: &FxHashMap<u64, u32>) -> Vec<u64> {
+pub fn of(trace: &Trace, held: &Pieces, tool_calls: &FxHashMap<u64, u32>) -> Vec<u64> {
     if trace.messages.iter().all(|row| row.key.is_some()) && trace.calls.iter().all(|call| call.key.is_some()) {
         return Vec::new();
     }
@@ -26,7 +27,7 @@ pub fn of(trace: &Trace, tool_calls: &FxHashMap<u64, u32>) -> Vec<u64> {
             // Two runs may say the same, and call the same tools: who replied gave the calls their ids.
             ids.get(&place).into_iter().for_each(|id| add(*id));
             add(u64::from(part.text.length.bytes));
-            add(part.text.evidence.as_ref().map_or(0, |evidence| evidence.identity));
+            add(held.identity(place));
             add(u64::from(part.sealed_bytes));
             let image = part.image.get();
             [image.width, image.height, image.bytes].into_iter().for_each(|number| add(u64::from(number)));

@@ -1,5 +1,6 @@
 //! Readings: calls that only look at something, and which of them ask for the same again.
 
+use super::pieces::Pieces;
 use crate::trace::{PartKind, PartRow, Reading, Trace};
 use std::collections::BTreeMap;
 
@@ -15,11 +16,11 @@ const CHANGING: [&str; 6] = ["edit", "write", "patch", "replace", "insert", "cre
 /// Programs that only look, as a shell names them.
 const PROGRAMS: [&str; 14] = ["cat", "head", "tail", "less", "more", "nl", "bat", "ls", "tree", "find", "fd", "grep", "rg", "ag"];
 
-/// Finds the readings of a session whose parts still hold their evidence; `copies` says which messages are second showings.
+/// Finds the readings of a session whose parts hold these pieces; `copies` says which messages are second showings.
 ///
 /// A reading is a call of a tool whose name says that it looks, or a shell's command that begins with a program that looks and writes into no file. Two
 /// readings ask for the same if tool and arguments are the same, of a shell the command.
-pub fn find(trace: &mut Trace, copies: &[bool]) {
+pub fn find(trace: &mut Trace, held: &Pieces, copies: &[bool]) {
     let mut results: BTreeMap<u32, u32> = BTreeMap::new();
     for (part, row) in trace.parts.iter().enumerate() {
         if let Some(call) = row.answers.get() {
@@ -33,26 +34,26 @@ pub fn find(trace: &mut Trace, copies: &[bool]) {
     for (index, row) in trace.messages.iter().enumerate().filter(|(index, _)| !copies.get(*index).copied().unwrap_or(false)) {
         for call in row.first_part..row.first_part + row.part_count {
             let Some(part) = trace.parts.get(call as usize).filter(|part| part.kind == PartKind::ToolCall) else { continue };
-            let Some(asked) = asked_for(trace, part) else { continue };
+            let Some(asked) = asked_for(trace, held, call, part) else { continue };
             let next = requests.len() as u32;
             let request = *requests.entry((part.tool.get(), asked)).or_insert(next);
-            let subject = part.text.evidence.as_ref().map_or(0, |evidence| evidence.subject);
+            let subject = held.call(call).map_or(0, |call| call.subject);
             let next = files.len() as u32;
             let file = (subject != 0).then(|| *files.entry(subject).or_insert(next));
             found.push(Reading { message: index as u32, result: results.get(&call).copied(), request, file });
         }
     }
+    found.shrink_to_fit();
     trace.readings = found;
 }
 
 /// A hash of what a reading asks for; `None` where the call is none.
-fn asked_for(trace: &Trace, call: &PartRow) -> Option<u64> {
-    let evidence = call.text.evidence.as_ref()?;
-    if evidence.looks != 0 {
-        return Some(evidence.looks);
+fn asked_for(trace: &Trace, held: &Pieces, part: u32, call: &PartRow) -> Option<u64> {
+    if let Some(call) = held.call(part).filter(|call| call.looks != 0) {
+        return Some(call.looks);
     }
     let name = call.tool.get().and_then(|tool| trace.tools.get(tool as usize))?;
-    (looks(name) && evidence.identity != 0).then_some(evidence.identity)
+    Some(held.identity(part)).filter(|identity| *identity != 0 && looks(name))
 }
 
 /// Does a tool's name say that it looks and changes nothing?

@@ -1,5 +1,6 @@
 //! Which earlier texts a message repeats: from the pieces that both hold, in one pass over the session.
 
+use super::pieces::Pieces;
 use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
 use crate::transcript::{Compaction, Role, Standing, Unit};
 use std::collections::BTreeMap;
@@ -11,14 +12,14 @@ const MOST_MESSAGES: u32 = 8;
 /// So many of the latest parts that hold a piece are remembered: any one of them that is still there will do.
 const LATEST: usize = 3;
 
-/// Finds the references of a session whose parts still hold their evidence.
+/// Finds the references of a session whose parts hold these pieces.
 ///
 /// `copies` says for each message whether it shows an earlier one again: its pieces are no new ones, and it refers to nothing.
-pub fn find(trace: &mut Trace, compactions: &[Compaction], copies: &[bool]) {
-    if trace.parts.iter().filter_map(|part| part.text.evidence.as_ref()).all(|evidence| evidence.units.is_empty()) {
+pub fn find(trace: &mut Trace, held: &Pieces, compactions: &[Compaction], copies: &[bool]) {
+    if held.is_empty() {
         return;
     }
-    let repeated = Repeated::of(trace, copies);
+    let repeated = Repeated::of(trace, held, copies);
     let mut search = Search::new(&repeated, trace.parts.len());
     let mut summaries = compactions.iter().enumerate().peekable();
     let (mut references, mut pieces) = (Vec::new(), Vec::new());
@@ -33,29 +34,29 @@ pub fn find(trace: &mut Trace, compactions: &[Compaction], copies: &[bool]) {
         }
         let parts = row.first_part..row.first_part + row.part_count;
         if row.role == Role::Assistant && !copies.get(index).copied().unwrap_or(false) {
-            let units = parts.clone().flat_map(|part| units_of(trace, part));
+            let units = parts.clone().flat_map(|part| units_of(trace, held, part));
             references.extend(search.refer(units).map(|group| group.reference(index as u32, &mut pieces)));
         }
         for part in parts {
-            search.hold(part, units_of(trace, part));
+            search.hold(part, units_of(trace, held, part));
             search.live.push(part);
         }
     }
     (trace.references, trace.pieces) = (references, pieces);
-    trace.unsearched = trace.parts.iter().filter_map(|part| part.text.evidence.as_ref()).map(|evidence| u64::from(evidence.left_out)).sum();
+    trace.unsearched = held.left_out;
 }
 
 /// The pieces of a part. Reasoning neither refers nor is referred to: most of it leaves the context by itself.
-fn units_of(trace: &Trace, part: u32) -> &[Unit] {
+fn units_of<'p>(trace: &Trace, held: &'p Pieces, part: u32) -> &'p [Unit] {
     let row = trace.parts.get(part as usize).filter(|row| row.kind != PartKind::Thinking);
-    row.and_then(|row| row.text.evidence.as_ref()).map_or(&[], |evidence| &evidence.units)
+    row.map_or(&[], |_| held.units(part))
 }
 
 /// The hashes that stand in at least two messages and in no more than are distinctive, ascending.
 struct Repeated(Vec<u64>);
 
 impl Repeated {
-    fn of(trace: &Trace, copies: &[bool]) -> Repeated {
+    fn of(trace: &Trace, held: &Pieces, copies: &[bool]) -> Repeated {
         let mut all: Vec<u64> = Vec::new();
         let mut own: Vec<u64> = Vec::new();
         for (index, row) in trace.messages.iter().enumerate() {
@@ -65,7 +66,7 @@ impl Repeated {
             // Within a message a piece counts once, however many parts hold it; but each result counts by itself, for some providers
             // put all results of a call into one message.
             for part in row.first_part..row.first_part + row.part_count {
-                let hashes = units_of(trace, part).iter().map(|unit| unit.hash);
+                let hashes = units_of(trace, held, part).iter().map(|unit| unit.hash);
                 if trace.parts.get(part as usize).is_some_and(|part| part.kind == PartKind::ToolResult) {
                     all.extend(hashes);
                 } else {

@@ -1,16 +1,18 @@
 //! Results that something later shows again: from then on the earlier one is dead weight.
 
+use super::pieces::Pieces;
 use crate::trace::{PartKind, PartRow, Repetition, Trace};
+use crate::transcript::Evidence;
 use std::collections::BTreeMap;
 
 /// A shorter result is identical to another by chance.
 const SHORTEST: u32 = 80;
 
-/// Finds what shows earlier results again. The parts still hold their evidence; `copies` says which messages are second showings.
+/// Finds what shows earlier results again. The parts hold these pieces; `copies` says which messages are second showings.
 ///
 /// A result is shown again by a later one with the same text; a reading of a file by a later reading with the same arguments, by a later
 /// reading of the whole file (the call has no argument but the file), and by a call that writes the whole file.
-pub fn find(trace: &mut Trace, copies: &[bool]) {
+pub fn find(trace: &mut Trace, held: &Pieces, copies: &[bool]) {
     let mut seen = Seen::default();
     let mut found = Vec::new();
     for (index, row) in trace.messages.iter().enumerate() {
@@ -20,12 +22,13 @@ pub fn find(trace: &mut Trace, copies: &[bool]) {
         }
         if !copies.get(index).copied().unwrap_or(false) {
             for part in row.first_part..row.first_part + row.part_count {
-                seen.enter(trace, part, &mut found);
+                seen.enter(trace, held, part, &mut found);
             }
         }
     }
     found.sort_unstable();
     found.dedup();
+    found.shrink_to_fit();
     trace.repetitions = found;
 }
 
@@ -38,20 +41,22 @@ struct Seen {
 }
 
 impl Seen {
-    fn enter(&mut self, trace: &Trace, part: u32, found: &mut Vec<Repetition>) {
+    fn enter(&mut self, trace: &Trace, held: &Pieces, part: u32, found: &mut Vec<Repetition>) {
         let Some(row) = trace.parts.get(part as usize) else { return };
-        let Some(evidence) = row.text.evidence.as_ref() else { return };
         match row.kind {
-            PartKind::ToolCall if writes(trace, row) && evidence.subject != 0 && evidence.values > 1 => {
-                let stale = self.readings.remove(&evidence.subject).unwrap_or_default();
+            PartKind::ToolCall => {
+                let writes = |call: &&Evidence| call.subject != 0 && call.values > 1 && writes(trace, row);
+                let Some(arguments) = held.call(part).filter(writes) else { return };
+                let stale = self.readings.remove(&arguments.subject).unwrap_or_default();
                 found.extend(stale.into_iter().map(|(earlier, _)| Repetition { later: part, earlier }));
             }
-            PartKind::ToolResult if !row.error => {
-                if let Some(earlier) = self.texts.insert(evidence.identity, part).filter(|_| row.text.length.bytes >= SHORTEST) {
+            PartKind::ToolResult if !row.error && held.identity(part) != 0 => {
+                if let Some(earlier) = self.texts.insert(held.identity(part), part).filter(|_| row.text.length.bytes >= SHORTEST) {
                     found.push(Repetition { later: part, earlier });
                 }
-                let call = row.answers.get().and_then(|call| trace.parts.get(call as usize)).filter(|call| reads(trace, call));
-                let Some(arguments) = call.and_then(|call| call.text.evidence.as_ref()).filter(|call| call.subject != 0) else { return };
+                let reads = |call: &u32| trace.parts.get(*call as usize).is_some_and(|call| reads(trace, call));
+                let call = row.answers.get().filter(reads).and_then(|call| held.call(call));
+                let Some(arguments) = call.filter(|call| call.subject != 0) else { return };
                 let whole = arguments.values == 1;
                 let readings = self.readings.entry(arguments.subject).or_default();
                 readings.retain(|(earlier, how)| {

@@ -3,6 +3,7 @@
 use super::evidence::Evidence;
 use super::message::{Message, Part};
 use crate::list::{packed, unpacked};
+use crate::units::adds;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
@@ -56,12 +57,18 @@ pub struct Sizes {
     pub parts: usize,
     /// Their calls.
     pub calls: usize,
+    /// The recognisable pieces of their texts.
+    pub units: usize,
 }
+
+adds!(Sizes += Sizes: parts, calls, units);
 
 impl Sizes {
     fn of(messages: &[Message]) -> Sizes {
-        let parts = messages.iter().map(|message| message.parts.len()).sum();
-        Sizes { parts, calls: messages.iter().filter(|message| message.call.is_some()).count() }
+        let parts = || messages.iter().flat_map(|message| &message.parts);
+        let evidence = parts().filter_map(|part| part.text()?.evidence.as_ref());
+        let units = evidence.map(|evidence| evidence.units.len()).sum();
+        Sizes { parts: parts().count(), calls: messages.iter().filter(|message| message.call.is_some()).count(), units }
     }
 }
 
@@ -169,7 +176,10 @@ impl Messages {
     /// How much stands in all of them.
     pub fn sizes(&self) -> Sizes {
         let sizes = self.blocks.iter().map(|block| block.packed.as_ref().map_or_else(|| Sizes::of(&block.plain), |packed| packed.sizes));
-        sizes.fold(Sizes::default(), |sum, one| Sizes { parts: sum.parts + one.parts, calls: sum.calls + one.calls })
+        sizes.fold(Sizes::default(), |mut sum, one| {
+            sum += one;
+            sum
+        })
     }
 
     /// Adds one at the end.

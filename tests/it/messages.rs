@@ -1,10 +1,12 @@
 //! A session's messages, of which those that came long ago are held as bytes.
 
 use ctxsim::statistics::Chance;
-use ctxsim::transcript::{Call, Evidence, Message, Messages, Part, Role, Text, Usage};
+use ctxsim::transcript::{Call, Evidence, Message, Messages, Part, Role, Text, Unit, Usage};
 
 fn message(number: usize) -> Message {
-    let evidence = Some(Box::new(Evidence { identity: number as u64, ..Evidence::default() })).filter(|_| !number.is_multiple_of(3));
+    let units = vec![Unit::line(2, 0..1); number % 2].into();
+    let evidence = Evidence { identity: number as u64, units, ..Evidence::default() };
+    let evidence = Some(Box::new(evidence)).filter(|_| !number.is_multiple_of(3));
     let text = Text { tokens: number as u32, evidence, ..Text::default() };
     let mut parts = vec![Part::Text(text); number % 3];
     parts.extend(number.is_multiple_of(7).then(|| Part::ToolCall {
@@ -45,6 +47,8 @@ fn packed_messages_are_as_they_were() {
     let sizes = packed.sizes();
     assert_eq!(sizes.parts, plain.iter().map(|message| message.parts.len()).sum::<usize>());
     assert_eq!(sizes.calls, plain.iter().filter(|message| message.call.is_some()).count());
+    let texts = plain.iter().flat_map(|message| &message.parts).filter_map(|part| part.text()?.evidence.as_ref());
+    assert_eq!(sizes.units, texts.map(|evidence| evidence.units.len()).sum::<usize>());
     assert!(packed.into_iter().eq(plain));
 }
 
