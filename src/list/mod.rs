@@ -3,12 +3,16 @@
 
 mod arrange;
 mod bytes;
+mod pack;
+mod rows;
 
 pub use arrange::Arrange;
 use bytes::Bytes;
 pub use bytes::lost;
+pub use pack::{Pack, packed, unpacked};
 use rayon::prelude::*;
-use serde::de::{DeserializeOwned, SeqAccess, Visitor};
+pub use rows::Rows;
+use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
@@ -19,29 +23,6 @@ use std::sync::{Arc, OnceLock};
 
 /// Lists of more elements than this are packed: below, whatever a session holds counts more than how many there are.
 pub const MANY: usize = 4_096;
-
-/// What can be packed into bytes and comes back as it was.
-pub trait Pack: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
-    /// The value as bytes.
-    fn pack(&self) -> Box<[u8]> {
-        packed(self)
-    }
-
-    /// The value that was packed; the default where the bytes are damaged.
-    fn unpack(bytes: &[u8]) -> Self {
-        unpacked(bytes)
-    }
-}
-
-/// The bytes of a value. Nothing can go wrong on the way into memory.
-pub fn packed(value: &impl Serialize) -> Box<[u8]> {
-    postcard::to_io(value, Vec::new()).unwrap_or_default().into_boxed_slice()
-}
-
-/// The value of these bytes; the default where they are damaged.
-pub fn unpacked<T: DeserializeOwned + Default>(bytes: &[u8]) -> T {
-    postcard::from_bytes(bytes).unwrap_or_default()
-}
 
 /// A list. Whoever walks a long one takes its elements one by one ([`List::each`], [`List::at`]); as a slice it is unpacked once and for all.
 /// A copy shares what it holds until one of both is changed.
@@ -484,7 +465,9 @@ mod tests {
         for like in both(0..100) {
             let list = List::made(&like, |place| place as u64);
             let (ones, others) = List::made_in_pairs(&like, |place| (place as u64, 1_u64));
-            let together = List::made_together(&like, 2, false, |place, give| [place as u64, 1].into_iter().for_each(give));
+            let made = |long| List::made_together(&like, 2, long, |place, give| [place as u64, 1].into_iter().for_each(give));
+            let (together, long) = (made(false), made(true));
+            assert_eq!((&long, long.iter().all(List::is_packed)), (&together, true));
             assert_eq!([&list, &ones, &others].map(List::is_packed), [like.is_packed(); 3]);
             assert_eq!(
                 ([list.clone(), ones, others.clone()], together),

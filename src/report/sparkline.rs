@@ -45,7 +45,7 @@ mod tests {
 
     fn outcome(contexts: &[u64]) -> Outcome {
         let call = |tokens: &u64| CallOutcome { attempted: *tokens, refused: u32::from(*tokens > 800), ..CallOutcome::default() };
-        Outcome { prompt_limit: 800, calls: contexts.iter().map(call).collect(), ..Outcome::default() }
+        Outcome { prompt_limit: 800, calls: contexts.iter().map(call).collect::<Vec<_>>().into(), ..Outcome::default() }
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Ledger {
             window: inputs.conditions.window,
             prompt_limit: inputs.conditions.prompt_limit,
             totals: Totals { sessions: 1, ..Totals::default() },
-            calls: Vec::with_capacity(inputs.trace.calls.len()),
+            calls: Vec::with_capacity(inputs.trace.calls.len()).into(),
             ..Outcome::default()
         };
         let tools = inputs.trace.tools.len();
@@ -227,8 +227,9 @@ impl Ledger {
             outcome.totals = Totals { after_end: behind, ..end.totals };
             outcome.broken = end.broken;
             let cut = |length: usize, whole: usize| length.min(whole);
+            let ended = cut(end.call + 1, outcome.calls.len());
             outcome.behind = Behind {
-                calls: outcome.calls.split_off(cut(end.call + 1, outcome.calls.len())),
+                calls: outcome.calls.split_off(ended),
                 summaries: outcome.summaries.split_off(cut(end.summaries, outcome.summaries.len())),
                 refetches: outcome.refetches.split_off(cut(end.refetches, outcome.refetches.len())),
             };

@@ -3,7 +3,7 @@
 use super::event::Event;
 use super::retention::{Broken, Category};
 use super::totals::Totals;
-use crate::list::Pack;
+use crate::list::{Pack, Rows};
 use crate::trace::WholePrompt;
 use crate::units::Known;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ pub struct Outcome {
     pub prompt_limit: u64,
     /// A row for each call up to the end of the session. Where the policy fails it, the last row is that of the failed call: nothing was
     /// answered there, and no sum but those of refusals counts it.
-    pub calls: Vec<CallOutcome>,
+    pub calls: Rows<CallOutcome>,
     /// What the policy did, or failed to do, in order.
     pub events: Vec<Event>,
     /// The heaviest broken references: lines before identifiers, then by how many.

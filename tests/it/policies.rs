@@ -455,7 +455,7 @@ proptest! {
             // A session that the policy fails ends with the row of the failed call.
             prop_assert_eq!(outcome.calls.len(), outcome.ended_at().map_or(trace.calls.len(), |call| call + 1));
             let gives_up = outcome.events.iter().any(|event| event.kind == EventKind::GiveUp);
-            for row in &outcome.calls {
+            for row in outcome.calls.iter() {
                 prop_assert!(row.anchored <= row.actual);
                 // What is put back after a reset may weigh more than what went.
                 prop_assert!(row.actual == row.attempted || row.refused > 0);

@@ -123,7 +123,7 @@ record! {
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<BillsRecord> = bills.and_then(BillsRecord::any),
         #[serde(skip_serializing_if = "Option::is_none")]
-        series: Option<Vec<CallOutcome>> = (series == Series::Included).then(|| outcome.calls.clone()),
+        series: Option<Vec<CallOutcome>> = (series == Series::Included).then(|| outcome.calls.to_vec()),
     }
 }
 

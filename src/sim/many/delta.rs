@@ -192,7 +192,7 @@ impl Delta {
     pub fn rewrite(&self, outcome: &mut Outcome) {
         let rows: Vec<CallOutcome> = self.rows(&outcome.calls, outcome.window).collect();
         self.apply(&mut outcome.totals, rows.iter().copied(), &outcome.calls);
-        outcome.calls = rows;
+        outcome.calls = rows.into();
     }
 
     /// What it has beyond another class, which leads from now on. How many messages differ is for the caller to count.
