@@ -34,35 +34,35 @@ impl Print {
 /// Where a message stands in a request.
 #[derive(Clone, Copy, Default)]
 pub struct Place {
+    /// What identifies the first part of a user or a tool before it: the task, where a client keeps the first message.
+    task: Option<u64>,
     /// What identifies the part before it; 0 at the beginning.
     before: u64,
     /// What identifies the last part of the reply before it; 0 where there is none.
     reply: u64,
     /// Whose part stands before it.
     role: Option<Role>,
-    /// Did a user or a tool say anything before it?
-    asked: bool,
 }
 
 impl Place {
     /// Behind a question that is known by this alone.
     pub fn after(question: u64) -> Place {
-        Place { before: question, reply: question, role: Some(Role::User), asked: true }
+        Place { task: Some(question), before: question, reply: question, role: Some(Role::User) }
     }
 
     /// The place behind these parts, which stand here.
     pub fn past(self, parts: &[Print]) -> Place {
         parts.iter().fold(self, |place, print| Place {
+            task: place.task.or(matches!(print.role, Role::User | Role::Tool).then_some(print.words)),
             before: print.words,
             reply: if print.role == Role::Assistant { print.words } else { place.reply },
             role: Some(print.role),
-            asked: place.asked || matches!(print.role, Role::User | Role::Tool),
         })
     }
 
     /// Is a message that says this a reply of its own? It is none where nothing was asked, or more of the reply before it, or where it says nothing.
     pub fn replies(self, parts: &[Print]) -> bool {
-        self.asked && self.role != Some(Role::Assistant) && !parts.is_empty()
+        self.task.is_some() && self.role != Some(Role::Assistant) && !parts.is_empty()
     }
 }
 
@@ -83,6 +83,8 @@ enum By {
     Reply,
     /// By the same words before what the conversation goes on with.
     Next,
+    /// By the same call of a tool for the same task.
+    Task,
 }
 
 /// What a reply says that no other says by chance: drawn ids, long texts, and counted ids with their words.
@@ -100,7 +102,7 @@ fn placed(parts: &[Print], place: Place, next: Option<u64>) -> Marks {
     let mut marks = Marks::new();
     let mut said = None;
     for Print { words, call, rare, .. } in parts {
-        // Conversations of agents begin with equal calls: a drawn id that is not known tells more than the reply before.
+        // Conversations of agents begin with equal calls: a drawn id that is not known tells more than the reply before, or the task.
         let drawn = *call && *rare;
         let told = said.replace(*words);
         // Beside a call a text tells little.
@@ -112,6 +114,7 @@ fn placed(parts: &[Print], place: Place, next: Option<u64>) -> Marks {
         let behind = [Some(place.reply).filter(|_| !drawn), told].into_iter().flatten();
         marks.extend(behind.map(|reply| joined([By::Reply as u64, *words, reply])));
         marks.extend(next.map(|next| joined([By::Next as u64, *words, next])));
+        marks.extend(place.task.filter(|_| calls && !drawn).map(|task| joined([By::Task as u64, *words, task])));
     }
     marks
 }

@@ -61,20 +61,25 @@ impl<'s> Sessions<'s> {
     ///
     /// A request that got no reply and goes on with no session is counted by its decoder, and begins none.
     pub fn add(&mut self, exchange: Exchange) -> Option<Transcript> {
-        let request: Vec<Print> = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(prints).collect();
-        let (mut session, known) = match self.continued(&exchange, &request).or_else(|| self.reshaped(&request)) {
+        let mut said: Vec<Print> = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(prints).collect();
+        let asked = said.len();
+        said.extend(exchange.reply.iter().flat_map(|reply| &reply.messages).flat_map(prints));
+        let (request, _) = said.split_at(asked);
+        let (mut session, known) = match self.continued(&exchange, request).or_else(|| self.reshaped(request)) {
             Some((mut session, known)) => {
                 let reply = session.prints.get(session.asked..).unwrap_or_default();
-                let marks = self.replies.go_on(reply, request.get(known..).unwrap_or_default());
+                let marks = self.replies.go_on(reply, said.get(known..).unwrap_or_default());
                 session.own.extend(marks);
+                session.unheard &= known > 0 && known == session.prints.len();
                 (session, known)
             }
             None if exchange.failed => return None,
             None => (self.begun(&exchange), 0),
         };
         session.before_last = session.own.len();
-        session.own.extend(note(&exchange, &request, &mut self.replies));
-        session.take(exchange, request, known, self.scale, &mut self.replies);
+        session.own.extend(note(&exchange, request, &mut self.replies));
+        (session.prints, session.asked) = (said, asked);
+        session.take(exchange, known, self.scale, &mut self.replies);
         self.open.push(session);
         let mut ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0))?;
         number(&mut ended.repeated, &ended.own);
@@ -168,16 +173,14 @@ impl Session {
         });
     }
 
-    fn take(&mut self, exchange: Exchange, request: Vec<Print>, mut known: usize, scale: &dyn Scale, replies: &mut Replies) {
+    fn take(&mut self, exchange: Exchange, mut known: usize, scale: &dyn Scale, replies: &mut Replies) {
         let setting = digest(&exchange.setting);
         // Changed instructions cannot be put where the old ones stand; the next call begins a new chain.
         self.interrupted |= setting != self.setting || exchange.hidden;
         self.setting = setting;
         self.transcript.window = exchange.window.or(self.transcript.window);
         let mut repeats = known > 0;
-        self.unheard &= repeats && known == self.prints.len();
-        self.asked = request.len();
-        (self.prints, self.place, self.past) = (request, Place::default(), 0);
+        (self.place, self.past) = (Place::default(), 0);
         for entry in exchange.entries {
             self.entry(entry, &mut known, &mut repeats, scale, replies);
         }
@@ -191,6 +194,7 @@ impl Session {
             // What a compaction by request kept is known already, unless the conversation itself is not in the log.
             if !self.transcript.messages.is_empty() && reply.messages.iter().all(|message| message.call.is_none()) {
                 reply.messages.clear();
+                self.prints.truncate(self.asked);
             }
             self.reply(reply, &exchange.model, exchange.hidden, scale);
         }
@@ -271,7 +275,6 @@ impl Session {
         self.unheard =
             reply.messages.iter().all(|message| prints(message).is_empty() && message.call.is_some()) && reply.messages.len() == 1;
         for mut message in reply.messages {
-            self.prints.extend(prints(&message));
             if let Some(call) = &mut message.call {
                 if call.model.is_empty() {
                     call.model = asked.to_owned();

@@ -321,6 +321,27 @@ fn no_call_is_lost_where_conversations_begin_alike() {
     assert_eq!(counted([began("One", one), began("Two", other)]), (2, 2));
 }
 
+/// Windows keep the task and the newest calls, which say nothing, and have no ids at Google's interface.
+#[test]
+fn calls_in_a_window_that_keeps_the_first_message_are_known() {
+    let window = |keeps: usize, first: &dyn Fn(usize) -> String, turn: usize| {
+        let kept: String = (turn.saturating_sub(keeps)..turn).map(|at| format!("|cc{at} {at}|tc{at} found{at}")).collect();
+        format!("{}{kept}|cc{turn} {turn}", first(turn))
+    };
+    let (task, day) = (|_: usize| "uGo".to_owned(), |turn: usize| format!("uDay {turn}"));
+    for api in ["openai_chat", "gemini_generate"] {
+        for keeps in 1..4 {
+            let log = || (0..12).map(|turn| window(keeps, &task, turn));
+            assert_eq!(counted_at(api, log()), (12, 0), "{api} {keeps}");
+            assert_eq!(counted_at(api, log().rev()), (12, 0), "{api} {keeps}");
+            // What the first window of the log holds is all that shows of the calls before.
+            assert_eq!(counted_at(api, log().skip(5)), (7, keeps), "{api} {keeps}");
+        }
+        // Where the first message changes too, what a call goes on with tells it.
+        assert_eq!(counted_at(api, (0..12).map(|turn| window(2, &day, turn))), (12, 0), "{api}");
+    }
+}
+
 /// The day in the first message is another one in each request.
 #[test]
 fn a_reply_behind_what_changes_counts_once() {
