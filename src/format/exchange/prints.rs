@@ -19,7 +19,12 @@ pub struct Print {
     rare: bool,
     /// Is it the call of a tool?
     call: bool,
+    /// Did the client put it into the conversation?
+    inserted: bool,
 }
+
+/// How ids of calls begin that no model made. pydantic-ai loads what a capability needs by a call of its own (seen in its recorded requests of 2026).
+const INSERTED: &str = "auto_load_";
 
 /// Bytes of a text that no two replies say by chance.
 const RARE_TEXT: usize = 100;
@@ -60,9 +65,9 @@ impl Place {
         })
     }
 
-    /// Is a message that says this a reply of its own? It is none where nothing was asked, or more of the reply before it, or where it says nothing.
+    /// Is a message that says this a reply of its own? It is none where nothing was asked, or more of the reply before it, or where it says nothing of its own.
     pub fn replies(self, parts: &[Print]) -> bool {
-        self.task.is_some() && self.role != Some(Role::Assistant) && !parts.is_empty()
+        self.task.is_some() && self.role != Some(Role::Assistant) && !parts.iter().all(|print| print.inserted)
     }
 }
 
@@ -266,7 +271,8 @@ pub fn print(role: Role, part: &Part) -> Option<Print> {
         Part::ToolResult { text, .. } => (None, hash(["result", text.as_str().trim()])),
         Part::Image(image) => (None, hash(["image", &format!("{}x{} {}", image.width, image.height, image.bytes)])),
     };
-    Some(Print { role, id, words, rare, call: matches!(part, Part::ToolCall { .. }) })
+    let inserted = matches!(part, Part::ToolCall { id, .. } if id.starts_with(INSERTED));
+    Some(Print { role, id, words, rare, call: matches!(part, Part::ToolCall { .. }), inserted })
 }
 
 /// Arguments with their names in order: clients write them anew.
