@@ -127,8 +127,16 @@ impl<'s> Sessions<'s> {
     fn reshaped(&mut self, request: &[Print]) -> Option<(Session, usize)> {
         let replied = |session: &Session| {
             let asked = session.prints.get(..session.asked).filter(|asked| !asked.is_empty() && begins(request, asked))?;
-            let replied = request.iter().skip(asked.len()).take_while(|print| print.role == Role::Assistant).count();
-            (replied > 0).then_some(asked.len() + replied)
+            let behind = request.get(asked.len()..).unwrap_or_default();
+            let replied = behind.iter().take_while(|print| print.role == Role::Assistant).count();
+            // Results of the provider's own tools stand within the reply.
+            let made = session.prints.get(session.asked..).unwrap_or_default();
+            let within = made.iter().any(|print| print.role == Role::Tool);
+            let ends = made.last().filter(|last| within && last.role == Role::Assistant);
+            let whole = ends.and_then(|end| {
+                behind.iter().take(made.len()).take_while(|print| print.role != Role::User).position(|print| print.is(end))
+            });
+            (replied > 0).then_some(asked.len() + whole.map_or(replied, |end| replied.max(end + 1)))
         };
         let found = self.open.iter().enumerate().filter_map(|(index, session)| Some((index, session.asked, replied(session)?)));
         let (index, _, known) = found.max_by_key(|(_, asked, _)| *asked)?;
@@ -184,8 +192,9 @@ impl Session {
         for entry in exchange.entries {
             self.entry(entry, &mut known, &mut repeats, scale, replies);
         }
-        // What a request ends with begins the reply that it asks for.
-        let begun = self.repeated.last_mut().filter(|reply| reply.at + 1 == self.transcript.messages.len());
+        // What a request ends with, instructions apart, begins the reply that it asks for.
+        let behind = |at: usize| self.transcript.messages.iter().skip(at + 1);
+        let begun = self.repeated.last_mut().filter(|reply| behind(reply.at).all(|message| message.role == Role::System));
         if let Some(begun) = begun.filter(|_| exchange.failed || exchange.reply.is_some()) {
             *begun = Repeated::no_call(begun.at);
         }
