@@ -251,39 +251,78 @@ fn counted(exchanges: impl IntoIterator<Item = String>) -> (usize, usize) {
     counted_at("openai_chat", exchanges)
 }
 
-/// The same of a log of `openai_chat` or `gemini_generate`, whose calls of tools have no ids.
+/// The interfaces of requests that repeat the conversation.
+const APIS: [&str; 5] = ["openai_chat", "gemini_generate", "anthropic_messages", "openai_responses", "bedrock"];
+
+/// The same of a log of one of the [`APIS`]. At Gemini, calls of tools have no ids.
 fn counted_at(api: &str, exchanges: impl IntoIterator<Item = String>) -> (usize, usize) {
-    let gemini = api == "gemini_generate";
     let message = |told: &str| {
         let (who, words) = told.split_at(1);
         let (id, at) = words.trim().split_once(' ').unwrap_or_default();
-        match who {
-            "c" if gemini => format!(r#"{{"role":"model","parts":[{{"functionCall":{{"name":"look","args":{{"at":{at}}}}}}}]}}"#),
-            "t" if gemini => {
+        let role = match who {
+            "u" => "user",
+            "s" => "system",
+            _ if api == "gemini_generate" => "model",
+            _ => "assistant",
+        };
+        let words = words.trim();
+        match (api, who) {
+            ("gemini_generate", "c") => {
+                format!(r#"{{"role":"model","parts":[{{"functionCall":{{"name":"look","args":{{"at":{at}}}}}}}]}}"#)
+            }
+            ("gemini_generate", "t") => {
                 format!(r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"look","response":{{"result":"{at}"}}}}}}]}}"#)
             }
-            _ if gemini => {
-                format!(r#"{{"role":"{}","parts":[{{"text":"{}"}}]}}"#, if who == "u" { "user" } else { "model" }, words.trim())
+            ("gemini_generate", _) => format!(r#"{{"role":"{role}","parts":[{{"text":"{words}"}}]}}"#),
+            ("openai_responses", "c") => {
+                format!(r#"{{"type":"function_call","call_id":"{id}","name":"look","arguments":"{{\"at\":{at}}}"}}"#)
             }
-            "c" => format!(
+            ("openai_responses", "t") => format!(r#"{{"type":"function_call_output","call_id":"{id}","output":"{at}"}}"#),
+            ("anthropic_messages", "c") => {
+                format!(r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"look","input":{{"at":{at}}}}}]}}"#)
+            }
+            ("anthropic_messages", "t") => {
+                format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"{at}"}}]}}"#)
+            }
+            ("bedrock", "c") => {
+                format!(r#"{{"role":"assistant","content":[{{"toolUse":{{"toolUseId":"{id}","name":"look","input":{{"at":{at}}}}}}}]}}"#)
+            }
+            ("bedrock", "t") => {
+                format!(r#"{{"role":"user","content":[{{"toolResult":{{"toolUseId":"{id}","content":[{{"text":"{at}"}}]}}}}]}}"#)
+            }
+            ("bedrock", _) => format!(r#"{{"role":"{role}","content":[{{"text":"{words}"}}]}}"#),
+            (_, "c") => format!(
                 r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"look","arguments":"{{\"at\":{at}}}"}}}}]}}"#
             ),
-            "t" => format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{at}"}}"#),
-            _ => format!(r#"{{"role":"{}","content":"{}"}}"#, if who == "u" { "user" } else { "assistant" }, words.trim()),
+            (_, "t") => format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{at}"}}"#),
+            _ => format!(r#"{{"role":"{role}","content":"{words}"}}"#),
         }
     };
     let line = |exchange: String| {
         let mut messages: Vec<String> = exchange.split('|').map(message).collect();
         let reply = messages.pop().unwrap();
-        if gemini {
-            let response =
-                format!(r#"{{"candidates":[{{"content":{reply}}}],"usageMetadata":{{"promptTokenCount":9,"candidatesTokenCount":1}}}}"#);
-            return format!(r#"{{"api":"{api}","request":{{"contents":[{}]}},"response":{response}}}"#, messages.join(","));
+        let list = messages.join(",");
+        let (key, response) = match api {
+            "gemini_generate" => (
+                "contents",
+                format!(r#"{{"candidates":[{{"content":{reply}}}],"usageMetadata":{{"promptTokenCount":9,"candidatesTokenCount":1}}}}"#),
+            ),
+            "openai_responses" => ("input", format!(r#"{{"output":[{reply}],"usage":{{"input_tokens":9,"output_tokens":1}}}}"#)),
+            "anthropic_messages" => {
+                ("messages", format!(r#"{},"usage":{{"input_tokens":9,"output_tokens":1}}}}"#, reply.strip_suffix('}').unwrap()))
+            }
+            "bedrock" => ("messages", format!(r#"{{"output":{{"message":{reply}}},"usage":{{"inputTokens":9,"outputTokens":1}}}}"#)),
+            _ => ("messages", format!(r#"{{"choices":[{{"message":{reply}}}],"usage":{{"prompt_tokens":9,"completion_tokens":1}}}}"#)),
+        };
+        let request = format!(r#"{{"{key}":[{list}]}}"#);
+        if api == "bedrock" {
+            let url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-3-haiku/converse";
+            let [request, response] = [request, response].map(serde_json::Value::from);
+            return format!(
+                r#"{{"request":{{"method":"POST","url":"{url}","body":{request}}},"response":{{"statusCode":200,"body":{response}}}}}"#
+            );
         }
-        format!(
-            r#"{{"api":"openai_chat","request":{{"messages":[{}]}},"response":{{"choices":[{{"message":{reply}}}],"usage":{{"prompt_tokens":9,"completion_tokens":1}}}}}}"#,
-            messages.join(",")
-        )
+        format!(r#"{{"api":"{api}","request":{request},"response":{response}}}"#)
     };
     let log: Vec<String> = exchanges.into_iter().map(line).collect();
     let (sessions, lost) = read_text("log.jsonl", &log.join("\n"));
@@ -329,7 +368,7 @@ fn calls_in_a_window_that_keeps_the_first_message_are_known() {
         format!("{}{kept}|cc{turn} {turn}", first(turn))
     };
     let (task, day) = (|_: usize| "uGo".to_owned(), |turn: usize| format!("uDay {turn}"));
-    for api in ["openai_chat", "gemini_generate"] {
+    for api in APIS {
         for keeps in 1..4 {
             let log = || (0..12).map(|turn| window(keeps, &task, turn));
             assert_eq!(counted_at(api, log()), (12, 0), "{api} {keeps}");
@@ -366,7 +405,7 @@ fn replies_of_no_call_of_the_log_are_counted_whatever_clients_do() {
     const TURNS: usize = 8;
     let long = "which goes on and on, so that no other reply says the same by chance, however many there are in the log";
     let say: [&dyn Fn(&str) -> String; 3] = [&|_| "aok".into(), &|tag| format!("aReply {tag}"), &|tag| format!("aReply {tag}, {long}")];
-    for (api, say) in ["openai_chat", "gemini_generate"].into_iter().flat_map(|api| say.map(|say| (api, say))) {
+    for (api, say) in APIS.into_iter().flat_map(|api| say.map(|say| (api, say))) {
         // One exchange for each turn: how its request writes its question and those before, and what stands first and last.
         let log =
             |first: &dyn Fn(usize) -> String, asked: &dyn Fn(usize, usize) -> String, last: &dyn Fn(usize) -> String| -> Vec<String> {
@@ -421,7 +460,7 @@ fn replies_of_no_call_of_the_log_are_counted_whatever_clients_do() {
         assert!(examples.0 == 40 && examples.1 <= 20, "{examples:?} {api}");
     }
     // Tools that were called at once, each with its result in turn, and results that are shortened.
-    for api in ["openai_chat", "gemini_generate"] {
+    for api in APIS {
         let tools = |turn: usize, result: &dyn Fn(usize) -> String| {
             let before: String = (0..turn).map(|at| format!("|cc{at} {at}|tc{at} {}", result(at))).collect();
             format!("uGo{before}|cc{turn} {turn}")
@@ -429,5 +468,44 @@ fn replies_of_no_call_of_the_log_are_counted_whatever_clients_do() {
         let shortened = |turn: usize| tools(turn, &|at| if at + 1 < turn { "gone".into() } else { format!("found{at}") });
         assert_eq!(counted_at(api, (0..TURNS).map(shortened)), (TURNS, 0), "{api}");
         assert_eq!(counted_at(api, (5..TURNS).map(shortened)), (TURNS - 5, 5), "{api}");
+    }
+}
+
+/// A client loads what its agent needs by calls that no model made, and begins the answer.
+#[test]
+fn what_a_client_puts_into_a_conversation_is_no_call() {
+    for api in APIS.into_iter().filter(|api| *api != "gemini_generate") {
+        let loaded = "uGo|cx1 1|tx1 a|cauto_load_0f10f8b659c3c105 2|tauto_load_0f10f8b659c3c105 b|cx3 3".to_owned();
+        assert_eq!(counted_at(api, [loaded]), (1, 1), "{api}");
+    }
+    for api in ["openai_chat", "openai_responses"] {
+        assert_eq!(counted_at(api, ["uGo|aI begin|sBe quick|aDone".to_owned()]), (1, 0), "{api}");
+        assert_eq!(counted_at(api, ["uGo|aI begin|uBe quick|aDone".to_owned()]), (1, 1), "{api}");
+    }
+}
+
+/// The provider's own tool parts a reply, and the client writes the call and its result anew.
+#[test]
+fn all_that_a_reply_says_is_of_its_call() {
+    let asked = r#"{"role":"user","content":"Look"}"#;
+    let searched = |key: &str| format!(r#"{{"type":"tool_search_call","status":"completed","arguments":{{"{key}":["look"]}}}}"#);
+    let result = |text: &str| format!(r#"{{"type":"tool_search_output","status":"completed","tools":["{text}"]}}"#);
+    let [called, found, said] = [
+        r#"{"type":"function_call","call_id":"call_gKnoVx3jEQlwl5zC2TbCdVHW","name":"look","arguments":"{}"}"#,
+        r#"{"type":"function_call_output","call_id":"call_gKnoVx3jEQlwl5zC2TbCdVHW","output":"It"}"#,
+        r#"{"role":"assistant","content":"loaded"}"#,
+    ];
+    let exchange = |input: &str, output: &str, prompt: u64| {
+        let usage = format!(r#"{{"input_tokens":{prompt},"output_tokens":2}}"#);
+        format!(r#"{{"api":"openai_responses","request":{{"input":[{input}]}},"response":{{"output":[{output}],"usage":{usage}}}}}"#)
+    };
+    for (last, next) in [(called, found), (said, asked)] {
+        let first = exchange(asked, &format!("{},{},{last}", searched("paths"), result("old")), 10);
+        let history = format!("{asked},{},{},{last},{next}", searched("queries"), result("new"));
+        let second = exchange(&history, r#"{"role":"assistant","content":"Done"}"#, 20);
+        let (sessions, _) = read_text("log.jsonl", &format!("{first}\n{second}"));
+        assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(10, 2), (20, 2)]);
+        // No part of the reply stands there twice: question, reply, result, rest of the reply, what came then, second reply.
+        assert_eq!(sessions.iter().map(|session| session.messages.len()).collect::<Vec<_>>(), [6], "{next}");
     }
 }
