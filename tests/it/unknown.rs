@@ -176,3 +176,25 @@ fn one_word_for_a_setting_that_something_stands_against() {
     assert_eq!(found["settings"].as_array().unwrap().iter().map(of).collect::<Vec<_>>(), told);
     assert!(told.contains(&"less".to_owned()), "{told:?}");
 }
+
+/// A spreadsheet has of the recording what the document has.
+#[test]
+fn rows_of_the_recording_hold_what_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let summariser = json!({"id": "sum", "usage": {"prompt": 9_000, "output": 300}});
+    session("s", "claude-sonnet-4-5")
+        .line(json!({"compaction": {"kind": "compact", "automatic": true, "summary": "so far", "call": summariser}}))
+        .asked("On", "Done", 2_000, 20)
+        .write(folder.path(), "s.jsonl");
+    let of = ["replay", "-p", "opencode", "s.jsonl"];
+    let recorded = document(&of, folder.path())["recorded"].clone();
+    assert_eq!((&recorded["output_tokens"], &recorded["summariser_tokens"]), (&json!(220), &json!(9_300)));
+    for more in [&["--csv"][..], &["--by", "session", "--csv"]] {
+        let csv = run(&[&of, more].concat(), folder.path()).stdout();
+        let rows = rows(&csv);
+        let row = rows.iter().find(|row| row["policy"] == "recorded").unwrap();
+        for key in ["output_tokens", "summariser_calls", "summariser_tokens", "prompt_tokens", "compactions"] {
+            assert_eq!(row[key], recorded[key].to_string(), "{key}: {csv}");
+        }
+    }
+}

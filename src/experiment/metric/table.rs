@@ -87,11 +87,11 @@ pub const METRICS: &[Metric] = &[
     share("saved_vs_none_share", "saved against none", "the same as a share", |totals| (totals.saved_vs_none(), totals.baseline_tokens))
         .field(Part::Tokens),
     tokens("output_tokens", "output tokens", "the replies, summed", |totals| totals.output_tokens)
-        .spreadsheets().field(Part::Tokens).from(Estimated),
+        .spreadsheets().field(Part::Tokens).from(Estimated).in_logs(),
     tokens("summariser_tokens", "summa\u{ad}riser tokens", "prompts and replies of the summariser's own calls", |totals| totals.summariser_tokens)
-        .table(3, Less).field(Part::Tokens).judged(),
+        .table(3, Less).field(Part::Tokens).judged().in_logs(),
     count("summariser_calls", "summariser calls", "the summariser's own calls", |totals| totals.summariser_calls)
-        .spreadsheets().field(Part::Tokens),
+        .spreadsheets().field(Part::Tokens).in_logs(),
     tokens("injected_tokens", "injected tokens", "tokens that the policy put in", |totals| totals.injected_tokens)
         .spreadsheets().field(Part::Tokens),
     share("references_kept_share", "reused text kept", "lines that a reply repeats and that were still in the context",
