@@ -33,7 +33,7 @@ pub enum GroupBy {
 pub struct Group {
     /// What it is called: a day, a project, an agent, a model, the beginning of a block. Empty where the logs do not say it.
     pub label: String,
-    /// Sessions with a call in it.
+    /// Sessions with a call or a compaction in it; of an agent and of a project all, so that they add up to those of the corpus.
     pub sessions: u64,
     /// Recorded calls, with usage or without.
     pub calls: u64,
@@ -66,6 +66,13 @@ pub struct Grouped {
     pub policies: Vec<String>,
     /// Days and blocks in their order, projects, agents and models by their names.
     pub groups: Vec<Group>,
+}
+
+impl Group {
+    /// Has any call usage of its provider's? Without it no sum of tokens is known.
+    pub fn has_usage(&self) -> bool {
+        self.without_usage < self.calls
+    }
 }
 
 impl Grouped {
@@ -119,6 +126,9 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
     };
     let mut found: BTreeMap<String, (Group, BTreeSet<usize>)> = BTreeMap::new();
     for (place, trace) in corpus.traces.each().enumerate() {
+        if matches!(by, GroupBy::Agent | GroupBy::Project) {
+            found.entry(label(&trace, 0)).or_default().1.insert(place);
+        }
         let session = recording.and_then(|recording| recording.sessions.at(place));
         let mut outcomes: Vec<Option<Cow<'_, Outcome>>> = replays.iter().map(|replay| replay.outcomes.at(place)).collect();
         outcomes.iter_mut().for_each(|outcome| *outcome = outcome.take().filter(|outcome| outcome.totals.compared_sessions > 0));
@@ -126,7 +136,6 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
             let (group, sessions) = found.entry(label(&trace, call)).or_default();
             sessions.insert(place);
             group.calls += 1;
-            group.policies.resize(replays.len(), (0, 0));
             // What an agent estimates, or has of a part of the prompt alone, is no measure for anything.
             let Some(usage) = row.reported() else {
                 group.without_usage += 1;
@@ -139,6 +148,7 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
             group.prompt_tokens += usage.prompt;
             group.cache_read_tokens += usage.cache_read;
             group.output_tokens += row.recorded_output().unwrap_or(0);
+            group.policies.resize(replays.len(), (0, 0));
             for ((simulated, recorded), outcome) in group.policies.iter_mut().zip(&outcomes) {
                 if let Some(made) = outcome.as_ref().and_then(|outcome| outcome.calls.get(call)) {
                     *simulated += made.actual;
@@ -155,14 +165,17 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
             }
             let (group, sessions) = found.entry(label(&trace, behind)).or_default();
             sessions.insert(place);
-            group.policies.resize(replays.len(), (0, 0));
             group.compactions += 1;
             if let Some(took) = event.duration_ms {
                 group.compacting_ms = Some(group.compacting_ms.unwrap_or(0) + took);
             }
         }
     }
-    found.into_iter().map(|(label, (group, sessions))| Group { label, sessions: sessions.len() as u64, ..group }).collect()
+    let named = |(label, (mut group, sessions)): (String, (Group, BTreeSet<usize>))| {
+        group.policies.resize(replays.len(), (0, 0));
+        Group { label, sessions: sessions.len() as u64, ..group }
+    };
+    found.into_iter().map(named).collect()
 }
 
 /// When a call was made: the time of its reply, else of the last message before it that has one.

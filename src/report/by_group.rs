@@ -31,7 +31,7 @@ const fn recorded(key: &'static str, header: &'static str, unit: Unit) -> Column
 
 /// A sum of recorded usage; empty where no call has any.
 fn usage(group: &CallGroup, tokens: u64) -> Cell {
-    if group.without_usage < group.calls { Cell::Tokens(tokens) } else { Cell::Empty }
+    if group.has_usage() { Cell::Tokens(tokens) } else { Cell::Empty }
 }
 
 /// A row for each group: days and blocks the newest first, others by their tokens.

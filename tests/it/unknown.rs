@@ -198,3 +198,31 @@ fn rows_of_the_recording_hold_what_is_recorded() {
         }
     }
 }
+
+/// By agent and by project every session is in one group, with a call or without.
+#[test]
+fn sessions_of_agents_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let head = |id: &str| Native::new(json!({"session": id, "agent": "claude-code", "model": "claude-sonnet-4-5"}));
+    head("silent").line(json!({"role": "user", "text": "Hello."})).write(folder.path(), "silent.jsonl");
+    let compaction = json!({"compaction": {"kind": "compact", "automatic": true, "summary": "so"}});
+    head("compacted").line(json!({"role": "user", "text": "Hello."})).line(compaction).write(folder.path(), "compacted.jsonl");
+    session("s", "claude-sonnet-4-5").write(folder.path(), "s.jsonl");
+    let unused = json!({"role": "assistant", "text": "Yes."});
+    Native::new(json!({"session": "unused", "agent": "pi"})).line(unused).write(folder.path(), "unused.jsonl");
+    let by = |what: &str| document(&["replay", "-p", "opencode", "--by", what, "."], folder.path());
+    for what in ["agent", "project"] {
+        let found = by(what);
+        let sessions: u64 = found["groups"].as_array().unwrap().iter().map(|group| group["sessions"].as_u64().unwrap()).sum();
+        assert_eq!((sessions, &found["corpus"]["sessions"]), (4, &json!(4)), "{what}");
+    }
+    let by_agent = by("agent");
+    let [claude, pi] = by_agent["groups"].as_array().unwrap().as_slice() else { panic!("{by_agent}") };
+    assert_eq!((&claude["sessions"], &claude["calls"], &claude["compactions"]), (&json!(3), &json!(4), &json!(1)));
+    let tokens = ["prompt_tokens", "cache_read_tokens", "output_tokens"].map(|key| pi[key].clone());
+    assert_eq!((tokens, &pi["policies"][0]["prompt_tokens"]), ([Value::Null, Value::Null, Value::Null], &Value::Null));
+    // By model a session counts where it has a call, or a compaction.
+    let by_model = by("model");
+    let sessions = by_model["groups"].as_array().unwrap().iter().map(|group| group["sessions"].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(sessions, [1, 1, 1]);
+}

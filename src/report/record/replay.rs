@@ -50,27 +50,30 @@ record! {
 
 record! {
     /// What was recorded in a group, and what policies would have sent there.
-    struct GroupRecord(grouped: &Grouped, group: &CallGroup) {
+    struct GroupRecord(grouped: &Grouped, group: &CallGroup) with {
+        let usage = |tokens: u64| group.has_usage().then_some(tokens);
+        let policies = grouped.policies.iter().zip(&group.policies);
+    } {
         group: String = group.label.clone(),
         sessions: u64 = group.sessions,
         calls: u64 = group.calls,
         calls_without_usage: u64 = group.without_usage,
-        prompt_tokens: u64 = group.prompt_tokens,
-        cache_read_tokens: u64 = group.cache_read_tokens,
-        output_tokens: u64 = group.output_tokens,
+        prompt_tokens: Option<u64> = usage(group.prompt_tokens),
+        cache_read_tokens: Option<u64> = usage(group.cache_read_tokens),
+        output_tokens: Option<u64> = usage(group.output_tokens),
         cost_usd: Option<String> = group.nano_usd.map(usd),
         estimated_output_usd: Option<String> = group.nano_usd.map(|_| usd(group.estimated_nano_usd)),
         compactions: u64 = group.compactions,
         compacting_ms: Option<u64> = group.compacting_ms,
-        policies: Vec<GroupPolicyRecord> = grouped.policies.iter().zip(&group.policies).map(GroupPolicyRecord::new).collect(),
+        policies: Vec<GroupPolicyRecord> = policies.map(|(name, sums)| GroupPolicyRecord::new(name, usage(sums.0), usage(sums.1))).collect(),
     }
 }
 
 record! {
-    struct GroupPolicyRecord((name, (tokens, recorded)): (&String, &(u64, u64))) {
-        policy: String = name.clone(),
-        prompt_tokens: u64 = *tokens,
-        recorded_prompt_tokens: u64 = *recorded,
+    struct GroupPolicyRecord(name: &str, tokens: Option<u64>, recorded: Option<u64>) {
+        policy: String = name.to_owned(),
+        prompt_tokens: Option<u64> = tokens,
+        recorded_prompt_tokens: Option<u64> = recorded,
     }
 }
 
