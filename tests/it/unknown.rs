@@ -1,8 +1,9 @@
 //! What is not known is `null` in JSON and empty in CSV; a zero is one that is known.
 
 use crate::made::Native;
-use crate::support::{Ran, ctxsim, rows};
+use crate::support::{Ran, ctxsim, rows, shared};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn run(words: &[&str], folder: &Path) -> Ran {
@@ -225,4 +226,17 @@ fn sessions_of_agents_add_up() {
     let by_model = by("model");
     let sessions = by_model["groups"].as_array().unwrap().iter().map(|group| group["sessions"].as_u64().unwrap()).collect::<Vec<_>>();
     assert_eq!(sessions, [1, 1, 1]);
+}
+
+/// Two conversations of one trace are two sessions: rows tell them apart.
+#[test]
+fn sessions_of_one_file_have_ids_of_their_own() {
+    let Some(shared) = shared() else { return };
+    let traces = shared.join("transcripts/langfuse_trace");
+    let found = document(&["inspect", "."], &traces);
+    let sessions = found["sessions"].as_array().unwrap();
+    let names: BTreeSet<(&str, &str)> =
+        sessions.iter().map(|session| (session["session"].as_str().unwrap(), session["source"].as_str().unwrap())).collect();
+    assert_eq!(names.len(), sessions.len());
+    assert_eq!(names.iter().filter(|(id, _)| id.ends_with("#2")).count(), 2);
 }

@@ -20,7 +20,8 @@ pub struct Sessions<'s> {
     /// Ended ones with a reply that no call of the log has made so far. Logs may hold the newest exchange first.
     waiting: Vec<Session>,
     replies: Replies,
-    begun: u64,
+    /// How many conversations began by the name that their sessions have: one trace may hold several.
+    begun: HashMap<String, u64>,
 }
 
 #[derive(Default)]
@@ -54,7 +55,7 @@ struct Session {
 impl<'s> Sessions<'s> {
     /// No session yet, of a log with this name.
     pub fn new(agent: &'static str, name: String, scale: &'s dyn Scale) -> Sessions<'s> {
-        Sessions { agent, name, scale, open: Vec::new(), waiting: Vec::new(), replies: Replies::default(), begun: 0 }
+        Sessions { agent, name, scale, open: Vec::new(), waiting: Vec::new(), replies: Replies::default(), begun: HashMap::new() }
     }
 
     /// Takes in the next exchange of the log. Gives back a session that is taken for ended.
@@ -148,12 +149,10 @@ impl<'s> Sessions<'s> {
     }
 
     fn begun(&mut self, exchange: &Exchange) -> Session {
-        self.begun += 1;
-        let id = match (exchange.session.as_str(), self.begun) {
-            ("", 1) => self.name.clone(),
-            ("", number) => format!("{}#{number}", self.name),
-            (id, _) => id.to_owned(),
-        };
+        let name = Some(&exchange.session).filter(|id| !id.is_empty()).unwrap_or(&self.name);
+        let begun = self.begun.entry(name.clone()).or_default();
+        *begun += 1;
+        let id = if *begun > 1 { format!("{name}#{begun}") } else { name.clone() };
         let mut transcript = Transcript { id, agent: self.agent.to_owned(), ..Transcript::default() };
         if !exchange.setting.is_empty() {
             let mut message = Message::new(Role::System, exchange.setting.clone());
