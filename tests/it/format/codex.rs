@@ -1,4 +1,4 @@
-use crate::support::{files, fixture, in_short, prompts, read_all, read_text, shared, skip};
+use crate::support::{assert_lost, files, fixture, in_short, prompts, read_all, read_text, shared, skip};
 use ctxsim::policy::{Facts, Policy};
 use ctxsim::transcript::{Transcript, Trust};
 
@@ -22,6 +22,39 @@ fn usage_before_its_items_belongs_to_the_response_that_follows() {
     assert_eq!(prompts(session), [(100, 20), (150, 10)]);
     assert_eq!(session.messages[2].call.as_ref().unwrap().usage.unwrap().reasoning, Some(8));
     assert_eq!((session.id.as_str(), session.version.as_str(), session.window), ("s1", "0.94.0", Some(258_400)));
+}
+
+#[test]
+fn printed_runs_show_replies_and_results_and_a_sum_for_each_turn() {
+    let (transcripts, lost) = fixture("codex/printed.jsonl");
+    assert_lost(&lost, &[("not JSON", 1), ("result that is not printed", 2), ("usage of the whole session alone", 1)]);
+    let [first, second] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!((first.agent.as_str(), first.id.as_str()), ("codex", "019d0000-0000-7000-8000-000000000001"));
+    assert_eq!(
+        in_short(first),
+        [
+            "a: Hello",
+            "a: ~12 | web_search(ws_1) | Two commands | shell(item_4) | mcp__docs__find(item_5)",
+            "t: shell(item_4)=",
+            "t: mcp__docs__find(item_5)=",
+            "a: update_plan(item_6)",
+            "t: update_plan(item_6)=",
+            "a: apply_patch(item_7)",
+            "t: apply_patch(item_7)=",
+            "a: list_mcp_resources(item_8)",
+            "t: list_mcp_resources(item_8)!",
+            "a: Done",
+            "a: Bye",
+        ]
+    );
+    // Each turn reports the sum of the thread, and a run that takes it up goes on with it. What came since is one call's where there is one reply.
+    assert_eq!(prompts(first), [(1000, 20), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0), (2500, 10)]);
+    let last = first.messages[11].call.as_ref().unwrap();
+    let usage = last.usage.unwrap();
+    assert_eq!((usage.cache_read, usage.reasoning, usage.trust, last.unchained), (2000, Some(0), Trust::Partial, true));
+    // A tool's text blocks reach the model as their JSON, unless there is a picture among them.
+    assert_eq!(in_short(second), ["a: I read | mcp__screen__shot(item_1)", "t: mcp__screen__shot(item_1)= | 2x3"]);
+    assert!(second.refused && !first.refused);
 }
 
 #[test]

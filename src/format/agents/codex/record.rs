@@ -133,6 +133,21 @@ impl TokenUsage {
         [input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens].contains(&Count::Absurd)
     }
 
+    /// What was used since the sums were these; sums that are smaller started anew.
+    pub fn since(&self, before: &TokenUsage) -> TokenUsage {
+        let less = |now: Count, before: Count| now.or_zero().ok()?.checked_sub(before.or_zero().ok()?).map(Count::Sound);
+        let spent = || {
+            Some(TokenUsage {
+                input_tokens: less(self.input_tokens, before.input_tokens)?,
+                cached_input_tokens: less(self.cached_input_tokens, before.cached_input_tokens)?,
+                output_tokens: less(self.output_tokens, before.output_tokens)?,
+                reasoning_output_tokens: less(self.reasoning_output_tokens, before.reasoning_output_tokens)?,
+                total_tokens: less(self.total_tokens, before.total_tokens)?,
+            })
+        };
+        spent().unwrap_or(*self)
+    }
+
     /// The usage of a call; `None` for a record of no call (the estimate after a compaction has zeros here).
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
         Reported {
