@@ -41,6 +41,31 @@ fn conversations_one_a_line_are_sessions() {
     assert_eq!(transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), [(0, 0), (7, 2), (0, 0)]);
 }
 
+/// What Harbor exports repeats the conversation in each episode.
+#[test]
+fn episodes_of_a_trace_are_one_session() {
+    let said = |role: &str, text: &str| format!(r#"{{"content":"{text}","role":"{role}"}}"#);
+    let (task, first, seen, second) = (said("user", "Task"), said("assistant", "One"), said("user", "Seen"), said("assistant", "Two"));
+    let episode = |run: &str, number: usize, messages: &[&str]| {
+        let messages = messages.join(",");
+        format!(
+            r#"{{"conversations":[{messages}],"agent":"openhands","model":"gpt-4o","episode":"episode-{number}","trial_name":"{run}","tool_definitions":[{{"name":"run"}}]}}"#
+        )
+    };
+    let whole = [task.as_str(), &first, &seen, &second];
+    let (one, two) = (episode("a", 0, &whole[..2]), episode("a", 1, &whole));
+    let (transcripts, lost) = read_text("x.traces.json", &format!("[{one},{two},{}]", episode("b", 0, &whole[..2])));
+    assert_eq!(lost, []);
+    let [first, second] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!(in_short(first), ["s: tools 16", "u: Task", "a: One", "u: Seen", "a: Two"]);
+    assert_eq!(in_short(second), ["s: tools 16", "u: Task", "a: One"]);
+    assert!(calls(first).iter().all(|call| call.model == "gpt-4o" && !call.unchained));
+    // Conversations for training name no episodes: each is a session.
+    let talk = |messages: &[&str]| format!(r#"{{"conversations":[{}]}}"#, messages.join(","));
+    let (transcripts, lost) = read_text("x.jsonl", &format!("{}\n{}\n", talk(&whole[..2]), talk(&whole)));
+    assert_eq!((transcripts.iter().map(|session| session.messages.len()).collect::<Vec<_>>(), lost), (vec![2, 4], vec![]));
+}
+
 #[test]
 fn exchanges_that_extend_each_other_are_one_session() {
     let (transcripts, lost) = fixture("openai-chat/exchanges.jsonl");

@@ -10,9 +10,10 @@ use crate::format::exchange::{Exchange, Sessions};
 use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, decoded, fault, moment, string, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, definitions};
-use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id};
+use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id, text_of};
 use crate::transcript::{Call, Message, Role, Scale, Transcript, Usage};
 use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The chat dialect of OpenAI and its followers.
 pub const READER: Reader = Reader {
@@ -27,8 +28,10 @@ fn claims(source: &Source) -> Claim {
     // Records around a message that other formats have. People put some of them beside their messages, too.
     let own = "!api !type !uuid !sessionId !history !trajectory !simulations !trajectory_format !schema_version !task_id !kwargs !latency_sec \
                !context_window !call_type !response_cost !model_parameters ![].api ![].type ![].task_id";
-    let places = ["", "[].", "messages[].", "[].messages[].", "request.messages[].", "[].request.messages[]."];
-    match (places.iter().any(|at| outline.shows_at(at, "role content|tool_calls")), outline.shows(own)) {
+    let lists =
+        ["messages[].", "[].messages[].", "request.messages[].", "[].request.messages[].", "conversations[].", "[].conversations[]."];
+    let mut places = ["", "[]."].iter().chain(&lists);
+    match (places.any(|at| outline.shows_at(at, "role content|tool_calls")), outline.shows(own)) {
         (false, _) => Claim::No,
         (true, false) => Claim::Perhaps,
         (true, true) => Claim::Maybe,
@@ -40,7 +43,13 @@ wire! {
     struct Shape<'a> {
         role: Option<&'a RawValue>,
         messages: Option<Vec<ChatMessage<'a>>>,
+        /// The same in traces that Harbor exports, and in conversations for training.
+        conversations: Option<&'a RawValue>,
         tools: Option<&'a RawValue> = "tools" | "functions",
+        tool_definitions: Option<&'a RawValue>,
+        /// Of a trace: which of the agent's requests it shows with its reply, and of which run.
+        episode: Option<&'a RawValue>,
+        trial_name: Option<&'a RawValue>,
         model: Option<&'a RawValue>,
         usage: Option<&'a RawValue>,
         request: Option<&'a RawValue>,
@@ -52,7 +61,7 @@ wire! {
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
     let exchanges = Sessions::new(READER.name, name.clone(), scale);
-    let mut file = File { scale, name, sessions: 0, hand_over, single: None, exchanges };
+    let mut file = File { scale, name, sessions: 0, hand_over, single: None, episode: None, exchanges };
     source.each_text(&[], |source, text, number, at_end| {
         source.values_of(text, number, at_end, |value: &RawValue, lose| file.value(value.get(), lose));
     })?;
@@ -68,6 +77,8 @@ struct File<'s> {
     hand_over: &'s mut dyn FnMut(Transcript),
     /// The session of the messages that stand alone, one a line.
     single: Option<Conversation>,
+    /// The session of the last episode of a trace, with a hash of each of its messages.
+    episode: Option<(Conversation, Vec<u64>)>,
     exchanges: Sessions<'s>,
 }
 
@@ -107,12 +118,29 @@ impl File<'_> {
             }
             Shape { messages: Some(messages), tools, model, usage, id, .. } => {
                 let mut conversation = Conversation::new(string(id), string(model));
-                conversation.transcript.messages.extend(definitions(scale, tools).map(|tools| Message::new(Role::System, vec![tools])));
-                for message in &messages {
-                    conversation.message(message, scale, lose);
-                }
+                conversation.all(&messages, tools, scale, lose);
                 conversation.usage_of_the_whole(usage, lose);
                 self.give(conversation);
+            }
+            Shape { conversations: Some(list), tools, tool_definitions, model, episode, trial_name, id, .. } => {
+                let mut held = String::new();
+                let messages = match decoded::<Vec<ChatMessage>, ChatMessage>(list.get(), "", &mut held, lose) {
+                    Ok(messages) => messages,
+                    Err(error) => return lose(fault(&error, false)),
+                };
+                let mut conversation = Conversation::new(string(id), string(model));
+                conversation.all(&messages, tools.or(tool_definitions), scale, lose);
+                if episode.is_none() {
+                    return self.give(conversation);
+                }
+                // The next episode repeats this one, and goes on.
+                let run = string(trial_name);
+                let said = messages.iter().map(|message| said(message, &run)).collect();
+                if let Some((last, repeated)) = self.episode.replace((conversation, said))
+                    && self.episode.as_ref().is_none_or(|(_, now)| !now.starts_with(&repeated))
+                {
+                    self.give(last);
+                }
             }
             Shape { role: Some(_), .. } => match serde_json::from_str::<ChatMessage>(text) {
                 Ok(message) => {
@@ -149,6 +177,9 @@ impl File<'_> {
 
     fn finish(mut self) {
         self.end_single();
+        if let Some((last, _)) = self.episode.take() {
+            self.give(last);
+        }
         self.exchanges.finish().for_each(self.hand_over);
     }
 }
@@ -179,6 +210,14 @@ impl Conversation {
     fn new(id: String, model: String) -> Conversation {
         let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
         Conversation { transcript, model, chain: Chain::default(), chat: Chat::default() }
+    }
+
+    /// Adds the definitions of tools and the messages of a document.
+    fn all(&mut self, messages: &[ChatMessage], tools: Option<&RawValue>, scale: &dyn Scale, lose: Lose<'_>) {
+        self.transcript.messages.extend(definitions(scale, tools).map(|tools| Message::new(Role::System, vec![tools])));
+        for message in messages {
+            self.message(message, scale, lose);
+        }
     }
 
     /// Adds a message. One of the model's was made by a call, of which the message may hold the usage.
@@ -217,6 +256,11 @@ impl Conversation {
             (Ok(None), ..) => {}
         }
     }
+}
+
+/// What tells a message of a run from others.
+fn said(message: &ChatMessage, run: &str) -> u64 {
+    xxh3_64(format!("{run}\n{}\n{}", &*message.role, text_of(&message.content)).as_bytes())
 }
 
 /// The usage that a framework keeps with a message, and the call's id and model where it keeps them.
