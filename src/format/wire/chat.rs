@@ -46,6 +46,10 @@ wire! {
         pub response_metadata: Option<&'a RawValue>,
         /// What other frameworks keep beside the message.
         pub extra: Option<&'a RawValue>,
+        /// Where a message comes from that another program has taken over.
+        pub source: Option<&'a RawValue>,
+        /// Usage of the whole conversation, which each of its messages repeats.
+        pub transcript_token_usage: Option<&'a RawValue>,
     }
 
     /// One of the replies in a response.
@@ -77,8 +81,10 @@ wire! {
     pub struct ChatToolCall<'a> {
         id: Words<'a>,
         function: Option<ChatFunction<'a>>,
-        name: Words<'a>,
-        arguments: Option<&'a RawValue> = "arguments" | "args",
+        name: Words<'a> = "name" | "tool",
+        arguments: Option<&'a RawValue> = "arguments" | "args" | "input",
+        /// What the tool returned, where a framework keeps it within the call.
+        output: Option<&'a RawValue> = "output" | "result",
     }
 
     /// A function's name and arguments.
@@ -162,6 +168,17 @@ impl Chat {
         let mut recorded = Message::new(role, parts);
         recorded.id = message_id(message);
         Some(recorded)
+    }
+
+    /// What tools returned to the calls of this message, where it is kept within them.
+    pub fn answers(&self, message: &ChatMessage, scale: &dyn Scale) -> Vec<Part> {
+        let answered = message.tool_calls.iter().flatten().filter_map(|call| Some((call, call.output?)));
+        let result = |(call, output): (&ChatToolCall, _)| {
+            let (id, name, _) = call.told();
+            let text = scale.weigh_result(&text_or_json(Some(output)));
+            Part::ToolResult { call_id: id.to_owned(), name: name.to_owned(), text, error: false }
+        };
+        answered.map(result).collect()
     }
 
     fn content(&mut self, message: &ChatMessage, role: Role, scale: &dyn Scale, parts: &mut Vec<Part>, lose: &mut dyn FnMut(&str)) {

@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts, read_text};
+use crate::support::{assert_lost, fixture, in_short, prompts, read_text};
 use ctxsim::transcript::{Call, Part, Transcript};
 
 fn calls(session: &Transcript) -> Vec<&Call> {
@@ -64,6 +64,32 @@ fn episodes_of_a_trace_are_one_session() {
     let talk = |messages: &[&str]| format!(r#"{{"conversations":[{}]}}"#, messages.join(","));
     let (transcripts, lost) = read_text("x.jsonl", &format!("{}\n{}\n", talk(&whole[..2]), talk(&whole)));
     assert_eq!((transcripts.iter().map(|session| session.messages.len()).collect::<Vec<_>>(), lost), (vec![2, 4], vec![]));
+}
+
+#[test]
+fn results_within_calls_are_messages_of_their_tools() {
+    let origin = r#""transcript_token_usage":{"input":900,"output":220},"source":{"session_id":"s-1","model":"gpt-5-mini"}"#;
+    let lines = [
+        format!(r#"{{"role":"user","content":"Look",{origin}}}"#),
+        format!(
+            r#"{{"role":"assistant","tool_calls":[{{"tool":"Read","input":{{"path":"a"}},"id":"c1","output":{{"size":3}}}},{{"tool":"Grep","input":{{}},"id":"c2","output":"none"}}],{origin}}}"#
+        ),
+        format!(r#"{{"role":"tool","tool_call_id":"c2","content":"none",{origin}}}"#),
+        format!(r#"{{"role":"assistant","content":"Done",{origin}}}"#),
+        format!(r#"{{"role":"assistant","content":"Another",{}}}"#, origin.replace("s-1", "s-2")),
+    ];
+    let (transcripts, lost) = read_text("x.jsonl", &lines.join("\n"));
+    // Each conversation repeats its sum in each message.
+    assert_lost(&lost, &[("result that stands within its call, too", 1), ("usage of the whole session alone", 2)]);
+    let [first, second] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!(in_short(first), ["u: Look", "a: Read(c1) | Grep(c2)", "t: Read(c1)=", "t: Grep(c2)=", "a: Done"]);
+    assert_eq!((first.id.as_str(), second.id.as_str()), ("s-1", "s-2"));
+    assert!(calls(first).iter().all(|call| call.model == "gpt-5-mini"));
+    let text = |part: &Part| match part {
+        Part::ToolCall { arguments: text, .. } | Part::ToolResult { text, .. } => text.length.bytes,
+        _ => 0,
+    };
+    assert_eq!(first.messages.iter().flat_map(|message| message.parts.iter().map(text).collect::<Vec<_>>()).sum::<u32>(), 12 + 2 + 10 + 4);
 }
 
 #[test]

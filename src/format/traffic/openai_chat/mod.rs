@@ -11,8 +11,9 @@ use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, decoded, fau
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, definitions};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id, text_of};
-use crate::transcript::{Call, Message, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
 use serde_json::value::RawValue;
+use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The chat dialect of OpenAI and its followers.
@@ -144,7 +145,20 @@ impl File<'_> {
             }
             Shape { role: Some(_), .. } => match serde_json::from_str::<ChatMessage>(text) {
                 Ok(message) => {
-                    let single = self.single.get_or_insert_with(|| Conversation::new(String::new(), String::new()));
+                    let origin = message.source.and_then(|raw| serde_json::from_str::<Origin>(raw.get()).ok()).unwrap_or_default();
+                    // Messages of several conversations may follow each other.
+                    let is_other = |single: &Conversation| {
+                        let own = single.transcript.id.as_str();
+                        !own.is_empty() && !origin.session_id.is_empty() && own != &*origin.session_id
+                    };
+                    if self.single.as_ref().is_some_and(is_other) {
+                        self.end_single();
+                    }
+                    let new = || Conversation::new(origin.session_id.to_string(), origin.model.to_string());
+                    let single = self.single.get_or_insert_with(new);
+                    if message.transcript_token_usage.is_some() && single.transcript.messages.is_empty() {
+                        lose("usage of the whole session alone");
+                    }
                     single.message(&message, scale, lose);
                 }
                 Err(error) => lose(fault(&error, false)),
@@ -191,9 +205,14 @@ pub struct Conversation {
     model: String,
     chain: Chain,
     chat: Chat,
+    /// The calls whose results stood within them.
+    answered: HashSet<String>,
 }
 
 wire! {
+    /// Where a message was taken over from.
+    struct Origin<'a> { session_id: Words<'a>, model: Words<'a> }
+
     /// What frameworks keep of a response beside the message.
     struct Metadata<'a> {
         usage: Option<&'a RawValue>,
@@ -209,7 +228,7 @@ wire! {
 impl Conversation {
     fn new(id: String, model: String) -> Conversation {
         let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-        Conversation { transcript, model, chain: Chain::default(), chat: Chat::default() }
+        Conversation { transcript, model, chain: Chain::default(), chat: Chat::default(), answered: HashSet::new() }
     }
 
     /// Adds the definitions of tools and the messages of a document.
@@ -242,7 +261,19 @@ impl Conversation {
             call.unchained |= self.chain.link(&call.model);
             message.call = Some(Box::new(call));
         }
+        // A framework may keep the results within the calls and as messages of their own.
+        if message.role == Role::Tool && self.answered.contains(&*written.tool_call_id) {
+            return lose("result that stands within its call, too");
+        }
         self.transcript.messages.push(message);
+        for result in self.chat.answers(written, scale) {
+            if let Part::ToolResult { call_id, .. } = &result
+                && !call_id.is_empty()
+            {
+                self.answered.insert(call_id.clone());
+            }
+            self.transcript.messages.push(Message::new(Role::Tool, vec![result]));
+        }
     }
 
     /// Usage beside the messages belongs to the one call that they hold. Of several calls it may be the last one's or the sum.
