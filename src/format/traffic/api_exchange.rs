@@ -3,7 +3,7 @@
 //! keeps the conversation or runs tools: that usage is marked as of a prompt that is not all in the log.
 //!
 //! People also save responses alone, as a document, a list, or one a line: each is a session of one call, whose prompt is not in the log. The pieces of
-//! a stream of Gemini's are one response. Batches are read too: their requests, one a line, and what came of them, which names its request by `custom_id`.
+//! a stream of Gemini's are one response, and so are those that Gemini CLI records to play them back (`{method, response}`). Batches are read too: their requests, one a line, and what came of them, which names its request by `custom_id`.
 
 use crate::format::exchange::{Dialect, Exchange, Sessions};
 use crate::format::ground::{Lose, Outline, ReadError, Source, Words, text_or_json, wire};
@@ -27,6 +27,7 @@ fn claims(source: &Source) -> Claim {
         Claim::Yes
     } else if outline.shows("custom_id response|result|body.messages|body.input|params.messages")
         || ["", "[]."].iter().any(|place| answered(outline, place).is_some())
+        || (outline.shows("method !request") && ["response.", "response[]."].iter().any(|place| answered(outline, place).is_some()))
     {
         // Agents and recorders keep such responses among other things.
         Claim::Maybe
@@ -154,7 +155,7 @@ impl Open {
 const BATCH: &str = ":batch";
 
 fn exchange(value: &RawValue, record: &Record, lose: Lose) -> Option<Exchange> {
-    let Some(request) = record.request.map(RawValue::get) else { return response_alone(value.get(), lose) };
+    let Some(request) = record.request.map(RawValue::get) else { return response_alone(record.response.unwrap_or(value).get(), lose) };
     let Some(dialect) = Dialect::of_name(&record.api).or_else(|| Dialect::of_address(&record.url, request)) else {
         lose("exchange with an unknown interface");
         return None;
@@ -166,7 +167,8 @@ fn exchange(value: &RawValue, record: &Record, lose: Lose) -> Option<Exchange> {
 }
 
 fn response_alone(response: &str, lose: Lose) -> Option<Exchange> {
-    let Some(dialect) = answered(&Outline::of(response), "") else {
+    let place = if response.starts_with('[') { "[]." } else { "" };
+    let Some(dialect) = answered(&Outline::of(response), place) else {
         lose("unknown record type");
         return None;
     };

@@ -213,6 +213,24 @@ fn what_tells_the_format_may_stand_behind_long_texts() {
     }
 }
 
+/// Gemini CLI records what models replied, to play it back.
+#[test]
+fn recorded_replies_of_gemini_cli_are_calls() {
+    let piece = |text: &str, usage: &str| {
+        format!(r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{text}"}}],"role":"model"}}}}],"usageMetadata":{{{usage}}}}}"#)
+    };
+    let streamed = [piece("Ar", r#""promptTokenCount":50"#), piece("rr", r#""promptTokenCount":40,"candidatesTokenCount":2"#)].join(",");
+    let lines = [
+        format!(r#"{{"method":"generateContentStream","response":[{streamed}]}}"#),
+        format!(r#"{{"method":"generateContent","response":{}}}"#, piece("Aye", r#""promptTokenCount":30,"candidatesTokenCount":1"#)),
+        r#"{"method":"countTokens","response":{"totalTokens":7}}"#.to_owned(),
+    ];
+    let (transcripts, lost) = read_text("talk.responses", &lines.join("\n"));
+    assert_eq!(lost, [("unknown record type".to_owned(), 1)]);
+    assert_eq!(transcripts.iter().flat_map(in_short).collect::<Vec<_>>(), ["a: Arrr", "a: Aye"]);
+    assert_eq!(transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), [(40, 2), (30, 1)]);
+}
+
 /// What nock recorded of one request, with these fields beside.
 fn nock(address: (&str, &str), fields: &str) -> String {
     format!(r#"[{{"scope":"{}","method":"POST","path":"{}","status":200,{fields}}}]"#, address.0, address.1)
