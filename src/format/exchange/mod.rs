@@ -17,7 +17,7 @@ pub use prints::{Place, Replies, prints};
 pub use sessions::Sessions;
 pub use verbatim::{Verbatim, weigh};
 
-use crate::format::ground::wire;
+use crate::format::ground::{Words, wire};
 use serde_json::value::RawValue;
 
 /// The name of the interface that an exchange was made with.
@@ -48,6 +48,11 @@ wire! {
         /// A prompt that the provider keeps.
         prompt: Option<&'a RawValue>,
     }
+}
+
+wire! {
+    /// What a response, or an event of one, says that it is.
+    struct Named<'a> { object: Words<'a> }
 }
 
 /// How the addresses of Converse end.
@@ -108,6 +113,15 @@ impl Dialect {
         };
         let claude = dialect == Dialect::Bedrock && !converse && keys.anthropic_version.is_some();
         asked.then_some(if claude { Dialect::Anthropic } else { dialect })
+    }
+
+    /// The same of a request to another address by what came back, and whether the request holds the conversation: gateways and other providers serve Chat
+    /// Completions at addresses of their own, some with a prompt that they keep.
+    pub fn of_response(request: &str, response: &str) -> Option<(Dialect, bool)> {
+        let events = response.lines().filter_map(|line| line.strip_prefix("data:"));
+        let kind = events.chain([response]).find_map(|text| Some(serde_json::from_str::<Named>(text).ok()?.object));
+        let holds = serde_json::from_str::<Keys>(request).is_ok_and(|keys| keys.messages.is_some());
+        matches!(&*kind?, "chat.completion" | "chat.completion.chunk").then_some((Dialect::OpenAiChat, holds))
     }
 
     /// The model that the address of a request names, for dialects that do so; empty where there is none.

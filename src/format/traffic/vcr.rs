@@ -266,13 +266,15 @@ impl Traffic {
     /// The exchange, as far as the recorder kept it. Of a request whose body was left out the response stands alone, where it came with its usage.
     fn decoded(&self, polled: &Replies<'_>, lose: &mut dyn FnMut(&str)) -> Option<(Dialect, Exchange)> {
         let response = polled.to(self).or(self.response.as_deref());
-        let alone = self.asks && self.request.trim().is_empty();
-        let dialect = if alone { Dialect::at(&self.address) } else { Dialect::of_address(&self.address, &self.request) };
-        let Some(dialect) = dialect else {
-            lose("request to no model");
+        let empty = self.asks && self.request.trim().is_empty();
+        let dialect = if empty { Dialect::at(&self.address) } else { Dialect::of_address(&self.address, &self.request) };
+        let shown = || Dialect::of_response(&self.request, response.filter(|_| self.asks)?);
+        let Some((dialect, holds)) = dialect.map(|dialect| (dialect, !empty)).or_else(shown) else {
+            let unread = self.asks && (is_completion(&self.address) || response.is_some_and(counts_reply));
+            lose(if unread { "request to an interface that is not read" } else { "request to no model" });
             return None;
         };
-        if !alone {
+        if holds {
             let decoded = dialect.decode(&self.request, response, lose);
             return Some((dialect, decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()?));
         }
@@ -301,6 +303,22 @@ impl Traffic {
         }
         Some(exchange)
     }
+}
+
+/// Is it the address of an interface for replies that is not read: completions without messages, those of Bedrock's other models, Cohere's?
+fn is_completion(address: &str) -> bool {
+    const ENDS: [&str; 6] = ["/completions", "/complete", "/chat", "/generate", "/invoke", "/invoke-with-response-stream"];
+    let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    ENDS.iter().any(|end| path.ends_with(end)) && !path.ends_with("/chat/completions") && !path.contains("embed")
+}
+
+/// Does a response count the tokens of a reply? Those of embeddings and rankings have none.
+fn counts_reply(response: &str) -> bool {
+    const NAMES: [&str; 6] = ["completion_tokens", "output_tokens", "outputTokens", "generation_token_count", "tokenCount", "eval_count"];
+    let counted = |rest: &str| {
+        rest.trim_start().strip_prefix(':').is_some_and(|rest| rest.trim_start().starts_with(|digit| ('1'..='9').contains(&digit)))
+    };
+    NAMES.iter().any(|name| response.split(&format!("\"{name}\"")).skip(1).any(counted))
 }
 
 /// Does a request of this method ask a model? Lists are fetched and replies deleted at the same addresses, without a body.

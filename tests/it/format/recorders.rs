@@ -267,11 +267,38 @@ fn nock_may_name_the_body_otherwise_or_leave_it_out() {
         (nock(openai, &format!(r#""response":{CAME}"#)).replace("POST", "GET"), "request to no model"),
         (nock(openai, r#""response":"""#).replace("POST", "OPTIONS"), "request to no model"),
         (nock(openai, r#""response":"""#).replace("POST", "DELETE"), "request to no model"),
-        (nock(other, &format!(r#""response":{CAME}"#)), "request to no model"),
+        (nock(other, &format!(r#""response":{CAME}"#)), "request to an interface that is not read"),
+        (nock(other, r#""response":{"object":"list","data":[],"usage":{"prompt_tokens":8,"total_tokens":8}}"#), "request to no model"),
     ] {
         let (transcripts, lost) = read_text("talk.json", &log);
         assert_eq!((transcripts.len(), lost), (0, vec![(reason.to_owned(), 1)]), "{log}");
     }
+}
+
+/// Gateways and other providers serve Chat Completions at addresses of their own, and other interfaces show by their counts that a model replied.
+#[test]
+fn a_response_shows_an_interface_that_its_address_does_not() {
+    let named = CAME.replacen('{', r#"{"object":"chat.completion","#, 1);
+    let asked = serde_json::Value::from(ASKED);
+    let (transcripts, lost) =
+        read_text("talk.json", &nock(("https://api.example.org", "/v1/chat"), &format!(r#""body":{asked},"response":{named}"#)));
+    assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0]), lost), (vec!["u: Hi".into(), "a: Ho".into()], vec![(8, 2)], vec![]));
+    // A prompt that the gateway keeps is not in the request.
+    let kept = ("https://api.example.org", "/v1/prompts/p-1/completions");
+    let (transcripts, lost) = read_text("talk.json", &nock(kept, &format!(r#""body":{{"variables":{{}}}},"response":{named}"#)));
+    assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0]), lost), (vec!["a: Ho".into()], vec![(8, 2)], vec![]));
+    assert_eq!(transcripts[0].messages[0].call.as_ref().unwrap().usage.unwrap().trust, Trust::Partial);
+    let replied = r#"{"object":"text_completion","choices":[{"text":"Ho"}],"usage":{"prompt_tokens": 8, "completion_tokens": 2}}"#;
+    let asked = |address: &str, response: &str| {
+        read_text("talk.json", &nock(("https://api.example.org", address), &format!(r#""body":{{"prompt":"Hi"}},"response":{response}"#))).1
+    };
+    let unread = |count: u64| vec![("request to an interface that is not read".to_owned(), count)];
+    assert_eq!(asked("/v1/completions", replied), unread(1));
+    assert_eq!(asked("/model/meta.llama3/invoke", r#"{"generation":"Ho","prompt_token_count":8,"generation_token_count":2}"#), unread(1));
+    assert_eq!(asked("/v1/completions", "{}"), unread(1));
+    assert_eq!(asked("/v1/files", replied), unread(1));
+    assert_eq!(asked("/v1/files", &replied.replace(": 2", ": 0")), [("request to no model".to_owned(), 1)]);
+    assert_eq!(asked("/model/amazon.titan-embed-text/invoke", r#"{"inputTextTokenCount":8}"#), [("request to no model".to_owned(), 1)]);
 }
 
 #[test]
