@@ -1,4 +1,4 @@
-use crate::support::{files, read_all, read_text, shared};
+use crate::support::{files, in_short, prompts, read_all, read_text, shared};
 use ctxsim::format::{Source, sniff};
 use ctxsim::transcript::{Compaction, CompactionKind, Image, Loss, Message, Part, Role, Text, Transcript};
 use std::path::Path;
@@ -246,4 +246,40 @@ fn a_tier_stands_behind_the_name_of_the_model() {
     }
     let catalog = ctxsim::catalog::Catalog::builtin().unwrap();
     assert!(catalog.find("claude-opus-4-6:fast").is_some() && catalog.billed_as("claude-opus-4-6:fast").is_none());
+}
+
+/// What programs that start the agent record of its lines, and a session's lines in one document.
+#[test]
+fn records_may_stand_in_a_document() {
+    let recv = |line: &str| format!(r#"{{"direction":"recv","message":{line}}}"#);
+    let reply = |kind: &str| {
+        format!(
+            r#"{{"type":"assistant","session_id":"s-1","parent_tool_use_id":null,"message":{{"id":"m1","role":"assistant","model":"claude-sonnet-4-5","content":[{kind}],"usage":{{"input_tokens":5,"output_tokens":60}}}}}}"#
+        )
+    };
+    let passed = [
+        r#"{"direction":"send","message":{"type":"control_request","request_id":"r"}}"#.to_owned(),
+        recv(r#"{"type":"control_response","response":{}}"#),
+        r#"{"direction":"send","message":{"type":"user","message":{"role":"user","content":"List"},"parent_tool_use_id":null,"session_id":"default"}}"#.to_owned(),
+        recv(r#"{"type":"system","subtype":"init","session_id":"s-1","claude_code_version":"2.1.0","tools":[]}"#),
+        recv(&reply(r#"{"type":"thinking","thinking":"Hm"}"#)),
+        recv(&reply(r#"{"type":"text","text":"Here"}"#)),
+        recv(r#"{"type":"result","subtype":"success","session_id":"s-1"}"#),
+    ];
+    let log = format!(r#"{{"metadata":{{"cli_version":"1.0.100"}},"messages":[{}]}}"#, passed.join(","));
+    let (transcripts, lost) = read_text("talk.json", &log);
+    assert_eq!(lost, []);
+    let [session] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!((session.id.as_str(), session.version.as_str(), prompts(session)), ("s-1", "2.1.0", vec![(5, 60)]));
+    assert_eq!(in_short(session), ["u: List", "a: ~0 | Here"]);
+
+    let log = r#"{
+  "loglines": [
+    {"type":"user","timestamp":"2025-12-24T10:00:00.000Z","message":{"role":"user","content":"Add"}},
+    {"type":"assistant","timestamp":"2025-12-24T10:00:05.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Done"}]}}
+  ]
+}"#;
+    let (transcripts, lost) = read_text("talk.json", log);
+    assert_eq!(lost, []);
+    assert_eq!((in_short(&transcripts[0]), transcripts[0].messages[1].call.is_none()), (vec!["u: Add".into(), "a: Done".into()], true));
 }

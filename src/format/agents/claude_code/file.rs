@@ -6,12 +6,13 @@ use super::attachment;
 use super::conversation::{Conversation, is_prompt};
 use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
-use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, without};
+use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, wire, without};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::Claim;
 use crate::transcript::{Scale, Transcript, project};
 use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Claims files whose records have Claude Code's ids.
@@ -21,6 +22,9 @@ pub(super) fn claims(source: &Source) -> Claim {
         let streamed = matches!(first.text("[].type"), "system" | "user" | "assistant") && first.has("[].session_id");
         let own = first.has("[].parent_tool_use_id") || (first.text("[].subtype") == "init" && first.has("[].tools"));
         return Claim::when(streamed && own);
+    }
+    if is_document(source) {
+        return Claim::Yes;
     }
     let mut best = Claim::No;
     // Lines without any of these say nothing here, and need not be decoded.
@@ -43,6 +47,20 @@ pub(super) fn claims(source: &Source) -> Claim {
 /// What the program prints is kept by some as one list.
 fn is_list(source: &Source) -> bool {
     source.head_text().trim_start().starts_with('[')
+}
+
+/// Is it a document that holds the records: a session's lines in one list, or what programs that start the agent record of its lines?
+fn is_document(source: &Source) -> bool {
+    let shows = |signature| source.outline().shows(signature);
+    shows("loglines[].type loglines[].message") || shows("metadata.cli_version messages[].direction messages[].message.type")
+}
+
+/// The records of such a document, in its lists.
+const LISTS: [(&str, Take); 2] = [("loglines", Take::Elements), ("messages", Take::Elements)];
+
+wire! {
+    /// A line as it was recorded: `send` or `recv`.
+    struct Passed<'a> { direction: Words<'a>, message: Option<&'a RawValue> }
 }
 
 /// A relative of Gemini CLI links its records in the same way, but its messages have parts and its notes payloads.
@@ -105,8 +123,24 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         let text = if says(text, &progress) { without(text, &content, usize::MAX, &mut mirrored) } else { text };
         source.values_of(text, number, at_end, |record: Record, lose| file.record(&record, lose));
     };
-    if is_list(source) {
-        each_piece(source, &[("", Take::Elements)], |source, piece| take(source, piece.text, piece.number, false));
+    if is_list(source) || is_document(source) {
+        // What is sent before the session has its id waits for it.
+        let (mut waiting, mut begun) = (Vec::new(), false);
+        each_piece(source, &LISTS, |source, piece| match serde_json::from_str::<Passed>(piece.text) {
+            Ok(Passed { direction, message: Some(message) }) if !direction.is_empty() => {
+                if &*direction == "send" && !begun {
+                    waiting.push((message.get().to_owned(), piece.number));
+                    return;
+                }
+                take(source, message.get(), piece.number, false);
+                begun |= message.get().contains("\"session_id\"");
+                if begun {
+                    waiting.drain(..).for_each(|(text, number): (String, u64)| take(source, &text, number, false));
+                }
+            }
+            _ => take(source, piece.text, piece.number, false),
+        });
+        waiting.iter().for_each(|(_, number)| source.lose(*number, "message before the first run"));
     } else {
         source.each_line(|source, line| take(source, &line.text, line.number, line.last_unterminated))?;
     }
@@ -164,6 +198,8 @@ impl File<'_> {
             "attribution-snapshot" | "bridge-session" | "atis-latch" | "speculation-accept" | "auth_status" => {}
             // Of what the program prints: sums, and pieces of replies that follow as a whole.
             "result" | "stream_event" | "tool_progress" | "tool_use_summary" | "rate_limit_event" | "prompt_suggestion" => {}
+            // What the program and the one that started it tell each other.
+            "control_request" | "control_response" | "control_cancel_request" => {}
             _ => lose("unknown record type"),
         }
     }

@@ -97,9 +97,9 @@ impl Record<'_> {
         self.session_id.is_empty() && !self.streamed_session_id.is_empty()
     }
 
-    /// The session's id; empty where there is none.
+    /// The session's id; empty where there is none. What is sent to the program may call its session so before it has an id.
     pub fn session(&self) -> &str {
-        self.session_id.some_id().unwrap_or(self.streamed_session_id.id())
+        self.session_id.some_id().or(self.streamed_session_id.some_id().filter(|id| *id != "default")).unwrap_or_default()
     }
 
     /// The sub-agent's id: its own, or that of the call that started it; empty where there is none.
