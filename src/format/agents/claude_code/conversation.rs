@@ -160,6 +160,9 @@ impl<'s> Conversation<'s> {
         let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
         let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| usage.reported(lose));
         let succeeded = usage.is_some() || !wire.id.id().is_empty() || !wire.stop_reason.is_empty();
+        if real && !succeeded {
+            lose("reply without an id, usage and a reason to stop (no call)");
+        }
         let model = wire.billed_model();
         let call = (real && succeeded).then(|| self.made.call(call_id(wire.id.id(), record.request_id.id()), &model, usage));
         // The call after a reply without one does not go on from the last one.
