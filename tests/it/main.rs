@@ -95,6 +95,7 @@ mod policy_examples;
 mod policy_frameworks;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
+mod policy_upstream;
 /// Words of the policy language that several systems need.
 mod policy_words;
 /// Policies whose decisions a program takes: examples beside their presets, the protocol, hostile programs.
