@@ -138,7 +138,8 @@ pub struct Estimator {
     pub user_images: Counting,
     /// Are ids of calls and results counted?
     pub ids: Ids,
-    /// Units of a result's text beyond so many do not count, where what stays of a compaction becomes text that is cut there; absent: all do.
+    /// Units of a result's text beyond so many do not count, but for errors, where what stays of a compaction becomes text that is cut there;
+    /// absent: all do.
     #[serde(skip)]
     pub result_most: Option<u64>,
     /// Do names of tools count in their results as well as in their calls?
@@ -337,7 +338,8 @@ impl Estimator {
             }
             PartKind::ToolResult => {
                 let named = if self.result_names == Counting::Counted { name(call_unit) } else { 0 };
-                let text = of_tool(self.result_unit.unwrap_or(unit)).min(self.result_most.unwrap_or(u64::MAX));
+                let most = self.result_most.filter(|_| !part.error).unwrap_or(u64::MAX);
+                let text = of_tool(self.result_unit.unwrap_or(unit)).min(most);
                 self.settle(text + named + ids + self.result_units)
             }
             PartKind::Image if role == Role::User && self.user_images == Counting::Ignored => Guess::default(),

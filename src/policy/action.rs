@@ -245,7 +245,7 @@ pub struct Summarise {
     pub on_overflow: SummariserOverflow,
     /// Text around the summary: prefixes, file lists.
     pub wrapper_tokens: u64,
-    /// What stays beside the summary stays as text in its message: results of tools cut so, reasoning and pictures gone. Absent: as it is.
+    /// What stays beside the summary stays as text in its message: results of tools cut so, errors whole, reasoning and pictures gone. Absent: as it is.
     pub flatten: Option<Truncate>,
     /// The summary is written and paid for, and thrown away: what it is of stays (aider).
     pub discard: Switch,

@@ -177,7 +177,7 @@ impl<'a> Window<'a> {
         if enough(rule.min_saving.as_ref(), gross, comes) { changes } else { Vec::new() }
     }
 
-    /// What stands in the history stays as text alone: results cut to a limit, reasoning and pictures gone.
+    /// What stands in the history stays as text alone: results cut to a limit, but for errors, reasoning and pictures gone.
     pub fn flatten(&mut self, inputs: &Inputs<'_>, limits: &Truncate) {
         let stays = self.context.live().filter(|(_, entry)| entry.role != Role::System && !entry.is_summary);
         let items: Vec<u32> = stays.flat_map(|(_, entry)| entry.first..entry.first + entry.count).collect();
@@ -185,7 +185,7 @@ impl<'a> Window<'a> {
             let Some(item) = self.context.item(id) else { continue };
             match item.region {
                 Region::Image | Region::Thinking => self.context.remove_item(id),
-                Region::ToolResult if item.state != ItemState::Masked => {
+                Region::ToolResult if item.state != ItemState::Masked && !item.error => {
                     let Some(part) = item.part.and_then(|part| inputs.part(part)) else { continue };
                     let Some(cut) = cut(limits, self.cuts.get(&id).unwrap_or(&part.text)) else { continue };
                     if let Some(by) = inputs.cut(&self.context, id, &cut) {

@@ -1,8 +1,9 @@
 //! Presets beside the code of their systems, where an audit has found them apart: figures worked by hand from that code.
 
-use crate::policies::{Session, preset, run};
+use crate::policies::{Session, preset, run, text};
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
+use ctxsim::transcript::{Part, Role, Text};
 
 fn replay(name: &str, settings: &[(&str, &str)], trace: &Trace) -> Outcome {
     run(&preset(name, settings), trace, 200_000)
@@ -19,4 +20,22 @@ fn opencode_2_without_automatic_compaction_does_nothing_at_a_refusal() {
     let outcome = replay("opencode@2", &[("auto", "0")], &trace);
     assert_eq!((touched(&outcome, EventKind::Compact), outcome.totals.failed_sessions), (vec![], 1));
     assert_eq!(touched(&replay("opencode@2", &[], &trace), EventKind::Compact), [(1, 2)]);
+}
+
+#[test]
+fn opencode_2_keeps_errors_whole() {
+    let session = |first: u32, error: bool| {
+        let call = Part::ToolCall { id: "c".to_owned(), name: "t".to_owned(), arguments: Text::default() };
+        let result = Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: text(40_000, 10_000), error };
+        let begun = Session::default().user(400).reply(first, None).user(400).push(Role::Assistant, vec![call], Some(None));
+        let step = begun.push(Role::Tool, vec![result], None).reply(24_000, Some((167_000, 1_000)));
+        replay("opencode@2", &[], &step.user(400).reply(4, None).trace())
+    };
+    // A result counts 2,000 characters: everything is within 15,000 tokens, and the newest message alone stays. An error counts 10,000: what stays
+    // goes back from the reply behind it to the message of its turn.
+    assert_eq!([false, true].map(|error| touched(&session(400, error), EventKind::Compact)), [[(3, 6)], [(3, 2)]]);
+    // Where both stay, the error stays whole, and the result as 500 tokens and a mark of 3.
+    let [result, error] = [false, true].map(|error| session(60_000, error));
+    assert_eq!((touched(&result, EventKind::Compact), touched(&error, EventKind::Compact)), (vec![(3, 2)], vec![(3, 2)]));
+    assert_eq!(error.calls[3].actual - result.calls[3].actual, 10_000 - 503);
 }
