@@ -1,6 +1,6 @@
 //! Presets beside the code of their systems, where an audit has found them apart: figures worked by hand from that code.
 
-use crate::policies::{Session, preset, run, text};
+use crate::policies::{Session, calls_of, preset, run, text};
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
 use ctxsim::transcript::{Part, Role, Text};
@@ -38,4 +38,20 @@ fn opencode_2_keeps_errors_whole() {
     let [result, error] = [false, true].map(|error| session(60_000, error));
     assert_eq!((touched(&result, EventKind::Compact), touched(&error, EventKind::Compact)), (vec![(3, 2)], vec![(3, 2)]));
     assert_eq!(error.calls[3].actual - result.calls[3].actual, 10_000 - 503);
+}
+
+#[test]
+fn qwen_code_s_summariser_reads_pending_results_and_no_pending_message() {
+    // 174,300 would be sent, of which 24,000 have just been said.
+    let said = Session::default().user(400).reply(1_200, Some((150_000, 300))).user(96_000).reply(4, Some((174_300, 2)));
+    let outcome = replay("qwen-code", &[], &said.trace());
+    assert_eq!(outcome.summaries.iter().map(|summary| (summary.prompt, summary.output)).collect::<Vec<_>>(), [(150_300 + 900, 1_500)]);
+    // 186,440 would be sent, of which 2,400 are hidden and the summariser has a prompt of its own. Four results have come, of 6,000 each.
+    let calls = || Part::ToolCall { id: "c".to_owned(), name: "t".to_owned(), arguments: Text::default() };
+    let result = || Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: text(24_000, 6_000), error: false };
+    let called = Session::default().user(640_000).push(Role::Assistant, (0..4).map(|_| calls()).collect(), Some(Some((162_400, 40))));
+    let answered = (0..4).fold(called, |session, _| session.push(Role::Tool, vec![result()], None)).reply(4, Some((186_440, 2)));
+    let outcome = replay("qwen-code", &[], &answered.trace());
+    assert_eq!(calls_of(&outcome, EventKind::Compact), [1]);
+    assert_eq!(outcome.summaries.iter().map(|summary| summary.prompt).collect::<Vec<_>>(), [160_000 + 40 + 24_000 + 900]);
 }
