@@ -10,7 +10,11 @@ use crate::transcript::Role;
 
 /// What a scan of the context has found.
 #[derive(Clone, Debug, Default)]
-pub struct Candidates(Vec<Candidate>);
+pub struct Candidates {
+    found: Vec<Candidate>,
+    /// Estimated tokens of what the selection looks for in messages that its ends keep as a whole.
+    beside: u64,
+}
 
 /// An item that a selection looks at.
 #[derive(Clone, Copy, Debug)]
@@ -25,20 +29,20 @@ struct Candidate {
 impl Candidates {
     /// The items, the newest first.
     pub fn items(&self) -> impl ExactSizeIterator<Item = &SeenItem> {
-        self.0.iter().map(|candidate| &candidate.item)
+        self.found.iter().map(|candidate| &candidate.item)
     }
 
     /// How many of them, the newest ones, the ends of a selection keep.
     pub fn kept(&self, select: &Select) -> usize {
-        let within = |holds: &dyn Fn(f64) -> bool| self.0.partition_point(|candidate| holds(candidate.sum as f64));
-        select.tail.iter().map(|end| end.kept_of(self.0.len(), within)).max().unwrap_or(0)
+        let within = |holds: &dyn Fn(f64) -> bool| self.found.partition_point(|candidate| holds(candidate.sum as f64));
+        select.tail.iter().map(|end| end.kept_of(self.found.len(), within)).max().unwrap_or(0)
     }
 }
 
 impl DownTo {
     /// How many of the items go, of those that may, so that all that were found come down to the size.
     fn taken(self, found: &Candidates, may_go: &[SeenItem]) -> usize {
-        let mut left = found.0.last().map_or(0, |oldest| oldest.sum) as f64;
+        let mut left = (found.found.last().map_or(0, |oldest| oldest.sum) + found.beside) as f64;
         if left <= self.above.unwrap_or(self.tokens) {
             return 0;
         }
@@ -60,7 +64,7 @@ impl Select {
     /// The items that it takes of those that it looks at.
     pub fn choose(&self, candidates: &Candidates, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
         let untouched = self.untouched(view);
-        let found = candidates.0.get(candidates.kept(self)..).unwrap_or(&[]);
+        let found = candidates.found.get(candidates.kept(self)..).unwrap_or(&[]);
         let mut taken = Vec::with_capacity(found.len());
         taken.extend(found.iter().rev().filter(|found| !untouched.contains(&found.owner)).map(|found| found.item));
         self.spare_first(&mut taken, view, tools);
@@ -113,14 +117,15 @@ impl Select {
     /// whole, and not masked.
     pub fn candidates(&self, view: View<'_>, tools: &[String]) -> Candidates {
         let mut found = Vec::with_capacity(view.len());
-        let mut sum = 0;
+        let (mut sum, mut beside) = (0, 0);
         let mut scan = Scan::default();
         'scan: for message in view.messages().rev() {
             scan.pass(&message);
-            if self.tail.iter().any(|end| scan.guards(end)) {
+            let guarded = self.tail.iter().any(|end| scan.guards(end));
+            if guarded && !matches!(self.take, Take::DownTo(_)) {
                 continue;
             }
-            if message.is_summary && self.stop_at.contains(&Stop::Summary) {
+            if !guarded && message.is_summary && self.stop_at.contains(&Stop::Summary) {
                 break;
             }
             for mut item in view.items(message).rev() {
@@ -128,17 +133,21 @@ impl Select {
                     continue;
                 }
                 if item.state == State::Masked {
-                    if self.stop_at.contains(&Stop::Masked) {
+                    if !guarded && self.stop_at.contains(&Stop::Masked) {
                         break 'scan;
                     }
                     continue;
                 }
                 item.alone = self.size(view.estimator(), item.guess, item.alone);
+                if guarded {
+                    beside += item.alone;
+                    continue;
+                }
                 sum += item.alone;
                 found.push(Candidate { item, owner: message.id, sum });
             }
         }
-        Candidates(found)
+        Candidates { found, beside }
     }
 }
 

@@ -55,3 +55,23 @@ fn qwen_code_s_summariser_reads_pending_results_and_no_pending_message() {
     assert_eq!(calls_of(&outcome, EventKind::Compact), [1]);
     assert_eq!(outcome.summaries.iter().map(|summary| summary.prompt).collect::<Vec<_>>(), [160_000 + 40 + 24_000 + 900]);
 }
+
+#[test]
+fn qwen_code_clears_old_results_beside_whatever_has_come() {
+    let read = |session: Session| session.step(4, None, "read_file", text(24_000, 6_000));
+    let reads = |count| (0..count).fold(Session::default().user(4), |session, _| read(session));
+    let prunes = |keep, most, session: Session| {
+        let settings = [("toolResultsNumToKeep", keep), ("toolResultsTotalCharsThreshold", most)];
+        touched(&replay("qwen-code", &settings, &session.reply(4, None).trace()), EventKind::Prune)
+    };
+    // Six results of 24,000 characters are more than 130,000. The sixth has just come: the five before it stay. With another tool's behind
+    // it the first one goes.
+    assert_eq!(prunes("5", "130_000", reads(6)), []);
+    assert_eq!(prunes("5", "130_000", reads(6).step(4, None, "todo_write", text(8, 2))), [(7, 1)]);
+    // Five of them, of which two come together: one of the three before them stays.
+    let calls = || Part::ToolCall { id: "c".to_owned(), name: "read_file".to_owned(), arguments: Text::default() };
+    let result = || Part::ToolResult { call_id: "c".to_owned(), name: "read_file".to_owned(), text: text(24_000, 6_000), error: false };
+    let both = reads(3).push(Role::Assistant, vec![calls(), calls()], Some(None));
+    let both = both.push(Role::Tool, vec![result()], None).push(Role::Tool, vec![result()], None);
+    assert_eq!(prunes("1", "100_000", both), [(4, 2)]);
+}
