@@ -60,7 +60,7 @@ fn replays() -> Vec<Replay> {
             prompt_limit: 200_000,
             behind: Default::default(),
             totals: totals(size),
-            calls: vec![CallOutcome::default()],
+            calls: vec![CallOutcome::default()].into(),
             events: Vec::new(),
             summaries: Vec::new(),
             refetches: Vec::new(),

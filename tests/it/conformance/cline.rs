@@ -116,7 +116,7 @@ pub fn trigger(case: &Case) -> Checked {
 
 /// The place of the first message that stays.
 fn first_kept(probe: &Probe) -> usize {
-    probe.context().live().filter_map(|(_, entry)| entry.message).min().unwrap_or(0) as usize
+    probe.context().live().filter_map(|(_, entry)| entry.message.get()).min().unwrap_or(0) as usize
 }
 
 pub fn cut_index(case: &Case) -> Checked {
@@ -165,7 +165,7 @@ pub fn agentic_compaction(case: &Case) -> Checked {
     expect("compacts", compacts, !skipped)?;
     if compacts {
         let stays: Vec<&str> = list(&expected["messages"]).iter().filter_map(|message| message["id"].as_str()).collect();
-        let live = probe.context().live().filter_map(|(_, entry)| entry.message);
+        let live = probe.context().live().filter_map(|(_, entry)| entry.message.get());
         let found: Vec<&str> = live.map(|message| text(&messages[message as usize]["id"])).collect();
         expect("what stays", found, stays)?;
     }
@@ -215,7 +215,7 @@ fn without_model(case: &Case) -> Checked {
     // Prompts that follow each other are one.
     let of_model = |place: &usize| !typed(&messages[*place]);
     let found: Vec<usize> =
-        probe.context().live().filter_map(|(_, entry)| entry.message).map(|place| place as usize).filter(of_model).collect();
+        probe.context().live().filter_map(|(_, entry)| entry.message.get()).map(|place| place as usize).filter(of_model).collect();
     let place_of = |message: &Value| messages.iter().position(|known| known["id"] == message["id"]);
     let expected: Vec<usize> = list(&case.expected["messages"]).iter().filter_map(place_of).filter(of_model).collect();
     if found == expected {

@@ -294,7 +294,7 @@ fn removals(case: &Case) -> Checked {
     expect("lengths", lengths, list(&case.expected["lengths_after_each"]).iter().filter_map(Value::as_u64).collect())?;
     let named = |item: &Value| (text(&item["type"]).to_owned(), text(&item["role"]).to_owned(), text(&item["call_id"]).to_owned());
     let all = list(&case.input["items"]);
-    let left = context.live().filter_map(|(_, entry)| all.get(entry.message? as usize)).map(named).collect::<Vec<_>>();
+    let left = context.live().filter_map(|(_, entry)| all.get(entry.message.get()? as usize)).map(named).collect::<Vec<_>>();
     expect("remaining", left, list(&case.expected["remaining"]).iter().map(named).collect())?;
     Ok(Passed::Whole)
 }

@@ -33,7 +33,7 @@ fn conversation(said: &[(char, usize)]) -> Given {
 fn left(given: &Given, plan: &Plan, rule: &str) -> Vec<u32> {
     let mut probe = given.probe(plan, &ENDLESS);
     probe.force(rule);
-    probe.context().live().filter_map(|(_, entry)| entry.message).collect()
+    probe.context().live().filter_map(|(_, entry)| entry.message.get()).collect()
 }
 
 #[test]

@@ -109,7 +109,7 @@ pub fn truncate_output(case: &Case) -> Checked {
 
 /// How many messages stay of those that the history holds.
 fn kept(probe: &Probe<'_>) -> usize {
-    probe.context().live().filter(|(_, entry)| entry.message.is_some()).count()
+    probe.context().live().filter(|(_, entry)| entry.message.get().is_some()).count()
 }
 
 pub fn split_point(case: &Case) -> Checked {

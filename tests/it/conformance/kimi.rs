@@ -109,7 +109,7 @@ fn kept_texts(given: &Given, messages: &[Value], plan: &Plan) -> Vec<String> {
     let selection = rule.select.messages(view, view.request());
     let mut kept = Vec::new();
     for (id, entry) in probe.context().live().filter(|(id, entry)| entry.role == Role::User && !selection.gone.contains(id)) {
-        let blocks = list(&messages[entry.message.unwrap() as usize]["content"]);
+        let blocks = list(&messages[entry.message.get().unwrap() as usize]["content"]);
         let whole: String = blocks.iter().map(|block| text(&block["text"])).collect();
         match selection.shortened.iter().find(|cut| cut.id == id) {
             None => kept.push(whole),

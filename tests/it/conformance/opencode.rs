@@ -128,7 +128,7 @@ fn stored_part(given: &Value) -> PartRow {
     }
     let state = &given["state"];
     let error = state["status"] != "completed";
-    PartRow { tool: Some(u32::from(given["tool"] == "skill")), error, ..part(PartKind::ToolResult, text(&state["output"])) }
+    PartRow { tool: Some(u32::from(given["tool"] == "skill")).into(), error, ..part(PartKind::ToolResult, text(&state["output"])) }
 }
 
 pub fn truncate_tool_output(case: &Case) -> Checked {
@@ -233,7 +233,7 @@ pub fn compaction_select(case: &Case) -> Checked {
     let mut probe = given.probe(&plan, &ENDLESS);
     let rule = if case.input["overflow"] == true { "overflow" } else { "compact" };
     probe.force(rule);
-    let kept = probe.context().live().filter_map(|(_, entry)| entry.message).map(|message| places[message as usize]);
+    let kept = probe.context().live().filter_map(|(_, entry)| entry.message.get()).map(|message| places[message as usize]);
     let first = kept.filter(|place| history.contains(place)).min().unwrap_or(messages.len());
     let mut gone: Vec<u64> = history.iter().map(|place| *place as u64).filter(|place| *place < first as u64).collect();
     let head: Vec<u64> = list(&case.expected["head_indices"]).iter().filter_map(Value::as_u64).collect();
@@ -383,7 +383,7 @@ fn later_select(preset: &'static str, case: &Case) -> Checked {
     let (given, places) = given_models(messages);
     let mut probe = given.probe(&plan, &ENDLESS);
     probe.force("compact");
-    let first = probe.context().live().filter_map(|(_, entry)| entry.message).map(|message| places[message as usize]).min();
+    let first = probe.context().live().filter_map(|(_, entry)| entry.message.get()).map(|message| places[message as usize]).min();
     let head = case.expected["head"].as_u64();
     expect("head", Some(first.unwrap_or(messages.len()) as u64), head)?;
     Ok(Passed::Whole)

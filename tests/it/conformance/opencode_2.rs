@@ -123,9 +123,9 @@ pub fn tail(case: &Case) -> Checked {
     if !probe.force("compact") {
         return expect("refuses", case.expected["tail_start"].is_null(), true).map(|()| Passed::Whole);
     }
-    let carried = probe.context().live().any(|(_, entry)| entry.message.is_some_and(|message| places[message as usize].is_none()));
+    let carried = probe.context().live().any(|(_, entry)| entry.message.get().is_some_and(|message| places[message as usize].is_none()));
     expect("what an earlier compaction has kept stays", carried, false)?;
-    let first = probe.context().live().filter_map(|(_, entry)| places[entry.message? as usize]).min();
+    let first = probe.context().live().filter_map(|(_, entry)| places[entry.message.get()? as usize]).min();
     expect("tail", Some(first.unwrap_or(messages.len()) as u64), case.expected["tail_start"].as_u64())?;
     Ok(Passed::Whole)
 }

@@ -202,7 +202,7 @@ pub fn find_cut_point(case: &Case) -> Checked {
             }
         }
         probe.force("compact");
-        let first = probe.context().live().filter_map(|(_, entry)| entry.message).next();
+        let first = probe.context().live().filter_map(|(_, entry)| entry.message.get()).next();
         let found = first.map_or(places.len(), |message| message as usize);
         let expected = case.expected[version]["firstKeptEntryIndex"].as_u64().unwrap() as usize;
         // Entries that are no messages belong to the message behind them.
@@ -244,7 +244,7 @@ pub fn prepare_compaction(case: &Case) -> Checked {
         let changed = probe.force("compact");
         let expected = &case.expected[version];
         let summarised = expected["summarizeCount"].as_u64().unwrap_or(0) + expected["turnPrefixCount"].as_u64().unwrap_or(0);
-        let first = probe.context().live().filter_map(|(_, entry)| place_of[entry.message? as usize]).next();
+        let first = probe.context().live().filter_map(|(_, entry)| place_of[entry.message.get()? as usize]).next();
         let first = first.unwrap_or(all.len());
         let wanted = all.iter().position(|entry| entry["id"] == expected["firstKeptEntryId"]).unwrap_or(first);
         // Before 0.63.1 a summary of nothing parts what was kept from what comes.

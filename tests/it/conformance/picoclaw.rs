@@ -65,7 +65,7 @@ pub fn force_compression(case: &Case) -> Checked {
     let compressed = probe.run("compress-reactive");
     expect("compressed", Some(compressed), case.expected["compressed"].as_bool())?;
     // The note is part of the system prompt, and no message of the history.
-    let kept: Vec<u32> = probe.context().live().filter_map(|(_, entry)| entry.message).collect();
+    let kept: Vec<u32> = probe.context().live().filter_map(|(_, entry)| entry.message.get()).collect();
     expect("dropped", Some((given.len() - kept.len()) as u64), case.expected["dropped"].as_u64())?;
     expect(
         "roles",
@@ -116,7 +116,7 @@ pub fn summarize(case: &Case) -> Checked {
     let triggered = case.expected["triggered"] == true;
     expect("triggered", fires, triggered && given.len() > 4)?;
     probe.run("summarise");
-    let left = probe.context().live().filter(|(_, entry)| entry.message.is_some()).count() as u64;
+    let left = probe.context().live().filter(|(_, entry)| entry.message.get().is_some()).count() as u64;
     let after = case.expected["history_after"].as_u64();
     let asked = list(&case.expected["llm_prompt_runes"]).len() as u64;
     let nothing_came = after == Some(given.len() as u64) && left < given.len() as u64;
@@ -194,7 +194,7 @@ pub fn truncate_context_smart(case: &Case) -> Checked {
     expect("roles", roles(probe.context()).as_str(), text(&case.expected["roles"]))?;
     expect("kept", Some(probe.context().len() as u64), case.expected["kept"].as_u64())?;
     expect("after", Some(probe.context().view().request()), case.expected["measure_after"].as_u64())?;
-    let gone = given.len() - probe.context().live().filter(|(_, entry)| entry.message.is_some()).count();
+    let gone = given.len() - probe.context().live().filter(|(_, entry)| entry.message.get().is_some()).count();
     let notice = plan.rule.iter().find(|rule| rule.id == "truncate").and_then(|rule| rule.drop.as_ref()).unwrap().marker_for(gone);
     let noticed = probe.context().len() + gone > given.len();
     expect("notice", if noticed { notice.as_str() } else { "" }, text(&case.expected["notice"]))?;

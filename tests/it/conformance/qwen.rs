@@ -305,7 +305,7 @@ pub fn compress(case: &Case) -> Checked {
     let changed = if forced { probe.force("compress") } else { !spent && probe.run("compress") };
     expect("compressed", changed, status == "COMPRESSED")?;
     if changed {
-        let stays = probe.context().live().filter(|(_, entry)| entry.message.is_some()).count();
+        let stays = probe.context().live().filter(|(_, entry)| entry.message.get().is_some()).count();
         let new = list(&case.expected["newHistory"]);
         let open = new.last().is_some_and(|last| list(&last["parts"]).iter().any(|block| !block["call"].is_null()));
         expect("what stays", stays, 1 + usize::from(open))?;
