@@ -137,7 +137,7 @@ fn shares_of_nothing_are_null() {
     let found = document(&["replay", "-p", "opencode", "silent.jsonl"], folder.path());
     assert_eq!(found["corpus"]["anchored_share"], Value::Null);
     for figures in [&found["policies"][0], &found["policies"][0]["sessions"][0]] {
-        for key in ["tokens_saved_share", "vs_recorded", "saved_vs_none_share", "anchored_share"] {
+        for key in ["tokens_saved_share", "vs_recorded", "saved_vs_none_share", "anchored_share", "mean_tokens"] {
             assert_eq!(figures[key], Value::Null, "{key}: {figures}");
         }
         for drift in ["estimator_drift", "belief_drift"] {
@@ -145,7 +145,7 @@ fn shares_of_nothing_are_null() {
         }
     }
     let csv = run(&["replay", "-p", "opencode", "silent.jsonl", "--csv"], folder.path()).stdout();
-    assert!(rows(&csv).iter().all(|row| row["vs_recorded"].is_empty() && row["anchored_share"].is_empty()), "{csv}");
+    assert!(rows(&csv).iter().all(|row| ["vs_recorded", "anchored_share", "mean_tokens"].iter().all(|key| row[*key].is_empty())), "{csv}");
     let swept = ["sweep", "-p", "opencode", "--set", "prune=1", "--vary", "prune_protect=10k,20k", "silent.jsonl"];
     let swept = document(&[&swept[..], &["--minimise", "compactions per session"]].concat(), folder.path());
     assert!(swept["settings"][0]["objective"].is_number(), "no compaction in one session is a zero: {swept}");
@@ -239,4 +239,22 @@ fn sessions_of_one_file_have_ids_of_their_own() {
         sessions.iter().map(|session| (session["session"].as_str().unwrap(), session["source"].as_str().unwrap())).collect();
     assert_eq!(names.len(), sessions.len());
     assert_eq!(names.iter().filter(|(id, _)| id.ends_with("#2")).count(), 2);
+}
+
+/// Of logs without usage no token is recorded, and where nothing is recommended nothing is judged.
+#[test]
+fn what_was_not_recorded_or_judged_is_null() {
+    let folder = tempfile::tempdir().unwrap();
+    let unused = json!({"role": "assistant", "text": "Yes."});
+    Native::new(json!({"session": "unused"})).line(unused).write(folder.path(), "unused.jsonl");
+    session("s", "claude-sonnet-4-5").write(folder.path(), "s.jsonl");
+    let found = document(&["inspect", "unused.jsonl"], folder.path());
+    for of in [&found["sessions"][0], &found["models"][0]] {
+        for key in ["prompt_tokens", "output_tokens", "estimated_output_tokens", "largest_prompt_tokens"] {
+            assert_eq!((&of["calls"], &of[key]), (&json!(1), &Value::Null), "{key}");
+        }
+    }
+    let idle = document(&["idle", "s.jsonl"], folder.path());
+    let recommended = &idle["recommended"][0];
+    assert_eq!((&recommended["without"], &recommended["changes"]), (&Value::Null, &Value::Null), "{recommended}");
 }

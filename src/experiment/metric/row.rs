@@ -116,6 +116,8 @@ pub enum Amount {
 pub enum Known {
     /// Of every replay and every recording.
     Always,
+    /// Of those with a call that is answered: a mean over none is none.
+    Called,
     /// Of policies that bring at least half of the sessions to their end, as the recording did.
     Compared,
     /// Of replays for which the best possible was worked out.
@@ -292,6 +294,7 @@ impl Metric {
     pub fn amount(&self, totals: &Totals) -> Option<Amount> {
         let is_known = match self.known {
             Known::Always => true,
+            Known::Called => totals.calls > 0,
             Known::Compared => totals.is_comparable(),
             Known::Hindsight => totals.retention.knows_hindsight(),
         };

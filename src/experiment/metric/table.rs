@@ -2,7 +2,7 @@
 //! seek, what gates limit and the glossary of a page are made from it.
 
 use super::row::Better::{Less, More, Neither};
-use super::row::Known::{Compared, Hindsight};
+use super::row::Known::{Called, Compared, Hindsight};
 use super::row::KnownFrom::{Bill, ClosedLoop};
 use super::row::Of::Difference;
 use super::row::Provenance::{Estimated, Recorded};
@@ -59,7 +59,7 @@ pub const METRICS: &[Metric] = &[
     tokens("peak_tokens", "peak context", "the largest context that a call was tried with", |totals| totals.peak_tokens)
         .table(3, Less).field(Part::Tokens).judged().largest().by_size().in_logs(),
     tokens("mean_tokens", "mean context", "prompt tokens over calls", mean_tokens)
-        .table(3, Less).field(Part::Tokens).by_size().in_logs(),
+        .table(3, Less).field(Part::Tokens).known(Called).by_size().in_logs(),
     tokens("prompt_tokens", "prompt tokens", "the contexts of all calls, summed", |totals| totals.prompt_tokens)
         .table(3, Less).field(Part::Tokens).judged().by_size().in_logs(),
     tokens("tokens", "tokens", "prompt tokens, and those of the summariser's own calls", |totals| totals.prompt_tokens + totals.summariser_tokens)

@@ -33,12 +33,12 @@ record! {
         let advice = |with_never: bool| found.recommended(corpus, lifetime, with_never).map(AdviceRecord::new);
         let (with, without) = (advice(true), advice(false));
         let of = |one: &Option<AdviceRecord>| one.as_ref().map(|one| (one.from_tokens, one.remedy.clone()));
-        let changes = of(&with) != of(&without);
+        let changes = of(&with).zip(of(&without)).map(|(with, without)| with != without);
     } {
         lifetime_seconds: i64 = lifetime / 1_000,
         with_never_resumed: Option<AdviceRecord> = with,
         without: Option<AdviceRecord> = without,
-        changes: bool = changes,
+        changes: Option<bool> = changes,
     }
 }
 

@@ -7,6 +7,11 @@ use crate::trace::Trace;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
+/// A sum over the calls with usage; `None` where no call has any.
+fn recorded(calls_with_usage: u64, tokens: u64) -> Option<u64> {
+    (calls_with_usage > 0).then_some(tokens)
+}
+
 record! {
     /// The record of `ctxsim inspect`.
     pub struct InspectRecord(sessions: &List<Trace>, models: &BTreeMap<String, ModelShare>) {
@@ -32,10 +37,10 @@ record! {
         sessions: u64 = share.sessions,
         calls: u64 = share.calls,
         calls_with_usage: u64 = share.calls_with_usage,
-        prompt_tokens: u64 = share.prompt_tokens,
-        output_tokens: u64 = share.outputs.all(),
-        estimated_output_tokens: u64 = share.outputs.estimated,
-        largest_prompt_tokens: u64 = share.largest_prompt,
+        prompt_tokens: Option<u64> = recorded(share.calls_with_usage, share.prompt_tokens),
+        output_tokens: Option<u64> = recorded(share.calls_with_usage, share.outputs.all()),
+        estimated_output_tokens: Option<u64> = recorded(share.calls_with_usage, share.outputs.estimated),
+        largest_prompt_tokens: Option<u64> = recorded(share.calls_with_usage, share.largest_prompt),
     }
 }
 
@@ -56,10 +61,10 @@ record! {
         images: u64 = contents.images,
         calls: u64 = contents.calls,
         calls_with_usage: u64 = contents.calls_with_usage,
-        prompt_tokens: u64 = contents.prompt_tokens,
-        output_tokens: u64 = contents.outputs.all(),
-        estimated_output_tokens: u64 = contents.outputs.estimated,
-        largest_prompt_tokens: u64 = contents.largest_prompt,
+        prompt_tokens: Option<u64> = recorded(contents.calls_with_usage, contents.prompt_tokens),
+        output_tokens: Option<u64> = recorded(contents.calls_with_usage, contents.outputs.all()),
+        estimated_output_tokens: Option<u64> = recorded(contents.calls_with_usage, contents.outputs.estimated),
+        largest_prompt_tokens: Option<u64> = recorded(contents.calls_with_usage, contents.largest_prompt),
         overhead_tokens: Option<u64> = contents.overhead(),
         compactions: u64 = contents.compactions,
         prunings: u64 = contents.prunings,
