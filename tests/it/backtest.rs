@@ -90,7 +90,7 @@ fn a_made_session_has_one_event_of_each_verdict() {
     );
     let error = report["median_token_error"].as_f64().expect("a hit");
     assert!(error < 0.001, "{error}");
-    assert_eq!(report["schema"], "ctxsim.backtest/1");
+    assert_eq!(report["schema"], "ctxsim.backtest/2");
 }
 
 /// Policies that look before calls alone did not look where the log ends. pi looks behind the last reply of a turn.

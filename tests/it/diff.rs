@@ -26,7 +26,7 @@ fn numbers(side: &Value, keys: &[&str]) -> Vec<i64> {
 #[test]
 fn the_session_worked_by_hand() {
     let value = parsed(&["diff", SESSION, "--policy", "none", "--policy", MASK, "--window", "1k", "--json"]);
-    assert_eq!(value["schema"], "ctxsim.diff/2");
+    assert_eq!(value["schema"], "ctxsim.diff/3");
     assert_eq!((&value["parted_sessions"], &value["median_call"]), (&1.into(), &2.into()));
     let session = &value["sessions"][0];
     assert_eq!((&session["call"], &session["before_tokens"]), (&2.into(), &950.into()));

@@ -12,7 +12,7 @@ fn ctxsim(words: &[&str]) -> Program {
 fn the_corpus_is_the_same_object_as_in_a_replay() {
     let inspected = ctxsim(&["inspect", "transcripts/", "--json"]).json();
     let replayed = ctxsim(&["replay", "transcripts/", "--policy", "none", "--json"]).json();
-    assert_eq!(inspected["schema"], "ctxsim.inspect/1");
+    assert_eq!(inspected["schema"], "ctxsim.inspect/2");
     let recorded = |report: &Value| {
         let mut corpus = report["corpus"].as_object().expect("an object").clone();
         let anchored = corpus.remove("anchored_share").and_then(|share| share.as_f64()).expect("a share");

@@ -1,4 +1,4 @@
-//! The record of a backtest, schema `ctxsim.backtest/1`.
+//! The record of a backtest, schema `ctxsim.backtest/2`.
 
 use super::keys::record;
 use super::number::share_of;

@@ -1,4 +1,4 @@
-//! From how far back the model repeats texts, schema `ctxsim.curve/1`.
+//! From how far back the model repeats texts, schema `ctxsim.curve/2`.
 
 use super::keys::record;
 use crate::experiment::{AXES, Axis, Distance, Point, Protection, curve as curve_of, protections};

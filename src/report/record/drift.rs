@@ -1,4 +1,4 @@
-//! Drift for programs: schema `ctxsim.drift/1`.
+//! Drift for programs: schema `ctxsim.drift/2`.
 
 use super::keys::record;
 use super::number::{share, share_of};

@@ -1,4 +1,4 @@
-//! Schema `ctxsim.inspect/1`.
+//! Schema `ctxsim.inspect/2`.
 
 use super::keys::record;
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, usage_outliers};

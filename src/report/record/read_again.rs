@@ -1,11 +1,11 @@
-//! What was read again, part of schema `ctxsim.backtest/1`.
+//! What was read again, part of schema `ctxsim.backtest/2`.
 
 use super::keys::record;
 use super::number::share_of;
 use crate::experiment::{Basis, Group, ReadAgain};
 
 record! {
-    /// Part of schema `ctxsim.backtest/1`.
+    /// Part of schema `ctxsim.backtest/2`.
     pub struct ReadAgainRecord(found: &ReadAgain) {
         compactions: u64 = found.compactions,
         prunings: u64 = found.prunings,
