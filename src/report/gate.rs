@@ -54,6 +54,7 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     let unjudged = comparison.measures.iter().filter(|moved| moved.is_unjudged).map(|moved| moved.allowed.len() as u64).sum::<u64>();
     let untold = untold.saturating_sub(unjudged);
     let verdict = match (broken, untold) {
+        _ if unjudged > 0 && unjudged == all => format!("CANNOT TELL: none of {} can be judged", counted(all, "limit")),
         (0, _) if unjudged > 0 => {
             format!("PASS: none of {} is seen to be exceeded, {} cannot be judged", counted(all, "limit"), grouped(unjudged))
         }
@@ -127,7 +128,8 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
 fn sentence(moved: &Moved) -> String {
     let measure = &moved.measure;
     if moved.is_unjudged {
-        return format!("{}: no price is known", measure.words());
+        let why = if moved.is_of_nothing { "no session with a call is compared" } else { "no price is known" };
+        return format!("{}: {why}", measure.words());
     }
     let mut sentence = format!(
         "{} {}, and {} in the baseline ({})",

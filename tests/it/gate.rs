@@ -431,6 +431,26 @@ fn a_limit_on_money_is_not_judged_without_a_price() {
     assert!(found.measures.iter().all(|moved| moved.untold.is_empty() && moved.unpriced == 1));
 }
 
+/// Where every session fails, or none has a call, no limit but that on failures is judged, and the headline says so.
+#[test]
+fn a_limit_over_no_session_is_not_kept() {
+    let limits = ["tokens +2%", "failed_sessions +0"].map(|words| Allowance::parse(words).unwrap());
+    let untold = |rows: &[[i64; 3]]| {
+        let run = of_rows(["tokens", "failed_sessions", "calls"], rows);
+        compare(&run, &run, &limits).unwrap().measures.iter().map(|moved| moved.is_unjudged()).collect::<Vec<bool>>()
+    };
+    assert_eq!((untold(&[[5, 1, 4], [9, 1, 4]]), untold(&[[5, 1, 4], [9, 0, 4]])), (vec![true, false], vec![false, false]));
+    assert_eq!(untold(&[[0, 0, 0]]), [true, true]);
+    let folder = tempfile::tempdir().unwrap();
+    let log =
+        Native::new(json!({"window": 100_000})).line(json!({"role": "user", "text": "nothing came of it"})).write(folder.path(), "a.jsonl");
+    let baseline = folder.path().join("b.json");
+    let words = [&log, "-p", "none", "--baseline", baseline.to_str().unwrap()];
+    assert!(gate(&[&words[..], &["--update-baseline"]].concat()).status.success());
+    let told = gate(&words).stdout();
+    assert!(told.starts_with("CANNOT TELL: none of 4 limits can be judged\n") && !told.contains("kept"), "{told}");
+}
+
 #[test]
 fn a_session_that_either_run_fails_is_left_out() {
     let baseline = |rows: &[[i64; 3]]| of_rows(["tokens", "failed_sessions", "calls"], rows);

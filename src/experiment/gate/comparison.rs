@@ -28,14 +28,16 @@ pub struct Moved {
     pub allowed: Vec<String>,
     /// Those of them that it exceeds.
     pub exceeded: Vec<String>,
-    /// Those of them that it goes beyond by no more than the uncertainty over sessions, and all of them where no session has a price.
+    /// Those of them that it goes beyond by no more than the uncertainty over sessions, and all of them where no session is compared or has a price.
     pub untold: Vec<String>,
     /// Of what costs money: compared sessions that have calls and no price in one of the runs. They are in no value. 0 for all else.
     pub unpriced: usize,
-    /// Can no limit be judged, because no session has a price?
+    /// Can no limit be judged, because no session is compared or has a price?
     pub is_unjudged: bool,
     /// The difference with its interval. Absent where it has no limit, where there are too few sessions, and where values of sessions do not add up.
     pub difference: Option<Difference>,
+    /// Does no session that is compared have a call? Then nothing is judged.
+    pub is_of_nothing: bool,
     /// Sessions that are compared: those that neither run fails, and all for what counts failures.
     pub compared: usize,
     /// The sessions in which it moved, the farthest first.
@@ -77,8 +79,9 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     let mut measures: Vec<Moved> = Vec::new();
     let moved = |measure: Measure, [baseline, now]: [Value; 2], sides: &[Side; 2], difference| {
         let (compared, sessions, unpriced) = (compared(sides).count(), sessions(sides, &pairs), unpriced(sides));
-        let (allowed, exceeded, untold, is_unjudged) = (Vec::new(), Vec::new(), Vec::new(), is_unjudged(sides));
-        Moved { measure, baseline, now, allowed, exceeded, untold, unpriced, is_unjudged, difference, compared, sessions }
+        let (allowed, exceeded, untold, is_of_nothing) = (Vec::new(), Vec::new(), Vec::new(), is_of_nothing(sides));
+        let is_unjudged = is_of_nothing || is_unjudged(sides);
+        Moved { measure, baseline, now, allowed, exceeded, untold, unpriced, is_unjudged, difference, is_of_nothing, compared, sessions }
     };
     for allowance in allowances {
         let measure = allowance.measure;
@@ -86,7 +89,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
         let [was, is] = both(&sides, &measure).ok_or_else(missing)?;
         let difference = difference(&sides, &sampling, &measure);
-        let unjudged = is_unjudged(&sides);
+        let unjudged = is_of_nothing(&sides) || is_unjudged(&sides);
         let beyond = unjudged || !allowance.allows(was, is);
         let shown =
             !unjudged && (allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference)));
@@ -266,6 +269,12 @@ fn read(reader: Option<&impl Fn(&[i64]) -> Option<Value>>, session: &BaselineSes
 fn compared(sides: &[Side; 2]) -> impl Iterator<Item = usize> {
     let fails = |place: &usize| sides.iter().any(|side| side.sums.failed.binary_search(place).is_ok());
     (0..sides[0].values.len()).filter(move |place| !fails(place))
+}
+
+/// Is there no compared session with a call?
+fn is_of_nothing(sides: &[Side; 2]) -> bool {
+    let is_silent = |side: &Side, place| side.sums.empty.binary_search(&place).is_ok() && side.unpriced.binary_search(&place).is_err();
+    compared(sides).all(|place| sides.iter().all(|side| is_silent(side, place)))
 }
 
 /// The places of those that have a price in both runs, where money is counted.
