@@ -20,7 +20,7 @@ use crate::experiment::{self, Direction, KnownFrom, Measure, RecordedSummaries, 
 use crate::policy::{Policy, figure};
 use crate::statistics::Keeping;
 use crate::trace::Evidence;
-use said::{beside, gain, gain_told, point, sentences, setting_words};
+use said::{beside, gain, gain_told, is_of_nothing, point, sentences, setting_words};
 use screen::{left_out, screen};
 
 /// So many sessions are named; the record holds all.
@@ -34,7 +34,8 @@ pub fn tune(found: &Found<'_>) -> Report {
     let snippets = snippets(found);
     let notes = all_notes(found);
     let table = table(found);
-    let mut sections = vec![Section::lines(sentences(found, Some(&gain_told(found)))), table.clone().titled(sought(found))];
+    let mut sections = vec![Section::lines(sentences(found, Some(&gain_told(found))))];
+    sections.extend((!is_of_nothing(found)).then(|| table.clone().titled(sought(found))));
     let mut below = configuration(found.policy, &snippets);
     below.extend(found.decided.map(|decided| explained(found, decided)));
     sections.extend(below.iter().cloned());

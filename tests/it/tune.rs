@@ -1,6 +1,7 @@
 //! `ctxsim tune`: the optimum of an exhaustive grid, held-out sessions, what is refused, and a recommendation that reads back the same.
 
-use crate::made::{Tables, call};
+use crate::made::{Native, Tables, call};
+use crate::support::ctxsim;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::CacheKind;
@@ -15,6 +16,7 @@ use ctxsim::report::{Found, tune};
 use ctxsim::sim::{EventKind, Refetching};
 use ctxsim::statistics::{Bars, Keeping, Sample, Within};
 use ctxsim::trace::Trace;
+use serde_json::json;
 use std::path::Path;
 
 fn samples(catalog: &Catalog) -> Corpus {
@@ -349,4 +351,17 @@ fn what_is_asked_for_wrongly_is_said_so() {
     }
     assert!(Bound::parse("tokns <= default").is_err() && Bound::parse("tokens <= defaults").is_ok());
     assert!(Policy::parse("x", "[params]\na = { value = 1, range = [3, 1] }").is_err());
+}
+
+/// One session leaves a part without any: there is no setting to show, and no table over nothing.
+#[test]
+fn a_part_without_a_session_has_no_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = Native::new(json!({"window": 100_000})).asked("do it", "done", 1_000, 10).write(folder.path(), "a.jsonl");
+    let words = ["tune", &log, "-p", "pi", "-q", "--settings", "4"];
+    for form in [&[][..], &["--details"]] {
+        let told = ctxsim(&words).args(form).code(0).stdout();
+        let figures = ["best found", "On the sessions to test", "By least"].into_iter().filter(|words| told.contains(words)).count();
+        assert!(told.contains("Cannot judge: ") && figures == 0, "{told}");
+    }
 }

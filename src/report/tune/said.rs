@@ -126,6 +126,13 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
     sentences.iter().map(|sentence| beside(found, sentence)).collect()
 }
 
+/// Has no session of a part a value of what is sought? Then there is nothing to show beside the verdict.
+pub(super) fn is_of_nothing(found: &Found<'_>) -> bool {
+    let (default, split) = (&found.tuned.default, found.split);
+    let parts = [(&default.training, &split.training), (&default.held_out, &split.held_out)];
+    parts.into_iter().any(|(row, part)| telling(row, part.traces.len()) == 0)
+}
+
 /// That so few sessions have a value of what is sought.
 fn too_few(found: &Found<'_>, more: u64) -> String {
     let Split { training, held_out, .. } = found.split;

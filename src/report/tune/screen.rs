@@ -1,6 +1,6 @@
 //! The first screen of `tune`: keep or change, what was found beside what there is on sessions that it was not sought on, and the snippet.
 
-use super::said::{held_out, point, sentences, setting_words};
+use super::said::{held_out, is_of_nothing, point, sentences, setting_words};
 use crate::experiment::KnownFrom;
 use crate::experiment::metric::metric_of;
 use crate::experiment::tune::{Trial, Verdict};
@@ -18,7 +18,8 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
     let sessions = counted(training + held_out, "session");
     let title =
         format!("{}: {}; {sessions}, {} to search and {} to test", found.policy.name, short(found), grouped(training), grouped(held_out));
-    let mut sections = vec![Section::facts(facts(found)), table(found).titled("On the sessions to test, simulated:")];
+    let mut sections = vec![Section::facts(facts(found))];
+    sections.extend((!is_of_nothing(found)).then(|| table(found).titled("On the sessions to test, simulated:")));
     let shrunk = cautions::told(cautions::shrunk(&[&found.split.training, &found.split.held_out], found.split.facts.calls));
     let default = &found.tuned.default.held_out;
     let rows = [other(found).map_or(default, |best| &best.held_out), default];
@@ -48,7 +49,7 @@ fn short(found: &Found<'_>) -> String {
 }
 
 fn facts(found: &Found<'_>) -> Vec<(&'static str, String)> {
-    let best = other(found);
+    let best = other(found).filter(|_| !is_of_nothing(found));
     let mut facts = Vec::new();
     facts.extend(best.map(|best| ("best found", best.setting.words())));
     facts.extend(best.map(|best| ("objective", held_out(found, best, ""))));
