@@ -69,9 +69,9 @@ pub struct Compared {
 }
 
 impl ReadWith<'_> {
-    fn read(&self, logs: Vec<String>, policy: Option<&Policy>) -> Result<Corpus, Failure> {
+    fn read(&self, logs: Vec<String>, are_listed: bool, policy: Option<&Policy>) -> Result<Corpus, Failure> {
         let policies: Vec<Policy> = policy.cloned().into_iter().collect();
-        Logs { logs, ..self.logs.clone() }.read_for(self.catalog, Policies::wanted(&policies, Recall::Nothing))
+        Logs { logs, are_listed, ..self.logs.clone() }.read_for(self.catalog, Policies::wanted(&policies, Recall::Nothing))
     }
 }
 
@@ -126,9 +126,12 @@ impl Arms {
         if self.after.is_empty() {
             return Err(Failure::Usage("nothing is named to hold the prediction against: --with AFTER, or --index".to_owned()));
         }
-        let before = asked.read(asked.logs.logs.clone(), policy)?;
-        let after: Vec<(String, Corpus)> =
-            self.after.iter().map(|name| Ok((name.clone(), asked.read(vec![name.clone()], policy)?))).collect::<Result<_, Failure>>()?;
+        let before = asked.read(asked.logs.logs.clone(), false, policy)?;
+        let after: Vec<(String, Corpus)> = self
+            .after
+            .iter()
+            .map(|name| Ok((name.clone(), asked.read(vec![name.clone()], false, policy)?)))
+            .collect::<Result<_, Failure>>()?;
         let pair_by = match self.pair_by.as_deref() {
             Some("id") => Some(PairBy::Id),
             Some("file") => Some(PairBy::File),
@@ -182,7 +185,7 @@ impl Arms {
         }
         let mut read = |rows: Vec<&IndexRow>| -> Result<Labelled, Failure> {
             let files: BTreeMap<PathBuf, &IndexRow> = rows.iter().map(|row| (folder.join(path_of(&row.file)), *row)).collect();
-            let corpus = asked.read(files.keys().map(|file| name_of(file.as_os_str())).collect(), policy)?;
+            let corpus = asked.read(files.keys().map(|file| name_of(file.as_os_str())).collect(), true, policy)?;
             let label = |source: &str| {
                 let row = files.get(Path::new(source));
                 let cell = |column: &str| row.map(|row| row.cell(column)).filter(|cell| !cell.is_empty());

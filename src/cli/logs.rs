@@ -14,7 +14,7 @@ use ctxsim::estimate::{Engine, Vocabulary};
 use ctxsim::format::{READERS, Reader, by_name};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
-use ctxsim::reading::{Bounds, name_of, path_of};
+use ctxsim::reading::{Bounds, is_standard_input, name_of, path_of};
 use ctxsim::report::{counted, first_few, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -73,6 +73,9 @@ pub struct Logs {
     /// Use so many threads instead of one for each core
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1, 1024))]
     pub threads: Option<u16>,
+    /// Does a table name the logs? Then those that do not exist are skipped.
+    #[arg(skip)]
+    pub are_listed: bool,
 }
 
 /// What becomes of sessions that another one started.
@@ -136,8 +139,23 @@ impl Logs {
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
         }
         let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
+        self.check(&paths)?;
         let done = self.as_asked(catalog, vocabularies, wanted, |settings| work(&paths, settings))?;
         Ok((paths, done))
+    }
+
+    /// Fails where some of the paths that were typed do not exist: a mistyped one beside others would only be missing among the sessions.
+    fn check(&self, paths: &[String]) -> Result<(), Failure> {
+        let is_there = |path: &&String| {
+            let file = path_of(path);
+            is_standard_input(&file) || file.exists() || path.contains(['*', '?', '[', '{'])
+        };
+        let (there, missing): (Vec<&String>, Vec<&String>) = paths.iter().partition(is_there);
+        if missing.is_empty() || there.is_empty() || self.are_listed {
+            return Ok(());
+        }
+        let names: Vec<&str> = missing.into_iter().map(String::as_str).collect();
+        Err(Failure::Usage(format!("no such file or folder: {}", first_few(&names, NAMED))))
     }
 
     /// Does something by what was said of how logs are read.

@@ -227,9 +227,30 @@ fn with_command(command: &clap::Command, mut typed: Vec<OsString>) -> Vec<OsStri
         !known && (option || Path::new(word).exists())
     });
     if names_none {
-        typed.insert(place.min(typed.len()), "replay".into());
+        let named = behind_options(command, &typed, place).map_or("replay".into(), |at| typed.remove(at));
+        typed.insert(place.min(typed.len()), named);
     }
     typed
+}
+
+/// Where the command stands behind options of its own, if no file has its name.
+fn behind_options(command: &clap::Command, typed: &[OsString], mut place: usize) -> Option<usize> {
+    let takes_value = |word: &str| {
+        let is_named = |arg: &&clap::Arg| {
+            arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long))
+                || arg.get_short().is_some_and(|short| word.strip_prefix('-') == Some(short.to_string().as_str()))
+        };
+        let known = command.get_subcommands().flat_map(clap::Command::get_arguments).find(is_named);
+        known.is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set())
+    };
+    loop {
+        let word = typed.get(place)?.to_str()?;
+        match word {
+            "-" | "--" => return None,
+            option if option.starts_with('-') => place += if takes_value(option) { 2 } else { 1 },
+            name => return (command.find_subcommand(name).is_some() && !Path::new(name).exists()).then_some(place),
+        }
+    }
 }
 
 /// Words that the root itself answers.

@@ -222,6 +222,15 @@ fn mistakes_are_named_with_what_was_meant() {
 }
 
 /// A word of any length is not said again as a whole.
+/// Options in front of a command are its own; a value that is called like a command is no command.
+#[test]
+fn options_stand_in_front_of_the_command_as_well() {
+    let said = |words: &[&str]| ctxsim(words).code(0).stdout();
+    assert_eq!(said(&["-q", "inspect", "transcripts", "--json"]), said(&["inspect", "-q", "transcripts", "--json"]));
+    assert_eq!(said(&["--model", "cache", "-q", "inspect", "transcripts"]), said(&["inspect", "--model", "cache", "-q", "transcripts"]));
+    assert_eq!(said(&["-q", "-p", "none", "transcripts"]), said(&["replay", "-q", "-p", "none", "transcripts"]));
+}
+
 #[test]
 fn long_words_are_shortened() {
     let said = ctxsim(&["replay", "transcripts", "--model", &"x".repeat(100_000)]).code(2).stderr();
@@ -236,6 +245,9 @@ fn what_holds_nothing_readable_is_said() {
     assert!(empty.stderr().contains("no session in"), "{}", empty.stderr());
     let missing = ctxsim(&["replay", "--policy", "none", "no/such/file"]).code(3);
     assert!(missing.stderr().contains("no/such/file: no such file or folder"), "{}", missing.stderr());
+    // Beside a good one it is mistyped; what a pattern or a folder lacks is not.
+    let beside = ctxsim(&["replay", "--policy", "none", "transcripts", "no/such/file", "no/such/file2"]).code(2).stderr();
+    assert!(beside.contains("no such file or folder: no/such/file, no/such/file2"), "{beside}");
     let toml = ctxsim(&["replay", "--policy", "none", MASK]).code(3);
     assert!(toml.stderr().contains("no reader knows its format"), "{}", toml.stderr());
     let homeless = ctxsim(&["replay", "--policy", "none"]).alone().env("HOME", &home).code(3);
