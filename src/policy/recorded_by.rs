@@ -136,6 +136,11 @@ pub fn beyond(recorder: Recorder<'_>) -> Option<(&'static str, &'static Mirrored
     Some((head.name, &head.mirrored, beyond))
 }
 
+/// Do an agent's logs note its compactions, so that one that they do not note did not happen? So do those that a preset is held against.
+pub fn notes_compactions(agent: &str) -> bool {
+    OF_PRESETS.iter().any(|head| head.recorded_by.iter().any(|entry| entry.agent == agent))
+}
+
 /// The presets that mirror an agent and are tied to no logs of it: which settings, or which version, these were recorded under is not known.
 pub fn untied(agent: &str) -> impl Iterator<Item = &'static str> {
     let mirrors = move |head: &&Head| head.recorded_by.is_empty() && head.agents.iter().any(|of| of == agent);

@@ -86,11 +86,17 @@ fn anchored(asked: &Validated<'_>) -> String {
     let unnoted = asked.validation.arms.iter().map(|arm| arm.unnoted).max().filter(|runs| *runs > 0);
     let unnoted = unnoted.map(|runs| {
         format!(
-            " {} before compacted, which the logs do not note: what was removed is not known, and nothing is judged.",
+            " Of {} before text was removed that the logs do not note: what is not known, and nothing is judged.",
             counted(runs as u64, "run")
         )
     });
-    [false, true].into_iter().filter_map(of).chain(unnoted).collect()
+    let uncounted: Vec<&Arm> = arms.iter().filter(|arm| arm.uncounted > 0).collect();
+    let names: Vec<&str> = uncounted.iter().map(|arm| arm.name.as_str()).collect();
+    let uncounted = uncounted.iter().map(|arm| arm.uncounted as u64).reduce(|sum, runs| sum + runs).map(|runs| {
+        let at = if names.len() < arms.len() { format!(" at {}", first_few(&names, NAMED)) } else { String::new() };
+        format!(" Of {} after{at} text was removed that the logs do not note: their compactions are not compared.", counted(runs, "run"))
+    });
+    [false, true].into_iter().filter_map(of).chain(unnoted).chain(uncounted).collect()
 }
 
 fn before(arms: &[Arm]) -> String {
@@ -140,7 +146,7 @@ fn by_arm(asked: &Validated<'_>) -> Table {
             ),
             move |arm| Cell::name(first(arm).and_then(|found| found.agreement).map_or("", agreement)),
         )
-        .with(simulated("compactions_per_call", "compactions per call", "predicted / measured"), both("compactions_per_call"))
+        .with(simulated("compactions_per_call", "compactions per call", "predicted / measured"), both(COMPACTIONS))
         .with(
             simulated("prompt_tokens", "tokens per run *", "predicted / measured, as a change; predicted if runs stay as long"),
             both("prompt_tokens"),
@@ -150,6 +156,9 @@ fn by_arm(asked: &Validated<'_>) -> Table {
 
 /// The measure that stands first.
 pub const FIRST: &str = "prompt_per_call";
+
+/// The measure that logs may not tell.
+const COMPACTIONS: &str = "compactions_per_call";
 
 /// What came out, over all arms: how often each verdict fell, and what was missed.
 fn summary(asked: &Validated<'_>) -> Vec<String> {
@@ -175,8 +184,8 @@ fn summary(asked: &Validated<'_>) -> Vec<String> {
     lines.extend(never_acts(asked));
     lines.extend(loops(asked));
     let total = |arm: &Arm| {
-        let found = arm.measures.iter().find(|found| found.measure.key == "prompt_tokens").filter(|found| found.before > 0.0)?;
-        scenario::sentence(asked.scenarios, found.predicted? / found.before - 1.0)
+        let found = arm.measures.iter().find(|found| found.measure.key == "prompt_tokens")?;
+        scenario::sentence(asked.scenarios, found.change(found.predicted?)?)
     };
     lines.extend(asked.validation.arms.first().filter(|_| asked.validation.arms.len() == 1).and_then(total));
     let predicts = found().any(|(_, found)| found.predicted.is_some());
@@ -196,7 +205,7 @@ fn missed(asked: &Validated<'_>, arm: &Arm, found: &Found) -> String {
 
 /// A policy that leaves every prompt of the runs before as it is: that is no prediction of a small change.
 fn never_acts(asked: &Validated<'_>) -> Option<String> {
-    let same = |found: &Found| found.predicted == Some(found.before) || !["prompt_per_call", "peak_tokens"].contains(&found.measure.key);
+    let same = |found: &Found| found.predicted == found.before || !["prompt_per_call", "peak_tokens"].contains(&found.measure.key);
     let arms = &asked.validation.arms;
     let predicts = arms.iter().any(|arm| arm.measures.iter().any(|found| found.predicted.is_some()));
     let acts = !arms.iter().flat_map(|arm| &arm.measures).all(same);
@@ -213,7 +222,7 @@ fn loops(asked: &Validated<'_>) -> Option<String> {
         .validation
         .arms
         .iter()
-        .map(|arm| (arm, value(arm, "compactions_per_call"), value(arm, "compactions_without_gain_per_call")))
+        .map(|arm| (arm, value(arm, COMPACTIONS), value(arm, "compactions_without_gain_per_call")))
         .filter(|(_, compactions, without)| compactions + without >= OFTEN)
         .map(|(arm, compactions, without)| format!("{compactions:.2} and {without:.2} at {}", arm.name))
         .collect();
@@ -243,9 +252,8 @@ fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
             let interval = if ratio(found).is_empty() { interval(found) } else { String::new() };
             format!("measured {measured}{}", if interval.is_empty() { String::new() } else { format!(" [{interval}]") })
         }));
-        parts.extend(
-            found.measure.is_rate.then(|| format!("before {}", value(found.measure, found.before))).filter(|_| found.after.is_some()),
-        );
+        let before = found.before.filter(|_| found.measure.is_rate && found.after.is_some());
+        parts.extend(before.map(|before| format!("before {}", value(found.measure, before))));
         if parts.is_empty() {
             return None;
         }
@@ -255,6 +263,9 @@ fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
                 format!("{}: {}", if ratio.is_empty() { ratio } else { format!(", x{ratio}") }, agreement(agreed))
             }
             (None, Claim::Nothing) if asked.policy.is_some() => "; a replay keeps the recorded calls".to_owned(),
+            (None, _) if found.measure.key == COMPACTIONS && found.after.is_none() && arm.unnoted + arm.uncounted > 0 => {
+                "; not noted by these logs".to_owned()
+            }
             _ => String::new(),
         };
         Some(format!("{name}: {}{verdict}", parts.join(", ")))
@@ -266,19 +277,18 @@ fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
 fn both_values(found: &Found) -> (String, String) {
     let words = |now: Option<f64>| match now {
         None => String::new(),
-        Some(now) if found.measure.is_rate => value(found.measure, now),
-        Some(now) if found.before > 0.0 => finding::share(now / found.before - 1.0),
-        Some(now) => value(found.measure, now),
+        Some(now) => found.change(now).filter(|_| !found.measure.is_rate).map_or_else(|| value(found.measure, now), finding::share),
     };
     (words(found.predicted), words(found.after))
 }
 
 /// The same in whole percents, for a column: `-42 %`.
 fn brief(found: &Found) -> (String, String) {
-    if found.measure.is_rate || found.before <= 0.0 {
+    if found.measure.is_rate || found.before.is_none_or(|before| before <= 0.0) {
         return both_values(found);
     }
-    let words = |now: Option<f64>| now.map_or_else(String::new, |now| format!("{:+.0}", (now / found.before - 1.0) * 100.0));
+    let words =
+        |now: Option<f64>| now.and_then(|now| found.change(now)).map_or_else(String::new, |change| format!("{:+.0}", change * 100.0));
     (words(found.predicted), found.after.map_or_else(String::new, |_| format!("{} %", words(found.after))))
 }
 
@@ -358,8 +368,7 @@ pub fn rows(validation: &Validation) -> Table {
     let change =
         |amount: Option<f64>| amount.map_or(Cell::Empty, |share| Cell::Share { part: (share * 1e6).round() as i64, whole: 1_000_000 });
     let either = move |found: &Found, amount: Option<f64>| if found.measure.is_rate { exact(found, amount) } else { change(amount) };
-    let of =
-        |found: &Found, now: Option<f64>| now.filter(|_| found.before > 0.0 && !found.measure.is_rate).map(|now| now / found.before - 1.0);
+    let of = |found: &Found, now: Option<f64>| now.filter(|_| !found.measure.is_rate).and_then(|now| found.change(now));
     let bound = |found: &Found, low: bool| {
         let estimate = found.intervals.map(|known| if found.measure.is_rate { known.after } else { known.measured_change })?;
         Some(if low { estimate.low } else { estimate.high })
@@ -372,7 +381,7 @@ pub fn rows(validation: &Validation) -> Table {
         .with(Column::name("measure", "measure"), |(_, found)| Cell::name(found.measure.name))
         .with(Column::number("runs_before", "runs before", Unit::Count, recorded), |(arm, _)| Cell::Count(arm.runs.0 as u64))
         .with(Column::number("runs_after", "runs after", Unit::Count, recorded), |(arm, _)| Cell::Count(arm.runs.1 as u64))
-        .with(number("before", "before", recorded), move |(_, found)| exact(found, Some(found.before)))
+        .with(number("before", "before", recorded), move |(_, found)| exact(found, found.before))
         .with(number("predicted", "predicted", simulated), move |(_, found)| exact(found, found.predicted))
         .with(number("measured", "measured", recorded), move |(_, found)| exact(found, found.after))
         .with(number("predicted_change", "predicted change", simulated), move |(_, found)| change(of(found, found.predicted)))
@@ -389,7 +398,7 @@ pub fn rows(validation: &Validation) -> Table {
             change(found.predicted.zip(found.after).filter(|(_, after)| *after > 0.0).map(|(predicted, after)| predicted / after - 1.0))
         })
         .with(number("unchanged_error", "error of no change", recorded).says("before over measured, less one"), move |(_, found)| {
-            change(found.after.filter(|after| *after > 0.0).map(|after| found.before / after - 1.0))
+            change(found.before.zip(found.after).filter(|(_, after)| *after > 0.0).map(|(before, after)| before / after - 1.0))
         })
         .with(number("mean_error", "mean error by task", simulated), move |(_, found)| {
             change(found.mean_error.map(|error| error.predicted))

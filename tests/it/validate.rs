@@ -179,6 +179,47 @@ fn text_that_was_removed_without_a_note_is_said() {
     }
 }
 
+/// A log that notes no compaction of a run in which text was removed is no proof that there was none. Agents that note theirs do not lose by it.
+#[test]
+fn what_logs_do_not_note_is_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    let words = ["validate", "before/", "--with", "after/", "--pair-by", "file", "-p", "none"];
+    let whole = json(folder.path(), &words);
+    let fell = |side: &str, from: &str, agent: &str| {
+        let path = folder.path().join(side).join("t0.jsonl");
+        let log = fs::read_to_string(&path).unwrap();
+        let named = log.replace("\"agent\":\"made\"", &format!("\"agent\":\"{agent}\""));
+        fs::write(&path, named.replace(&format!("\"prompt\":{from}"), "\"prompt\":640")).unwrap();
+        let report = json(folder.path(), &words);
+        let told = ctxsim(folder.path(), &[&words[..], &["--quiet"]].concat());
+        fs::write(&path, log).unwrap();
+        (report, told.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let verdicts = |report: &Value| ["prompt_per_call", "compactions_per_call"].map(|key| measure(report, 0, key)["verdict"].clone());
+    let (after, told) = fell("after", "1280", "mine");
+    let compactions = measure(&after, 0, "compactions_per_call");
+    assert_eq!(
+        (&after["arms"][0]["uncounted_after"], &compactions["measured"], &compactions["before"]),
+        (&1.into(), &Value::Null, &0.0.into())
+    );
+    assert_eq!(verdicts(&after), ["off".into(), Value::Null]);
+    assert!(told.contains("compactions per call: predicted 0.00; not noted by these logs"), "{told}");
+    assert!(told.contains("Of 1 run after text was removed that the logs do not note: their compactions are not compared."), "{told}");
+    let (before, told) = fell("before", "1600", "mine");
+    assert_eq!((&before["arms"][0]["unnoted_before"], &measure(&before, 0, "compactions_per_call")["before"]), (&1.into(), &Value::Null));
+    assert_eq!(verdicts(&before), ["cannot be judged".into(), Value::Null]);
+    assert!(
+        told.contains("Of 1 run before text was removed that the logs do not note: what is not known, and nothing is judged."),
+        "{told}"
+    );
+    for (side, from) in [("after", "1280"), ("before", "1600")] {
+        let (noted, _) = fell(side, from, "claude-code");
+        let arm = &noted["arms"][0];
+        assert_eq!((&arm["unnoted_before"], &arm["uncounted_after"], verdicts(&noted)), (&0.into(), &0.into(), verdicts(&whole)));
+    }
+}
+
 #[test]
 fn a_null_experiment_predicts_nothing() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/mini-swe-agent");

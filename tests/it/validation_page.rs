@@ -411,11 +411,10 @@ fn coverage(shared: &Path, claims: &mut Claims, page: &mut String) {
         for _ in 0..TIMES {
             let drawn: Vec<&String> = chance.order(both.len()).into_iter().take(*tasks).map(|place| both[place]).collect();
             for (found, truth) in sides(&drawn).arms[0].measures.iter().zip(&whole.arms[0].measures) {
-                let (Some(known), Some(after)) = (&found.intervals, truth.after) else { continue };
+                let (Some(known), Some(truth)) = (&found.intervals, truth.after.and_then(|after| truth.change(after))) else { continue };
                 if found.measure.is_rate || ["peak_tokens"].contains(&found.measure.key) {
                     continue;
                 }
-                let truth = after / truth.before - 1.0;
                 let own = &mut held.entry(found.measure.name).or_default()[size];
                 *own = (own.0 + usize::from((known.measured_change.low..=known.measured_change.high).contains(&truth)), own.1 + 1);
             }

@@ -27,5 +27,5 @@ pub use fit::{EVIDENCE, FamilyCosts};
 pub use hidden::{Overhead, Spread};
 pub use predict::{Method, Prediction};
 pub use regression::{Basis, COSTS, Costs};
-pub use sample::{Amount, Content, Grown, Growth, LeftOut, Observation, Session, observe, shrunk_unnoted};
+pub use sample::{Amount, Content, Grown, Growth, LeftOut, Observation, Session, is_shrunk_unnoted, observe, shrunk_unnoted};
 pub use separate::{Parts, Separated};

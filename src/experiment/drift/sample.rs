@@ -346,8 +346,13 @@ fn look(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Model>, s
 /// Of how many sessions something took text away that their logs do not note, and how many calls they have: a recorded prompt fell without a reason.
 pub fn shrunk_unnoted(corpora: &[&Corpus], catalog: &Catalog) -> (u64, u64) {
     let traces = corpora.iter().flat_map(|corpus| corpus.traces.each());
-    let shrunk = |trace: &Trace| look(trace, 0, catalog, None, &mut |_| {}).left_out.contains_key(&LeftOut::AfterFall);
-    traces.filter(|trace| shrunk(trace)).fold((0, 0), |(sessions, calls), trace| (sessions + 1, calls + trace.calls.len() as u64))
+    let shrunk = traces.filter(|trace| is_shrunk_unnoted(trace, catalog));
+    shrunk.fold((0, 0), |(sessions, calls), trace| (sessions + 1, calls + trace.calls.len() as u64))
+}
+
+/// Did a recorded prompt of the session fall without a reason that its log notes? Not every removal shows: what arrives with it may hide it.
+pub fn is_shrunk_unnoted(trace: &Trace, catalog: &Catalog) -> bool {
+    look(trace, 0, catalog, None, &mut |_| {}).left_out.contains_key(&LeftOut::AfterFall)
 }
 
 /// Tokens of a reply that later prompts carry, as its recorded output and the model's treatment of reasoning have it.

@@ -66,8 +66,8 @@ pub struct MeanError {
 pub struct Found {
     /// The measure that is compared.
     pub measure: &'static Compared,
-    /// What it is without the policy.
-    pub before: f64,
+    /// What it is without the policy; `None` where no run tells.
+    pub before: Option<f64>,
     /// What is predicted; `None` where no policy was named.
     pub predicted: Option<f64>,
     /// What it is under the policy; `None` where no run tells.
@@ -84,6 +84,13 @@ pub struct Found {
     pub agreement: Option<Agreement>,
 }
 
+impl Found {
+    /// What a value is more than before, as a share of that. `None` where before is nothing, or not known.
+    pub fn change(&self, now: f64) -> Option<f64> {
+        self.before.filter(|before| *before > 0.0).map(|before| now / before - 1.0)
+    }
+}
+
 /// One arm of the experiment: what was predicted beside what was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arm {
@@ -97,8 +104,10 @@ pub struct Arm {
     pub failed: usize,
     /// The share of the prompt tokens of the runs before that rests on recorded usage, and of those after; `None` without any token.
     pub anchored: [Option<f64>; 2],
-    /// Compared runs before that compacted, as something beside their logs counts, which note none: with any, nothing is judged, for what was removed is not known.
+    /// Compared runs before of which text was removed that their logs do not note: with any, nothing is judged, for what was removed is not known.
     pub unnoted: usize,
+    /// Runs after of which text was removed that nothing counts: with any, compactions after are not known.
+    pub uncounted: usize,
     /// Tasks of both sides; 0 where no task is known.
     pub tasks: usize,
     /// What intervals are drawn by.
@@ -161,6 +170,7 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
     let anchored = [anchored(&side.before, |task| &task.before), anchored(&side.after, |task| &task.after)];
     let compared = tasks.iter().flat_map(|task| &task.before).filter_map(|place| side.before.get(*place));
     let unnoted = compared.filter(|run| run.is_unnoted).count();
+    let uncounted = side.after.iter().filter(|run| run.is_uncounted).count();
     let is_unknown = unnoted > 0 || anchored.iter().flatten().any(|share| *share < ANCHORED);
     let arm = Comparison { side: &side, tasks: &tasks, runs, drawn, is_unknown };
     let measures = COMPARED.iter().enumerate().filter_map(|(place, measure)| {
@@ -173,7 +183,7 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
     let measures = measures.collect();
     let left_out = (side.before.len() - runs.0, side.after.len() - runs.1);
     let failed = failed.iter().filter(|failed| **failed).count();
-    Arm { name: side.name.clone(), runs, left_out, failed, anchored, unnoted, tasks: named, drawn, measures }
+    Arm { name: side.name.clone(), runs, left_out, failed, anchored, unnoted, uncounted, tasks: named, drawn, measures }
 }
 
 /// Part and whole of each run.
@@ -292,7 +302,7 @@ impl Comparison<'_> {
         };
         Found {
             measure,
-            before,
+            before: (!values.before.is_empty()).then_some(before),
             predicted: is_predicted.then_some(predicted),
             after: measured.then_some(after),
             intervals,

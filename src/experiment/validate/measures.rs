@@ -56,12 +56,13 @@ pub const COMPARED: [Compared; 9] = [
 ];
 
 impl Compared {
-    /// Part and whole of a run; whole is 1 for what is counted by run. `None` where the run does not tell: calls without a price, logs without counts of the cache.
+    /// Part and whole of a run; whole is 1 for what is counted by run. `None` where the run does not tell: calls without a price, logs without counts of the cache, or of compactions.
     pub fn of(&self, run: &Run) -> Option<(f64, f64)> {
         let metric = self.metric()?;
         let is_known = match metric.key {
             "cost" => run.is_priced,
             "cache_read_tokens" => run.tells_of_cache,
+            "compactions" => !run.is_uncounted,
             "compactions_without_gain" => run.is_simulated,
             _ => true,
         };

@@ -3,12 +3,13 @@
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Tariff};
 use crate::experiment::charges::Charges;
+use crate::experiment::drift::is_shrunk_unnoted;
 use crate::experiment::origin::roots;
 use crate::experiment::price::price;
 use crate::experiment::recording::{RecordedSession, recording};
 use crate::experiment::replay::{ReplaySettings, replay};
 use crate::experiment::sessions::SessionFigures;
-use crate::policy::{Policy, PolicyError};
+use crate::policy::{Policy, PolicyError, notes_compactions};
 use crate::sim::EventKind;
 use crate::trace::Trace;
 use std::borrow::Cow;
@@ -50,8 +51,11 @@ pub struct Run {
     pub tells_of_cache: bool,
     /// Is it what a policy would have done?
     pub is_simulated: bool,
-    /// Does something beside its log count compactions, where the log notes none?
+    /// Was text removed where its log notes no compaction: does something beside the log count some, or did a recorded prompt fall without a reason? Of agents
+    /// whose logs note compactions a fall says nothing.
     pub is_unnoted: bool,
+    /// Does nothing count how often that was?
+    pub is_uncounted: bool,
     /// Does it end at a refused call?
     pub is_failed: bool,
 }
@@ -80,16 +84,23 @@ pub fn recorded(corpus: &Corpus, tariff: &Tariff<'_>, labels: &[Label]) -> Vec<R
     let of = |(session, trace): (Cow<'_, RecordedSession>, Cow<'_, Trace>)| Run {
         is_priced: session.unpriced_calls == 0,
         tells_of_cache: trace.tells_of_cache(),
-        is_failed: false,
+        is_unnoted: !notes_compactions(&trace.agent) && is_shrunk_unnoted(&trace, tariff.catalog),
         figures: figures_of(&session),
         ..Run::default()
     };
     let mut runs = together(recording.sessions.each().zip(corpus.traces.each()).map(of), labels);
     for (run, counted) in &mut runs {
         let logged = run.figures.totals.events_of(EventKind::Compact);
-        let Some(counted) = counted.filter(|_| logged == 0) else { continue };
-        run.figures.totals.events.insert(EventKind::Compact, counted);
-        run.is_unnoted = counted > 0;
+        match counted.filter(|_| logged == 0) {
+            Some(counted) => {
+                run.figures.totals.events.insert(EventKind::Compact, counted);
+                run.is_unnoted = counted > 0;
+            }
+            None => {
+                run.is_unnoted &= logged == 0;
+                run.is_uncounted = run.is_unnoted;
+            }
+        }
     }
     runs.into_iter().map(|(run, _)| run).collect()
 }
@@ -116,13 +127,12 @@ pub fn predicted(
         let bill = bills.with(if trace.tells_of_cache() { cache } else { CacheKind::None });
         let charges = Charges::of(&[bill], bill.nano_usd() - bill.summariser.nano_usd, bills.calls, bills.unpriced_calls);
         Run {
-            task: None,
             figures: SessionFigures { totals: outcome.totals.sums(), charges },
             is_priced: bills.unpriced_calls == 0,
             tells_of_cache: trace.tells_of_cache(),
             is_simulated: true,
             is_failed: outcome.totals.failed_sessions > 0,
-            is_unnoted: false,
+            ..Run::default()
         }
     });
     Ok(together(sessions, labels).into_iter().map(|(run, _)| run).collect())
@@ -142,6 +152,7 @@ fn together(sessions: impl Iterator<Item = Run>, labels: &[Label]) -> Vec<(Run, 
                 run.is_priced &= session.is_priced;
                 run.tells_of_cache |= session.tells_of_cache;
                 run.is_failed |= session.is_failed;
+                run.is_unnoted |= session.is_unnoted;
             }
         }
     }

@@ -77,9 +77,8 @@ fn predicted(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
 /// The arms in which a measure was both predicted and measured.
 fn points<'a>(validation: &'a Validation, key: &str) -> Vec<Point<'a>> {
     let of = |arm: &'a Arm| {
-        let found = arm.measures.iter().find(|found| found.measure.key == key && found.before > 0.0)?;
-        let change = |now: f64| now / found.before - 1.0;
-        Some(Point { arm: &arm.name, found, at: (change(found.predicted?), change(found.after?)) })
+        let found = arm.measures.iter().find(|found| found.measure.key == key)?;
+        Some(Point { arm: &arm.name, found, at: (found.change(found.predicted?)?, found.change(found.after?)?) })
     };
     validation.arms.iter().filter_map(of).collect()
 }
