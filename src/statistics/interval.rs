@@ -27,6 +27,9 @@ const ENOUGH: usize = 30;
 /// How often clusters are drawn where nothing else is asked for.
 pub const RESAMPLES: usize = 1_000;
 
+/// No more outcomes of drawing clusters than this are looked at one by one.
+const OUTCOMES: usize = 20_000;
+
 /// Where chance begins where nothing else is asked for: the same sessions give the same intervals.
 pub const SEED: u64 = 1;
 
@@ -56,6 +59,8 @@ pub struct Resamples {
     clusters: usize,
     /// Counts by cluster, one draw after another.
     times: Vec<u16>,
+    /// How often chance would bring each draw; empty where each stands for itself.
+    weights: Vec<u64>,
     /// Counts by draw, one cluster after another, once sums are asked for.
     by_cluster: OnceLock<Vec<u16>>,
 }
@@ -105,7 +110,28 @@ impl Resamples {
                 first += kind;
             }
         }
-        Resamples { clusters, times, by_cluster: OnceLock::new() }
+        Resamples { clusters, times, ..Resamples::default() }
+    }
+
+    /// The same for [`Resamples::estimates`] alone: of few clusters every outcome of drawing them, each as often as chance would bring it. Then intervals depend on
+    /// neither the seed nor the order of clusters.
+    pub fn all_within(kinds: &[usize], count: usize, seed: u64) -> Resamples {
+        let clusters: usize = kinds.iter().sum();
+        // Of ten clusters alone there are 92,378.
+        let few = |kind: &usize| (*kind < 10).then(|| choose(2 * kind.max(&1) - 1, *kind) as usize);
+        let number = kinds.iter().map(few).try_fold(1_usize, |number, of| Some(number * of?));
+        if clusters < 2 || number.is_none_or(|number| number > OUTCOMES) {
+            return Resamples::within(kinds, count, seed);
+        }
+        let mut all = vec![(Vec::new(), 1)];
+        for own in kinds.iter().map(|kind| outcomes(*kind)) {
+            let beside = |(times, weight): &(Vec<u16>, u64)| {
+                own.iter().map(|(more, of)| ([&times[..], more].concat(), weight * of)).collect::<Vec<(Vec<u16>, u64)>>()
+            };
+            all = all.iter().flat_map(beside).collect();
+        }
+        let (times, weights): (Vec<Vec<u16>>, Vec<u64>) = all.into_iter().unzip();
+        Resamples { clusters, times: times.concat(), weights, ..Resamples::default() }
     }
 
     /// The draws of a sample where nothing else is asked for.
@@ -133,7 +159,8 @@ impl Resamples {
         let without = self.without(&figure);
         let mut estimates = [Estimate::default(); N];
         for (place, (estimate, value)) in estimates.iter_mut().zip(whole).enumerate() {
-            *estimate = bounds(value, at(&drawn, place).collect(), &at(&without, place).collect::<Vec<f64>>());
+            let weights = self.weights.iter().copied().chain(std::iter::repeat(1));
+            *estimate = bounds_of(value, at(&drawn, place).zip(weights).collect(), &at(&without, place).collect::<Vec<f64>>());
         }
         Some(estimates)
     }
@@ -231,18 +258,31 @@ pub fn share(part: f64, whole: f64) -> f64 {
 
 /// A figure with its interval, from what it is in each draw, and without each cluster. Draws in which it is no number are left out. Where more than those
 /// beyond a bound are, it rests on three clusters or so, and the interval reaches to nothing: what stands in so few decides nothing.
-pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
-    let all = drawn.len();
-    drawn.retain(|figure| figure.is_finite());
-    let few = (all - drawn.len()) as u64 * 200 > all as u64 * (100 - LEVEL);
+pub fn bounds(value: f64, drawn: Vec<f64>, without: &[f64]) -> Estimate {
+    bounds_of(value, drawn.into_iter().map(|figure| (figure, 1)).collect(), without)
+}
+
+/// The same, each draw with its weight.
+fn bounds_of(value: f64, mut drawn: Vec<(f64, u64)>, without: &[f64]) -> Estimate {
+    let weight = |drawn: &[(f64, u64)], counts: &dyn Fn(f64) -> bool| -> u64 {
+        drawn.iter().filter(|(figure, _)| counts(*figure)).map(|(_, weight)| weight).sum()
+    };
+    let all = weight(&drawn, &|_| true);
+    drawn.retain(|(figure, _)| figure.is_finite());
+    let known = weight(&drawn, &|_| true);
+    let few = (all - known) * 200 > all * (100 - LEVEL);
     let end = if few { 0.0 } else { value };
     let without: Vec<f64> = without.iter().map(|left| if left.is_finite() { *left } else { value }).collect();
     let count = without.len() as f64;
     let Influence { squares, cubes, degrees } = Influence::of(&without);
-    drawn.sort_by(f64::total_cmp);
+    drawn.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let at = |thousandths: u64| {
-        let rank = usize::try_from(rank(drawn.len() as u64, thousandths)).unwrap_or(1);
-        rank.checked_sub(1).and_then(|place| drawn.get(place)).copied().unwrap_or(value)
+        let mut left = rank(known, thousandths);
+        let reached = drawn.iter().find(|(_, weight)| {
+            left = left.saturating_sub(*weight);
+            left == 0
+        });
+        reached.map_or(value, |(figure, _)| *figure)
     };
     // No single cluster moves it: sums are the same in each draw then, but a quantile among equal distances need not be.
     if drawn.is_empty() || squares <= f64::MIN_POSITIVE || !degrees.is_finite() {
@@ -250,8 +290,8 @@ pub fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
         return Estimate { value, low: at(beyond).min(value).min(end), high: at(1_000 - beyond).max(value).max(end) };
     }
     let acceleration = cubes / (6.0 * squares.powf(1.5));
-    let (below, equal) = (drawn.partition_point(|figure| *figure < value), drawn.partition_point(|figure| *figure <= value));
-    let share = (below + equal) as f64 / (2 * drawn.len()) as f64;
+    let (below, equal) = (weight(&drawn, &|figure| figure < value), weight(&drawn, &|figure| figure <= value));
+    let share = (below + equal) as f64 / (2 * known) as f64;
     let bias = normal::quantile(share.clamp(0.001, 0.999));
     let reach = normal::student(TAIL, degrees) * (count / (count - 1.0)).sqrt();
     let end_at = |reach: f64| {
@@ -285,6 +325,26 @@ fn student(figure: f64, offset: f64, without: impl Iterator<Item = f64>, cluster
     let reach = Influence::of(&without.map(|left| (left + offset).ln()).collect::<Vec<f64>>()).reach(clusters);
     let quotient = figure + offset;
     (reach.is_finite() && quotient > 0.0).then(|| [-reach, reach].map(|reach| quotient * reach.exp() - offset))
+}
+
+/// The outcomes of drawing as many clusters as there are: how often each is drawn, and in how many orders that comes about.
+fn outcomes(clusters: usize) -> Vec<(Vec<u16>, u64)> {
+    let mut all = vec![(Vec::new(), clusters, 1)];
+    for others in (0..clusters).rev() {
+        let with_next = |(times, left, orders): &(Vec<u16>, usize, u64)| {
+            // The last one is drawn as often as draws are left.
+            let least = if others == 0 { *left } else { 0 };
+            let next = |own: usize| ([&times[..], &[own as u16]].concat(), left - own, orders * choose(*left, own));
+            (least..=*left).map(next).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(with_next).collect();
+    }
+    all.into_iter().map(|(times, _, orders)| (times, orders)).collect()
+}
+
+/// In how many ways so many of so many are chosen.
+fn choose(of: usize, chosen: usize) -> u64 {
+    (1..=chosen as u64).fold(1, |ways, place| ways * (of as u64 + place - chosen as u64) / place)
 }
 
 /// The values of one figure, from lists of several.
@@ -346,6 +406,29 @@ mod tests {
         let narrower = (few.high - few.low) / (many.high - many.low);
         assert!((3.4..5.0).contains(&narrower), "{narrower}");
         assert_eq!(Resamples::new(4, 20, 1).ratio(&[1, 2, 3, 4], &[0; 4]), None);
+    }
+
+    /// Of few clusters all outcomes are looked at: as many draws of chance as there are come near them, and the order of clusters is nothing.
+    #[test]
+    fn few_clusters_are_drawn_in_all_ways() {
+        let all = Resamples::all_within(&[5], RESAMPLES, SEED);
+        assert_eq!((all.count(), all.weights.iter().sum::<u64>(), choose(9, 5)), (126, 3_125, 126));
+        assert!(all.draws().all(|times| times.iter().sum::<u16>() == 5));
+        let both = Resamples::all_within(&[2, 3], RESAMPLES, SEED);
+        assert_eq!((both.count(), both.weights.iter().sum::<u64>()), (3 * 10, 4 * 27));
+        assert_eq!(
+            (Resamples::all_within(&[1], RESAMPLES, SEED).count(), Resamples::all_within(&[9], RESAMPLES, SEED).count()),
+            (0, RESAMPLES)
+        );
+        let values = [3.0, 4.0, 9.0, 20.0, 55.0];
+        let of = |resamples: &Resamples, order: [usize; 5]| {
+            let mean = |times: &[u16]| order.iter().zip(times).map(|(place, times)| values[*place] * f64::from(*times)).sum::<f64>() / 5.0;
+            resamples.estimates(|times| [mean(times)]).unwrap()[0]
+        };
+        let (one, other) = (of(&all, [0, 1, 2, 3, 4]), of(&all, [3, 0, 4, 2, 1]));
+        assert!((one.low - other.low).abs() < 1e-9 && (one.high - other.high).abs() < 1e-9, "{one:?} {other:?}");
+        let many = of(&Resamples::new(5, 100_000, SEED), [0, 1, 2, 3, 4]);
+        assert!((one.low - many.low).abs() < 1.0 && (one.high - many.high).abs() < 1.0, "{one:?} {many:?}");
     }
 
     /// Prompts per call of five tasks out of 36, whose lengths are as skewed as in recorded experiments; a policy holds calls to a limit.

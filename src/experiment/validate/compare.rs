@@ -272,7 +272,7 @@ impl Comparison<'_> {
         };
         let [before, predicted, after, ..] = self.figures(values, &vec![1; clusters.iter().sum()]);
         let is_enough = self.runs.0.min(self.runs.1) >= FEWEST && clusters.iter().all(|clusters| *clusters >= FEWEST);
-        let resamples = Resamples::within(&clusters, RESAMPLES, SEED);
+        let resamples = Resamples::all_within(&clusters, RESAMPLES, SEED);
         let measured = !values.after.is_empty() && !values.before.is_empty() && self.runs.1 > 0;
         let intervals =
             (is_enough && measured).then(|| resamples.estimates_of_tails(QUOTIENTS, |times| self.figures(values, times))).flatten();
