@@ -9,7 +9,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::cost::Tariff;
-use ctxsim::experiment::validate::{Index, IndexRow, Label, PairBy, Sides, Validation, labels, predicted, recorded, validate};
+use ctxsim::experiment::validate::{Index, IndexRow, Label, PairBy, Sides, Validation, identity, labels, predicted, recorded, validate};
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
 use ctxsim::reading::{name_of, path_of};
@@ -26,7 +26,7 @@ pub struct Arms {
     /// Runs under the policy: a file, a folder, a glob; may be given several times, each an arm of its own
     #[arg(long = "with", value_name = "AFTER", value_parser = OsStringValueParser::new().map(|name| name_of(&name)))]
     after: Vec<String>,
-    /// What tells which runs are of one task: `id`, `file`, `folder`, or a column of the index [default: the column `task`; ids, where both sides share some]
+    /// What tells which runs are of one task: `id`, `file`, `folder`, or a column of the index [default: the column `task`; ids, where both sides share most]
     #[arg(long, value_name = "BY")]
     pair_by: Option<String>,
     /// A table that names the runs of all arms, instead of BEFORE and --with
@@ -62,7 +62,7 @@ pub struct Compared {
     /// The policy as it was named; absent where nothing is predicted.
     pub policy: Option<Policy>,
     pub validation: Validation,
-    /// Sentences on files and tasks that were not found.
+    /// Sentences on files that were not found, and on sessions that stand on both sides.
     pub notes: Vec<String>,
     /// What `--strict` complains of.
     pub complaints: Vec<String>,
@@ -85,7 +85,7 @@ impl Arms {
         let mut notes = Vec::new();
         let ((before, before_labels), arms) = match &self.index {
             Some(path) => self.by_index(path, asked, policy.as_ref(), &mut notes)?,
-            None => self.by_folders(asked, policy.as_ref())?,
+            None => self.by_folders(asked, policy.as_ref(), &mut notes)?,
         };
         let untouched = recorded(&before, asked.tariff, &before_labels);
         let settings = asked.policies.settings(asked.catalog, asked.logs);
@@ -122,16 +122,22 @@ impl Arms {
     }
 
     /// Arms by what `--with` names.
-    fn by_folders(&self, asked: &ReadWith<'_>, policy: Option<&Policy>) -> Result<(Labelled, Vec<ArmRead>), Failure> {
+    fn by_folders(
+        &self,
+        asked: &ReadWith<'_>,
+        policy: Option<&Policy>,
+        notes: &mut Vec<String>,
+    ) -> Result<(Labelled, Vec<ArmRead>), Failure> {
         if self.after.is_empty() {
             return Err(Failure::Usage("nothing is named to hold the prediction against: --with AFTER, or --index".to_owned()));
         }
-        let before = asked.read(asked.logs.logs.clone(), false, policy)?;
-        let after: Vec<(String, Corpus)> = self
+        let mut before = asked.read(asked.logs.logs.clone(), false, policy)?;
+        let mut after: Vec<(String, Corpus)> = self
             .after
             .iter()
             .map(|name| Ok((name.clone(), asked.read(vec![name.clone()], false, policy)?)))
             .collect::<Result<_, Failure>>()?;
+        notes.extend(without_copies(&mut before, &mut after)?);
         let pair_by = match self.pair_by.as_deref() {
             Some("id") => Some(PairBy::Id),
             Some("file") => Some(PairBy::File),
@@ -140,9 +146,13 @@ impl Arms {
                 return Err(Failure::Usage(format!("`--pair-by {other}`: without --index there are id, file and folder")));
             }
             None => {
-                let ids: BTreeSet<String> = before.traces.each().map(|trace| trace.id.clone()).collect();
-                let shared = after.iter().any(|(_, corpus)| corpus.traces.each().any(|trace| ids.contains(&trace.id)));
-                shared.then_some(PairBy::Id)
+                let ids = |corpus: &Corpus| corpus.traces.each().map(|trace| trace.id.clone()).collect::<BTreeSet<String>>();
+                let known = ids(&before);
+                let shares_most = |(_, corpus): &(String, Corpus)| {
+                    let own = ids(corpus);
+                    2 * own.intersection(&known).count() > own.len().min(known.len())
+                };
+                after.iter().all(shares_most).then_some(PairBy::Id)
             }
         };
         let read = |(name, corpus): (String, Corpus)| {
@@ -238,6 +248,32 @@ impl Arms {
         }
         Ok(policy)
     }
+}
+
+/// Leaves out the sessions that stand on both sides, for they are runs of neither, and says so. Where a side is nothing but these, they stay.
+fn without_copies(before: &mut Corpus, after: &mut [(String, Corpus)]) -> Result<Vec<String>, Failure> {
+    let of = |corpus: &Corpus| corpus.traces.each().map(|trace| identity(&trace)).collect::<BTreeSet<(String, u64)>>();
+    let known = of(before);
+    let (mut said, mut out) = (Vec::new(), BTreeSet::new());
+    for (name, corpus) in after {
+        let own = of(corpus);
+        let shared: BTreeSet<(String, u64)> = own.intersection(&known).cloned().collect();
+        let sessions = counted(shared.len() as u64, "session");
+        if shared.len() == own.len() || shared.len() == known.len() {
+            said.push(format!("Held against themselves: {sessions} that BEFORE and {name} share."));
+        } else if !shared.is_empty() {
+            said.push(format!("Left out of both sides: {sessions} that BEFORE and {name} share."));
+            corpus.leave_out(&|trace| shared.contains(&identity(trace)));
+            out.extend(shared);
+        }
+    }
+    if !known.is_empty() && out.len() == known.len() {
+        return Err(Failure::NothingReadable("each session of BEFORE is one of an arm too: nothing is left to predict from".to_owned()));
+    }
+    if !out.is_empty() {
+        before.leave_out(&|trace| out.contains(&identity(trace)));
+    }
+    Ok(said)
 }
 
 /// An arm as it was read, with its policy as it was set.

@@ -32,6 +32,12 @@ impl Corpus {
         self.traces.change_each(|trace| trace.reports_cache = reports_cache(trace, cache_tellers));
     }
 
+    /// Leaves out these sessions.
+    pub fn leave_out(&mut self, is_out: &dyn Fn(&Trace) -> bool) {
+        self.traces.keep(|_, trace| !is_out(&trace()));
+        sum_up(self);
+    }
+
     /// Leaves out the sessions that another one started, and says how many.
     pub fn leave_out_sub_agents(&mut self) {
         let all = self.traces.len();

@@ -37,7 +37,7 @@ pub fn validate(asked: &Validated<'_>) -> Report {
     sections.push(rows.clone().titled("All measures"));
     let mut notes = vec![CLAIMS.to_owned(), METHOD.to_owned(), NOISE.to_owned()];
     notes.extend(asked.notes.iter().cloned());
-    notes.extend(asked.validation.arms.iter().flat_map(|arm| left_out(asked, arm)));
+    notes.extend(asked.validation.arms.iter().flat_map(|arm| left_out(asked, arm).into_iter().chain([drawn(asked, arm)])));
     notes.extend(asked.validation.ranks.iter().map(|(measure, rank, cells)| {
         format!(
             "{}: rank correlation of predicted and measured {rank:.2} over {} of arm and task.",
@@ -105,7 +105,8 @@ fn before(arms: &[Arm]) -> String {
 
 fn screen(asked: &Validated<'_>, check: String) -> Vec<Section> {
     let arms = &asked.validation.arms;
-    let mut sections = vec![Section::lines(vec![check])];
+    let mut sections =
+        vec![Section::lines(std::iter::once(check).chain(lacking(asked).into_iter().map(|note| format!("! {note}"))).collect())];
     if let [arm] = arms.as_slice() {
         sections.push(Section::lines(sentences(asked, arm)));
     } else {
@@ -329,9 +330,28 @@ fn heading(asked: &Validated<'_>, arm: &Arm) -> String {
     }
 }
 
+/// What is in no figure, for the first screen: of several arms in one sentence.
+fn lacking(asked: &Validated<'_>) -> Vec<String> {
+    let arms = &asked.validation.arms;
+    let lacking: Vec<(&str, Vec<String>)> =
+        arms.iter().map(|arm| (arm.name.as_str(), left_out(asked, arm))).filter(|(_, lines)| !lines.is_empty()).collect();
+    let names: Vec<&str> = lacking.iter().map(|(name, _)| *name).collect();
+    let told = match (arms.len(), lacking.len()) {
+        (_, 0) => Vec::new(),
+        (1, _) => lacking.into_iter().flat_map(|(_, lines)| lines).collect(),
+        _ => vec![format!("Runs are left out at {}: --details counts them.", first_few(&names, NAMED))],
+    };
+    asked.notes.iter().cloned().chain(told).collect()
+}
+
+/// "limit 8000: ", where there are several arms.
+fn of_arm(asked: &Validated<'_>, arm: &Arm) -> String {
+    if asked.validation.arms.len() > 1 { format!("{} {}: ", asked.arm, arm.name) } else { String::new() }
+}
+
 /// What of an arm is in no figure.
 fn left_out(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
-    let of = if asked.validation.arms.len() > 1 { format!("{} {}: ", asked.arm, arm.name) } else { String::new() };
+    let of = of_arm(asked, arm);
     let mut lines = Vec::new();
     if arm.left_out != (0, 0) {
         let (before, after) = arm.left_out;
@@ -347,16 +367,20 @@ fn left_out(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
             counted(arm.failed as u64, "run")
         ));
     }
-    if arm.runs.0.min(arm.runs.1) < FEWEST {
-        lines.push(format!("{of}fewer than {FEWEST} runs on a side: no interval."));
-    } else {
-        let drawn = match arm.drawn {
-            Drawn::Tasks => "tasks, with all their runs",
-            Drawn::Runs => "runs, each side by itself",
-        };
-        lines.push(format!("{of}intervals hold {LEVEL} of 100, over resamples of {drawn}."));
-    }
     lines
+}
+
+/// What the intervals of an arm are drawn by.
+fn drawn(asked: &Validated<'_>, arm: &Arm) -> String {
+    let of = of_arm(asked, arm);
+    if arm.runs.0.min(arm.runs.1) < FEWEST {
+        return format!("{of}fewer than {FEWEST} runs on a side: no interval.");
+    }
+    let drawn = match arm.drawn {
+        Drawn::Tasks => "tasks, with all their runs",
+        Drawn::Runs => "runs, each side by itself",
+    };
+    format!("{of}intervals hold {LEVEL} of 100, over resamples of {drawn}.")
 }
 
 /// A measure in an arm a row, with all that is known.

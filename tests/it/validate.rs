@@ -130,6 +130,32 @@ fn a_policy_that_never_acts_is_told_from_a_small_prediction() {
     assert!(!said("none").contains("never acts"));
 }
 
+/// A recording that stands on both sides is a run of neither, and one id in common pairs nothing.
+#[test]
+fn what_both_sides_share_is_left_out_of_both() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    let words = ["validate", "before/", "--with", "after/", "-p", "none"];
+    let told = || ctxsim(folder.path(), &[&words[..], &["--quiet"]].concat()).split_whitespace().collect::<Vec<_>>().join(" ");
+    let of = |report: &Value| ["runs_before", "runs_after", "tasks"].map(|key| report["arms"][0][key].as_u64().unwrap());
+    let alone = json(folder.path(), &words);
+    assert_eq!(of(&alone), [6, 6, 0]);
+    // Another run of one id.
+    fs::write(folder.path().join("after/t5.jsonl"), run("b5", 900, 90, 10)).unwrap();
+    assert_eq!(of(&json(folder.path(), &words)), [6, 6, 0]);
+    // The very run.
+    fs::copy(folder.path().join("before/t5.jsonl"), folder.path().join("after/t5.jsonl")).unwrap();
+    assert_eq!(of(&json(folder.path(), &words)), [5, 5, 0]);
+    assert!(told().contains("! Left out of both sides: 1 session that BEFORE and after/ share."), "{}", told());
+    // Tasks that run under one id on both sides are pairs; what is left over is said on the first screen.
+    for task in 0..5 {
+        fs::write(folder.path().join(format!("after/t{task}.jsonl")), run(&format!("b{task}"), 900, 90, 10)).unwrap();
+    }
+    fs::write(folder.path().join("after/t5.jsonl"), run("other", 900, 90, 10)).unwrap();
+    assert_eq!(of(&json(folder.path(), &words)), [5, 5, 5]);
+    assert!(told().contains("! 1 run before and 1 after are of tasks that the other side lacks: left out."), "{}", told());
+}
+
 /// What is not told from no change is not confirmed, however near it comes.
 #[test]
 fn a_prediction_of_no_change_is_not_confirmed() {

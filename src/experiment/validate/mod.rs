@@ -8,4 +8,4 @@ mod run;
 pub use compare::{Arm, Drawn, Found, Intervals, MeanError, Sides, Validation, validate};
 pub use index::{Index, IndexRow};
 pub use measures::{COMPARED, Claim, Compared};
-pub use run::{Label, PairBy, Run, labels, predicted, recorded};
+pub use run::{Label, PairBy, Run, identity, labels, predicted, recorded};

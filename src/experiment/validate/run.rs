@@ -12,9 +12,11 @@ use crate::experiment::sessions::SessionFigures;
 use crate::policy::{Policy, PolicyError, notes_compactions};
 use crate::sim::EventKind;
 use crate::trace::Trace;
+use crate::transcript::Length;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What tells which runs are of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,14 @@ pub struct Run {
     pub is_uncounted: bool,
     /// Does it end at a refused call?
     pub is_failed: bool,
+}
+
+/// What tells a session from all others, whatever corpus it is read with: its id, and a hash of what it says and was sent.
+pub fn identity(trace: &Trace) -> (String, u64) {
+    let lengths: Vec<Length> = trace.parts.iter().map(|part| part.text.length).collect();
+    let times: Vec<Option<i64>> = trace.messages.iter().map(|message| message.time).collect();
+    let said = postcard::to_stdvec(&(&trace.agent, &trace.models, lengths, times, trace.usages().collect::<Vec<_>>()));
+    (trace.id.clone(), said.map_or(0, |bytes| xxh3_64(&bytes)))
 }
 
 /// Where the sessions of logs belong: a run is a session with those that it started.
