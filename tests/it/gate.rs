@@ -437,7 +437,7 @@ fn a_limit_over_no_session_is_not_kept() {
     let limits = ["tokens +2%", "failed_sessions +0"].map(|words| Allowance::parse(words).unwrap());
     let untold = |rows: &[[i64; 3]]| {
         let run = of_rows(["tokens", "failed_sessions", "calls"], rows);
-        compare(&run, &run, &limits).unwrap().measures.iter().map(|moved| moved.is_unjudged()).collect::<Vec<bool>>()
+        compare(&run, &run, &limits).unwrap().measures.iter().map(|moved| moved.is_unjudged).collect::<Vec<bool>>()
     };
     assert_eq!((untold(&[[5, 1, 4], [9, 1, 4]]), untold(&[[5, 1, 4], [9, 0, 4]])), (vec![true, false], vec![false, false]));
     assert_eq!(untold(&[[0, 0, 0]]), [true, true]);
