@@ -2,9 +2,10 @@
 
 use crate::trace::{CallRow, Trace};
 use crate::transcript::Trust;
+use rustc_hash::FxHashMap;
 
 /// Of so many prompts in a row that are equal, though a reply and what followed it came between them, none holds all of its conversation. Two may be one
-/// request that was sent again.
+/// request that was sent again. A limit is also the largest prompt of the model: an agent that goes back to one state again and again has larger ones before.
 const EQUAL: usize = 3;
 
 /// Marks the usage of prompts that a server cut (Ollama at its `num_ctx`, 4,096 if nothing else is set): it is of a part of the prompt, and tells no growth.
@@ -21,7 +22,13 @@ pub(super) fn mark(trace: &mut Trace) {
             && trace.compactions_before(between).is_empty()
     };
     let equal = |one: &CallRow, other: &CallRow| prompt(one).is_some() && prompt(one) == prompt(other) && other.chained && grew(one, other);
-    for run in calls.chunk_by_mut(equal).filter(|run| run.len() >= EQUAL) {
+    let mut largest: FxHashMap<Option<u32>, u64> = FxHashMap::default();
+    for call in &calls {
+        let most = largest.entry(call.model).or_default();
+        *most = (*most).max(prompt(call).unwrap_or(0));
+    }
+    let is_limit = |call: &CallRow| prompt(call) == largest.get(&call.model).copied();
+    for run in calls.chunk_by_mut(equal).filter(|run| run.len() >= EQUAL && run.first().is_some_and(is_limit)) {
         for call in run {
             call.chained = false;
             call.usage.iter_mut().for_each(|usage| usage.trust = Trust::Partial);

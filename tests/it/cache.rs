@@ -420,8 +420,9 @@ fn breaks_of_many_days_have_a_row_for_each_week_or_month() {
     let rows = |days: i64, every: i64| {
         let mut log = Log::new("claude-opus-4-6");
         log.user(0).says(0, 100_000);
-        for _ in 0..days {
-            log.user(every * 86_400).says(0, 100_000);
+        for day in 1..=days {
+            // Equal prompts would be those of a server that cuts them.
+            log.user(every * 86_400).says(0, 100_000 + day as u64);
         }
         let folder = tempfile::tempdir().unwrap();
         log.write(&folder.path().join("s.jsonl"));

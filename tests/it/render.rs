@@ -45,6 +45,7 @@ fn corpus() -> Corpus {
         calls: 24_690,
         calls_with_usage: 24_690,
         anchored_millionths: 400_000,
+        has_context_tokens: true,
         skipped,
         ..CorpusFacts::default()
     };

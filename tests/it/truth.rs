@@ -251,6 +251,9 @@ fn equal_prompts_in_a_row_are_parts_of_prompts() {
     let twice = of_prompts(&[(3_000, false), (3_300, false), (3_300, false), (3_600, false)], "");
     assert!(twice.calls.iter().all(|call| call.anchor().is_some()));
     assert_eq!(prompts(&twice), [3_000, 3_300, 3_300, 3_600]);
+    // Nor may three, of an agent that goes back to one state again and again: it had a larger one.
+    let again = of_prompts(&[(3_000, false), (3_400, false), (3_300, true), (3_300, false), (3_300, false)], "");
+    assert!(again.calls.iter().all(|call| call.anchor().is_some()));
     // Nor does a chain that is broken say anything.
     let broken = of_prompts(&[(3_000, false), (3_300, false), (3_300, true), (3_300, true)], "");
     assert!(broken.calls.iter().all(|call| call.anchor().is_some()));

@@ -34,7 +34,7 @@ fn printed_runs_show_replies_and_results_and_a_sum_for_each_turn() {
         in_short(first),
         [
             "a: Hello",
-            "a: ~12 | web_search(ws_1) | Two commands | shell(item_4) | mcp__docs__find(item_5)",
+            "a: ~0 | web_search(ws_1) | Two commands | shell(item_4) | mcp__docs__find(item_5)",
             "t: shell(item_4)=",
             "t: mcp__docs__find(item_5)=",
             "a: update_plan(item_6)",
