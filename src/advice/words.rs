@@ -385,6 +385,10 @@ impl End {
         let line = if tokens && self.crossing == Crossing::Select { " (less what lies on the line)" } else { "" };
         let less = if self.less > 0.0 { format!(", {} messages fewer", figure(self.less)) } else { String::new() };
         let room = self.request.map_or_else(String::new, |request| format!(", within a request of {}", figure(request)));
-        format!("{} {unit}{of}{line}{less}{room}", figure(self.n))
+        let shrink = self.shrink.map_or_else(String::new, |shrink| {
+            let few = if shrink.least > 0.0 { format!(", none of fewer than {}", figure(shrink.least)) } else { String::new() };
+            format!(" (each time {} less until it is within the other ends{few})", figure(shrink.by))
+        });
+        format!("{} {unit}{of}{line}{less}{room}{shrink}", figure(self.n))
     }
 }

@@ -4,7 +4,7 @@ use super::action::Per;
 use super::inflate::NoInflate;
 use super::marker::unknown_name;
 use super::plan::{Hook, Mode, Plan, Rule};
-use super::selector::{Select, Take};
+use super::selector::{End, EndUnit, Select, Take};
 use super::suggestion::suggestion;
 use super::switch::Switch;
 use super::trigger::{Count, Level, Trigger};
@@ -158,6 +158,11 @@ impl Rule {
             && share > 1.0
         {
             return Err(format!("`take` is a share of {share}: 1 is all that is eligible"));
+        }
+        let shrinks = |end: &End| end.shrink.is_some_and(|shrink| end.unit != EndUnit::MessageShare || shrink.by < 0.001);
+        let of_head = self.select.head.iter().any(|end| end.shrink.is_some());
+        if of_head || self.select.tail.iter().any(shrinks) {
+            return Err("`shrink` makes a `message_share` at the new side smaller, by a thousandth or more".to_owned());
         }
         if let Some(truncate) = &self.truncate
             && let Some((name, hint)) = [&truncate.marker, &truncate.header].into_iter().find_map(|text| unknown_name(text))

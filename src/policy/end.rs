@@ -1,7 +1,7 @@
 //! How far the protected ends of a conversation reach, in messages.
 
 use super::action::SummariserOverflow;
-use super::selector::{Crossing, End, EndOf, EndUnit};
+use super::selector::{Crossing, End, EndOf, EndUnit, Shrink};
 use crate::context::Seen;
 use crate::transcript::Role;
 
@@ -60,6 +60,14 @@ impl End {
                 token_cut(all, whole as f64 * n, self.crossing)
             }
         }
+    }
+
+    /// Where an end that shrinks lets messages go, the first place that it may reach and each one behind it.
+    pub(super) fn places(&self, shrink: Shrink, count: usize) -> impl Iterator<Item = usize> {
+        let goes = std::iter::successors(Some(1.0 - self.n), move |share| Some(share + shrink.by)).take_while(|share| *share < 1.0);
+        let none = (count as f64) < shrink.least;
+        let place = move |share: f64| (share * (count as f64 + shrink.ahead)).round() - shrink.ahead;
+        goes.filter(move |_| !none).map(move |share| place(share).max(0.0) as usize)
     }
 
     /// How many messages an end at the old side keeps. Tokens keep what fits; shares keep their rounded-up number.

@@ -78,7 +78,7 @@ pub use schema::schema;
 pub use select::{Bounds, Selection};
 pub use selector::{
     Absent, AllKept, Calls, Carried, Crossing, Direction, DownTo, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay,
-    Select, Sizes, Snap, Stop, Tails, Take,
+    Select, Shrink, Sizes, Snap, Stop, Tails, Take,
 };
 pub use sight::Sight;
 pub use size::{Formula, Measure, Size};

@@ -3,7 +3,7 @@
 use super::protect::Shortened;
 use super::range::{Range, is_carried, newest_summary};
 use super::selector::{
-    Absent, AllKept, Calls, Carried, Direction, End, EndUnit, Kind, Missing, Order, Pairs, Select, Sizes, Snap, Tails, Take,
+    Absent, AllKept, Calls, Carried, Direction, End, EndUnit, Kind, Missing, Order, Pairs, Select, Shrink, Sizes, Snap, Tails, Take,
 };
 use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
@@ -222,8 +222,11 @@ impl Select {
 
     /// Index of the first kept message; `None` where nothing may go.
     fn cut(&self, all: &[Seen], range: &Range) -> Option<usize> {
+        if let Some((end, shrink)) = self.tail.iter().find_map(|end| Some((end, end.shrink?))) {
+            return self.shrunk(all, range, end, shrink);
+        }
         let cuts = self.tail.iter().map(|end| end.first_kept(all, range.overhead));
-        let mut cut = match self.tails {
+        let cut = match self.tails {
             Tails::Union => cuts.min(),
             Tails::Intersection => cuts.max(),
         }
@@ -235,6 +238,23 @@ impl Select {
             // Where the ends protect everything, a snap must not find something to take after all.
             return (self.all_kept == AllKept::Everything).then_some(all.len());
         }
+        self.moved(all, range, cut)
+    }
+
+    /// The first place of an end that shrinks at which the other ends would keep what stays. The newest message never stays by itself. Where
+    /// there is no such place all goes but a call without its results.
+    fn shrunk(&self, all: &[Seen], range: &Range, end: &End, shrink: Shrink) -> Option<usize> {
+        let waits = all.last().is_some_and(|message| message.role == Role::Assistant) && !range.answered;
+        let most = all.len() - usize::from(waits);
+        let others = self.tail.iter().filter(|end| end.shrink.is_none());
+        let first = others.map(|end| end.first_kept(all, range.overhead)).max().unwrap_or(0);
+        let places = end.places(shrink, all.len()).map(|place| place.min(most.saturating_sub(2)));
+        let cut = places.filter_map(|place| self.moved(all, range, place)).find(|cut| *cut >= first && cut + 1 < most).unwrap_or(most);
+        (cut > 0).then_some(cut)
+    }
+
+    /// The cut at a place that the snap permits, or between calls with their results; `None` where nothing may go.
+    fn moved(&self, all: &[Seen], range: &Range, mut cut: usize) -> Option<usize> {
         if let Some(snap) = self.snap.as_ref().filter(|snap| snap.moves(cut, all)) {
             let permitted = Permitted { all, to: &snap.to, range };
             let back = || permitted.last(1, cut);

@@ -138,6 +138,23 @@ pub struct End {
     /// An end at the new side keeps no more tokens than a request of this size has room for beside the system prompt and tools; one at
     /// least.
     pub request: Option<f64>,
+    /// A share of the messages at the new side that gets smaller where too much would stay.
+    pub shrink: Option<Shrink>,
+}
+
+/// The share of the messages that stay gets smaller, step by step, until what stays behind a permitted place is within the other ends (Letta).
+/// What goes is rounded half up.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shrink {
+    /// Share of the messages by which each step is smaller.
+    pub by: f64,
+    /// Of fewer messages than this none stays.
+    #[serde(default)]
+    pub least: f64,
+    /// So many messages more, in front of all, count among those that go.
+    #[serde(default)]
+    pub ahead: f64,
 }
 
 /// Units of a protected end.

@@ -1,6 +1,7 @@
 //! Presets beside the code of their systems, where an audit has found them apart: figures worked by hand from that code.
 
 use crate::policies::{Session, calls_of, preset, run, text};
+use ctxsim::policy::Policy;
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
 use ctxsim::transcript::{Part, Role, Text};
@@ -11,6 +12,70 @@ fn replay(name: &str, settings: &[(&str, &str)], trace: &Trace) -> Outcome {
 
 fn touched(outcome: &Outcome, kind: EventKind) -> Vec<(u32, u32)> {
     outcome.events.iter().filter(|event| event.kind == kind).map(|event| (event.call, event.touched)).collect()
+}
+
+/// A user and a model that speak in turns, in tokens, behind 1,000 hidden ones. Each reply tells its usage.
+fn talk(tokens: &[u32]) -> Session {
+    let mut prompt = 1_000;
+    tokens.iter().enumerate().fold(Session::default(), |session, (place, tokens)| {
+        let (size, before) = (u64::from(*tokens), prompt);
+        prompt += size;
+        if place % 2 == 0 { session.user(tokens * 4) } else { session.reply(tokens * 4, Some((before, size))) }
+    })
+}
+
+/// Letta Code in a window of 12,000: above 9,600 it compacts, and what stays is to be less than 8,400.
+fn letta_code(session: Session) -> Vec<(u32, u32)> {
+    touched(&run(&Policy::load("letta-code").unwrap(), &session.trace(), 12_000), EventKind::Compact)
+}
+
+#[test]
+fn letta_rounds_what_goes_and_looks_for_a_reply() {
+    // Of seven messages 2.8 go: three, and the fourth is a reply. What stays is 6,000.
+    assert_eq!(letta_code(talk(&[1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 3_000, 1_000])), [(3, 3)]);
+    // Of seven 2.8, 3.5, 4.2, 4.9 and so on: behind the fourth 9,700 would stay, behind the sixth 9,500. So everything goes.
+    assert_eq!(letta_code(talk(&[100, 100, 100, 100, 100, 7_500, 2_000, 100])), [(3, 7)]);
+    // Of 31 messages 12.4: from the twelfth on 11,800 stay. Then 15.5, and the sixteenth is a reply; the fourteenth is not asked.
+    let long: Vec<u32> = (0..32)
+        .map(|place| {
+            if place == 11 {
+                4_000
+            } else if place == 30 {
+                6_000
+            } else {
+                100
+            }
+        })
+        .collect();
+    assert_eq!(letta_code(talk(&long)), [(15, 15)]);
+    // Of fewer than four none stays.
+    assert_eq!(letta_code(talk(&[4_000, 1_000, 4_000, 100])), [(1, 3)]);
+    // A reply that calls a tool stays where nothing else can: from the second message on it would be 8,550 and more.
+    let calls = talk(&[100, 100, 8_350]).step(400, Some((9_550, 100)), "t", text(4, 1)).reply(4, None);
+    assert_eq!(letta_code(calls), [(1, 3)]);
+}
+
+#[test]
+fn letta_s_server_counts_the_system_message() {
+    // Of eight messages, the system's among them, 3.2 go: the third is a user's, and the one before it the first reply.
+    let step = talk(&[500, 500, 500, 500, 500]).step(2_000, Some((10_700, 101)), "t", text(2_000, 500)).reply(4, None).trace();
+    // With the summary and the last reply they are nine: 3.6 go, and the message before the fifth is the second reply.
+    assert_eq!(touched(&run(&Policy::load("letta").unwrap(), &step, 12_000), EventKind::Compact), [(3, 1), (3, 3)]);
+}
+
+#[test]
+fn a_share_that_shrinks_is_one_of_messages() {
+    let rule =
+        |tail: &str| Policy::parse("p.toml", &format!("[[rule]]\nid = \"r\"\nat = \"pre_call\"\nselect = {{ {tail} }}\ndrop = {{}}\n"));
+    assert!(rule("tail = [{ n = 0.5, unit = \"message_share\", shrink = { by = 0.1 } }]").is_ok());
+    for wrong in [
+        "tail = [{ n = 5, unit = \"messages\", shrink = { by = 0.1 } }]",
+        "tail = [{ n = 0.5, unit = \"message_share\", shrink = { by = 0 } }]",
+        "head = [{ n = 0.5, unit = \"message_share\", shrink = { by = 0.1 } }]",
+    ] {
+        let said = rule(wrong).unwrap_err().to_string();
+        assert!(said.contains("`shrink` makes a `message_share`"), "{said}");
+    }
 }
 
 #[test]
