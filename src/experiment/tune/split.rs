@@ -22,6 +22,9 @@ pub struct Split {
     pub percent: u8,
 }
 
+/// Where a family stands: whether it has a price, and calls; its agent; whether it comes near the limits; the hash of its root's id, and that id.
+type Stratum<'a> = (Reverse<[bool; 2]>, String, bool, u64, &'a str);
+
 /// Splits a corpus. Sessions are gone through agent by agent, those that come near the policy's limits ([`near`](crate::experiment::near)) by themselves,
 /// in the order of a hash of their ids, and so many of a hundred are held out at even distances: every agent has its share of all in both parts, and the order of
 /// files decides nothing. First come those that have a price ([`priced`](crate::experiment::priced)), then those with calls alone, last those without: what cannot be
@@ -32,7 +35,7 @@ pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u6
     // A family has what any of its sessions has.
     let families = [near, priced, &has_calls]
         .map(|marked| -> BTreeSet<&str> { roots.iter().zip(marked).filter(|(_, has)| **has).map(|(root, _)| root.as_str()).collect() });
-    let mut groups: BTreeMap<(Reverse<[bool; 2]>, String, bool, u64, &str), Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<Stratum<'_>, Vec<usize>> = BTreeMap::new();
     for ((place, trace), root) in corpus.traces.each().enumerate().zip(&roots) {
         let [near, priced, calls] = families.each_ref().map(|families| families.contains(root.as_str()));
         let stratum = (Reverse([priced, calls]), trace.agent.clone(), near, xxh3_64_with_seed(root.as_bytes(), seed), root.as_str());
