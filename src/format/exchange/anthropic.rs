@@ -61,7 +61,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
 pub enum Made {
     /// One that the message itself records, as far as it is recorded at all.
     Here,
-    /// One with an exchange of its own, or one that the log holds nowhere else.
+    /// One with an exchange of its own, or one of another conversation.
     Elsewhere,
 }
 
@@ -80,9 +80,6 @@ pub fn conversation(body: &Body<'_>, made: Made, weigher: &mut Weigher<'_>, lose
                 Entry { messages, compactions: compactions(spoken, &[]) }
             }
         };
-        if let Some(message) = entry.messages.first_mut().filter(|message| message.role == Role::Assistant) {
-            message.call.get_or_insert_default();
-        }
         entry.messages.iter_mut().for_each(|message| message.time = moment(spoken.timestamp));
         match made {
             Made::Here => append(&mut exchange.entries, entry),

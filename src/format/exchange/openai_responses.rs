@@ -121,7 +121,7 @@ fn asked(request: &Request, items: &mut Items, lose: Lose<'_>) -> Exchange {
         id if !id.is_empty() => id,
         _ => serde_json::from_str::<held::Id>(raw.get()).map(|object| object.id.to_string()).unwrap_or_default(),
     });
-    exchange.entries = items.conversation(&request.input, lose);
+    exchange.entries = items.entries(&request.input, lose);
     let kept = conversation.filter(|id| !id.is_empty());
     let previous = Some(request.previous_response_id.to_string()).filter(|id| !id.is_empty());
     exchange.hidden = kept.is_some() || previous.is_some() || items.hidden || request.input.0.is_empty() || request.prompt.is_some();
@@ -176,16 +176,6 @@ struct Items {
 }
 
 impl Items {
-    /// What was sent. A reply in it was made by a call, which the log may hold nowhere else.
-    fn conversation(&mut self, items: &Blocks<Item>, lose: Lose<'_>) -> Vec<Entry> {
-        let mut entries = self.entries(items, lose);
-        let says = |part: &Part| matches!(part, Part::Text(_) | Part::ToolCall { .. });
-        let messages = entries.iter_mut().flat_map(|entry| &mut entry.messages);
-        let replies = messages.filter(|message| message.role == Role::Assistant && message.parts.iter().any(says));
-        replies.for_each(|message| message.call = Some(Box::default()));
-        entries
-    }
-
     fn entries(&mut self, items: &Blocks<Item>, lose: Lose<'_>) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         for item in &items.0 {

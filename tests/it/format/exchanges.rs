@@ -251,10 +251,11 @@ fn counted(exchanges: impl IntoIterator<Item = String>) -> (usize, usize) {
     counted_at("openai_chat", exchanges)
 }
 
-/// The interfaces of requests that repeat the conversation.
-const APIS: [&str; 5] = ["openai_chat", "gemini_generate", "anthropic_messages", "openai_responses", "bedrock"];
+/// The interfaces at which replies of no call of the log are counted, and those at which logged calls alone are.
+const APIS: [&str; 2] = ["openai_chat", "gemini_generate"];
+const LOGGED_ALONE: [&str; 3] = ["anthropic_messages", "openai_responses", "bedrock"];
 
-/// The same of a log of one of the [`APIS`]. At Gemini, calls of tools have no ids.
+/// The same of a log of one of these. At Gemini, calls of tools have no ids.
 fn counted_at(api: &str, exchanges: impl IntoIterator<Item = String>) -> (usize, usize) {
     let message = |told: &str| {
         let (who, words) = told.split_at(1);
@@ -474,13 +475,23 @@ fn replies_of_no_call_of_the_log_are_counted_whatever_clients_do() {
 /// A client loads what its agent needs by calls that no model made, and begins the answer.
 #[test]
 fn what_a_client_puts_into_a_conversation_is_no_call() {
-    for api in APIS.into_iter().filter(|api| *api != "gemini_generate") {
-        let loaded = "uGo|cx1 1|tx1 a|cauto_load_0f10f8b659c3c105 2|tauto_load_0f10f8b659c3c105 b|cx3 3".to_owned();
-        assert_eq!(counted_at(api, [loaded]), (1, 1), "{api}");
-    }
-    for api in ["openai_chat", "openai_responses"] {
-        assert_eq!(counted_at(api, ["uGo|aI begin|sBe quick|aDone".to_owned()]), (1, 0), "{api}");
-        assert_eq!(counted_at(api, ["uGo|aI begin|uBe quick|aDone".to_owned()]), (1, 1), "{api}");
+    let loaded = "uGo|cx1 1|tx1 a|cauto_load_0f10f8b659c3c105 2|tauto_load_0f10f8b659c3c105 b|cx3 3".to_owned();
+    assert_eq!(counted([loaded]), (1, 1));
+    assert_eq!(counted(["uGo|aI begin|sBe quick|aDone".to_owned()]), (1, 0));
+    assert_eq!(counted(["uGo|aI begin|uBe quick|aDone".to_owned()]), (1, 1));
+}
+
+/// A folder may hold one exchange a file, each with all replies before it, and no file knows the calls of the others.
+#[test]
+fn requests_of_some_interfaces_count_logged_calls_alone() {
+    let exchange = |turn: usize| {
+        let before: String = (0..turn).map(|at| format!("|cc{at} {at}|tc{at} {at}")).collect();
+        format!("uGo{before}|cc{turn} {turn}")
+    };
+    for api in LOGGED_ALONE {
+        assert_eq!(counted_at(api, [exchange(9)]), (1, 0), "{api}");
+        assert_eq!(counted_at(api, (0..10).map(exchange)), (10, 0), "{api}");
+        assert_eq!(counted_at(api, (5..10).map(exchange)), (5, 0), "{api}");
     }
 }
 
