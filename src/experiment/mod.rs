@@ -59,7 +59,7 @@ pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget, most_kept};
 pub use measure::{Measure, Value, names as measure_names};
 pub use metric::{Better, KnownFrom, Metric, OverSessions, Provenance, Unit};
-pub use origin::{sample, sample_of};
+pub use origin::{part, sample, sample_of};
 pub use outliers::{Outlier, UsageOutlier, usage_outliers};
 pub use own::{Own, OwnAgent, OwnSettings, choose as recorded_under, is_manual, lies_below, own_agents};
 pub use price::{calibrate, check_model, price, reads};

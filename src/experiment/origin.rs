@@ -14,18 +14,18 @@ const DEEPEST: usize = 64;
 
 /// The clusters in which the sessions that have a call are drawn.
 pub fn sample(traces: impl IntoIterator<Item = impl Borrow<Trace>> + Clone) -> Sample {
-    sample_of(traces, |_, _| true)
+    let parts: Vec<Part> = traces.clone().into_iter().map(|trace| part(trace.borrow())).collect();
+    sample_of(traces, parts)
 }
 
-/// The same where a part of the sessions is judged, told by their places.
-pub fn sample_of<T: Borrow<Trace>>(traces: impl IntoIterator<Item = T> + Clone, judged: impl Fn(usize, &Trace) -> bool) -> Sample {
-    let origins = origins(lineages(traces.clone()));
-    let part = |(place, trace): (usize, T)| match trace.borrow() {
-        trace if trace.calls.is_empty() => Part::Out,
-        trace if judged(place, trace) => Part::Judged,
-        _ => Part::Drawn,
-    };
-    Sample::of_parts(origins.into_iter().zip(traces.into_iter().enumerate().map(part)))
+/// The part of a session that is judged if it has a call.
+pub fn part(trace: &Trace) -> Part {
+    if trace.calls.is_empty() { Part::Out } else { Part::Judged }
+}
+
+/// The clusters of sessions that have these parts.
+pub fn sample_of(traces: impl IntoIterator<Item = impl Borrow<Trace>> + Clone, parts: impl IntoIterator<Item = Part>) -> Sample {
+    Sample::of_parts(origins(lineages(traces)).into_iter().zip(parts))
 }
 
 /// What of a session is known among others. Ids are kept as hashes: there is one of each session.

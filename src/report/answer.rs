@@ -18,9 +18,9 @@ use super::words::{counted, counted_as, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
-use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, sample_of};
+use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, part, sample_of};
 use crate::list::Arrange;
-use crate::statistics::{Bars, Estimate, Finding, Sample, WORTH, Within};
+use crate::statistics::{Bars, Estimate, Finding, Part, Sample, WORTH, Within};
 use std::borrow::Cow;
 
 const SIMULATED: &str = "All but `recorded` is simulated on recorded messages, if runs stay as long";
@@ -202,7 +202,7 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
     let beside = (!how.is_empty()).then(|| format!("`{column}` {}", how.join(" and ")));
     let covered = baselines.own.filter(|own| !own.left_out.is_empty());
     let covered = covered.map(|own| format!("own agents cover {} of {}", grouped(own.sessions()), counted(all, "session")));
-    let gaps = Some(recording::gaps(&recording.sum)).filter(|gaps| !gaps.is_empty());
+    let gaps = Some(recording::gaps(corpus, &recording.sum)).filter(|gaps| !gaps.is_empty());
     let gaps = gaps.map(|gaps| format!("of the row `recorded` {}", gaps.join(", ")));
     let parts: Vec<String> = beside.into_iter().chain(covered).chain(gaps).collect();
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
@@ -231,10 +231,12 @@ pub(super) fn warnings<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Re
     told.into_iter().chain(warned).collect()
 }
 
-/// The clusters of the sessions. Where costs are compared, sessions without a price are not judged.
+/// The clusters of the sessions. Where costs are compared, sessions without a price are in none.
 fn drawn(corpus: &Corpus, own: &Own) -> Sample {
     let has_price = |place| own.replay.bills.at(place).is_some_and(|bills| bills.is_priced());
-    sample_of(corpus.traces.each(), |place, _| !own.replay.bill.is_priced() || has_price(place))
+    let counts = |place| !own.replay.bill.is_priced() || has_price(place);
+    let parts = corpus.traces.each().enumerate().map(|(place, trace)| if counts(place) { part(&trace) } else { Part::Out });
+    sample_of(corpus.traces.each(), parts.collect::<Vec<_>>())
 }
 
 /// What is to be said of each policy beside the own agents; that of no policy is left out.

@@ -47,7 +47,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     sections.extend(refetch::sections(priced.replays, priced.cache));
     sections.push(by_agent(priced.checks).titled("The unchanged recording, recorded beside modelled"));
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
-    let gaps = priced.baselines.recording.map(|recording| recording::gaps(&recording.sum)).filter(|gaps| !gaps.is_empty());
+    let gaps = priced.baselines.recording.map(|recording| recording::gaps(priced.corpus, &recording.sum)).filter(|gaps| !gaps.is_empty());
     let gaps = gaps.map(|gaps| format!("Of the row `recorded` {}.", gaps.join("; ")));
     let own_error = cost_figures::own_error(priced.checks, &priced.baselines, priced.cache, false);
     let caution = cautions::without_overhead(priced.corpus).map(|caution| format!("! {caution}"));

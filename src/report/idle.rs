@@ -12,9 +12,8 @@ use super::words::{counted, grouped, three_digits};
 use super::{cost_figures, finding, notes};
 use crate::corpus::Corpus;
 use crate::experiment::idle::{Advice, Best, BreakEven, Class, Idle, OfSession, Remedy};
-use crate::experiment::sample;
 use crate::list::Arrange;
-use crate::statistics::{DrawnBy, FEWEST, LEVEL};
+use crate::statistics::{FEWEST, LEVEL};
 use crate::trace::Trace;
 use std::cmp::Reverse;
 
@@ -106,15 +105,14 @@ fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
             }
         }
     };
-    let drawn = match sample(corpus.traces.each()).by {
-        DrawnBy::Projects => "projects",
-        DrawnBy::Sessions => "independent sessions",
-    };
     let lines = found.lifetimes().into_iter().flat_map(|kept| {
         let (with, without) = (found.recommended(corpus, kept, true), found.recommended(corpus, kept, false));
         let of = |one: &Option<Advice<'_>>| one.as_ref().map(Advice::remedy);
         let Some(one) = &with else {
-            return vec![format!("{} cache: fewer than {FEWEST} {drawn} with a pause: too few to recommend a remedy.", lifetime(kept))];
+            return vec![format!(
+                "{} cache: fewer than {FEWEST} independent sessions with a pause: too few to recommend a remedy.",
+                lifetime(kept)
+            )];
         };
         let first = format!("{} cache: {}.", lifetime(kept), words(one, false));
         let second = match &without {

@@ -8,6 +8,7 @@ use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, OwnError};
 use crate::experiment::{Beside, Metric, RecordedSession, Recording, Replay};
+use crate::transcript::Trust;
 use crate::units::signed;
 use std::collections::BTreeMap;
 
@@ -42,7 +43,7 @@ pub fn hit_rate(recorded: &RecordedSession) -> Cell {
 }
 
 /// What the recorded cost leaves out, and how much of it and of the prompt tokens is estimated: said beside them where it is more than a hundredth.
-pub fn gaps(recorded: &RecordedSession) -> Vec<String> {
+pub fn gaps(corpus: &Corpus, recorded: &RecordedSession) -> Vec<String> {
     let (estimated, all) = (recorded.estimated_bill.nano_usd(), recorded.nano_usd());
     let unpriced = (recorded.is_priced() && recorded.unpriced_calls > 0)
         .then(|| format!("{} of {} have no price", grouped(recorded.unpriced_calls), counted(recorded.totals.calls, "call")));
@@ -50,7 +51,9 @@ pub fn gaps(recorded: &RecordedSession) -> Vec<String> {
     let (tokens, all) = (recorded.estimated_tokens, recorded.totals.prompt_tokens);
     let tokens = (tokens * 100 > all).then(|| format!("{} of the prompt tokens", percent(signed(tokens), all)));
     let estimates: Vec<String> = tokens.into_iter().chain(cost).collect();
-    let estimate = (!estimates.is_empty()).then(|| format!("{} are estimated (no usage)", estimates.join(" and ")));
+    let parts = corpus.facts.usage_by_trust.contains_key(&Trust::Partial);
+    let why = if parts { "no usage, or of a part of the prompt alone" } else { "no usage" };
+    let estimate = (!estimates.is_empty()).then(|| format!("{} are estimated ({why})", estimates.join(" and ")));
     unpriced.into_iter().chain(estimate).collect()
 }
 

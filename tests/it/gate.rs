@@ -431,6 +431,27 @@ fn a_limit_on_money_is_not_judged_without_a_price() {
     assert!(found.measures.iter().all(|moved| moved.untold.is_empty() && moved.unpriced == 1));
 }
 
+/// Projects of sessions without a price are none where money is judged: four projects with a price are too few to draw projects.
+#[test]
+fn sessions_without_a_price_make_no_project_of_a_limit_on_money() {
+    let limits = [Allowance::parse("cost +1%").unwrap()];
+    let run = |moved: i64, unpriced: u64| {
+        let rows: Vec<[i64; 3]> =
+            (0..12).map(|row| [1_000 + moved * (row % 5 - 1), 0, 4]).chain((0..unpriced).map(|_| [0, 0, 4])).collect();
+        let mut run = of_rows(["cost", "overflows", "calls"], &rows);
+        for (place, session) in run.sessions.iter_mut().enumerate() {
+            session.origin.0.project = Some(if place < 12 { place as u64 % 4 } else { place as u64 });
+        }
+        run
+    };
+    for unpriced in [0, 3] {
+        let found = compare(&run(0, unpriced), &run(16, unpriced), &limits).unwrap();
+        let [cost] = found.measures.as_slice() else { panic!("{} measures", found.measures.len()) };
+        assert_eq!((cost.untold.len(), cost.exceeded.len(), cost.unpriced as u64), (1, 0, unpriced));
+        assert_eq!(cost.difference.as_ref().map(|difference| difference.clusters), Some(12));
+    }
+}
+
 /// Where every session fails, or none has a call, no limit but that on failures is judged, and the headline says so.
 #[test]
 fn a_limit_over_no_session_is_not_kept() {

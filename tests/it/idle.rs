@@ -102,13 +102,13 @@ fn sessions_that_were_never_resumed_turn_the_answer_round() {
     }
     let few = run(&["idle", ".", "--quiet"]);
     assert!(few.contains("fewer than 5 independent sessions with a pause: too few to recommend") && !few.contains("instead of"), "{few}");
-    // Where the logs name five projects, those are counted.
+    // Five projects of which three have a pause are too few to draw projects: sessions are counted as before.
     for (place, path) in files(folder.path()).iter().enumerate() {
         let log = std::fs::read_to_string(path).unwrap();
         std::fs::write(path, log.replace("{\"type\":", &format!("{{\"cwd\":\"/home/p{}\",\"type\":", place % 5))).unwrap();
     }
     let few = run(&["idle", ".", "--quiet"]);
-    assert!(few.contains("fewer than 5 projects with a pause: too few to recommend"), "{few}");
+    assert!(few.contains("fewer than 5 independent sessions with a pause: too few to recommend"), "{few}");
 }
 
 /// A sub-agent that has ended waits for nothing.

@@ -8,7 +8,7 @@ use ctxsim::experiment::{
 };
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
-use ctxsim::statistics::{Bars, DrawnBy, Finding, Origin, Sample, Within};
+use ctxsim::statistics::{Bars, DrawnBy, Finding, Origin, Part, Sample, Within};
 use ctxsim::trace::{CallRow, Trace};
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -358,6 +358,16 @@ fn a_session_without_a_call_is_in_no_cluster() {
     assert_eq!((after.by, after.clusters(), after.projects, after.sizes()), (DrawnBy::Sessions, 12, 4, before.sizes()));
     // One whose cost is not known makes no project, and one with a call that can be compared does.
     traces.push(trace(13, 5, &one));
-    let (unpriced, all) = (sample_of(&traces, |place, _| place < 12), sample(&traces));
+    let (unpriced, all) = (
+        sample_of(
+            &traces,
+            (0..14).map(|place| match place {
+                12 => Part::Out,
+                13 => Part::Drawn,
+                _ => Part::Judged,
+            }),
+        ),
+        sample(&traces),
+    );
     assert_eq!((unpriced.by, unpriced.clusters(), all.by, all.clusters()), (DrawnBy::Sessions, 13, DrawnBy::Projects, 5));
 }

@@ -5,7 +5,7 @@ use crate::cost::Tariff;
 use crate::experiment::charges::Billing;
 use crate::experiment::measure::{Measure, Value, key_of};
 use crate::experiment::metric::{Metric, judged_by};
-use crate::experiment::origin::{lineages, origins};
+use crate::experiment::origin::{lineages, origins, part};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
 use crate::list::Arrange;
@@ -93,7 +93,7 @@ impl Baseline {
                 digest: digest(&trace),
                 values: values(&figures),
                 free: figures.charges.is_priced() && figures.charges.nano_usd == 0,
-                origin: (origin, if trace.calls.is_empty() { Part::Out } else { Part::Judged }),
+                origin: (origin, part(&trace)),
             })
             .collect();
         sessions.arrange_by(|one, other| (&one.session, &one.digest).cmp(&(&other.session, &other.digest)));

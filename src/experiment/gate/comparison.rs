@@ -6,7 +6,7 @@ use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::{Metric, OverSessions, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
 use crate::list::Arrange;
-use crate::statistics::{RESAMPLES, SEED, Sample};
+use crate::statistics::{Part, RESAMPLES, SEED, Sample};
 use crate::units::{counted, signed};
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Comparison {
 pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) -> Result<Comparison, Mismatch> {
     comparable(baseline, now)?;
     let pairs = pairs(baseline, now);
-    let sampling = Sampling::of(Sample::of_parts(pairs.iter().map(|(_, is)| is.origin)), RESAMPLES, SEED);
+    let sampling = sampling(&pairs, &[]);
     let mut measures: Vec<Moved> = Vec::new();
     let moved = |measure: Measure, [baseline, now]: [Value; 2], sides: &[Side; 2], difference| {
         let (compared, sessions, unpriced) = (compared(sides).count(), sessions(sides, &pairs), unpriced(sides));
@@ -88,7 +88,10 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let missing = || Mismatch(format!("the baseline knows nothing of {}: --update-baseline writes it anew", measure.name()));
         let sides = [Side::of(baseline, &measure, &pairs, 0), Side::of(now, &measure, &pairs, 1)];
         let [was, is] = both(&sides, &measure).ok_or_else(missing)?;
-        let difference = difference(&sides, &sampling, &measure);
+        // Of money, sessions without a price make no project.
+        let unpriced: Vec<usize> = sides.iter().flat_map(|side| &side.unpriced).copied().collect();
+        let drawn = if unpriced.is_empty() { &sampling } else { &self::sampling(&pairs, &unpriced) };
+        let difference = difference(&sides, drawn, &measure);
         let unjudged = is_of_nothing(&sides) || is_unjudged(&sides);
         let beyond = unjudged || !allowance.allows(was, is);
         let shown =
@@ -216,6 +219,14 @@ fn pairs<'a>(baseline: &'a Baseline, now: &'a Baseline) -> Vec<(&'a BaselineSess
     let is = by_digest(now);
     let beside = |(digest, was): (&str, Vec<&'a BaselineSession>)| was.into_iter().zip(is.get(digest).cloned().unwrap_or_default());
     by_digest(baseline).into_iter().flat_map(beside).collect()
+}
+
+/// The sessions of both as they are drawn; at some places they have no price.
+fn sampling(pairs: &[(&BaselineSession, &BaselineSession)], unpriced: &[usize]) -> Sampling {
+    let part = |(place, (_, is)): (usize, &(&BaselineSession, &BaselineSession))| {
+        if unpriced.contains(&place) { (is.origin.0, Part::Out) } else { is.origin }
+    };
+    Sampling::of(Sample::of_parts(pairs.iter().enumerate().map(part)), RESAMPLES, SEED)
 }
 
 /// A measure in the sessions of a run that are in both.

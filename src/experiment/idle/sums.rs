@@ -223,9 +223,8 @@ pub fn idle(corpus: &Corpus, tariff: &Tariff<'_>) -> Idle {
         }
     }
     found.classes = classes.into_values().collect();
-    let sample = sample(corpus.traces.each());
     for class in &mut found.classes {
-        class.clusters = sample.holding((0..corpus.traces.len()).map(|place| class.sessions.binary_search(&place).is_ok()));
+        class.clusters = sample(class.sessions.iter().filter_map(|place| corpus.traces.at(*place))).clusters();
     }
     found
 }

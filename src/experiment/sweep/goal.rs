@@ -4,10 +4,10 @@ use crate::cost::Tariff;
 use crate::experiment::error::SweepError;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::Unit;
-use crate::experiment::origin::sample_of;
+use crate::experiment::origin::{part, sample_of};
 use crate::list::List;
 use crate::policy::number;
-use crate::statistics::Sample;
+use crate::statistics::{Part, Sample};
 use crate::trace::Trace;
 use std::cmp::Ordering;
 
@@ -62,9 +62,11 @@ pub fn priced(traces: &List<Trace>, tariff: &Tariff<'_>) -> Vec<bool> {
 
 /// The clusters of the sessions. With prices, where any session has one, those without are not judged.
 pub fn sample_for(traces: &List<Trace>, prices: Option<&Tariff<'_>>) -> Sample {
-    let has_price = |trace: &Trace| prices.is_some_and(|tariff| is_priced(trace, tariff));
-    let any = traces.each().any(|trace| has_price(&trace));
-    sample_of(traces.each(), |_, trace| !any || has_price(trace))
+    let of = |trace: &Trace| (part(trace), prices.is_some_and(|tariff| is_priced(trace, tariff)));
+    let of: Vec<(Part, bool)> = traces.each().map(|trace| of(&trace)).collect();
+    let any = of.iter().any(|(_, has_price)| *has_price);
+    let parts = of.into_iter().map(|(part, has_price)| if part == Part::Judged && any && !has_price { Part::Drawn } else { part });
+    sample_of(traces.each(), parts)
 }
 
 fn is_priced(trace: &Trace, tariff: &Tariff<'_>) -> bool {

@@ -93,7 +93,7 @@ enum By {
 }
 
 /// What a reply says that no other says by chance: drawn ids, long texts, and counted ids with their words.
-fn rare(parts: &[Print]) -> Marks {
+pub fn rare(parts: &[Print]) -> Marks {
     let rare = |print: &Print| match print.id {
         Some(id) => Some(if print.rare { id } else { joined([id, print.words]) }),
         None => print.rare.then_some(print.words),

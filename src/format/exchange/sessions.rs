@@ -2,7 +2,7 @@
 //! earlier exchange goes on with its session. A request may also name what it follows, and send only what is new.
 
 use super::entry::{Entry, Exchange};
-use super::prints::{Marks, Place, Print, Repeated, Replies, begins, digest, number, print, prints};
+use super::prints::{Marks, Place, Print, Repeated, Replies, begins, digest, number, print, prints, rare};
 use super::verbatim::weigh;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust};
 use std::collections::HashMap;
@@ -22,6 +22,7 @@ pub struct Sessions<'s> {
     replies: Replies,
     /// How many conversations began by the name that their sessions have: one trace may hold several.
     begun: HashMap<String, u64>,
+    exchanges: usize,
 }
 
 #[derive(Default)]
@@ -50,18 +51,30 @@ struct Session {
     own: Marks,
     /// How many of these are of calls before the last one.
     before_last: usize,
+    /// The places of replies, and what each says that no other says by chance.
+    marked: Vec<(usize, u64)>,
 }
 
 impl<'s> Sessions<'s> {
     /// No session yet, of a log with this name.
     pub fn new(agent: &'static str, name: String, scale: &'s dyn Scale) -> Sessions<'s> {
-        Sessions { agent, name, scale, open: Vec::new(), waiting: Vec::new(), replies: Replies::default(), begun: HashMap::new() }
+        Sessions {
+            agent,
+            name,
+            scale,
+            open: Vec::new(),
+            waiting: Vec::new(),
+            replies: Replies::default(),
+            begun: HashMap::new(),
+            exchanges: 0,
+        }
     }
 
     /// Takes in the next exchange of the log. Gives back a session that is taken for ended.
     ///
     /// A request that got no reply and goes on with no session is counted by its decoder, and begins none.
     pub fn add(&mut self, exchange: Exchange) -> Option<Transcript> {
+        self.exchanges += 1;
         let mut said: Vec<Print> = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(prints).collect();
         let asked = said.len();
         said.extend(exchange.reply.iter().flat_map(|reply| &reply.messages).flat_map(prints));
@@ -102,6 +115,9 @@ impl<'s> Sessions<'s> {
         let settled = move |mut session: Session| {
             session.settle(&mut self.replies);
             session.repeated.iter().for_each(|reply| self.replies.count(reply));
+            if self.exchanges == 1 {
+                session.name_replies();
+            }
             session.transcript
         };
         sessions.into_iter().map(settled).filter(|transcript| !transcript.messages.is_empty())
@@ -180,6 +196,24 @@ impl Session {
         });
     }
 
+    /// Names the replies of a log of one exchange by what each says and no other says by chance: one exchange a file is all that many logs hold, and each
+    /// file repeats the replies of those before. So they are known in other files.
+    fn name_replies(&mut self) {
+        for (at, mark) in self.marked.drain(..) {
+            let Some(message) = self.transcript.messages.get_mut(at) else { continue };
+            let Some(call) = message.call.as_deref_mut() else { continue };
+            let id = std::mem::replace(&mut message.id, format!("reply {mark:016x}"));
+            if call.id.is_empty() {
+                call.id = id;
+            }
+        }
+    }
+
+    /// Notes what a reply says that no other says by chance.
+    fn mark(&mut self, parts: &[Print]) {
+        self.marked.extend(rare(parts).first().map(|mark| (self.transcript.messages.len(), *mark)));
+    }
+
     fn take(&mut self, exchange: Exchange, mut known: usize, scale: &dyn Scale, replies: &mut Replies) {
         let setting = digest(&exchange.setting);
         // Changed instructions cannot be put where the old ones stand; the next call begins a new chain.
@@ -255,6 +289,7 @@ impl Session {
                 let at = self.transcript.messages.len();
                 let replies = place.replies(&own) && !goes_on;
                 self.repeated.push(if replies { Repeated::new(at, &own, place, behind) } else { Repeated::no_call(at) });
+                self.mark(&own);
             }
             self.push(message, scale);
         }
@@ -291,6 +326,7 @@ impl Session {
                     usage.trust = Trust::Partial;
                 }
                 replied = true;
+                self.mark(&prints(&message));
             }
             self.push(message, scale);
         }

@@ -1,4 +1,4 @@
-use crate::support::{files, fixture, in_short, prompts, read_source, read_text, shared};
+use crate::support::{ctxsim, files, fixture, in_short, prompts, read_source, read_text, shared};
 use ctxsim::format::Source;
 use ctxsim::transcript::{Loss, Transcript, Trust};
 use std::fs;
@@ -331,6 +331,42 @@ fn counted_at(api: &str, exchanges: impl IntoIterator<Item = String>) -> (usize,
     let calls: Vec<(u64, u64)> = sessions.iter().flat_map(prompts).collect();
     let unseen = calls.iter().filter(|call| **call == (0, 0)).count();
     (calls.len() - unseen, unseen)
+}
+
+/// Many logs hold one exchange a file, and each file repeats the replies of those before: a call counts once in a folder, too.
+#[test]
+fn a_reply_counts_once_in_a_folder_of_one_exchange_a_file() {
+    let reply = |turn: usize| {
+        let words =
+            format!("Turn {turn} goes on and on, so that no other reply says the same by chance, however many there are in the log");
+        let call =
+            format!(r#"{{"id":"call_gKnoVx3jEQlwl5zC2TbCd{turn:03}","type":"function","function":{{"name":"look","arguments":"{{}}"}}}}"#);
+        let result = format!(r#"{{"role":"tool","tool_call_id":"call_gKnoVx3jEQlwl5zC2TbCd{turn:03}","content":"{turn}"}}"#);
+        match turn % 2 {
+            0 => (format!(r#"{{"role":"assistant","content":"{words}"}}"#), r#"{"role":"user","content":"Go on"}"#.to_owned()),
+            _ => (format!(r#"{{"role":"assistant","content":null,"tool_calls":[{call}]}}"#), result),
+        }
+    };
+    let exchange = |turn: usize| {
+        let before: String = (0..turn).map(reply).map(|(reply, next)| format!(",{reply},{next}")).collect();
+        let usage = format!(r#"{{"prompt_tokens":{},"completion_tokens":30}}"#, 100 + 50 * turn);
+        format!(
+            r#"{{"api":"openai_chat","request":{{"messages":[{{"role":"user","content":"Begin"}}{before}]}},"response":{{"id":"chatcmpl-{turn:012}","choices":[{{"message":{}}}],"usage":{usage}}}}}"#,
+            reply(turn).0
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let calls = |turns: std::ops::Range<usize>| {
+        for turn in turns.clone() {
+            std::fs::write(folder.path().join(format!("{turn}.json")), exchange(turn)).unwrap();
+        }
+        let inspected = ctxsim(&["inspect", "-q", "--json", folder.path().to_str().unwrap()]).stdout();
+        let inspected: serde_json::Value = serde_json::from_str(&inspected).unwrap();
+        [&inspected["corpus"]["calls"], &inspected["corpus"]["calls_with_usage"]].map(|count| count.as_u64().unwrap())
+    };
+    // What no file logs is a call all the same, and counts once.
+    assert_eq!(calls(6..9), [9, 3]);
+    assert_eq!(calls(0..9), [9, 9]);
 }
 
 /// Requests that repeat a reply as it was, behind the same question, cannot be told from those of another conversation: such a reply counts once.
