@@ -86,7 +86,7 @@ fn anchored(asked: &Validated<'_>) -> String {
     let unnoted = asked.validation.arms.iter().map(|arm| arm.unnoted).max().filter(|runs| *runs > 0);
     let unnoted = unnoted.map(|runs| {
         format!(
-            " Of {} before text was removed that the logs do not note: what is not known, and nothing is judged.",
+            " From {} before, text was removed that the logs do not note: what it was is not known, and nothing is judged.",
             counted(runs as u64, "run")
         )
     });
@@ -94,7 +94,7 @@ fn anchored(asked: &Validated<'_>) -> String {
     let names: Vec<&str> = uncounted.iter().map(|arm| arm.name.as_str()).collect();
     let uncounted = uncounted.iter().map(|arm| arm.uncounted as u64).reduce(|sum, runs| sum + runs).map(|runs| {
         let at = if names.len() < arms.len() { format!(" at {}", first_few(&names, NAMED)) } else { String::new() };
-        format!(" Of {} after{at} text was removed that the logs do not note: their compactions are not compared.", counted(runs, "run"))
+        format!(" From {} after{at}, text was removed that the logs do not note: their compactions are not compared.", counted(runs, "run"))
     });
     [false, true].into_iter().filter_map(of).chain(unnoted).chain(uncounted).collect()
 }

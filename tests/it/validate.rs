@@ -231,12 +231,12 @@ fn what_logs_do_not_note_is_not_compared() {
     );
     assert_eq!(verdicts(&after), ["off".into(), Value::Null]);
     assert!(told.contains("compactions per call: predicted 0.00; not noted by these logs"), "{told}");
-    assert!(told.contains("Of 1 run after text was removed that the logs do not note: their compactions are not compared."), "{told}");
+    assert!(told.contains("From 1 run after, text was removed that the logs do not note: their compactions are not compared."), "{told}");
     let (before, told) = fell("before", "1600", "mine");
     assert_eq!((&before["arms"][0]["unnoted_before"], &measure(&before, 0, "compactions_per_call")["before"]), (&1.into(), &Value::Null));
     assert_eq!(verdicts(&before), ["cannot be judged".into(), Value::Null]);
     assert!(
-        told.contains("Of 1 run before text was removed that the logs do not note: what is not known, and nothing is judged."),
+        told.contains("From 1 run before, text was removed that the logs do not note: what it was is not known, and nothing is judged."),
         "{told}"
     );
     for (side, from) in [("after", "1280"), ("before", "1600")] {
