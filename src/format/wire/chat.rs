@@ -170,15 +170,15 @@ impl Chat {
         Some(recorded)
     }
 
-    /// What tools returned to the calls of this message, where it is kept within them.
-    pub fn answers(&self, message: &ChatMessage, scale: &dyn Scale) -> Vec<Part> {
-        let answered = message.tool_calls.iter().flatten().filter_map(|call| Some((call, call.output?)));
-        let result = |(call, output): (&ChatToolCall, _)| {
+    /// What tools returned to the calls of this message, where it is kept within them, with its words. What is empty stands for a result that is not there yet.
+    pub fn answers(&self, message: &ChatMessage, scale: &dyn Scale) -> Vec<(Part, String)> {
+        let answered = message.tool_calls.iter().flatten().map(|call| (call, text_or_json(call.output)));
+        let result = |(call, words): (&ChatToolCall, String)| {
             let (id, name, _) = call.told();
-            let text = scale.weigh_result(&text_or_json(Some(output)));
-            Part::ToolResult { call_id: id.to_owned(), name: name.to_owned(), text, error: false }
+            let text = scale.weigh_result(&words);
+            (Part::ToolResult { call_id: id.to_owned(), name: name.to_owned(), text, error: false }, words)
         };
-        answered.map(result).collect()
+        answered.filter(|(_, words)| !matches!(words.trim(), "" | "{}")).map(result).collect()
     }
 
     fn content(&mut self, message: &ChatMessage, role: Role, scale: &dyn Scale, parts: &mut Vec<Part>, lose: &mut dyn FnMut(&str)) {

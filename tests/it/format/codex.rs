@@ -58,6 +58,58 @@ fn printed_runs_show_replies_and_results_and_a_sum_for_each_turn() {
 }
 
 #[test]
+fn a_printed_thread_that_is_taken_up_behind_another_goes_on_with_its_sum() {
+    let run = |thread: &str, sum: u32| {
+        format!(
+            r#"{{"type":"thread.started","thread_id":"{thread}"}}
+{{"type":"turn.started"}}
+{{"type":"item.completed","item":{{"id":"item_0","type":"agent_message","text":"Hello"}}}}
+{{"type":"turn.completed","usage":{{"input_tokens":{sum},"cached_input_tokens":0,"output_tokens":{}}}}}
+"#,
+            sum / 100
+        )
+    };
+    let (transcripts, lost) = read_text("x.jsonl", &[run("x", 10_000), run("y", 11_000), run("x", 21_000)].concat());
+    assert_eq!(lost, []);
+    assert_eq!(transcripts.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), ["x", "y", "x"]);
+    assert_eq!(transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), [(10_000, 100), (11_000, 110), (11_000, 110)]);
+}
+
+/// What a tool returned last went into a request of which nothing is printed.
+#[test]
+fn a_printed_turn_that_ends_on_a_result_has_no_usage_of_one_call() {
+    let text = r#"{"type":"thread.started","thread_id":"x"}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"I look"}}
+{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"a","exit_code":0,"status":"completed"}}
+{"type":"turn.completed","usage":{"input_tokens":9000,"cached_input_tokens":0,"output_tokens":20}}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"Done"}}
+{"type":"turn.completed","usage":{"input_tokens":14000,"cached_input_tokens":0,"output_tokens":30}}
+"#;
+    let (transcripts, lost) = read_text("x.jsonl", text);
+    assert_lost(&lost, &[("usage of the whole session alone", 1)]);
+    assert_eq!(in_short(&transcripts[0]), ["a: I look | shell(item_1)", "t: shell(item_1)=", "a: Done"]);
+    assert_eq!(prompts(&transcripts[0]), [(0, 0), (5000, 10)]);
+}
+
+#[test]
+fn a_printed_turn_that_begins_with_a_command_begins_a_reply() {
+    let command = r#"{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"a","exit_code":0,"status":"completed"}}"#;
+    let said = |text: &str| format!(r#"{{"type":"item.completed","item":{{"id":"item_0","type":"agent_message","text":"{text}"}}}}"#);
+    let end =
+        |sum: u32| format!(r#"{{"type":"turn.completed","usage":{{"input_tokens":{sum},"cached_input_tokens":0,"output_tokens":20}}}}"#);
+    let start = r#"{"type":"turn.started"}"#;
+    let head = r#"{"type":"thread.started","thread_id":"x"}"#;
+    let text = [head, start, &said("Hello"), &end(4000), start, command, &said("Done"), &end(13_000)].join("\n");
+    let (transcripts, lost) = read_text("x.jsonl", &text);
+    // Two requests of the second turn share what it reports.
+    assert_lost(&lost, &[("usage of the whole session alone", 1)]);
+    assert_eq!(in_short(&transcripts[0]), ["a: Hello", "a: shell(item_1)", "t: shell(item_1)=", "a: Done"]);
+    assert_eq!(prompts(&transcripts[0]), [(4000, 20), (0, 0), (0, 0)]);
+}
+
+#[test]
 fn usage_after_its_items_compaction_abort_and_roll_back() {
     let (transcripts, lost) = fixture("codex/usage_after.jsonl");
     assert_eq!(lost, [("unknown response item".to_owned(), 1), ("unknown record type".to_owned(), 1)]);

@@ -60,6 +60,19 @@ fn episodes_of_a_trace_are_one_session() {
     assert_eq!(in_short(first), ["s: tools 16", "u: Task", "a: One", "u: Seen", "a: Two"]);
     assert_eq!(in_short(second), ["s: tools 16", "u: Task", "a: One"]);
     assert!(calls(first).iter().all(|call| call.model == "gpt-4o" && !call.unchained));
+    // Runs may be mixed, and episodes in any order.
+    let (three, other, longer) =
+        (episode("a", 2, &[&whole[..], &whole[2..]].concat()), episode("b", 0, &whole[..2]), episode("b", 1, &whole));
+    for order in [[&one, &other, &two, &longer, &three], [&three, &two, &one, &longer, &other], [&one, &three, &two, &other, &longer]] {
+        let (transcripts, lost) = read_text("x.traces.json", &order.map(String::as_str).join("\n"));
+        assert_eq!((transcripts.iter().map(|session| calls(session).len()).collect::<Vec<_>>(), lost), (vec![3, 2], vec![]));
+    }
+    // One that does not go on from the others, as behind a summary, is a session.
+    let (transcripts, _) = read_text("x.traces.json", &[two.as_str(), &episode("a", 1, &[whole[0], whole[3]]), &one].join("\n"));
+    assert_eq!(transcripts.iter().map(|session| calls(session).len()).collect::<Vec<_>>(), [2, 1]);
+    // Runs without names are told apart by where the next one begins.
+    let nameless = [episode("", 0, &whole[..2]), episode("", 1, &whole)].join("\n");
+    assert_eq!(read_text("x.traces.json", &format!("{nameless}\n{nameless}")).0.len(), 2);
     // Conversations for training name no episodes: each is a session.
     let talk = |messages: &[&str]| format!(r#"{{"conversations":[{}]}}"#, messages.join(","));
     let (transcripts, lost) = read_text("x.jsonl", &format!("{}\n{}\n", talk(&whole[..2]), talk(&whole)));
@@ -90,6 +103,47 @@ fn results_within_calls_are_messages_of_their_tools() {
         _ => 0,
     };
     assert_eq!(first.messages.iter().flat_map(|message| message.parts.iter().map(text).collect::<Vec<_>>()).sum::<u32>(), 12 + 2 + 10 + 4);
+}
+
+/// The bytes of each result, beside the session in short.
+fn results(session: &Transcript) -> Vec<u32> {
+    let bytes = |part: &Part| match part {
+        Part::ToolResult { text, .. } => Some(text.length.bytes),
+        _ => None,
+    };
+    session.messages.iter().flat_map(|message| message.parts.iter().filter_map(bytes)).collect()
+}
+
+#[test]
+fn a_message_with_the_result_goes_before_what_stands_within_the_call() {
+    let talk = |id: &str, within: &str, behind: &str| {
+        let call = format!(r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","name":"run","args":{{}},"output":{within}}}]}}"#);
+        let result = format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{behind}"}}"#);
+        let text = format!(r#"{{"messages":[{{"role":"user","content":"a"}},{call},{result},{{"role":"assistant","content":"b"}}]}}"#);
+        let (sessions, lost) = read_text("chat.json", &text);
+        let answer = format!("t: {}({id})=", if id.is_empty() { "" } else { "run" });
+        (results(&sessions[0]), in_short(&sessions[0]).iter().filter(|line| **line == answer).count(), lost)
+    };
+    let twice = || vec![("result that stands within its call, too".to_owned(), 1)];
+    // What is empty within a call stands for a result that is not there yet.
+    for within in ["null", r#""""#, r#"" ""#, "{}"] {
+        assert_eq!(talk("c1", within, "four"), (vec![4], 1, vec![]), "{within}");
+        assert_eq!(talk("", within, "four").0, [4], "{within}");
+    }
+    assert_eq!(talk("c1", r#""a part""#, "the whole"), (vec![9], 1, twice()));
+    assert_eq!(talk("c1", r#""a part""#, ""), (vec![6], 1, twice()));
+    // Of calls without ids the same words are the same result.
+    assert_eq!((talk("", r#""four""#, "four").0, talk("", r#""four""#, "four").2), (vec![4], twice()));
+    assert_eq!((talk("", r#""four""#, "three").0, talk("", r#""four""#, "three").2), (vec![4, 5], vec![]));
+}
+
+#[test]
+fn an_id_of_a_call_may_be_used_again() {
+    let call = |output: &str| format!(r#"{{"role":"assistant","tool_calls":[{{"id":"c1","name":"run","args":{{}}{output}}}]}}"#);
+    let result = r#"{"role":"tool","tool_call_id":"c1","content":"second"}"#;
+    let text = format!(r#"{{"messages":[{},{},{result}]}}"#, call(r#","output":"first one""#), call(""));
+    let (sessions, lost) = read_text("chat.json", &text);
+    assert_eq!((results(&sessions[0]), lost), (vec![9, 6], vec![]));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::format::wire::blocks::Blocks;
 use crate::format::wire::held;
 use crate::transcript::{Message, Part, Role, Scale, Transcript, Trust, Usage};
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// BaseAgent prints events of the same names, but its threads have ids of their own.
 pub const SIGNATURE: &str = "type=thread.started thread_id !thread_id=sess_*";
@@ -78,14 +78,17 @@ impl Answer<'_> {
     }
 }
 
-/// Reads the threads of a file. A run that takes up the thread of the last one goes on with its session.
+/// Reads the threads of a file. A run that takes up the thread of the last one goes on with its session, and one that takes up an earlier thread with its sums.
 pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
     let mut thread = Thread::new(scale, name.clone());
+    let mut spent = HashMap::new();
     source.each_line(|source, line| {
         source.values(line, |event: Event, lose| {
             if &*event.kind == "thread.started" && thread.begun && thread.made.transcript.id != event.thread_id.id() {
                 let over = std::mem::replace(&mut thread, Thread::new(scale, name.clone()));
+                spent.insert(over.made.transcript.id.clone(), over.spent);
+                thread.spent = spent.get(event.thread_id.id()).copied().unwrap_or_default();
                 over.made.finish().into_iter().for_each(&mut *hand_over);
             }
             thread.event(&event, lose);
@@ -222,8 +225,9 @@ impl<'s> Thread<'s> {
         self.reply(part, goes_on);
     }
 
-    /// Adds to the reply that stands last, where it may go on, or begins one.
+    /// Adds to the reply that stands last, where it may go on, or begins one. None goes on into another turn: the person's words are between.
     fn reply(&mut self, part: Part, goes_on: bool) {
+        let goes_on = goes_on && !self.made.chain.broken;
         match self.made.transcript.messages.last_mut().filter(|last| goes_on && last.role == Role::Assistant) {
             Some(reply) => reply.parts.push(part),
             None => {
@@ -235,13 +239,16 @@ impl<'s> Thread<'s> {
         }
     }
 
-    /// A turn reports what the thread has used so far. What came since the last report is a call's own where there is one reply.
+    /// A turn reports what the thread has used so far. What came since the last report is a call's own where there is one reply, and nothing behind it:
+    /// what a tool returned goes into another request.
     fn report(&mut self, total: &TokenUsage, lose: Lose<'_>) {
         let replies = std::mem::take(&mut self.replies);
         let failed = std::mem::take(&mut self.failed);
         let usage = total.since(&std::mem::replace(&mut self.spent, *total)).usage();
         let call = match replies.as_slice() {
-            [only] if !failed => self.made.transcript.messages.get_mut(*only).and_then(|message| message.call.as_mut()),
+            [only] if !failed && only + 1 == self.made.next() => {
+                self.made.transcript.messages.get_mut(*only).and_then(|message| message.call.as_mut())
+            }
             _ => None,
         };
         match (usage, call) {

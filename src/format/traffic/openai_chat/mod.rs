@@ -13,7 +13,7 @@ use crate::format::recorder::{Chain, definitions};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id, text_of};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The chat dialect of OpenAI and its followers.
@@ -62,7 +62,7 @@ wire! {
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
     let exchanges = Sessions::new(READER.name, name.clone(), scale);
-    let mut file = File { scale, name, sessions: 0, hand_over, single: None, episode: None, exchanges };
+    let mut file = File { scale, name, sessions: 0, hand_over, single: None, episodes: BTreeMap::new(), exchanges };
     source.each_text(&[], |source, text, number, at_end| {
         source.values_of(text, number, at_end, |value: &RawValue, lose| file.value(value.get(), lose));
     })?;
@@ -78,8 +78,8 @@ struct File<'s> {
     hand_over: &'s mut dyn FnMut(Transcript),
     /// The session of the messages that stand alone, one a line.
     single: Option<Conversation>,
-    /// The session of the last episode of a trace, with a hash of each of its messages.
-    episode: Option<(Conversation, Vec<u64>)>,
+    /// By the names of runs: the longest episodes of a trace, of which none repeats another, with a hash of each of their messages.
+    episodes: BTreeMap<String, Vec<(Conversation, Vec<u64>)>>,
     exchanges: Sessions<'s>,
 }
 
@@ -134,14 +134,8 @@ impl File<'_> {
                 if episode.is_none() {
                     return self.give(conversation);
                 }
-                // The next episode repeats this one, and goes on.
-                let run = string(trial_name);
-                let said = messages.iter().map(|message| said(message, &run)).collect();
-                if let Some((last, repeated)) = self.episode.replace((conversation, said))
-                    && self.episode.as_ref().is_none_or(|(_, now)| !now.starts_with(&repeated))
-                {
-                    self.give(last);
-                }
+                let said = messages.iter().map(said).collect();
+                self.episode(string(trial_name), conversation, said);
             }
             Shape { role: Some(_), .. } => match serde_json::from_str::<ChatMessage>(text) {
                 Ok(message) => {
@@ -165,6 +159,20 @@ impl File<'_> {
             },
             _ => lose("unknown record type"),
         }
+    }
+
+    /// An episode repeats the one before it in its run, and goes on. Those of several runs may be mixed, and in any order.
+    fn episode(&mut self, run: String, episode: Conversation, said: Vec<u64>) {
+        let is_named = !run.is_empty();
+        let held = self.episodes.entry(run).or_default();
+        if is_named && held.iter().any(|(_, longer)| longer.starts_with(&said)) {
+            return;
+        }
+        held.retain(|(_, shorter)| !said.starts_with(shorter));
+        // Runs without a name follow each other.
+        let over = if is_named { Vec::new() } else { std::mem::take(held) };
+        held.push((episode, said));
+        over.into_iter().for_each(|(last, _)| self.give(last));
     }
 
     fn exchange(&mut self, exchange: Exchange) {
@@ -191,8 +199,8 @@ impl File<'_> {
 
     fn finish(mut self) {
         self.end_single();
-        if let Some((last, _)) = self.episode.take() {
-            self.give(last);
+        for (episode, _) in std::mem::take(&mut self.episodes).into_values().flatten() {
+            self.give(episode);
         }
         self.exchanges.finish().for_each(self.hand_over);
     }
@@ -205,8 +213,10 @@ pub struct Conversation {
     model: String,
     chain: Chain,
     chat: Chat,
-    /// The calls whose results stood within them.
-    answered: HashSet<String>,
+    /// The calls whose results stood within them, and the messages that these became.
+    answered: HashMap<String, usize>,
+    /// Such results of calls without ids, while tools' messages alone follow.
+    unnamed: Vec<String>,
 }
 
 wire! {
@@ -228,7 +238,8 @@ wire! {
 impl Conversation {
     fn new(id: String, model: String) -> Conversation {
         let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-        Conversation { transcript, model, chain: Chain::default(), chat: Chat::default(), answered: HashSet::new() }
+        let (chain, chat) = (Chain::default(), Chat::default());
+        Conversation { transcript, model, chain, chat, answered: HashMap::new(), unnamed: Vec::new() }
     }
 
     /// Adds the definitions of tools and the messages of a document.
@@ -261,19 +272,46 @@ impl Conversation {
             call.unchained |= self.chain.link(&call.model);
             message.call = Some(Box::new(call));
         }
-        // A framework may keep the results within the calls and as messages of their own.
-        if message.role == Role::Tool && self.answered.contains(&*written.tool_call_id) {
+        if message.role != Role::Tool {
+            self.unnamed.clear();
+        } else if self.stands_within(written, &mut message) {
             return lose("result that stands within its call, too");
         }
         self.transcript.messages.push(message);
-        for result in self.chat.answers(written, scale) {
-            if let Part::ToolResult { call_id, .. } = &result
-                && !call_id.is_empty()
-            {
-                self.answered.insert(call_id.clone());
+        // Programs that number the calls of each message use an id again.
+        for call in written.tool_calls.iter().flatten() {
+            self.answered.remove(call.told().0);
+        }
+        for (result, words) in self.chat.answers(written, scale) {
+            match &result {
+                Part::ToolResult { call_id, .. } if !call_id.is_empty() => {
+                    self.answered.insert(call_id.clone(), self.transcript.messages.len());
+                }
+                _ => self.unnamed.push(words),
             }
             self.transcript.messages.push(Message::new(Role::Tool, vec![result]));
         }
+    }
+
+    /// A framework may keep the results within the calls and as messages of their own. Such a message takes the place of what stood within the call, unless it is empty.
+    fn stands_within(&mut self, written: &ChatMessage, message: &mut Message) -> bool {
+        let answered = self.answered.get(&*written.tool_call_id).copied();
+        if answered.is_none() && self.unnamed.is_empty() {
+            return false;
+        }
+        let words = text_of(&written.content);
+        let alone = message.parts.len() == 1;
+        if let Some(at) = answered {
+            if !(alone && words.trim().is_empty())
+                && let Some(within) = self.transcript.messages.get_mut(at)
+            {
+                self.answered.remove(&*written.tool_call_id);
+                std::mem::swap(within, message);
+            }
+            return true;
+        }
+        let same = self.unnamed.iter().position(|within| alone && *within == words);
+        same.map(|at| self.unnamed.remove(at)).is_some()
     }
 
     /// Usage beside the messages belongs to the one call that they hold. Of several calls it may be the last one's or the sum.
@@ -290,8 +328,8 @@ impl Conversation {
 }
 
 /// What tells a message of a run from others.
-fn said(message: &ChatMessage, run: &str) -> u64 {
-    xxh3_64(format!("{run}\n{}\n{}", &*message.role, text_of(&message.content)).as_bytes())
+fn said(message: &ChatMessage) -> u64 {
+    xxh3_64(format!("{}\n{}", &*message.role, text_of(&message.content)).as_bytes())
 }
 
 /// The usage that a framework keeps with a message, and the call's id and model where it keeps them.
