@@ -202,6 +202,11 @@ impl Session {
         for (at, mark) in self.marked.drain(..) {
             let Some(message) = self.transcript.messages.get_mut(at) else { continue };
             let Some(call) = message.call.as_deref_mut() else { continue };
+            // Models say the same again: a logged call that has no id is its own.
+            let is_logged = call.usage.is_some() || call.output.is_some() || !call.model.is_empty();
+            if is_logged && call.id.is_empty() && message.id.is_empty() {
+                continue;
+            }
             let id = std::mem::replace(&mut message.id, format!("reply {mark:016x}"));
             if call.id.is_empty() {
                 call.id = id;

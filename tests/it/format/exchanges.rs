@@ -367,6 +367,20 @@ fn a_reply_counts_once_in_a_folder_of_one_exchange_a_file() {
     // What no file logs is a call all the same, and counts once.
     assert_eq!(calls(6..9), [9, 3]);
     assert_eq!(calls(0..9), [9, 9]);
+    // A model may say the same again, to other questions or to the same one: each logged call counts, with an id and without.
+    let again = |id: &str| {
+        let reply = reply(0).0;
+        format!(
+            r#"{{"api":"openai_chat","request":{{"model":"m","messages":[{{"role":"user","content":"Begin"}}]}},"response":{{{id}"choices":[{{"message":{reply}}}],"usage":{{"prompt_tokens":9,"completion_tokens":30}}}}}}"#
+        )
+    };
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    std::fs::create_dir(folder.path()).unwrap();
+    for file in 20..23 {
+        std::fs::write(folder.path().join(format!("{file}.json")), again(&format!(r#""id":"chatcmpl-{file:012}","#))).unwrap();
+        std::fs::write(folder.path().join(format!("{}.json", file + 10)), again("").replace("Begin", &format!("Begin {file}"))).unwrap();
+    }
+    assert_eq!(calls(0..0), [6, 6]);
 }
 
 /// Requests that repeat a reply as it was, behind the same question, cannot be told from those of another conversation: such a reply counts once.
