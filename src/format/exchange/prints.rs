@@ -93,12 +93,18 @@ enum By {
 }
 
 /// What a reply says that no other says by chance: drawn ids, long texts, and counted ids with their words.
-pub fn rare(parts: &[Print]) -> Marks {
+fn rare(parts: &[Print]) -> Marks {
     let rare = |print: &Print| match print.id {
         Some(id) => Some(if print.rare { id } else { joined([id, print.words]) }),
         None => print.rare.then_some(print.words),
     };
     parts.iter().filter_map(rare).collect()
+}
+
+/// What a reply is known by in other files: the id of a call rather than a text, which clients leave out, and models say again.
+pub fn name(parts: &[Print]) -> Option<u64> {
+    let (calls, texts): (Vec<&Print>, Vec<&Print>) = parts.iter().partition(|print| print.id.is_some());
+    calls.into_iter().chain(texts).find_map(|print| rare(std::slice::from_ref(print)).first().copied())
 }
 
 /// What a reply is known by where it may have been said several times.

@@ -2,7 +2,7 @@
 //! earlier exchange goes on with its session. A request may also name what it follows, and send only what is new.
 
 use super::entry::{Entry, Exchange};
-use super::prints::{Marks, Place, Print, Repeated, Replies, begins, digest, number, print, prints, rare};
+use super::prints::{Marks, Place, Print, Repeated, Replies, begins, digest, name, number, print, prints};
 use super::verbatim::weigh;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust};
 use std::collections::HashMap;
@@ -216,7 +216,7 @@ impl Session {
 
     /// Notes what a reply says that no other says by chance.
     fn mark(&mut self, parts: &[Print]) {
-        self.marked.extend(rare(parts).first().map(|mark| (self.transcript.messages.len(), *mark)));
+        self.marked.extend(name(parts).map(|name| (self.transcript.messages.len(), name)));
     }
 
     fn take(&mut self, exchange: Exchange, mut known: usize, scale: &dyn Scale, replies: &mut Replies) {

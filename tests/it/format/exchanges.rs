@@ -367,6 +367,10 @@ fn a_reply_counts_once_in_a_folder_of_one_exchange_a_file() {
     // What no file logs is a call all the same, and counts once.
     assert_eq!(calls(6..9), [9, 3]);
     assert_eq!(calls(0..9), [9, 9]);
+    // Clients leave out what a model says before a call.
+    let said = exchange(1).replace(r#""content":null,"tool_calls""#, r#""content":"Now I look at what there is, and I say so at such a length that no other reply says the same by chance","tool_calls""#);
+    std::fs::write(folder.path().join("1.json"), said).unwrap();
+    assert_eq!(calls(0..0), [9, 9]);
     // A model may say the same again, to other questions or to the same one: each logged call counts, with an id and without.
     let again = |id: &str| {
         let reply = reply(0).0;
