@@ -3,8 +3,10 @@
 
 pub mod anthropic;
 mod bedrock;
+mod cohere;
 mod entry;
 pub mod gemini;
+mod ollama;
 pub mod openai_chat;
 pub mod openai_responses;
 mod prints;
@@ -17,7 +19,7 @@ pub use prints::{Place, Replies, prints};
 pub use sessions::Sessions;
 pub use verbatim::{Verbatim, weigh};
 
-use crate::format::ground::{Words, wire};
+use crate::format::ground::{Words, values, wire};
 use serde_json::value::RawValue;
 
 /// The name of the interface that an exchange was made with.
@@ -35,6 +37,12 @@ pub enum Dialect {
     Gemini,
     /// Amazon: Converse, and its own models.
     Bedrock,
+    /// OpenAI and its followers: completions of a text.
+    Completions,
+    /// Ollama's own: chat and generation.
+    Ollama,
+    /// Cohere: chat, both versions.
+    Cohere,
 }
 
 wire! {
@@ -45,14 +53,27 @@ wire! {
         messages: Option<&'a RawValue>,
         contents: Option<&'a RawValue>,
         input: Option<&'a RawValue>,
-        /// A prompt that the provider keeps.
+        /// A prompt that the provider keeps, or the text to complete.
         prompt: Option<&'a RawValue>,
+        /// Cohere's first version: the newest message.
+        message: Option<&'a RawValue>,
     }
 }
 
 wire! {
-    /// What a response, or an event of one, says that it is.
-    struct Named<'a> { object: Words<'a> }
+    /// What a response, or an event of one, says that it is, or shows.
+    struct Named<'a> {
+        object: Words<'a>,
+        /// Ollama: is it the last piece, and when was it made?
+        done: Option<&'a RawValue>,
+        created_at: Option<&'a RawValue>,
+        /// Cohere: the first version of a response or of an event, and the second.
+        generation_id: Option<&'a RawValue>,
+        event_type: Words<'a>,
+        finish_reason: Option<&'a RawValue>,
+        message: Option<&'a RawValue>,
+        kind: Words<'a> = "type",
+    }
 }
 
 /// How the addresses of Converse end.
@@ -71,6 +92,8 @@ impl Dialect {
             "openai_responses" => Dialect::OpenAiResponses,
             "openai_responses_compact" => Dialect::OpenAiCompact,
             "gemini_generate" => Dialect::Gemini,
+            "ollama_chat" => Dialect::Ollama,
+            "cohere_chat" => Dialect::Cohere,
             _ => return None,
         })
     }
@@ -94,6 +117,8 @@ impl Dialect {
             Dialect::Bedrock
         } else if ends(&["/chat/completions"]) {
             Dialect::OpenAiChat
+        } else if ends(&["/completions"]) {
+            Dialect::Completions
         } else {
             return None;
         })
@@ -109,19 +134,28 @@ impl Dialect {
             Dialect::OpenAiCompact => true,
             Dialect::OpenAiResponses => keys.input.or(keys.prompt).is_some(),
             Dialect::Gemini => keys.contents.is_some(),
-            Dialect::Anthropic | Dialect::Bedrock | Dialect::OpenAiChat => keys.messages.is_some(),
+            Dialect::Completions => keys.prompt.is_some(),
+            Dialect::Anthropic | Dialect::Bedrock | Dialect::OpenAiChat | Dialect::Ollama | Dialect::Cohere => keys.messages.is_some(),
         };
         let claude = dialect == Dialect::Bedrock && !converse && keys.anthropic_version.is_some();
         asked.then_some(if claude { Dialect::Anthropic } else { dialect })
     }
 
     /// The same of a request to another address by what came back, and whether the request holds the conversation: gateways and other providers serve Chat
-    /// Completions at addresses of their own, some with a prompt that they keep.
+    /// Completions at addresses of their own, some with a prompt that they keep, and Ollama's and Cohere's own are like those of many a program.
     pub fn of_response(request: &str, response: &str) -> Option<(Dialect, bool)> {
         let events = response.lines().filter_map(|line| line.strip_prefix("data:"));
-        let kind = events.chain([response]).find_map(|text| Some(serde_json::from_str::<Named>(text).ok()?.object));
-        let holds = serde_json::from_str::<Keys>(request).is_ok_and(|keys| keys.messages.is_some());
-        matches!(&*kind?, "chat.completion" | "chat.completion.chunk").then_some((Dialect::OpenAiChat, holds))
+        let shown = values::<Named>(response).chain(events.flat_map(values::<Named>)).find_map(Result::ok)?;
+        let dialect = match (&*shown.object, &*shown.kind, &*shown.event_type) {
+            ("chat.completion" | "chat.completion.chunk", ..) => Dialect::OpenAiChat,
+            ("", "message-start", _) | ("", _, "stream-start") => Dialect::Cohere,
+            ("", ..) if shown.finish_reason.is_some() && shown.message.or(shown.generation_id).is_some() => Dialect::Cohere,
+            ("", ..) if shown.done.is_some() && shown.created_at.is_some() => Dialect::Ollama,
+            _ => return None,
+        };
+        let keys = serde_json::from_str::<Keys>(request).unwrap_or_default();
+        let own = keys.prompt.or(keys.message).filter(|_| dialect != Dialect::OpenAiChat);
+        Some((dialect, keys.messages.or(own).is_some()))
     }
 
     /// The model that the address of a request names, for dialects that do so; empty where there is none.
@@ -144,6 +178,9 @@ impl Dialect {
             Dialect::OpenAiResponses => openai_responses::decode(request, response, lose),
             Dialect::OpenAiCompact => openai_responses::compaction(request, response, lose),
             Dialect::Gemini => gemini::decode(request, response, lose),
+            Dialect::Completions => openai_chat::renamed(openai_chat::completion(request), response.and_then(openai_chat::completed), lose),
+            Dialect::Ollama => openai_chat::renamed(ollama::request(request), response.and_then(ollama::response), lose),
+            Dialect::Cohere => openai_chat::renamed(cohere::request(request), response.and_then(cohere::response), lose),
             Dialect::Bedrock => {
                 let (asked, response) = (bedrock::request(request), response.and_then(bedrock::response));
                 if asked.is_none() {

@@ -7,6 +7,7 @@ use crate::format::recorder::definitions;
 use crate::format::wire::chat::{Chat, ChatChoice, ChatMessage, ChatUsage};
 use crate::transcript::Role;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::cell::Cell;
 
 wire! {
@@ -35,6 +36,55 @@ impl Response<'_> {
     pub fn is_one(raw: &RawValue) -> bool {
         serde_json::from_str::<Response>(raw.get()).is_ok_and(|response| response.choices.is_some())
     }
+}
+
+/// A request to another interface in the names of this one.
+pub struct Renamed {
+    /// The body, in the names of this interface.
+    pub body: Value,
+    /// The window that it asks for, in tokens.
+    pub window: Option<u64>,
+    /// The prompt held something that the request does not.
+    pub hidden: bool,
+}
+
+/// The exchange of a request to another interface with its response, both in the names of this one; `None` is a request that is not JSON.
+pub fn renamed(request: Option<Renamed>, response: Option<Value>, lose: &mut dyn FnMut(&str)) -> Result<Exchange, serde_json::Error> {
+    let unread = || {
+        lose("request of an unexpected shape");
+        Renamed { body: json!({}), window: None, hidden: true }
+    };
+    let Renamed { body, window, hidden } = request.unwrap_or_else(unread);
+    let exchange = decode(&body.to_string(), response.map(|body| body.to_string()).as_deref(), lose)?;
+    Ok(Exchange { window, hidden: exchange.hidden || hidden, ..exchange })
+}
+
+/// A request for the completion of a text, in the names of this interface, which took its place. `None` where it is not JSON, or asks for several at once.
+pub fn completion(body: &str) -> Option<Renamed> {
+    let request = serde_json::from_str::<Value>(body).ok()?;
+    let prompt = match request.get("prompt") {
+        Some(Value::Array(several)) if several.first().is_some_and(Value::is_string) => match several.as_slice() {
+            [prompt] => Some(prompt),
+            _ => return None,
+        },
+        prompt => prompt,
+    };
+    // A list of numbers is a prompt in tokens.
+    let hidden = prompt.is_some_and(|prompt| !prompt.is_string());
+    let messages = prompt.filter(|_| !hidden).map(|prompt| json!({ "role": "user", "content": prompt }));
+    let body = json!({ "model": request.get("model"), "messages": messages.into_iter().collect::<Vec<Value>>() });
+    Some(Renamed { body, window: None, hidden })
+}
+
+/// The response to such a request in the names of this interface: its choices hold texts. `None` where it is not JSON.
+pub fn completed(body: &str) -> Option<Value> {
+    let mut response = serde_json::from_str::<Value>(body).ok()?;
+    for choice in response.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+        if let Some(words) = choice.remove("text") {
+            choice.insert("message".to_owned(), json!({ "content": words }));
+        }
+    }
+    Some(response)
 }
 
 /// The exchange of a request with its response.

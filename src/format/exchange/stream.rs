@@ -14,17 +14,17 @@ pub fn joined(dialect: Dialect, response: &str) -> Option<String> {
     };
     let body = match dialect {
         Dialect::Anthropic => anthropic(events)?,
-        Dialect::OpenAiChat => openai_chat(events),
+        Dialect::OpenAiChat | Dialect::Completions => openai_chat(events),
         Dialect::OpenAiResponses | Dialect::OpenAiCompact => openai_responses(events)?,
         Dialect::Gemini => Value::Array(events),
-        // Its streams are no text.
-        Dialect::Bedrock => return None,
+        // Its streams are no text, and those of the others are joined in their own names.
+        Dialect::Bedrock | Dialect::Ollama | Dialect::Cohere => return None,
     };
     serde_json::to_string(&body).ok()
 }
 
 /// The data of each event that is JSON; the last one may say `[DONE]`.
-fn events(stream: &str) -> Vec<Value> {
+pub fn events(stream: &str) -> Vec<Value> {
     let mut events = Vec::new();
     let mut data = String::new();
     for line in stream.lines().chain([""]) {
@@ -41,12 +41,13 @@ fn events(stream: &str) -> Vec<Value> {
     events
 }
 
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+/// The text of a field; empty where there is none.
+pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Appends text to a field that holds text.
-fn extend(object: &mut Map<String, Value>, key: &str, more: &str) {
+pub fn extend(object: &mut Map<String, Value>, key: &str, more: &str) {
     if let Value::String(held) = object.entry(key).or_insert_with(|| json!("")) {
         held.push_str(more);
     }
@@ -122,7 +123,10 @@ fn openai_chat(events: Vec<Value>) -> Value {
         let (own, further): (Vec<&Value>, Vec<&Value>) =
             event.get("choices").and_then(Value::as_array).into_iter().flatten().partition(|choice| number(choice) == 0);
         one_of_several |= !further.is_empty();
-        let Some(delta) = own.first().and_then(|choice| choice.get("delta")) else { continue };
+        // Completions of a text have no deltas.
+        let own = own.first();
+        own.into_iter().for_each(|choice| extend(&mut message, "content", text(choice, "text")));
+        let Some(delta) = own.and_then(|choice| choice.get("delta")) else { continue };
         for key in ["content", "reasoning_content", "reasoning", "refusal"] {
             if let Some(more) = delta.get(key).and_then(Value::as_str) {
                 extend(&mut message, key, more);

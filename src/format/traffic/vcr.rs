@@ -305,11 +305,11 @@ impl Traffic {
     }
 }
 
-/// Is it the address of an interface for replies that is not read: completions without messages, those of Bedrock's other models, Cohere's?
+/// Is it the address of an interface for replies that is not read: the first ones of Anthropic and Cohere, those of Bedrock's other models?
 fn is_completion(address: &str) -> bool {
-    const ENDS: [&str; 6] = ["/completions", "/complete", "/chat", "/generate", "/invoke", "/invoke-with-response-stream"];
+    const ENDS: [&str; 5] = ["/complete", "/chat", "/generate", "/invoke", "/invoke-with-response-stream"];
     let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
-    ENDS.iter().any(|end| path.ends_with(end)) && !path.ends_with("/chat/completions") && !path.contains("embed")
+    ENDS.iter().any(|end| path.ends_with(end)) && !path.contains("embed")
 }
 
 /// Does a response count the tokens of a reply? Those of embeddings and rankings have none.

@@ -84,6 +84,8 @@ pub mod opencode_database;
 pub mod openhands;
 /// OpenHands' SDK: conversations in folders, events, evaluations.
 pub mod openhands_sdk;
+/// Interfaces that say what Chat Completions says under other names.
+mod own_interfaces;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 pub mod pi;
 /// PicoClaw sessions.

@@ -293,9 +293,8 @@ fn a_response_shows_an_interface_that_its_address_does_not() {
         read_text("talk.json", &nock(("https://api.example.org", address), &format!(r#""body":{{"prompt":"Hi"}},"response":{response}"#))).1
     };
     let unread = |count: u64| vec![("request to an interface that is not read".to_owned(), count)];
-    assert_eq!(asked("/v1/completions", replied), unread(1));
     assert_eq!(asked("/model/meta.llama3/invoke", r#"{"generation":"Ho","prompt_token_count":8,"generation_token_count":2}"#), unread(1));
-    assert_eq!(asked("/v1/completions", "{}"), unread(1));
+    assert_eq!(asked("/v1/complete", "{}"), unread(1));
     assert_eq!(asked("/v1/files", replied), unread(1));
     assert_eq!(asked("/v1/files", &replied.replace(": 2", ": 0")), [("request to no model".to_owned(), 1)]);
     assert_eq!(asked("/model/amazon.titan-embed-text/invoke", r#"{"inputTextTokenCount":8}"#), [("request to no model".to_owned(), 1)]);

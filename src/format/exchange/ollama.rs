@@ -1,0 +1,61 @@
+//! Exchanges with Ollama's own interface (`/api/chat`, `/api/generate`), put into the names of Chat Completions. Its rules are those of Ollama's
+//! `docs/api.md`: a stream is a list of replies, one a line, and the last one is `done` and counts the tokens.
+
+use super::openai_chat::Renamed;
+use super::stream::{extend, text};
+use crate::format::ground::values;
+use serde_json::{Map, Value, json};
+
+/// A request in Chat's names; `None` where it is not JSON.
+pub fn request(body: &str) -> Option<Renamed> {
+    let request = serde_json::from_str::<Value>(body).ok()?;
+    let messages: Vec<Value> = match request.get("messages").and_then(Value::as_array) {
+        Some(messages) => messages.iter().map(message).collect(),
+        None => {
+            let system = request.get("system").map(|words| json!({ "role": "system", "content": words }));
+            let prompt = request.get("prompt").map(|words| json!({ "role": "user", "content": words, "images": request.get("images") }));
+            system.iter().chain(&prompt).map(message).collect()
+        }
+    };
+    Some(Renamed {
+        body: json!({ "model": request.get("model"), "messages": messages, "tools": request.get("tools") }),
+        window: request.pointer("/options/num_ctx").and_then(Value::as_u64),
+        // The tokens of an earlier conversation.
+        hidden: request.get("context").and_then(Value::as_array).is_some_and(|context| !context.is_empty()),
+    })
+}
+
+/// A response in Chat's names: a body, or the lines of a stream. `None` where nothing came to its end.
+pub fn response(body: &str) -> Option<Value> {
+    let mut reply = Map::from_iter([("role".to_owned(), json!("assistant"))]);
+    let mut calls = Vec::new();
+    let mut end = None;
+    for piece in values::<Value>(body).map_while(Result::ok) {
+        let said = piece.get("message").unwrap_or(&piece);
+        extend(&mut reply, "content", text(said, "content"));
+        extend(&mut reply, "content", text(&piece, "response"));
+        extend(&mut reply, "reasoning_content", text(said, "thinking"));
+        calls.extend(said.get("tool_calls").and_then(Value::as_array).cloned().unwrap_or_default());
+        end = Some(piece).filter(|piece| piece.get("done") == Some(&Value::Bool(true)));
+    }
+    let end = end?;
+    reply.insert("tool_calls".to_owned(), Value::Array(calls));
+    // Versions before 0.4 leave the count out where the prompt was in the cache: then nothing was measured.
+    let usage = json!({ "prompt_tokens": end.get("prompt_eval_count"), "completion_tokens": end.get("eval_count") });
+    Some(json!({ "model": end.get("model"), "created": end.get("created_at"), "choices": [{ "message": reply }], "usage": usage }))
+}
+
+/// A message with the reasoning, the tool's name and the pictures where Chat has them.
+fn message(message: &Value) -> Value {
+    let words = json!({ "type": "text", "text": message.get("content") });
+    let pictures = message.get("images").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let pictures = pictures.map(|data| json!({ "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{data}") } }));
+    json!({
+        "role": message.get("role"),
+        "content": std::iter::once(words).chain(pictures).collect::<Vec<Value>>(),
+        "reasoning_content": message.get("thinking"),
+        "tool_calls": message.get("tool_calls"),
+        "tool_call_id": message.get("tool_call_id"),
+        "name": message.get("tool_name"),
+    })
+}

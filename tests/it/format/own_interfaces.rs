@@ -1,0 +1,137 @@
+//! Interfaces with names of their own for what Chat Completions says: Ollama's, Cohere's in both versions, completions of a text.
+
+use crate::support::{in_short, prompts, read_text};
+use ctxsim::transcript::{Transcript, Trust};
+use serde_json::{Value, json};
+
+/// What a recorder keeps of one request, its response as text.
+fn cassette(address: &str, exchanges: &[(Value, String)]) -> String {
+    let exchange = |(request, response): &(Value, String)| json!({ "request": { "method": "POST", "uri": address, "body": request.to_string() }, "response": { "body": { "string": response } } });
+    json!({ "interactions": exchanges.iter().map(exchange).collect::<Vec<Value>>() }).to_string()
+}
+
+fn read(address: &str, exchanges: &[(Value, String)]) -> Vec<Transcript> {
+    let (transcripts, lost) = read_text("talk.json", &cassette(address, exchanges));
+    assert_eq!(lost, []);
+    transcripts
+}
+
+#[test]
+fn ollama_chats_in_lines_with_a_window() {
+    let call = json!({ "function": { "name": "add", "arguments": { "a": 2, "b": 3 } } });
+    let question = json!({ "role": "user", "content": "2 + 3?", "images": ["iVBORw0KGgo="] });
+    let asked = |messages: Value| json!({ "model": "qwen3", "messages": messages, "options": { "num_ctx": 8192 }, "tools": [{ "type": "function" }] });
+    let first = [
+        json!({ "model": "qwen3", "created_at": "2026-08-07T06:08:11Z", "message": { "role": "assistant", "content": "", "thinking": "Let me " }, "done": false }),
+        json!({ "model": "qwen3", "created_at": "2026-08-07T06:08:11Z", "message": { "role": "assistant", "content": "", "thinking": "add.", "tool_calls": [call] }, "done": false }),
+        json!({ "model": "qwen3", "created_at": "2026-08-07T06:08:12Z", "message": { "role": "assistant", "content": "" }, "done": true, "done_reason": "stop", "prompt_eval_count": 310, "eval_count": 40 }),
+    ];
+    let reply = json!({ "role": "assistant", "content": "", "thinking": "Let me add.", "tool_calls": [call] });
+    let result = json!({ "role": "tool", "tool_name": "add", "content": "5" });
+    let second = json!({ "model": "qwen3", "created_at": "2026-08-07T06:08:14Z", "message": { "role": "assistant", "content": "Five." }, "done": true, "prompt_eval_count": 360, "eval_count": 3 });
+    let lines = first.map(|line| line.to_string()).join("\n");
+    let transcripts = read(
+        "http://127.0.0.1:11434/api/chat",
+        &[(asked(json!([question])), lines), (asked(json!([question, reply, result])), second.to_string())],
+    );
+    assert_eq!(transcripts.len(), 1);
+    assert_eq!(in_short(&transcripts[0]), ["s: tools 21", "u: 2 + 3? | 0x0", "a: ~0 | add()", "t: add()=", "a: Five."]);
+    assert_eq!(prompts(&transcripts[0]), [(310, 40), (360, 3)]);
+    assert_eq!(transcripts[0].window, Some(8192));
+}
+
+#[test]
+fn ollama_completes_a_prompt_and_may_measure_nothing() {
+    let reply = |counts: &str| format!(r#"{{"model":"m","created_at":"2024-05-24T21:01:59Z","response":"Ho","done":true{counts}}}"#);
+    let asked = json!({ "model": "m", "system": "Short.", "prompt": "Hi" });
+    let read = |asked: &Value, counts: &str| read("http://localhost:11434/api/generate", &[(asked.clone(), reply(counts))]);
+    let whole = read(&asked, r#","prompt_eval_count":9,"eval_count":2"#);
+    assert_eq!((in_short(&whole[0]), prompts(&whole[0])), (vec!["s: Short.".into(), "u: Hi".into(), "a: Ho".into()], vec![(9, 2)]));
+    // The prompt was in the cache of a version before 0.4.
+    assert_eq!(prompts(&read(&asked, r#","eval_count":2"#)[0]), [(0, 0)]);
+    // The tokens of the conversation so far are in the prompt, and not in the log.
+    let mut going_on = asked;
+    going_on["context"] = json!([1, 2, 3]);
+    let later = &read(&going_on, r#","prompt_eval_count":90,"eval_count":2"#)[0];
+    assert_eq!(later.messages[2].call.as_ref().unwrap().usage.unwrap().trust, Trust::Partial);
+}
+
+#[test]
+fn a_program_with_a_chat_of_its_own_is_not_ollama() {
+    let asked = json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }] });
+    let log = cassette("https://example.org/api/chat", &[(asked, "Ho".to_owned())]);
+    assert_eq!(read_text("talk.json", &log), (vec![], vec![("request to an interface that is not read".to_owned(), 1)]));
+}
+
+#[test]
+fn cohere_plans_before_it_calls() {
+    let call = json!({ "id": "look_0", "type": "function", "function": { "name": "look", "arguments": "{\"q\":1}" } });
+    let events = [
+        json!({ "type": "message-start", "id": "r-1", "delta": { "message": { "role": "assistant" } } }),
+        json!({ "type": "tool-plan-delta", "delta": { "message": { "tool_plan": "I will " } } }),
+        json!({ "type": "tool-plan-delta", "delta": { "message": { "tool_plan": "look." } } }),
+        json!({ "type": "tool-call-start", "index": 0, "delta": { "message": { "tool_calls": { "id": "look_0", "type": "function", "function": { "name": "look", "arguments": "" } } } } }),
+        json!({ "type": "tool-call-delta", "index": 0, "delta": { "message": { "tool_calls": { "function": { "arguments": "{\"q\":1}" } } } } }),
+        json!({ "type": "message-end", "delta": { "finish_reason": "TOOL_CALL", "usage": { "billed_units": { "input_tokens": 41, "output_tokens": 9 }, "tokens": { "input_tokens": 1442.0, "output_tokens": 12.0 }, "cached_tokens": 1040 } } }),
+    ];
+    let stream = events.map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())).concat();
+    let question = json!({ "role": "user", "content": "Where?" });
+    let plan = json!({ "role": "assistant", "tool_plan": "I will look.", "tool_calls": [call] });
+    let result = json!({ "role": "tool", "tool_call_id": "look_0", "content": [{ "type": "document", "document": { "data": "Here" } }] });
+    let body = json!({ "id": "r-2", "finish_reason": "COMPLETE", "message": { "role": "assistant", "content": [{ "type": "text", "text": "Here." }] }, "usage": { "tokens": { "input_tokens": 1500, "output_tokens": 4 } } });
+    let asked = |messages: Value| json!({ "model": "command-a-03-2025", "messages": messages });
+    let transcripts = read(
+        "https://api.cohere.com/v2/chat",
+        &[(asked(json!([question])), stream), (asked(json!([question, plan, result])), body.to_string())],
+    );
+    assert_eq!(transcripts.len(), 1);
+    assert_eq!(in_short(&transcripts[0]), ["u: Where?", "a: I will look. | look(look_0)", "t: look(look_0)=", "a: Here."]);
+    assert_eq!(prompts(&transcripts[0]), [(1442, 12), (1500, 4)]);
+    assert_eq!(transcripts[0].messages[1].call.as_ref().unwrap().usage.unwrap().cache_read, 1040);
+}
+
+#[test]
+fn cohere_first_version_keeps_the_newest_message_apart() {
+    let meta = |prompt: u64| json!({ "billed_units": { "input_tokens": 1, "output_tokens": 1 }, "tokens": { "input_tokens": prompt, "output_tokens": 7 } });
+    let call = json!({ "name": "look", "parameters": { "q": 1 } });
+    let first = json!({ "response_id": "a", "generation_id": "b", "text": "I look.", "finish_reason": "COMPLETE", "tool_calls": [call], "meta": meta(135) });
+    let end = json!({ "response_id": "c", "generation_id": "d", "text": "Here.", "finish_reason": "COMPLETE", "meta": meta(180) });
+    let second = [
+        json!({ "is_finished": false, "event_type": "stream-start", "generation_id": "d" }),
+        json!({ "is_finished": false, "event_type": "text-generation", "text": "Here." }),
+        json!({ "is_finished": true, "event_type": "stream-end", "finish_reason": "COMPLETE", "response": end }),
+    ];
+    let history = json!([{ "role": "USER", "message": "Where?" }, { "role": "CHATBOT", "message": "I look.", "tool_calls": [call] }]);
+    let transcripts = read(
+        "https://api.cohere.com/v1/chat",
+        &[
+            (json!({ "model": "command-r", "preamble": "Short.", "message": "Where?", "chat_history": [] }), first.to_string()),
+            (
+                json!({ "model": "command-r", "preamble": "Short.", "message": "", "chat_history": history, "tool_results": [{ "call": call, "outputs": [{ "at": "here" }] }] }),
+                second.map(|event| event.to_string()).join("\n"),
+            ),
+        ],
+    );
+    assert_eq!(transcripts.len(), 1);
+    assert_eq!(in_short(&transcripts[0]), ["s: Short.", "u: Where?", "a: I look. | look()", "t: look()=", "a: Here."]);
+    assert_eq!(prompts(&transcripts[0]), [(135, 7), (180, 7)]);
+}
+
+#[test]
+fn completions_of_a_text_are_calls_of_one_message() {
+    let reply = json!({ "id": "c", "object": "text_completion", "model": "m", "choices": [{ "text": " you", "index": 0 }], "usage": { "prompt_tokens": 3, "completion_tokens": 1 } });
+    let pieces = [
+        json!({ "id": "d", "model": "m", "choices": [{ "index": 0, "text": " y" }] }),
+        json!({ "id": "d", "model": "m", "choices": [{ "index": 0, "text": "ou" }] }),
+        json!({ "id": "d", "model": "m", "choices": [], "usage": { "prompt_tokens": 3, "completion_tokens": 1 } }),
+    ];
+    let stream = pieces.map(|piece| format!("data: {piece}\n\n")).concat();
+    for (prompt, response) in [(json!("How are"), reply.to_string()), (json!(["How are"]), stream)] {
+        let transcripts = read("https://api.openai.com/v1/completions", &[(json!({ "model": "m", "prompt": prompt }), response)]);
+        assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: How are".into(), "a:  you".into()], vec![(3, 1)]));
+    }
+    // Several prompts at once are one count.
+    let several = json!({ "model": "m", "prompt": ["How are", "Where are"] });
+    let (_, lost) = read_text("talk.json", &cassette("https://api.openai.com/v1/completions", &[(several, reply.to_string())]));
+    assert_eq!(lost, [("request of an unexpected shape".to_owned(), 1)]);
+}
