@@ -100,7 +100,7 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let point = if yours { "your own settings" } else { "the defaults" };
     let named = format!("{} {}", best.policy, best.setting.words());
     let too_few = || {
-        let drawn = finding::drawn_by(&swept.sampling.sample);
+        let drawn = finding::drawn_by(swept.sampling.sought());
         format!("it takes {FEWEST} {drawn} at the least, and an objective that adds up over them")
     };
     let Some(Against { finding, difference }) = best.verdict.own else {
@@ -371,9 +371,9 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     let resampled = judged.iter().any(|judged| !judged.row.spread.is_empty());
     if resampled {
         let own = judged.iter().find(|judged| swept.own.contains(&judged.row.setting)).and_then(|own| own.row.sums_of(0));
-        let drawn = |values: &[i64]| effective(&swept.sampling.sample.sums(values.iter().copied()));
+        let drawn = |values: &[i64]| effective(&swept.sampling.sought().sums(values.iter().copied()));
         let effective = own.map(|sums| drawn(if sums.wholes.is_empty() { &sums.parts } else { &sums.wholes }));
-        all.push(finding::method(&swept.sampling.sample, swept.chance.0, effective));
+        all.push(finding::method(swept.sampling.sought(), swept.chance.0, effective));
         let tied = standing(Standing::NoDifference(Within::Sampling)) + standing(Standing::NoDifference(Within::OwnError));
         if allowed > 0 {
             all.push(format!(

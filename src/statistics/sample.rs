@@ -126,6 +126,25 @@ impl Sample {
         (Sample { of, ..*self }, bundles)
     }
 
+    /// The same clusters without some sessions, whose places ascend, and without the clusters that held no others.
+    pub fn without(&self, out: &[usize]) -> Sample {
+        let mut numbers = BTreeMap::new();
+        let number = |(place, cluster): (usize, &usize)| {
+            if *cluster == NONE || out.binary_search(&place).is_ok() {
+                return NONE;
+            }
+            let next = numbers.len();
+            *numbers.entry(*cluster).or_insert(next)
+        };
+        let of = self.of.iter().enumerate().map(number).collect();
+        Sample { of, clusters: numbers.len(), ..*self }
+    }
+
+    /// Is a session in a cluster?
+    pub fn draws(&self, session: usize) -> bool {
+        self.of.get(session).is_some_and(|cluster| *cluster != NONE)
+    }
+
     /// How many clusters there are.
     pub fn clusters(&self) -> usize {
         self.clusters
@@ -218,6 +237,8 @@ mod tests {
             (0..12).map(|session| of(session).0).zip((0..12).map(|session| if session < 8 { Part::Judged } else { Part::Drawn }));
         let sample = Sample::of_parts(unpriced);
         assert_eq!((sample.by, sample.clusters(), sample.projects), (DrawnBy::Sessions, 12, 4));
+        let sample = Sample::new((0..12).map(|session| Origin { project: Some(session % 6), family: session })).without(&[1, 7, 8]);
+        assert_eq!((sample.clusters(), sample.sizes(), sample.of(2), sample.draws(8)), (5, vec![2, 1, 2, 2, 2], 1, false));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::allowance::Allowance;
 use super::baseline::{Baseline, BaselineSession, READ, SCHEMA};
 use crate::experiment::measure::{Measure, Value};
-use crate::experiment::metric::{Metric, OverSessions, judged_by, metric_of};
+use crate::experiment::metric::{Metric, OverSessions, Unit, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
 use crate::list::Arrange;
 use crate::statistics::{Part, RESAMPLES, SEED, Sample};
@@ -263,11 +263,12 @@ impl Side {
             empty: places(&is_empty),
         };
         let silent = sums.empty.clone();
-        let mut sums = sums.of_priced(measure);
-        let free = places(&|session| session.free);
-        sums.empty.retain(|place| silent.binary_search(place).is_ok() || free.binary_search(place).is_err());
-        let unpriced = sums.empty.iter().copied().filter(|place| silent.binary_search(place).is_err()).collect();
-        Side { is_known: run.value(measure).is_some(), values, sums, unpriced, silent }
+        // A session with calls that costs nothing, and is not known to be free, has no price.
+        let money = measure.parts().filter(|metric| metric.unit == Unit::Money).map(|part| run.reader(&Measure { part, whole: None }));
+        let money: Vec<_> = money.collect();
+        let costs_nothing = |session: &BaselineSession| money.iter().any(|of| read(of.as_ref(), session).is_none_or(|value| value.part == 0));
+        let unpriced = places(&|session| costs_nothing(session) && !session.free && !fails(session) && !is_empty(session));
+        Side { is_known: run.value(measure).is_some(), values, sums: sums.of_priced(measure, &unpriced), unpriced, silent }
     }
 }
 

@@ -136,17 +136,18 @@ impl Accounts {
         sums
     }
 
-    /// A measure of one account by bundle. Empty where the values of sessions do not add up.
-    pub fn sums(&self, account: Option<&Account>, measure: &Measure) -> Sums {
+    /// A measure of one account by bundle, of which some have no price. Empty where the values of sessions do not add up.
+    pub fn sums(&self, account: Option<&Account>, measure: &Measure, unpriced: &[usize]) -> Sums {
         if !adds_up(measure) {
             return Sums::default();
         }
         let part = |metric| self.cells(account, metric);
-        Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part), ..Sums::default() }
+        let sums = Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part), ..Sums::default() };
+        sums.of_priced(measure, unpriced)
     }
 
     /// The same with what is compared with no other setting.
-    pub fn compared_sums(&self, account: &Account, measure: &Measure) -> Sums {
+    pub fn compared_sums(&self, account: &Account, measure: &Measure, unpriced: &[usize]) -> Sums {
         let of = |key: &str| metric_of(key).map_or_else(Vec::new, |metric| self.cells(Some(account), metric));
         let fails: Vec<bool> = of(measure.failures()).iter().map(|failed| *failed != 0).collect();
         let places = |is: &dyn Fn(usize) -> bool| (0..fails.len()).filter(|place| is(*place)).collect::<Vec<usize>>();
@@ -154,9 +155,9 @@ impl Accounts {
         let sums = Sums {
             failed: places(&|place| !measure.counts_failures() && failed(place)),
             empty: places(&|place| !failed(place) && calls.get(place) == Some(&0)),
-            ..self.sums(Some(account), measure)
+            ..self.sums(Some(account), measure, &[])
         };
-        sums.of_priced(measure)
+        sums.of_priced(measure, unpriced)
     }
 }
 

@@ -60,13 +60,14 @@ pub fn priced(traces: &List<Trace>, tariff: &Tariff<'_>) -> Vec<bool> {
     traces.each().map(|trace| is_priced(&trace, tariff)).collect()
 }
 
-/// The clusters of the sessions. With prices, where any session has one, those without are not judged.
-pub fn sample_for(traces: &List<Trace>, prices: Option<&Tariff<'_>>) -> Sample {
-    let of = |trace: &Trace| (part(trace), prices.is_some_and(|tariff| is_priced(trace, tariff)));
-    let of: Vec<(Part, bool)> = traces.each().map(|trace| of(&trace)).collect();
-    let any = of.iter().any(|(_, has_price)| *has_price);
-    let parts = of.into_iter().map(|(part, has_price)| if part == Part::Judged && any && !has_price { Part::Drawn } else { part });
-    sample_of(traces.each(), parts)
+/// The clusters of the sessions. Where money is sought and any session has a price, those without are drawn and not judged.
+pub(super) fn sample_for(traces: &List<Trace>, priced: &[bool], is_money: bool) -> Sample {
+    let any = is_money && priced.contains(&true);
+    let of = |(trace, has_price): (_, &bool)| match part(std::borrow::Borrow::borrow(&trace)) {
+        Part::Judged if any && !has_price => Part::Drawn,
+        part => part,
+    };
+    sample_of(traces.each(), traces.each().zip(priced).map(of).collect::<Vec<Part>>())
 }
 
 fn is_priced(trace: &Trace, tariff: &Tariff<'_>) -> bool {

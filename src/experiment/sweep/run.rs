@@ -99,8 +99,7 @@ impl Sweep<'_> {
     /// The sessions as they are drawn for what is sought.
     pub fn sampling(&self) -> Sampling {
         let is_money = self.measures.first().is_some_and(|measure| measure.part.unit == Unit::Money);
-        let prices = self.billing.filter(|_| is_money).map(|billing| billing.tariff);
-        Sampling::new(&self.corpus.traces, prices, self.resamples, self.seed)
+        Sampling::new(&self.corpus.traces, self.billing.map(|billing| billing.tariff), is_money, self.resamples, self.seed)
     }
 
     fn block(&self, block: &[Setting], summaries: &RecordedSummaries, sampling: &Sampling) -> Result<Accounts, SweepError> {
@@ -195,7 +194,7 @@ impl Sweep<'_> {
         // What a setting comes to that never differs from the first one, worked out once.
         let between = |spread: Option<Estimate>| spread.map(|spread| (spread.low.round() as i64, spread.high.round() as i64));
         let of_first = |measure: &Measure| {
-            let sums = accounts.sums(None, measure);
+            let sums = accounts.sums(None, measure, &sampling.unpriced);
             (between(sampling.spread(&sums)), sampling.drawn(&sums))
         };
         let usual: Vec<(Option<(i64, i64)>, DrawnSums)> = spread_over.par_iter().map(of_first).collect();
@@ -204,12 +203,12 @@ impl Sweep<'_> {
                 if account.is_as_usual(measure) {
                     return *usual;
                 }
-                between(sampling.spread_beside(&accounts.sums(Some(account), measure), drawn))
+                between(sampling.spread_beside(&accounts.sums(Some(account), measure, &sampling.unpriced), drawn))
             };
             let spread = spread_over.iter().zip(&usual);
             let spread = spread.filter_map(|(measure, usual)| Some((measure.name(), spread_of(measure, usual)?))).collect();
             let (totals, charges) = accounts.sums_of(account);
-            let sums = self.measures.iter().map(|measure| accounts.compared_sums(account, measure)).collect();
+            let sums = self.measures.iter().map(|measure| accounts.compared_sums(account, measure, &sampling.unpriced)).collect();
             Row { setting: 0, totals, charges, spread, sums }
         };
         let rows: Vec<Row> = accounts.all().par_iter().map(row).collect();

@@ -1,6 +1,6 @@
 //! What settings come to by cluster of sessions, and how sure that makes their values, and the differences between them.
 
-use super::goal::{Comparator, Constraint, Direction, sample_for};
+use super::goal::{Comparator, Constraint, Direction, priced, sample_for};
 use super::row::{PARTS, Row};
 use super::sums::{Sums, beside};
 use crate::cost::Tariff;
@@ -24,6 +24,12 @@ pub struct Sampling {
     resamples: Resamples,
     /// Sessions of the clusters.
     sizes: Drawn,
+    /// The bundles that have no price in any session, ascending.
+    pub(super) unpriced: Vec<usize>,
+    /// Is money sought?
+    is_money: bool,
+    /// What is drawn where money is counted: all but those; `None` where there are none of them, or no others.
+    priced: Option<Box<Sampling>>,
 }
 
 /// More sessions than this are bundled into about as many: a sweep keeps a number of each for every setting.
@@ -128,20 +134,39 @@ impl Difference {
 }
 
 impl Sampling {
-    /// The sessions of a corpus, bundled where there are many, drawn so often. Where there are prices, sessions without one make no projects.
-    pub fn new(traces: &List<Trace>, prices: Option<&Tariff<'_>>, resamples: usize, seed: u64) -> Sampling {
-        let sampling = Sampling::of(sample_for(traces, prices), resamples, seed);
+    /// The sessions of a corpus, bundled where there are many, drawn so often. Where money is sought, sessions without a price make no projects.
+    pub fn new(traces: &List<Trace>, tariff: Option<&Tariff<'_>>, is_money: bool, resamples: usize, seed: u64) -> Sampling {
+        let has_price = tariff.map_or_else(|| vec![false; traces.len()], |tariff| priced(traces, tariff));
+        let sampling = Sampling::of(sample_for(traces, &has_price, is_money), resamples, seed);
         let (sample, bundles) = sampling.sample.bundled(MOST);
-        let mut held = vec![0; sample.len()];
-        bundles.iter().for_each(|bundle| held.get_mut(*bundle).into_iter().for_each(|held| *held += 1));
-        Sampling { sample, bundles, held, ..sampling }
+        let (mut held, mut unpriced) = (vec![0; sample.len()], vec![true; sample.len()]);
+        for (bundle, has_price) in bundles.iter().zip(has_price) {
+            held.get_mut(*bundle).into_iter().for_each(|held| *held += 1);
+            unpriced.get_mut(*bundle).into_iter().for_each(|unpriced| *unpriced &= !has_price);
+        }
+        let unpriced: Vec<usize> = (0..sample.len()).filter(|bundle| sample.draws(*bundle) && unpriced.get(*bundle) == Some(&true)).collect();
+        let rest = Some(sample.without(&unpriced)).filter(|rest| !unpriced.is_empty() && rest.clusters() > 0);
+        let priced = rest.map(|rest| Box::new(Sampling { held: held.clone(), ..Sampling::of(rest, resamples, seed) }));
+        Sampling { sample, bundles, held, unpriced, is_money, priced, ..sampling }
+    }
+
+    /// The clusters that what is sought is drawn by.
+    pub fn sought(&self) -> &Sample {
+        self.priced.as_ref().filter(|_| self.is_money).map_or(&self.sample, |priced| &priced.sample)
+    }
+
+    /// What these sums are drawn by: sums of money leave out what has no price.
+    fn of_sums(&self, sums: &Sums) -> &Sampling {
+        let is_left_out = |place: &usize| sums.empty.binary_search(place).is_ok();
+        self.priced.as_deref().filter(|_| self.unpriced.first().is_some_and(is_left_out)).unwrap_or(self)
     }
 
     /// Sessions each by itself, drawn so often.
     pub fn of(sample: Sample, resamples: usize, seed: u64) -> Sampling {
         let resamples = Resamples::new(sample.clusters(), resamples, seed);
         let sizes = resamples.drawn(sample.sizes());
-        Sampling { bundles: (0..sample.len()).collect(), held: vec![1; sample.len()], sizes, resamples, sample }
+        let (bundles, held) = ((0..sample.len()).collect(), vec![1; sample.len()]);
+        Sampling { bundles, held, sizes, resamples, sample, unpriced: Vec::new(), is_money: false, priced: None }
     }
 
     /// The number of the bundle that holds a session.
@@ -155,7 +180,8 @@ impl Sampling {
 
     /// What each draw makes of a measure.
     pub fn drawn(&self, sums: &Sums) -> DrawnSums {
-        let drawn = |values: &[i64]| self.resamples.drawn(self.by_cluster(values));
+        let by = self.of_sums(sums);
+        let drawn = |values: &[i64]| by.resamples.drawn(by.by_cluster(values));
         DrawnSums { parts: drawn(&sums.parts), wholes: drawn(&sums.wholes), sums: sums.clone() }
     }
 
@@ -176,12 +202,13 @@ impl Sampling {
     /// The interval of a measure over these sessions: in what it counts, and in millionths for quotients. Absent for fewer than two clusters, and
     /// where the values of sessions do not add up.
     pub fn spread(&self, sums: &Sums) -> Option<Estimate> {
-        self.spread_of(&self.drawn(sums))
+        self.of_sums(sums).spread_of(&self.drawn(sums))
     }
 
     /// The same beside a setting of which it is known what each draw makes of it.
     pub fn spread_beside(&self, sums: &Sums, known: &DrawnSums) -> Option<Estimate> {
-        self.spread_of(&self.drawn_beside(sums, known))
+        let by = self.of_sums(sums);
+        by.spread_of(&by.drawn_beside(sums, known))
     }
 
     fn spread_of(&self, drawn: &DrawnSums) -> Option<Estimate> {
@@ -213,7 +240,8 @@ impl Sampling {
             return None;
         }
         let left_out = self.sessions(one.failed.iter().chain(&other.sums.failed).copied().collect::<BTreeSet<_>>());
-        let [one, other] = [one, &other.sums].map(|sums| self.drawn_beside(&sums.over(&compared), other));
+        let by = self.of_sums(one);
+        let [one, other] = [one, &other.sums].map(|sums| by.drawn_beside(&sums.over(&compared), other));
         let other = &other;
         let is_quotient = other.is_quotient();
         let base = if is_quotient { quotient(other.parts.whole(), other.wholes.whole()) } else { other.parts.whole() };
@@ -227,7 +255,7 @@ impl Sampling {
             (estimate(one.figures(other, |one, other| (one - other) * scale))?, None)
         } else {
             let parts = one.sums.parts.iter().zip(&other.sums.parts).map(|(one, other)| one - other).collect();
-            (self.spread(&Sums { parts, ..Sums::default() })?, None)
+            (by.spread(&Sums { parts, ..Sums::default() })?, None)
         };
         let sizes = if is_quotient { &other.wholes.values } else { &other.parts.values };
         let values = [&one, other].map(|drawn| (drawn.sums.value() * scale).round() as i64);

@@ -1,7 +1,7 @@
 //! What a setting comes to by session, or by bundle of sessions where there are many.
 
 use crate::experiment::measure::Measure;
-use crate::experiment::metric::{Metric, OverSessions, Unit};
+use crate::experiment::metric::{OverSessions, Unit};
 use crate::statistics::quotient;
 use serde::{Deserialize, Serialize};
 
@@ -15,23 +15,18 @@ pub struct Sums {
     /// The places of sessions that fail, and of bundles that hold one, ascending: a value of theirs is one of fewer calls, and is compared with none.
     /// Empty for what counts failures.
     pub failed: Vec<usize>,
-    /// The places of sessions without a call, and, where money is counted, of those that cost nothing, for they have no price; ascending. They say
-    /// nothing of any setting.
+    /// The places of sessions without a call, and, where money is counted, of those without a price; ascending. They say nothing of any setting.
     pub empty: Vec<usize>,
 }
 
 impl Sums {
-    /// The same, with what has no price among what says nothing.
-    pub(crate) fn of_priced(mut self, measure: &Measure) -> Sums {
-        let is_money = |metric: Option<&Metric>| metric.is_some_and(|metric| metric.unit == Unit::Money);
-        let counted = [(Some(measure.part), &self.parts), (measure.whole, &self.wholes)];
-        let money: Vec<&Vec<i64>> = counted.into_iter().filter(|(metric, _)| is_money(*metric)).map(|(_, values)| values).collect();
-        let costs_nothing = |place: &usize| money.iter().any(|values| values.get(*place) == Some(&0));
-        let empty = (0..self.parts.len()).filter(|place| {
-            let ends = self.failed.binary_search(place).is_err();
-            self.empty.binary_search(place).is_ok() || ends && costs_nothing(place)
-        });
-        self.empty = empty.collect();
+    /// The same, with what has no price among what says nothing where money is counted.
+    pub(crate) fn of_priced(mut self, measure: &Measure, unpriced: &[usize]) -> Sums {
+        if measure.parts().any(|metric| metric.unit == Unit::Money) {
+            self.empty.extend(unpriced);
+            self.empty.sort_unstable();
+            self.empty.dedup();
+        }
         self
     }
 

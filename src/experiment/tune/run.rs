@@ -25,7 +25,7 @@ impl Tune<'_> {
         let is_money = self.objective.measure.part.unit == Unit::Money;
         let Billing { tariff, cache, .. } = self.billing;
         let own_error = if is_money { own_error(&split.held_out, tariff, cache, self.replay)? } else { None };
-        let sampling = Sampling::new(&split.held_out.traces, is_money.then_some(tariff), self.resamples, self.seed);
+        let sampling = Sampling::new(&split.held_out.traces, Some(tariff), is_money, self.resamples, self.seed);
         Ok(Tuned::new(split, Judged { tune: self, sampling: &sampling, own_error, tried, acted }, default, best))
     }
 }

@@ -113,7 +113,7 @@ impl Tuned {
             difference,
             summarised,
             bars,
-            drawn: by.sampling.sample.clone(),
+            drawn: by.sampling.sought().clone(),
             verdict: Verdict::DefaultIsBest,
         };
         tuned.verdict = tuned.judge(split, &by);

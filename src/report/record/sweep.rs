@@ -20,8 +20,8 @@ record! {
         level_percent: u64 = LEVEL,
         worth_share: f64 = swept.bars.worth,
         own_error_share: Option<f64> = swept.bars.own_error.map(round),
-        drawn_by: &'static str = finding::drawn_by(&swept.sampling.sample),
-        clusters: usize = swept.sampling.sample.clusters(),
+        drawn_by: &'static str = finding::drawn_by(swept.sampling.sought()),
+        clusters: usize = swept.sampling.sought().clusters(),
         settings: Vec<SettingRecord> = judged.iter().map(|judged| SettingRecord::new(judged, swept)).collect(),
     }
 }
