@@ -39,10 +39,12 @@ pub(super) struct Deal {
 }
 
 impl Deal {
-    /// Adds a session to those to be dealt out.
+    /// Adds a session to those to be dealt out. One of which no call is compared decides nothing, and moves no other to another half.
     pub fn add(&mut self, session: &Session) {
-        let alike = self.alike.entry((session.source.clone(), version(&session.version))).or_default();
-        alike.push((session.order(), self.sessions));
+        if session.compared().next().is_some() {
+            let alike = self.alike.entry((session.source.clone(), version(&session.version))).or_default();
+            alike.push((session.order(), self.sessions));
+        }
         self.sessions += 1;
     }
 
