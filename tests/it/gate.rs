@@ -79,6 +79,7 @@ fn run(corpus: &[Session], of: fn(&Session) -> i64) -> Baseline {
         values: vec![of(session)],
         free: false,
         origin: (session.origin, Part::Judged),
+        unpriced_calls: 0,
     };
     Baseline {
         schema: SCHEMA.to_owned(),
@@ -323,6 +324,7 @@ fn names_of_an_earlier_baseline_are_known() {
             values: vec![100],
             free: false,
             origin: Default::default(),
+            unpriced_calls: 0,
         }],
     };
     let limit = [Allowance::parse("lost_lines +0").unwrap()];
@@ -394,6 +396,7 @@ fn of_rows(metrics: [&str; 3], rows: &[[i64; 3]]) -> Baseline {
                 values: row.to_vec(),
                 free: false,
                 origin: (ctxsim::statistics::Origin { project: None, family: place }, Part::Judged),
+                unpriced_calls: 0,
             })
             .collect(),
     }

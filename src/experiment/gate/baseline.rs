@@ -70,6 +70,9 @@ pub struct BaselineSession {
     /// Where the session belongs, which the file does not hold: limits are judged by the clusters of today.
     #[serde(skip)]
     pub origin: (Origin, Part),
+    /// Its calls without a price beside others that have one; the file does not hold them either.
+    #[serde(skip)]
+    pub unpriced_calls: u64,
 }
 
 impl Baseline {
@@ -94,6 +97,7 @@ impl Baseline {
                 values: values(&figures),
                 free: figures.charges.is_priced() && figures.charges.nano_usd == 0,
                 origin: (origin, part(&trace)),
+                unpriced_calls: if figures.charges.is_priced() { figures.charges.unpriced_calls } else { 0 },
             })
             .collect();
         sessions.arrange_by(|one, other| (&one.session, &one.digest).cmp(&(&other.session, &other.digest)));

@@ -116,6 +116,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     let mut changes = changes(baseline, now);
     changes.extend(left_out(&measures, pairs.len()));
     changes.extend(without_price(&measures));
+    changes.extend(partly_priced(&measures, now));
     Ok(Comparison { measures, changes })
 }
 
@@ -266,7 +267,8 @@ impl Side {
         // A session with calls that costs nothing, and is not known to be free, has no price.
         let money = measure.parts().filter(|metric| metric.unit == Unit::Money).map(|part| run.reader(&Measure { part, whole: None }));
         let money: Vec<_> = money.collect();
-        let costs_nothing = |session: &BaselineSession| money.iter().any(|of| read(of.as_ref(), session).is_none_or(|value| value.part == 0));
+        let costs_nothing =
+            |session: &BaselineSession| money.iter().any(|of| read(of.as_ref(), session).is_none_or(|value| value.part == 0));
         let unpriced = places(&|session| costs_nothing(session) && !session.free && !fails(session) && !is_empty(session));
         Side { is_known: run.value(measure).is_some(), values, sums: sums.of_priced(measure, &unpriced), unpriced, silent }
     }
@@ -335,6 +337,18 @@ fn without_price(measures: &[Moved]) -> Option<String> {
         "No price is known for {unpriced} of {}: they are in no sum of money (--prices takes a table).",
         counted(compared as u64, "session")
     ))
+}
+
+/// That sessions with a price have calls without one, in a sentence, where money is counted.
+fn partly_priced(measures: &[Moved], now: &Baseline) -> Option<String> {
+    let is_money = |moved: &Moved| moved.measure.parts().any(|metric| metric.unit == Unit::Money);
+    let calls: u64 = now.sessions.iter().map(|session| session.unpriced_calls).sum();
+    let of = now.sessions.iter().filter(|session| session.unpriced_calls > 0).count() as u64;
+    let sentence = || {
+        let (calls, of) = (counted(calls, "call"), counted(of, "session"));
+        format!("No price is known for {calls} of {of} whose other calls have one: they are in no sum of money (--prices takes a table).")
+    };
+    (calls > 0 && measures.iter().any(is_money)).then(sentence)
 }
 
 /// How a measure differs from the baseline, with its interval over sessions.
