@@ -142,7 +142,10 @@ fn break_even(found: &Idle) -> Option<Section> {
     let words = |one: &BreakEven| {
         let pings = one.pings.zip(one.gap).map(|(pings, gap)| format!("{} = {}", counted(pings, "ping"), span(gap)));
         let tokens = one.tokens.map(|tokens| format!("compacting beats going cold from {} up", three_digits(tokens)));
-        let parts: Vec<String> = pings.into_iter().chain(tokens).collect();
+        let mut parts: Vec<String> = pings.into_iter().chain(tokens).collect();
+        if parts.is_empty() {
+            parts.push("nothing pays".to_owned());
+        }
         format!("{} cache: {}.", lifetime(one.lifetime), parts.join("; "))
     };
     let mut lines: Vec<String> = of_model.map(words).collect();

@@ -42,7 +42,7 @@ pub fn against(measure: &Measure, [one, other]: [&Row; 2], which: &str, differen
     format!("{} {one} against {other}{which}{told}", measure.words())
 }
 
-/// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals. What happens less
+/// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals, or two digits. What happens less
 /// than once a call is told per 100 calls, for two decimals of one call would hide it.
 pub fn cell(value: Value, measure: &Measure) -> Cell {
     let money = measure.part.unit == Unit::Money;
@@ -53,11 +53,11 @@ pub fn cell(value: Value, measure: &Measure) -> Cell {
         Some(_) if measure.is_share() => Cell::Share { part: value.part, whole: value.whole },
         Some(_) if money => Cell::Money(value.part.checked_div(i64::try_from(value.whole).unwrap_or(i64::MAX)).unwrap_or(0)),
         Some(_) => {
-            let whole = i128::from(value.whole.max(1));
-            let (times, per) = if measure.is_rate() { (100, " per 100") } else { (1, "") };
-            let hundredths = (i128::from(value.part) * 100 * times + whole / 2).div_euclid(whole);
-            let sign = if hundredths < 0 { "-" } else { "" };
-            Cell::Name(format!("{sign}{}.{:02}{per}", hundredths.abs() / 100, hundredths.abs() % 100))
+            let (times, per) = if measure.is_rate() { (100.0, " per 100") } else { (1.0, "") };
+            let quotient = value.part as f64 * times / value.whole.max(1) as f64;
+            // Two decimals, and of what they would hide two digits.
+            let decimals = if quotient == 0.0 { 2 } else { (1.0 - quotient.abs().log10().floor()).max(2.0) as usize };
+            Cell::Name(format!("{quotient:.decimals$}{per}"))
         }
     }
 }

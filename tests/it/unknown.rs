@@ -258,3 +258,67 @@ fn what_was_not_recorded_or_judged_is_null() {
     let recommended = &idle["recommended"][0];
     assert_eq!((&recommended["without"], &recommended["changes"]), (&Value::Null, &Value::Null), "{recommended}");
 }
+
+/// Sessions without a price are drawn with no money: they widen no interval and turn no verdict. A price of zero is a price.
+#[test]
+fn sessions_without_a_price_move_nothing_that_is_said_of_money() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("free.json"), FREE).unwrap();
+    let grown = |id: &str, model: &str, size: u64| {
+        let head = json!({"session": id, "model": model, "agent": "claude-code", "version": "2.1.45"});
+        let usage = |call: u64| json!({"prompt": 2_000 + call * size, "output": 40});
+        (1..=12_u64).fold(Native::new(head), |log, call| {
+            log.line(json!({"role": "user", "text": "more ".repeat(size as usize)}))
+                .line(json!({"role": "assistant", "text": "word ".repeat(40), "usage": usage(call)}))
+        })
+    };
+    let sessions = |kind: &str, model: &str, number: u64| {
+        let of = folder.path().join(kind);
+        std::fs::create_dir(&of).unwrap();
+        for place in 0..number {
+            grown(&format!("session-{kind}-{place:03}"), model, 1_000 + 67 * place).write(&of, &format!("{place}.jsonl"));
+        }
+    };
+    sessions("priced", "claude-sonnet-4-5", 12);
+    sessions("unpriced", "nameless-7", 20);
+    sessions("free", "free-7", 12);
+    let swept = |more: &[&str]| {
+        let words = [
+            "sweep",
+            "-p",
+            "pi",
+            "--set",
+            "reserveTokens=8192",
+            "--set",
+            "keepRecentTokens=3000",
+            "--window",
+            "24k",
+            "--vary",
+            "keepRecentTokens=2k,4k,8k",
+        ];
+        document(&[&words, more].concat(), folder.path())
+    };
+    let (alone, beside) = (swept(&["priced"]), swept(&["priced", "unpriced"]));
+    assert_eq!(beside["clusters"], alone["clusters"]);
+    for (alone, beside) in alone["settings"].as_array().unwrap().iter().zip(beside["settings"].as_array().unwrap()) {
+        let money = |setting: &Value| [setting["spread"]["net_cost"].clone(), setting["against_own"].clone(), setting["verdict"].clone()];
+        assert!(money(alone)[0].is_object(), "{alone}");
+        assert_eq!(money(alone), money(beside));
+    }
+    let words = [
+        "sweep",
+        "-p",
+        "pi",
+        "--set",
+        "reserveTokens=8192",
+        "--set",
+        "keepRecentTokens=3000",
+        "--window",
+        "24k",
+        "--vary",
+        "keepRecentTokens=2k,4k,8k",
+        "free",
+    ];
+    let shown = run(&[&words[..], &["--prices", "free.json"]].concat(), folder.path()).stdout();
+    assert!(shown.contains("4 settings come to the same net cost") && !shown.contains("Cannot judge"), "{shown}");
+}

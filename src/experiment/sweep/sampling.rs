@@ -144,7 +144,8 @@ impl Sampling {
             held.get_mut(*bundle).into_iter().for_each(|held| *held += 1);
             unpriced.get_mut(*bundle).into_iter().for_each(|unpriced| *unpriced &= !has_price);
         }
-        let unpriced: Vec<usize> = (0..sample.len()).filter(|bundle| sample.draws(*bundle) && unpriced.get(*bundle) == Some(&true)).collect();
+        let unpriced: Vec<usize> =
+            (0..sample.len()).filter(|bundle| sample.draws(*bundle) && unpriced.get(*bundle) == Some(&true)).collect();
         let rest = Some(sample.without(&unpriced)).filter(|rest| !unpriced.is_empty() && rest.clusters() > 0);
         let priced = rest.map(|rest| Box::new(Sampling { held: held.clone(), ..Sampling::of(rest, resamples, seed) }));
         Sampling { sample, bundles, held, unpriced, is_money, priced, ..sampling }
