@@ -75,7 +75,15 @@ fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
     let were = if never == 1 { "was" } else { "were" };
     let known = (untimed < calls)
         .then(|| format!("{} outlasted the cache as recorded, {} broke it: {cost}.", counted(cold, "pause"), grouped(broken.breaks),));
-    known.into_iter().chain(unknown).chain([format!("{} {were} never resumed.", counted(never, "session"))]).collect()
+    let unpriced = found.reads.unpriced_calls;
+    let unpriced = (unpriced > 0 && broken.is_priced()).then(|| {
+        format!(
+            "No price is known for {} of {}: pauses before them are in no sum of money (--prices takes a table).",
+            grouped(unpriced),
+            counted(calls, "call")
+        )
+    });
+    known.into_iter().chain(unpriced).chain(unknown).chain([format!("{} {were} never resumed.", counted(never, "session"))]).collect()
 }
 
 /// A remedy in words.

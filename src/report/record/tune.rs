@@ -73,7 +73,7 @@ record! {
 
 record! {
     struct PartRecord(row: &Row, measure: &Measure) with {
-        let value = row.known(measure);
+        let value = row.known(measure).filter(|_| row.totals.calls > 0);
         let bound = row.spread.get(&measure.name()).filter(|_| value.is_some());
     } {
         objective: Option<f64> = value.and_then(|value| number(value, measure)),
