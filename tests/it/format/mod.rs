@@ -18,6 +18,8 @@ pub mod baseagent;
 mod claims;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
 pub mod claude_code;
+/// What Claude Code asks over its own conversation, beside it.
+mod claude_code_forks;
 /// Cline, Roo and Kilo: a task's two files, or the screen's list alone.
 pub mod cline;
 /// Sessions of the Cline CLI.

@@ -149,9 +149,7 @@ impl<'s> Conversation<'s> {
         let visible: u64 = message.parts.iter().map(visible_bytes).sum();
         if let Some(usage) = message.call.as_mut().and_then(|call| call.usage.as_mut()) {
             let grown = usage.output > reply.lowest_output;
-            // Four bytes a token, whether texts are counted or not: what is recorded is no matter of how it is looked at.
-            let plausible = usage.output > LARGEST_PLACEHOLDER && usage.output * 16 >= visible * 3;
-            usage.output_is_final = reply.settled || grown || plausible;
+            usage.output_is_final = reply.settled || grown || is_plausible(usage.output, visible);
         }
     }
 
@@ -307,8 +305,13 @@ impl<'s> Conversation<'s> {
     }
 }
 
+/// Can it be the count of a reply with so many visible bytes? Four bytes a token, whether texts are counted or not: what is recorded is no matter of how it is looked at.
+pub(super) fn is_plausible(output: u64, visible: u64) -> bool {
+    output > LARGEST_PLACEHOLDER && output * 16 >= visible * 3
+}
+
 /// Has the provider told the final count? It sends the reason to stop, and the count of its own tools, with it.
-fn is_settled(wire: &Wire<'_>) -> bool {
+pub(super) fn is_settled(wire: &Wire<'_>) -> bool {
     !wire.stop_reason.is_empty() || wire.usage.as_ref().is_some_and(UsageRecord::is_settled)
 }
 
@@ -340,7 +343,8 @@ fn unseen<'a>(content: &Content<'a>, seen: &[u64]) -> Content<'a> {
     Blocks(content.0.iter().filter(|block| !seen.contains(&block_hash(block))).cloned().collect())
 }
 
-fn call_id(message: &str, request: &str) -> String {
+/// The id of a call: of its reply, and of the request.
+pub(super) fn call_id(message: &str, request: &str) -> String {
     match (message, request) {
         ("", request) => request.to_owned(),
         (message, "") => message.to_owned(),

@@ -4,6 +4,7 @@
 
 use super::attachment;
 use super::conversation::{Conversation, is_prompt};
+use super::forks::{self, Forks};
 use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
 use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, wire, without};
@@ -17,6 +18,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Claims files whose records have Claude Code's ids.
 pub(super) fn claims(source: &Source) -> Claim {
+    if forks::is_companion(source) {
+        return Claim::Companion;
+    }
     if is_list(source) {
         let first = source.outline();
         let streamed = matches!(first.text("[].type"), "system" | "user" | "assistant") && first.has("[].session_id");
@@ -112,6 +116,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         nodes: FxHashMap::default(),
         went_on: FxHashMap::default(),
         latest: [None; 2],
+        forks: Forks::default(),
         room: (source.bytes / LEAST_BYTES).min(MOST_ROOM) as usize,
     };
     // What a tool returned stands in a result once more, in a shape for the screen: nearly half of a log's bytes.
@@ -144,14 +149,27 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     } else {
         source.each_line(|source, line| take(source, &line.text, line.number, line.last_unterminated))?;
     }
+    for path in forks::beside(source) {
+        match source.beside(&path) {
+            Ok(mut other) => {
+                other.each_line(|other, line| take(other, &line.text, line.number, line.last_unterminated))?;
+                source.lose_all(0, other.losses());
+            }
+            Err(_) => source.lose(0, "request beside the session that cannot be read"),
+        }
+    }
     let name = source.name();
     // Records may come in another order than they were made: by now all are known, and need not be remembered while sessions are measured.
-    let File { conversations, went_on, nodes, .. } = file;
+    let File { conversations, went_on, nodes, forks, sessions, .. } = file;
+    let mut forks = forks.by_owner(|session| sessions.get(&xxh3_64(session.as_bytes())).copied());
     let in_middle: FxHashSet<usize> = went_on.iter().filter(|(_, parent)| !nodes.contains_key(parent)).map(|(index, _)| *index).collect();
     drop(nodes);
     for (index, conversation) in conversations.into_iter().enumerate() {
         let mut transcript = conversation.finish();
         transcript.begins_in_middle = in_middle.contains(&index);
+        if let Some(replies) = forks.remove(&Some(index)) {
+            forks::join(&mut transcript, replies);
+        }
         if transcript.messages.is_empty() && transcript.compactions.is_empty() {
             continue;
         }
@@ -160,6 +178,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         }
         hand_over(transcript);
     }
+    forks.into_values().flat_map(|replies| forks::apart(replies, scale)).for_each(hand_over);
     Ok(())
 }
 
@@ -183,12 +202,17 @@ struct File<'s> {
     went_on: FxHashMap<usize, IdHash>,
     /// The conversation spoken of last: a main one, a sub-agent's.
     latest: [Option<usize>; 2],
+    /// Requests over the conversation, beside it.
+    forks: Forks,
     /// Messages that the first conversation has room for.
     room: usize,
 }
 
 impl File<'_> {
     fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        if record.is_side() && forks::label(record.agent()).is_some() {
+            return self.forks.record(record, lose);
+        }
         match &*record.kind {
             "user" | "assistant" | "system" | "attachment" | "progress" => self.node(record, lose),
             "summary" if record.is_summary() => self.node(record, lose),

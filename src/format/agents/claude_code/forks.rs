@@ -1,0 +1,170 @@
+//! Requests that the program makes over its own conversation, beside it: it forks the context, asks one thing, and logs what it asked as a
+//! sub-agent of the session, `<session>/subagents/agent-a<label>-<id>.jsonl` or lines of the session's own file. They are no sessions: the log holds
+//! the question alone, and not the context that was sent with it.
+
+use super::conversation::{call_id, is_plausible, is_settled};
+use super::record::{Record, SYNTHETIC};
+use crate::format::ground::{Lose, Source, millis};
+use crate::format::wire::blocks::Block;
+use crate::reading::{entries, is_beside};
+use crate::transcript::{Call, Compaction, CompactionKind, Project, Scale, Transcript, project};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// The request for the summary of a compaction.
+const COMPACT: &str = "compact";
+
+/// What the program forks its context for: a summary, the next prompt that it suggests, an answer to `/btw`, its notes on the session.
+const LABELS: [&str; 4] = [COMPACT, "prompt_suggestion", "side_question", "session_memory"];
+
+/// What the agent of this id was forked for; `None` for one that a tool started.
+pub(super) fn label(agent: &str) -> Option<&'static str> {
+    let (label, _) = agent.strip_prefix('a')?.split_once('-')?;
+    LABELS.into_iter().find(|known| *known == label)
+}
+
+/// Is it the file of such an agent?
+fn is_forked(path: &Path) -> bool {
+    let stem = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".jsonl"));
+    stem.and_then(|stem| stem.strip_prefix("agent-")).is_some_and(|agent| label(agent).is_some())
+}
+
+/// The folder of a session's sub-agents.
+const FOLDER: &str = "subagents";
+
+/// Is it the file of such an agent, read with the log of its session that lies in its place?
+pub(super) fn is_companion(source: &Source) -> bool {
+    let folder = source.path.parent().filter(|folder| is_forked(&source.path) && folder.ends_with(FOLDER));
+    let session =
+        folder.and_then(Path::parent).and_then(|session| Some(session.with_file_name(format!("{}.jsonl", session.file_name()?.to_str()?))));
+    session.is_some_and(|log| is_beside(&log) && source.beside(&log).is_ok_and(|log| !log.head().is_empty()))
+}
+
+/// The files of such agents that lie beside the log of their session, in the order of their names.
+pub(super) fn beside(source: &Source) -> Vec<PathBuf> {
+    let folder = source.name().strip_suffix(".jsonl").map(|session| source.path.with_file_name(session).join(FOLDER));
+    let mut files = folder.and_then(|folder| entries(&folder).ok()).unwrap_or_default();
+    files.retain(|path| is_forked(path) && is_beside(path));
+    files.sort();
+    files
+}
+
+/// The replies to such requests.
+#[derive(Default)]
+pub(super) struct Forks {
+    replies: Vec<Reply>,
+    /// Places of the replies, by agent and id.
+    places: FxHashMap<(String, String), usize>,
+}
+
+/// What the lines of one reply have told so far.
+pub(super) struct Reply {
+    session: String,
+    agent: String,
+    version: String,
+    project: Option<Project>,
+    time: Option<i64>,
+    call: Call,
+    /// The words, where they are a summary.
+    summary: String,
+    lowest_output: u64,
+    visible: u64,
+    settled: bool,
+}
+
+impl Forks {
+    /// Takes in a record of such an agent. Of what it was asked nothing stands in the context.
+    pub fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        let wire = record.message.as_ref().filter(|wire| &*record.kind == "assistant" && &*wire.model != SYNTHETIC);
+        let Some(wire) = wire.filter(|_| record.is_api_error_message != Some(true)) else { return };
+        let id = [&wire.id, &record.request_id, &record.uuid].into_iter().find_map(|id| id.some_id()).unwrap_or_default();
+        let place = *self.places.entry((record.agent().to_owned(), id.to_owned())).or_insert(self.replies.len());
+        if place == self.replies.len() {
+            self.replies.push(Reply {
+                session: record.session().to_owned(),
+                agent: record.agent().to_owned(),
+                version: record.program().to_owned(),
+                project: project(&record.cwd),
+                time: millis(&record.timestamp),
+                call: Call { id: call_id(wire.id.id(), record.request_id.id()), unchained: true, ..Call::default() },
+                summary: String::new(),
+                lowest_output: u64::MAX,
+                visible: 0,
+                settled: false,
+            });
+        }
+        let Some(reply) = self.replies.get_mut(place) else { return };
+        for block in &wire.content.0 {
+            let text = match block {
+                Block::Text(text) => text,
+                Block::Object(piece) => &piece.text.0,
+                Block::Other => continue,
+            };
+            reply.visible += text.len() as u64;
+            if label(&reply.agent) == Some(COMPACT) {
+                reply.summary.push_str(text);
+            }
+        }
+        reply.settled |= is_settled(wire);
+        reply.call.model = wire.billed_model();
+        let Some(usage) = wire.usage.as_ref().and_then(|usage| usage.reported(lose)) else { return };
+        reply.lowest_output = reply.lowest_output.min(usage.output);
+        let known = reply.call.usage.get_or_insert(usage);
+        let output = known.output.max(usage.output);
+        if usage.prompt > known.prompt {
+            *known = usage;
+        }
+        known.output = output;
+        known.output_is_final = reply.settled || output > reply.lowest_output || is_plausible(output, reply.visible);
+    }
+
+    /// The replies by the conversation that they belong to, those of other files apart.
+    pub fn by_owner(self, owner: impl Fn(&str) -> Option<usize>) -> BTreeMap<Option<usize>, Vec<Reply>> {
+        let mut by_owner: BTreeMap<_, Vec<Reply>> = BTreeMap::new();
+        for reply in self.replies.into_iter().filter(|reply| reply.call.usage.is_some()) {
+            by_owner.entry(owner(&reply.session)).or_default().push(reply);
+        }
+        by_owner
+    }
+}
+
+/// Gives the requests to their session: the last one for a summary before a compaction is the compaction's own. Some versions copy the conversation, with
+/// its replies, into the log of the request.
+pub(super) fn join(transcript: &mut Transcript, mut replies: Vec<Reply>) {
+    let known: HashSet<String> = transcript.messages.each().filter_map(|message| Some(message.call.as_ref()?.id.clone())).collect();
+    replies.retain(|reply| !known.contains(&reply.call.id));
+    replies.sort_by_key(|reply| reply.time);
+    let mut since = i64::MIN;
+    for compaction in transcript.compactions.iter_mut().filter(|made| made.kind == CompactionKind::Compact) {
+        let Some(at) = compaction.time else { continue };
+        let asked = |reply: &Reply| label(&reply.agent) == Some(COMPACT) && reply.time.is_some_and(|time| time > since && time <= at);
+        if let Some(place) = replies.iter().rposition(asked).filter(|_| compaction.call.is_none()) {
+            compaction.call = Some(replies.remove(place).call);
+        }
+        since = at;
+    }
+    transcript.side_calls.extend(replies.into_iter().map(|reply| reply.call));
+}
+
+/// Requests whose session another file holds: for each agent a session without a message, for a summary with the compaction that it asked for.
+pub(super) fn apart(replies: Vec<Reply>, scale: &dyn Scale) -> Vec<Transcript> {
+    let mut sessions: Vec<Transcript> = Vec::new();
+    for reply in replies {
+        let id = format!("{}/{}", reply.session, reply.agent);
+        if sessions.last().is_none_or(|last| last.id != id) {
+            let (agent, version, project) = ("claude-code".to_owned(), reply.version, reply.project);
+            sessions.push(Transcript { id, parent: Some(reply.session), agent, version, project, ..Transcript::default() });
+        }
+        let Some(session) = sessions.last_mut() else { continue };
+        if label(&reply.agent) != Some(COMPACT) {
+            session.side_calls.push(reply.call);
+            continue;
+        }
+        // The request comes last; what stands before it is copied.
+        session.side_calls.extend(session.compactions.pop().and_then(|before| before.call));
+        let summary = scale.weigh_summary(&reply.summary);
+        session.compactions.push(Compaction { summary, call: Some(reply.call), time: reply.time, ..Compaction::default() });
+    }
+    sessions
+}

@@ -1,0 +1,136 @@
+use crate::support::{claim, ctxsim, in_short, prompts, read_all};
+use ctxsim::format::Claim;
+use ctxsim::transcript::Transcript;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A line of a session, so many seconds after it began.
+fn line(kind: &str, id: &str, parent: Option<&str>, at: u64, more: Value) -> String {
+    let mut line = json!({
+        "type": kind, "uuid": id, "parentUuid": parent, "sessionId": "s1", "version": "2.1.39", "isSidechain": false,
+        "timestamp": format!("2026-02-11T10:{:02}:{:02}.000Z", at / 60, at % 60),
+    });
+    line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    line.to_string()
+}
+
+fn reply(message: &str, text: &str, cached: u64, output: u64) -> Value {
+    json!({"requestId": format!("req_{message}"), "message": {
+        "id": message, "role": "assistant", "model": "claude-opus-4-6", "content": [{"type": "text", "text": text}],
+        "usage": {"input_tokens": 3, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 0, "output_tokens": output},
+    }})
+}
+
+fn asked(text: &str) -> Value {
+    json!({"message": {"role": "user", "content": text}})
+}
+
+/// The same of an agent.
+fn of(agent: &str, mut more: Value) -> Value {
+    more.as_object_mut().unwrap().extend([("agentId".to_owned(), json!(agent)), ("isSidechain".to_owned(), json!(true))]);
+    more
+}
+
+const SUMMARY: &str = "acompact-1f2e3d";
+
+/// A session with two compactions, of which one request is logged, a request that another came after, a suggestion and a sub-agent.
+fn session(folder: &Path) -> PathBuf {
+    let summary = |text: &str| json!({"isCompactSummary": true, "message": {"role": "user", "content": text}});
+    let boundary = json!({"subtype": "compact_boundary", "content": "Conversation compacted", "compactMetadata": {"trigger": "auto", "preTokens": 9_000}});
+    let main = [
+        line("user", "u1", None, 0, asked("Begin")),
+        line("assistant", "a1", Some("u1"), 5, reply("m1", "Begun", 1_000, 60)),
+        line("system", "b1", None, 30, boundary.clone()),
+        line("user", "s1", Some("b1"), 30, summary("All of it in short")),
+        line("user", "u2", Some("s1"), 40, asked("Go on")),
+        line("assistant", "a2", Some("u2"), 45, reply("m2", "Gone", 700, 60)),
+        line("system", "b2", None, 60, boundary),
+        line("user", "s2", Some("b2"), 60, summary("The rest in short")),
+    ];
+    let compact = [
+        line("user", "c1", Some("a1"), 10, of(SUMMARY, asked("Your task is to create a detailed summary"))),
+        // The conversation may be copied in front of the request.
+        line("assistant", "c2", Some("c1"), 5, of(SUMMARY, reply("m1", "Begun", 1_000, 60))),
+        line("assistant", "c3", Some("c1"), 29, of(SUMMARY, reply("m3", "All of it in short", 8_000, 6))),
+        line("assistant", "c4", Some("c3"), 29, of(SUMMARY, reply("m3", " and more", 8_000, 6))),
+    ];
+    let earlier = line("assistant", "e1", None, 15, of("acompact-9", reply("m4", "Not used", 7_900, 70)));
+    let suggestion = line("assistant", "p1", None, 50, of("aprompt_suggestion-77", reply("m5", "Shall I?", 800, 70)));
+    let agent = [
+        line("user", "g1", None, 6, of("a1b2c3d", asked("Look"))),
+        line("assistant", "g2", Some("g1"), 8, of("a1b2c3d", reply("m6", "Looked", 90, 70))),
+    ];
+    let beside = folder.join("s1/subagents");
+    fs::create_dir_all(&beside).unwrap();
+    let write = |path: PathBuf, text: String| fs::write(path, text + "\n").unwrap();
+    write(beside.join(format!("agent-{SUMMARY}.jsonl")), compact.join("\n"));
+    write(beside.join("agent-acompact-9.jsonl"), earlier);
+    write(beside.join("agent-aprompt_suggestion-77.jsonl"), suggestion);
+    write(beside.join("agent-a1b2c3d.jsonl"), agent.join("\n"));
+    write(folder.join("s1.jsonl"), main.join("\n"));
+    folder.join("s1.jsonl")
+}
+
+fn asked_aside(transcript: &Transcript) -> Vec<u64> {
+    transcript.side_calls.iter().map(|call| call.usage.unwrap().prompt).collect()
+}
+
+#[test]
+fn requests_for_summaries_belong_to_the_compactions_of_their_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(folder.path());
+    let beside = folder.path().join("s1/subagents");
+    for (name, expected) in [(format!("agent-{SUMMARY}.jsonl"), Claim::Companion), ("agent-a1b2c3d.jsonl".to_owned(), Claim::Yes)] {
+        assert_eq!(claim(&beside.join(name)), Some(("claude-code", expected)));
+    }
+    let (transcripts, losses) = read_all(&path);
+    let [transcript] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!((losses, prompts(transcript)), (vec![], vec![(1_003, 60), (703, 60)]));
+    let calls: Vec<_> =
+        transcript.compactions.iter().map(|made| made.call.as_ref().map(|call| (call.id.as_str(), call.usage.unwrap()))).collect();
+    let [Some((id, usage)), None] = calls.as_slice() else { panic!("{calls:?}") };
+    // The count is a placeholder: the reply has more words.
+    assert_eq!((*id, usage.prompt, usage.output, usage.output_is_final), ("m3/req_m3", 8_003, 6, false));
+    // The suggestion, and the request for a summary that was not used.
+    assert_eq!(asked_aside(transcript), [7_903, 803]);
+
+    let value = ctxsim(&["replay", &folder.path().to_string_lossy(), "-p", "baseagent", "--json", "-q"]).json();
+    let recorded = &value["recorded"];
+    assert_eq!((&recorded["sessions"].as_array().unwrap().len(), &recorded["calls"]), (&2, &json!(3)), "{recorded}");
+    assert_eq!((&recorded["compactions"], &recorded["summariser_calls"]), (&json!(2), &json!(1)));
+    let value = ctxsim(&["inspect", &folder.path().to_string_lossy(), "--json", "-q"]).json();
+    assert_eq!((&value["corpus"]["calls_with_usage"], &value["corpus"]["recorded_prompt_tokens"]), (&json!(6), &json!(18_508)));
+}
+
+#[test]
+fn requests_without_their_session_are_no_session_for_a_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::remove_file(session(folder.path())).unwrap();
+    let beside = folder.path().join("s1/subagents");
+    let (transcripts, losses) = read_all(&beside.join(format!("agent-{SUMMARY}.jsonl")));
+    let [transcript] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!((transcript.id.as_str(), transcript.parent.as_deref(), losses), ("s1/acompact-1f2e3d", Some("s1"), vec![]));
+    assert_eq!((in_short(transcript).len(), asked_aside(transcript)), (0, vec![1_003]));
+    let [made] = transcript.compactions.as_slice() else { panic!("{:?}", transcript.compactions) };
+    assert_eq!((made.call.as_ref().unwrap().usage.unwrap().prompt, made.summary.is_some()), (8_003, true));
+
+    let value = ctxsim(&["replay", &folder.path().to_string_lossy(), "-p", "baseagent", "--json", "-q"]).json();
+    let (recorded, policy) = (&value["recorded"], &value["policies"][0]);
+    assert_eq!((&recorded["calls"], &recorded["summariser_calls"]), (&json!(1), &json!(2)), "{recorded}");
+    assert_eq!((&policy["calls"], &policy["compactions"]), (&json!(1), &json!(0)), "{policy}");
+}
+
+/// Some versions write all agents into the session's own file.
+#[test]
+fn requests_within_the_file_of_their_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(folder.path());
+    let beside = folder.path().join("s1/subagents");
+    let one = fs::read_to_string(&path).unwrap() + &fs::read_to_string(beside.join(format!("agent-{SUMMARY}.jsonl"))).unwrap();
+    fs::write(folder.path().join("one.jsonl"), one).unwrap();
+    let (transcripts, losses) = read_all(&folder.path().join("one.jsonl"));
+    let [transcript] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    let of_first = transcript.compactions[0].call.as_ref().and_then(|call| call.usage).map(|usage| usage.prompt);
+    assert_eq!((of_first, asked_aside(transcript), losses), (Some(8_003), vec![], vec![]));
+}
