@@ -1,4 +1,4 @@
-use crate::support::{claim, ctxsim, in_short, prompts, read_all};
+use crate::support::{claim, ctxsim, in_short, prompts, read_all, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Transcript;
 use serde_json::{Value, json};
@@ -133,4 +133,21 @@ fn requests_within_the_file_of_their_session() {
     let [transcript] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
     let of_first = transcript.compactions[0].call.as_ref().and_then(|call| call.usage).map(|usage| usage.prompt);
     assert_eq!((of_first, asked_aside(transcript), losses), (Some(8_003), vec![], vec![]));
+}
+
+/// What hooks say may fill the head of what the program prints.
+#[test]
+fn a_printed_run_is_known_by_its_hooks() {
+    let hook = |subtype: &str, more: Value| {
+        let mut line =
+            json!({"type": "system", "subtype": subtype, "hook_id": "h1", "hook_name": "SessionStart:startup", "session_id": "s1"});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line.to_string()
+    };
+    let said = "Remember this well. ".repeat(8_000);
+    let lines: Vec<String> = (0..20).map(|_| hook("hook_response", json!({"output": said, "stdout": said}))).collect();
+    let answer = json!({"type": "assistant", "session_id": "s1", "parent_tool_use_id": null, "uuid": "2", "message": reply("m1", "Ho", 70, 60)["message"]});
+    let log = format!("{}\n{}\n{answer}\n", hook("hook_started", json!({})), lines.join("\n"));
+    let (transcripts, lost) = read_text("run.jsonl", &log);
+    assert_eq!((transcripts.len(), prompts(&transcripts[0]), lost), (1, vec![(73, 60)], vec![]));
 }

@@ -24,7 +24,8 @@ pub(super) fn claims(source: &Source) -> Claim {
     if is_list(source) {
         let first = source.outline();
         let streamed = matches!(first.text("[].type"), "system" | "user" | "assistant") && first.has("[].session_id");
-        let own = first.has("[].parent_tool_use_id") || (first.text("[].subtype") == "init" && first.has("[].tools"));
+        let hook = first.text("[].subtype").starts_with("hook_") && first.has("[].hook_id");
+        let own = hook || first.has("[].parent_tool_use_id") || (first.text("[].subtype") == "init" && first.has("[].tools"));
         return Claim::when(streamed && own);
     }
     if is_document(source) {
@@ -84,10 +85,16 @@ fn claim(record: &Record<'_>, line: &str) -> Claim {
         "file-history-snapshot" if line.contains("\"isSnapshotUpdate\"") => Claim::Maybe,
         "queue-operation" | "permission-mode" | "custom-title" | "mode" | "last-prompt" if logged => Claim::Maybe,
         "system" if record.is_streamed() && &*record.subtype == "init" && line.contains("\"tools\"") => Claim::Yes,
+        // Hooks run before it, and may say more than the head holds.
+        "system" if record.is_streamed() && record.subtype.starts_with("hook_") && line.contains("\"hook_id\"") => Claim::Yes,
+        "system" if record.is_streamed() && STATES.contains(&&*record.subtype) => Claim::Maybe,
         "user" | "assistant" if record.is_streamed() && record.message.is_some() && line.contains("\"parent_tool_use_id\"") => Claim::Yes,
         _ => Claim::No,
     }
 }
+
+/// What the program prints of its own state.
+const STATES: [&str; 4] = ["status", "api_retry", "compact_boundary", "task_started"];
 
 fn is_cut_record(line: &str) -> bool {
     let marks = ["\"parentUuid\":", "\"sessionId\":", "\"isSidechain\":"];
