@@ -151,3 +151,17 @@ fn a_printed_run_is_known_by_its_hooks() {
     let (transcripts, lost) = read_text("run.jsonl", &log);
     assert_eq!((transcripts.len(), prompts(&transcripts[0]), lost), (1, vec![(73, 60)], vec![]));
 }
+
+/// A gateway may report nothing with the pieces of a stream.
+#[test]
+fn a_sum_of_a_run_whose_calls_have_none_is_named() {
+    let sum = json!({"type": "result", "subtype": "success", "session_id": "s1", "usage": {"input_tokens": 30, "cache_read_input_tokens": 700, "output_tokens": 60}});
+    let run = |usage: u64| {
+        let answer = json!({"type": "assistant", "session_id": "s1", "parent_tool_use_id": null, "uuid": "2", "message": {
+            "id": "m1", "role": "assistant", "model": "glm-5", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Ho"}],
+            "usage": {"input_tokens": usage, "output_tokens": usage}}});
+        read_text("run.jsonl", &format!("{answer}\n{sum}\n")).1
+    };
+    assert_eq!(run(0), [("usage of zero tokens (not used)".to_owned(), 1), ("usage of calls as the sum of their run alone".to_owned(), 1)]);
+    assert_eq!(run(60), []);
+}

@@ -10,10 +10,12 @@ use super::tree::Parent;
 use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, wire, without};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::Claim;
-use crate::transcript::{Scale, Transcript, project};
+use crate::format::wire::anthropic::UsageRecord;
+use crate::transcript::{Message, Scale, Transcript, project};
 use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Claims files whose records have Claude Code's ids.
@@ -228,10 +230,23 @@ impl File<'_> {
             "permission-mode" | "pr-link" | "tag" | "agent-name" | "agent-color" | "agent-setting" | "task-summary" | "worktree-state" => {}
             "attribution-snapshot" | "bridge-session" | "atis-latch" | "speculation-accept" | "auth_status" => {}
             // Of what the program prints: sums, and pieces of replies that follow as a whole.
-            "result" | "stream_event" | "tool_progress" | "tool_use_summary" | "rate_limit_event" | "prompt_suggestion" => {}
+            "result" => self.sum_alone(record, lose),
+            "stream_event" | "tool_progress" | "tool_use_summary" | "rate_limit_event" | "prompt_suggestion" => {}
             // What the program and the one that started it tell each other.
             "control_request" | "control_response" | "control_cancel_request" => {}
             _ => lose("unknown record type"),
+        }
+    }
+
+    /// Some gateways report nothing with the pieces of a stream: what such calls used is known as a sum.
+    fn sum_alone(&self, record: &Record<'_>, lose: Lose<'_>) {
+        let sum = record.usage.and_then(|usage| serde_json::from_str::<UsageRecord>(usage.get()).ok()?.usage().ok()?);
+        let silent = |run: &Conversation| {
+            let is_silent = |message: Cow<'_, Message>| message.call.as_ref().is_some_and(|call| call.usage.is_none());
+            run.made.transcript.messages.each().any(is_silent)
+        };
+        if sum.is_some() && self.latest[0].and_then(|index| self.conversations.get(index)).is_some_and(silent) {
+            lose("usage of calls as the sum of their run alone");
         }
     }
 

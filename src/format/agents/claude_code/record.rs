@@ -41,6 +41,8 @@ wire! {
         streamed_version: Words<'a> = "claude_code_version",
         streamed_compact_metadata: Option<&'a RawValue> = "compact_metadata",
         is_synthetic: Option<bool> = "isSynthetic",
+        /// Of what comes last: the sum of the run.
+        pub usage: Option<&'a RawValue>,
     }
 
     /// The message as it was sent or received.
