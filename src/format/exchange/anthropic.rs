@@ -1,6 +1,6 @@
 //! Exchanges with Anthropic's Messages interface.
 
-use super::entry::{Entry, Exchange, call, watching};
+use super::entry::{Entry, Exchange, call, watching, what_came};
 use super::verbatim::Verbatim;
 use crate::format::ground::{Lose, Words, decoded, moment, wire};
 use crate::format::recorder::{Tools, definitions};
@@ -49,7 +49,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
             exchange.hidden = hides(&reply) || weigher.attached || odd.get();
         }
         None => {
-            lose("request without a message in response (failed call)");
+            lose(what_came(response).unwrap_or("request without a message in response (failed call)"));
             exchange.failed = true;
         }
     }

@@ -1,7 +1,10 @@
 //! What one request says, whatever interface it was made with.
 
-use crate::format::ground::{ATTACHED, Lose, ODD};
+use crate::format::ground::{ATTACHED, Lose, ODD, text_or_json, wire};
 use crate::transcript::{Call, Compaction, Message, Part, Usage};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::cell::Cell;
 
 /// One request with its response. Its texts were weighed on the [`Verbatim`](super::verbatim::Verbatim) scale: they hold their words and no size yet, so that
@@ -32,11 +35,42 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The same, of which no reply came back; that is counted.
-    pub fn unanswered(self, lose: Lose<'_>) -> Exchange {
-        lose("request without a reply");
+    /// The same, of which no reply came back; that is counted, with what came instead.
+    pub fn unanswered(self, response: Option<&str>, lose: Lose<'_>) -> Exchange {
+        lose(what_came(response).unwrap_or("request without a reply"));
         Exchange { failed: true, ..self }
     }
+}
+
+/// What failed has some of these names, and so has a reply that says nothing.
+const EMPTY: &str = "error errors message Message detail code __type status choices candidates promptFeedback usageMetadata output content";
+
+/// What came back where it is neither a reply that says nothing, nor an error, nor nothing at all; `None` where it is.
+pub fn what_came(response: Option<&str>) -> Option<&'static str> {
+    let came = serde_json::from_str::<Map<String, Value>>(response?).ok().filter(|came| !came.is_empty())?;
+    let counts = |key: &String| matches!(key.as_str(), "input_tokens" | "totalTokens");
+    if came.keys().all(counts) {
+        return Some("count of tokens, which asks for no reply");
+    }
+    (!EMPTY.split(' ').any(|name| came.contains_key(name))).then_some("response of an unknown shape")
+}
+
+/// What came back, as logs keep it: the body, the text of a stream, or its lines as a list or as that of a field.
+pub fn received(raw: &RawValue) -> Cow<'_, str> {
+    let kept = serde_json::from_str::<Kept>(raw.get()).unwrap_or_default();
+    let lines = |raw: &RawValue| serde_json::from_str::<Vec<String>>(raw.get()).ok();
+    match raw.get().as_bytes().first() {
+        Some(b'"') => text_or_json(Some(raw)).into(),
+        Some(b'[' | b'{') => match lines(kept.sse_lines.unwrap_or(raw)) {
+            Some(lines) => lines.join("\n").into(),
+            None => raw.get().into(),
+        },
+        _ => raw.get().into(),
+    }
+}
+
+wire! {
+    struct Kept<'a> { sse_lines: Option<&'a RawValue> }
 }
 
 /// Passes on what is lost, and notes whether there is an attached file or a message among it: that was in the prompt and is not in the session.

@@ -64,7 +64,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let usage = pieces.iter().rev().find_map(|piece| piece.usage_metadata);
     hidden |= usage.is_some_and(|usage| usage.tool_use_prompt_token_count.or_zero().is_ok_and(|tokens| tokens > 0));
     if pieces.iter().all(|piece| piece.candidates.is_none()) && usage.is_none() {
-        return Ok(exchange.unanswered(lose));
+        return Ok(exchange.unanswered(response, lose));
     }
     let mut parts = Vec::new();
     for candidates in pieces.iter().filter_map(|piece| piece.candidates.as_deref()) {

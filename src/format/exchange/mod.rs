@@ -14,7 +14,7 @@ mod sessions;
 mod stream;
 mod verbatim;
 
-pub use entry::{Entry, Exchange, call};
+pub use entry::{Entry, Exchange, call, received};
 pub use prints::{Place, Replies, prints};
 pub use sessions::Sessions;
 pub use verbatim::{Verbatim, weigh};
@@ -122,6 +122,11 @@ impl Dialect {
         } else {
             return None;
         })
+    }
+
+    /// The dialect of a request whose address is not known, by its body. `None` where several have the same names.
+    pub fn of_body(request: &str) -> Option<Dialect> {
+        serde_json::from_str::<Keys>(request).ok()?.contents.map(|_| Dialect::Gemini)
     }
 
     /// The same of a request with this body. `None` for requests that ask no model for a reply: uploads, lists, counts of tokens.

@@ -113,12 +113,13 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
             None => lose("message of an unknown role"),
         }
     }
-    let response = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
+    let body = response;
+    let response = body.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
     let mut choices = response.choices.unwrap_or_default().into_iter();
     // What a filter took away was written all the same, and is paid for.
     let taken_away = || response.usage.map(|_| ChatMessage::default());
     let Some(mut reply) = choices.next().and_then(|choice| choice.message.or_else(taken_away)) else {
-        return exchange.unanswered(lose);
+        return exchange.unanswered(body, lose);
     };
     if choices.next().is_some() {
         lose("second choice of a reply");

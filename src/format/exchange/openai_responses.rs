@@ -69,9 +69,10 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let request = decoded::<Request, Block<Item>>(request, "input", &mut held, lose)?;
     let mut items = Items::default();
     let mut exchange = asked(&request, &mut items, lose);
-    let response = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
+    let body = response;
+    let response = body.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
     let Some(output) = response.output.as_ref().filter(|_| !matches!(&*response.status, "failed" | "cancelled")) else {
-        return Ok(exchange.unanswered(lose));
+        return Ok(exchange.unanswered(body, lose));
     };
     let entries = items.entries(output, lose);
     exchange.hidden |= items.hidden || attached.get();
@@ -89,9 +90,10 @@ pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Resu
     let request = decoded::<Request, Block<Item>>(request, "input", &mut held, lose)?;
     let mut items = Items::default();
     let mut exchange = asked(&request, &mut items, lose);
-    let Some(response) = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).filter(|response| response.output.is_some())
+    let body = response;
+    let Some(response) = body.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).filter(|response| response.output.is_some())
     else {
-        return Ok(exchange.unanswered(lose));
+        return Ok(exchange.unanswered(body, lose));
     };
     let output = response.output.as_ref().map(|output| items.entries(output, lose)).unwrap_or_default();
     let usage = usage(&response, lose);

@@ -29,7 +29,11 @@ pub fn events(stream: &str) -> Vec<Value> {
     let mut data = String::new();
     for line in stream.lines().chain([""]) {
         if let Some(more) = line.strip_prefix("data:") {
-            if !data.is_empty() {
+            if let Ok(event) = serde_json::from_str::<Value>(&data) {
+                // Logs that keep a list of lines leave the blank ones out.
+                events.push(event);
+                data.clear();
+            } else if !data.is_empty() {
                 data.push('\n');
             }
             data.push_str(more.strip_prefix(' ').unwrap_or(more));

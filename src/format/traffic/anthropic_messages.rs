@@ -4,8 +4,8 @@
 //! a list of messages, and single messages `{role, content, usage}`.
 //! Each request repeats the whole conversation, so a request that extends the one before it carries on its session.
 
-use crate::format::exchange::anthropic::{Body, Made, Spoken, append, conversation, decode};
-use crate::format::exchange::{Exchange, Sessions, Verbatim};
+use crate::format::exchange::anthropic::{Body, Made, Spoken, append, conversation};
+use crate::format::exchange::{Dialect, Exchange, Sessions, Verbatim, received};
 use crate::format::ground::{ReadError, Source, decoded, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Tools;
@@ -26,6 +26,9 @@ const BODY_KEYS: &str = "model messages system tools tool_choice max_tokens meta
                          container context_management mcp_servers service_tier betas anthropic_version anthropic_beta cache_control \
                          output_config output_format id name usage";
 
+/// What recorders write beside a request and its response.
+const EXCHANGE_KEYS: &str = "request response url seq source timestamp id error duration_ms";
+
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let keys: Vec<&str> = outline.top().collect();
@@ -37,10 +40,10 @@ fn claims(source: &Source) -> Claim {
     if has("api") {
         return Claim::No;
     }
-    let exchange =
-        has("request") && keys.iter().all(|key| matches!(*key, "request" | "response" | "url" | "seq" | "source" | "timestamp" | "id"));
+    let exchange = has("request") && keys.iter().all(|key| EXCHANGE_KEYS.split(' ').any(|own| own == *key));
     let body = has("messages") && keys.iter().all(|key| BODY_KEYS.split(' ').any(|own| own == *key));
     let message = has("role") && has("content") && !has("type");
+    let own = own || (exchange && (outline.shows("request.system request.messages") || holds(&["message_start"])));
     match (exchange || body || message || (has("role") && holds(&["\"type\":\"message\"", "\"type\": \"message\""])), own) {
         (false, _) => Claim::No,
         (true, true) if exchange || body || !message => Claim::Yes,
@@ -121,7 +124,7 @@ fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
     }
     let item = serde_json::from_str::<Item>(value).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
     if let Some(request) = item.request {
-        let decoded = decode(request.get(), item.response.map(RawValue::get), lose);
+        let decoded = Dialect::Anthropic.decode(request.get(), item.response.map(received).as_deref(), lose);
         decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()
     } else if item.messages.is_some() {
         let body =

@@ -5,8 +5,8 @@
 //! People also save responses alone, as a document, a list, or one a line: each is a session of one call, whose prompt is not in the log. The pieces of
 //! a stream of Gemini's are one response, and so are those that Gemini CLI records to play them back (`{method, response}`). Batches are read too: their requests, one a line, and what came of them, which names its request by `custom_id`.
 
-use crate::format::exchange::{Dialect, Exchange, Sessions};
-use crate::format::ground::{Lose, Outline, ReadError, Source, Words, text_or_json, wire};
+use crate::format::exchange::{Dialect, Exchange, Sessions, received};
+use crate::format::ground::{Lose, Outline, ReadError, Source, Words, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
@@ -23,7 +23,8 @@ pub const READER: Reader = Reader {
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    if outline.shows("api request") && Dialect::of_name(outline.text("api")).is_some() {
+    let named = outline.shows("api request") && Dialect::of_name(outline.text("api")).is_some();
+    if named || ["", "[]."].iter().any(|place| outline.shows_at(place, "request.contents response !type")) {
         Claim::Yes
     } else if outline.shows("custom_id response|result|body.messages|body.input|params.messages")
         || ["", "[]."].iter().any(|place| answered(outline, place).is_some())
@@ -156,14 +157,12 @@ const BATCH: &str = ":batch";
 
 fn exchange(value: &RawValue, record: &Record, lose: Lose) -> Option<Exchange> {
     let Some(request) = record.request.map(RawValue::get) else { return response_alone(record.response.unwrap_or(value).get(), lose) };
-    let Some(dialect) = Dialect::of_name(&record.api).or_else(|| Dialect::of_address(&record.url, request)) else {
+    let shown = || Dialect::of_body(request).or_else(|| answered(&Outline::of(record.response?.get()), ""));
+    let Some(dialect) = Dialect::of_name(&record.api).or_else(|| Dialect::of_address(&record.url, request)).or_else(shown) else {
         lose("exchange with an unknown interface");
         return None;
     };
-    // The events of a stream are kept as a text.
-    let stream = record.response.filter(|raw| raw.get().starts_with('"')).map(|raw| text_or_json(Some(raw)));
-    let response = stream.as_deref().or(record.response.map(RawValue::get));
-    decoded(dialect, request, response, lose)
+    decoded(dialect, request, record.response.map(received).as_deref(), lose)
 }
 
 fn response_alone(response: &str, lose: Lose) -> Option<Exchange> {

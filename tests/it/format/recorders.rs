@@ -336,3 +336,60 @@ fn an_output_that_is_not_reported_is_not_zero() {
         }
     }
 }
+
+/// Streams may be kept as a text, as a list of lines without the blank ones, or as such a list in a field.
+#[test]
+fn a_stream_may_be_kept_as_a_text_or_as_its_lines() {
+    let anthropic = [
+        "event: message_start",
+        r#"data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":154,"output_tokens":1}}}"#,
+        "event: content_block_start",
+        r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        "event: content_block_delta",
+        r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Ho"}}"#,
+        "event: message_delta",
+        r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}}"#,
+    ];
+    let chat = [
+        r#"data: {"id":"c1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":"Ho"}}]}"#,
+        r#"data: {"id":"c1","object":"chat.completion.chunk","model":"m","choices":[],"usage":{"prompt_tokens":154,"completion_tokens":9}}"#,
+        "data: [DONE]",
+    ];
+    let system = r#"{"model":"m","max_tokens":9,"system":[{"type":"text","text":"Be good"}],"messages":[{"role":"user","content":"Hi"}],"stream":true}"#;
+    for (reader, request, lines, shown) in [
+        ("anthropic-messages", system, &anthropic[..], &["s: Be good", "u: Hi", "a: Ho"][..]),
+        ("openai-chat", ASKED, &chat[..], &["u: Hi", "a: Ho"]),
+    ] {
+        let list = serde_json::to_string(lines).unwrap();
+        let text = serde_json::to_string(&lines.join("\n\n")).unwrap();
+        for response in [format!(r#"{{"stream":true,"sse_lines":{list}}}"#), list, text] {
+            let log = format!(
+                r#"{{"request":{request},"response":{response},"error":null,"duration_ms":7,"id":"1","timestamp":"2026-02-20T15:58:51Z"}}"#
+            );
+            let (transcripts, lost) = read_text("log.jsonl", &log);
+            assert_eq!(
+                (transcripts[0].agent.as_str(), in_short(&transcripts[0]), prompts(&transcripts[0]), lost),
+                (reader, shown.iter().map(|line| (*line).to_owned()).collect(), vec![(154, 9)], vec![]),
+                "{log}"
+            );
+        }
+    }
+    // What is there and not understood is no failed call.
+    let came = |response: &str| read_text("log.jsonl", &format!(r#"{{"request":{system},"response":{response}}}"#)).1;
+    for (response, reason) in [
+        (r#"{"frames":[1]}"#, "response of an unknown shape"),
+        (r#"{"input_tokens":5}"#, "count of tokens, which asks for no reply"),
+        (r#"{"type":"error","error":{"type":"overloaded_error"}}"#, "request without a message in response (failed call)"),
+        ("null", "request without a message in response (failed call)"),
+    ] {
+        assert_eq!(came(response), [(reason.to_owned(), 1)], "{response}");
+    }
+}
+
+#[test]
+fn exchanges_with_gemini_are_known_by_their_bodies() {
+    let log = r#"{"request":{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]},"response":{"candidates":[{"content":{"role":"model","parts":[{"text":"Ho"}]}}],"usageMetadata":{"promptTokenCount":40,"candidatesTokenCount":3},"modelVersion":"gemini-3","responseId":"r"},"error":null,"duration_ms":3,"id":"1"}"#;
+    let (transcripts, lost) = read_text("log.jsonl", log);
+    assert_eq!((transcripts[0].agent.as_str(), in_short(&transcripts[0])), ("api-exchange", vec!["u: Hi".to_owned(), "a: Ho".to_owned()]));
+    assert_eq!((prompts(&transcripts[0]), lost), (vec![(40, 3)], vec![]));
+}

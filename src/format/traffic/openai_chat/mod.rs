@@ -5,8 +5,8 @@ mod write;
 
 pub use write::{LeftOut, write};
 
-use crate::format::exchange::openai_chat::{Request, Response, decode, exchange};
-use crate::format::exchange::{Exchange, Sessions};
+use crate::format::exchange::openai_chat::{Request, Response, exchange};
+use crate::format::exchange::{Dialect, Exchange, Sessions, received};
 use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, decoded, fault, moment, string, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, definitions};
@@ -32,6 +32,10 @@ fn claims(source: &Source) -> Claim {
     let lists =
         ["messages[].", "[].messages[].", "request.messages[].", "[].request.messages[].", "conversations[].", "[].conversations[]."];
     let mut places = ["", "[]."].iter().chain(&lists);
+    // Anthropic's interface has the same messages, beside a system prompt of their own.
+    if ["", "[]."].iter().any(|at| outline.shows_at(at, "request.system|request.anthropic_version request.messages response")) {
+        return Claim::No;
+    }
     match (places.any(|at| outline.shows_at(at, "role content|tool_calls")), outline.shows(own)) {
         (false, _) => Claim::No,
         (true, false) => Claim::Perhaps,
@@ -109,10 +113,12 @@ impl File<'_> {
         };
         let scale = self.scale;
         match shape {
-            Shape { request: Some(request), response, .. } => match decode(request.get(), response.map(RawValue::get), lose) {
-                Ok(exchange) => self.exchange(exchange),
-                Err(_) => lose("request of an unexpected shape"),
-            },
+            Shape { request: Some(request), response, .. } => {
+                match Dialect::OpenAiChat.decode(request.get(), response.map(received).as_deref(), lose) {
+                    Ok(exchange) => self.exchange(exchange),
+                    Err(_) => lose("request of an unexpected shape"),
+                }
+            }
             Shape { messages: Some(messages), response: Some(response), tools, model, .. } if Response::is_one(response) => {
                 let request = Request { messages, tools, model };
                 self.exchange(exchange(&request, Some(response.get()), lose));
