@@ -112,7 +112,14 @@ impl Dialect {
             Dialect::Anthropic
         } else if ends(&["/invoke", "/invoke-with-response-stream"]) {
             // Amazon's own models are asked in the names of Converse.
-            if bedrock::model(address).contains("amazon.") { Dialect::Bedrock } else { Dialect::Anthropic }
+            let model = bedrock::model(address);
+            let is_of = |maker: &str| model.split('.').any(|part| part == maker);
+            // A profile of one's own names no maker.
+            match () {
+                () if is_of("amazon") => Dialect::Bedrock,
+                () if is_of("anthropic") || !model.contains('.') || model.starts_with("arn:") => Dialect::Anthropic,
+                () => return None,
+            }
         } else if ends(&CONVERSE) {
             Dialect::Bedrock
         } else if ends(&["/chat/completions"]) {

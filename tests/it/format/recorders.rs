@@ -393,3 +393,39 @@ fn exchanges_with_gemini_are_known_by_their_bodies() {
     assert_eq!((transcripts[0].agent.as_str(), in_short(&transcripts[0])), ("api-exchange", vec!["u: Hi".to_owned(), "a: Ho".to_owned()]));
     assert_eq!((prompts(&transcripts[0]), lost), (vec![(40, 3)], vec![]));
 }
+
+/// Datadog's recorder writes bytes as base64 behind a mark.
+#[test]
+fn bodies_that_are_no_text_may_say_so() {
+    let file = |model: &str, action: &str, body: &str| {
+        format!(
+            r#"{{"request":{{"method":"POST","url":"https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}/{action}","body":"{{\"messages\":[{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":\"Hi\"}}]}}],\"anthropic_version\":\"bedrock-2023-05-31\"}}"}},"response":{{"status":{{"code":200}},"headers":{{}},"body":{body}}}}}"#
+        )
+    };
+    let event = |event: &str| format!("\u{1}\u{2}{{\"bytes\":\"{}\"}}", encoded(event.as_bytes()));
+    let stream = [
+        r#"{"type":"message_start","message":{"id":"m1","type":"message","role":"assistant","model":"claude","content":[],"usage":{"input_tokens":11,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Ho"}}"#,
+        r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":4}}"#,
+    ];
+    let body = format!("\"base64:{}\"", encoded(stream.map(event).concat().as_bytes()));
+    let claude = "us.anthropic.claude-sonnet-4-20250514-v1:0";
+    let (transcripts, lost) = read_text("talk.json", &file(claude, "invoke-with-response-stream", &body));
+    assert_eq!((prompts(&transcripts[0]), in_short(&transcripts[0]).pop(), lost), (vec![(11, 4)], Some("a: Ho".to_owned()), vec![]));
+    // Another maker's model is asked in other words.
+    let jamba = r#"{"id":"chatcmpl-1","choices":[{"index":0,"message":{"role":"assistant","content":"Ho"}}],"usage":{"prompt_tokens":9,"completion_tokens":2}}"#;
+    for body in [serde_json::to_string(jamba).unwrap(), format!("\"base64:{}\"", encoded(jamba.as_bytes()))] {
+        let (transcripts, lost) = read_text("talk.json", &file("ai21.jamba-1-5-mini-v1:0", "invoke", &body));
+        assert_eq!((transcripts.len(), lost), (0, vec![("request to an interface that is not read".to_owned(), 1)]));
+    }
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let three = |bytes: &[u8]| {
+        let held = (0..3).fold(0_u32, |held, place| held << 8 | u32::from(bytes.get(place).copied().unwrap_or(0)));
+        let letter = |place: usize| if place <= bytes.len() { char::from(LETTERS[(held >> (18 - 6 * place) & 63) as usize]) } else { '=' };
+        [0, 1, 2, 3].map(letter)
+    };
+    bytes.chunks(3).flat_map(three).collect()
+}
