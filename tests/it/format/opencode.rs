@@ -1,5 +1,5 @@
 use crate::sums::calls;
-use crate::support::{claim, files, read_all, shared, skip};
+use crate::support::{claim, files, in_short, read_all, read_text, shared, skip};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
 use std::path::PathBuf;
@@ -177,4 +177,22 @@ fn a_build_without_sqlite_names_the_file_and_says_so() {
     let read = ctxsim::format::by_name("opencode").unwrap().read;
     let error = read(&mut source, &crate::support::PlainScale { keep_content: false }, &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "this build reads no SQLite");
+}
+
+/// The log ends while a tool runs: no number tells that the request was answered.
+#[test]
+fn a_reply_that_did_not_end_is_no_call_and_is_counted() {
+    let info = r#""role":"assistant","sessionID":"ses_1","modelID":"m","providerID":"p","cost":0,"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}}"#;
+    let log = format!(
+        r#"{{"info":{{"id":"ses_1","version":"1.15.6","title":"t","time":{{"created":1,"updated":2}}}},"messages":[
+{{"info":{{"id":"msg_1","role":"user","sessionID":"ses_1","time":{{"created":1784303006912}}}},"parts":[{{"type":"text","text":"Hi","id":"prt_1"}}]}},
+{{"info":{{"id":"msg_2",{info},"time":{{"created":1784303007015}}}},"parts":[{{"type":"step-start","id":"prt_2"}},{{"type":"text","text":"I look","id":"prt_3"}},
+{{"type":"tool","id":"prt_4","callID":"call_1","tool":"bash","state":{{"status":"running","input":{{}}}}}}]}}]}}"#
+    );
+    let (transcripts, lost) = read_text("session.json", &log);
+    assert_eq!(lost, [("reply without usage that did not end (no call)".to_owned(), 1)]);
+    assert_eq!(
+        (in_short(&transcripts[0]), transcripts[0].messages[1].call.is_none()),
+        (vec!["u: Hi".to_owned(), "a: I look | bash(call_1)".to_owned()], true)
+    );
 }

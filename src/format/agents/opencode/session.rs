@@ -55,6 +55,8 @@ struct Open {
     model: String,
     /// The reply is not whole.
     broken_off: bool,
+    /// Neither an end nor a failure is noted.
+    unended: bool,
     /// It failed, and is not sent to the model again.
     withdrawn: bool,
     /// The provider refused the prompt for its size.
@@ -146,6 +148,7 @@ impl<'s> Session<'s> {
             speaker: format!("{}/{}/{}", &*info.provider, &*info.model, &**agent),
             model: info.model.to_string(),
             broken_off: failure.is_some() || info.time.completed.is_none(),
+            unended: failure.is_none() && info.finish.is_empty() && info.time.completed.is_none(),
             withdrawn: failure.is_some_and(|name| &**name != "MessageAbortedError"),
             refused: failure.is_some_and(|name| &**name == "ContextOverflowError"),
             asked: None,
@@ -408,6 +411,9 @@ impl<'s> Session<'s> {
         let usage = usage.map(|usage| Usage { output_is_final: step.ended || !open.broken_off, ..usage });
         // Without numbers, only the end of a step shows that a request was made and answered.
         if usage.is_none() && !step.ended {
+            if is_holder && !step.parts.is_empty() && open.unended {
+                lose("reply without usage that did not end (no call)");
+            }
             return None;
         }
         let chain = &mut self.made.chain;
