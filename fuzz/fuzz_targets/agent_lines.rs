@@ -5,6 +5,7 @@ const READERS: &[&str] = &[
     "native",
     "claude-code",
     "qwen-code",
+    "claude-managed-agents",
     "codex",
     "copilot-cli",
     "deepseek-harness",

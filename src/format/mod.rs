@@ -40,6 +40,7 @@ pub const READERS: &[&Reader] = &[
     &native::READER,
     &agents::qwen_code::READER,
     &agents::claude_code::READER,
+    &agents::managed_agents::READER,
     &agents::codex::READER,
     &agents::aider::READER,
     &agents::copilot_cli::READER,

@@ -22,6 +22,7 @@ pub mod kimi_cli;
 pub mod kimi_code;
 pub mod kiro_cli;
 pub mod langchain;
+pub mod managed_agents;
 pub mod mini_swe_agent;
 pub mod muse;
 pub mod mycoder;

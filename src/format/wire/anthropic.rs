@@ -136,8 +136,10 @@ impl<'w> Weigher<'w> {
             // The file lies in the provider's container: the model never reads it as text.
             "container_upload" => None,
             "tool_addition" | "tool_reference" => Some(Part::Other(self.scale.weigh(&block.tool_name))),
-            _ => {
-                lose("unknown content part");
+            kind => {
+                if kind != "search_result" {
+                    lose("unknown content part");
+                }
                 let visible = block.content.map(|content| visible_text(content.get())).unwrap_or_default();
                 let text = if block.text.is_empty() { visible } else { block.text.to_string() };
                 Some(Part::Other(self.scale.weigh(&text)))

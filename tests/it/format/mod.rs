@@ -67,6 +67,8 @@ pub mod kiro_cli;
 pub mod langchain;
 /// Requests with their responses as LiteLLM logs them, joined to sessions.
 pub mod litellm;
+/// Events of Claude Managed Agents.
+pub mod managed_agents;
 /// mini-swe-agent trajectories.
 pub mod mini_swe_agent;
 /// Sessions of Muse Code.
