@@ -5,7 +5,8 @@ Usage: run_length.py complexity-trap-costs.csv plugsuits/index.tsv > catalog/run
 
 The table (The Complexity Trap, auxiliary-data/experiment_instance_costs_combined.csv) has a row per experiment and task, with the number of turns.
 Runs of one task by the same model in the same scaffold, under a policy and without one, make a pair. A ratio is the sum of turns with over the sum
-without, over the pairs; its interval of 90 % follows from the spread of the pairs (the delta method). Cells with fewer than 100 pairs are left out.
+without, over the pairs; its interval of 90 % follows from the spread of the pairs (the delta method), by Student's distribution with one degree less than
+there are pairs. Cells with fewer than 100 pairs are left out.
 
 The index of plugsuits has a row per run: five tasks under limits of the context. Runs at 60,000 tokens and more never compacted: their mean makes a pair
 with the mean of the runs of the same task under a limit at which they did.
@@ -22,7 +23,7 @@ PLUGSUITS = "plugsuits, results/ at a09f6b0e5c03 and 14 older commits (MIT)"
 TASKS = ("bug-trace", "explore", "multi-file-refactor", "single-edit", "write-heavy")
 UNCUT = 60_000
 FEWEST = 100
-Z = 1.645
+LEVEL = 0.9
 
 
 def model(experiment):
@@ -38,12 +39,28 @@ def setting(experiment, strategy):
     return f"results of the newest {masked.group(1) if masked else 10} turns stay"
 
 
+def student(degrees):
+    """How many standard errors LEVEL lies within, by Student's distribution: its density summed by Simpson's rule, and halved into place."""
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+    density = lambda at: scale * (1 + at * at / degrees) ** (-(degrees + 1) / 2)
+
+    def within(end, steps=400):
+        step = end / steps
+        return 2 * step / 3 * sum((1 if place in (0, steps) else 4 if place % 2 else 2) * density(place * step) for place in range(steps + 1))
+
+    low, high = 0.0, 50.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle) < LEVEL else (low, middle)
+    return (low + high) / 2
+
+
 def ratio(pairs):
     """Sum over sum, with its interval."""
     with_policy, without = (sum(pair[side] for pair in pairs) for side in (0, 1))
     found, mean, count = with_policy / without, without / len(pairs), len(pairs)
     spread = sum((one - found * other) ** 2 for one, other in pairs) / (count - 1)
-    reach = Z * math.sqrt(spread / count) / mean
+    reach = student(count - 1) * math.sqrt(spread / count) / mean
     return found, found - reach, found + reach
 
 
