@@ -1,6 +1,7 @@
 //! What a reader is.
 
 use super::ground::{ReadError, Source, sqlite};
+use super::usage::placeholders;
 use crate::transcript::{Scale, Transcript};
 
 /// How sure a reader is that a file is its own.
@@ -46,7 +47,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads all sessions of a source. One that its log gives no id has the file's name, and a number where the file holds more of them.
+    /// Reads all sessions of a source. One that its log gives no id has the file's name, and a number where the file holds more of them. Outputs that cannot be
+    /// those of their replies are no recorded ones.
     pub fn sessions(&self, source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
         let name = source.name();
         let mut unnamed = 0;
@@ -54,6 +56,10 @@ impl Reader {
             if transcript.id.is_empty() {
                 unnamed += 1;
                 transcript.id = if unnamed == 1 { name.clone() } else { format!("{name}#{unnamed}") };
+            }
+            for place in placeholders(&transcript.messages) {
+                let call = transcript.messages.get_mut(place).and_then(|message| message.call.as_mut());
+                call.and_then(|call| call.usage.as_mut()).into_iter().for_each(|usage| usage.output_is_final = false);
             }
             hand_over(transcript);
         })

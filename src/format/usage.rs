@@ -1,7 +1,7 @@
 //! The usage of a call, from whatever a log reports of it: one rule for all readers, written down in `docs/formats.md`.
 
 use super::ground::{Absurd, Count};
-use crate::transcript::{Trust, Usage};
+use crate::transcript::{Message, Messages, Part, Trust, Usage};
 
 /// Where cached tokens are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +103,43 @@ impl Reported {
             output_is_final: output > 0 || self.output != Count::Absent,
         }))
     }
+}
+
+/// A token of a text holds fewer bytes than so many, on the whole.
+const TOKEN_BYTES: u64 = 16;
+
+/// A text of fewer bytes may be one of those that are few tokens: blanks, a line of dashes.
+const SHORT: u64 = 64;
+
+/// Replies whose recorded output is not theirs, by their places: what can be read of them is more than so many tokens hold. Where the next prompt did not grow by as
+/// much either, it is not the model that wrote the text (Claude Code puts a plan into the arguments of the call that shows it), and the count stays. So does a 0, for
+/// who counts nothing says so, and the counts of stand-ins for a provider.
+pub fn placeholders(messages: &Messages) -> Vec<usize> {
+    let mut found = Vec::new();
+    // The last reply, its prompt and its bytes, where they are more than its output holds.
+    let mut last: Option<(usize, u64, u64)> = None;
+    for (place, message) in messages.each().enumerate() {
+        let Some(usage) = message.call.as_ref().and_then(|call| call.usage) else { continue };
+        let stands = |(_, prompt, bytes): &(usize, u64, u64)| {
+            usage.prompt.checked_sub(*prompt).is_none_or(|growth| growth.saturating_mul(TOKEN_BYTES) >= *bytes)
+        };
+        found.extend(last.take().filter(stands).map(|(reply, ..)| reply));
+        let bytes = written_bytes(&message);
+        let is_counted = usage.output_is_final && usage.output > 0 && usage.trust != Trust::Mock;
+        let is_too_few = is_counted && bytes >= SHORT && usage.output.saturating_mul(TOKEN_BYTES) < bytes;
+        last = is_too_few.then_some((place, usage.prompt, bytes));
+    }
+    found.extend(last.map(|(reply, ..)| reply));
+    found
+}
+
+/// Bytes of texts and arguments. Reasoning that is shown may be a summary, which is not billed.
+fn written_bytes(message: &Message) -> u64 {
+    let bytes = |part: &Part| match part {
+        Part::Text(text) | Part::ToolCall { arguments: text, .. } => u64::from(text.length.bytes),
+        _ => 0,
+    };
+    message.parts.iter().map(bytes).sum()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Bills held against recordings: placeholders, tiers of prices, factors of the cache, the program's own error.
 
 use crate::made::{self, Native, Tables};
-use crate::support::{ctxsim, shared, skip};
+use crate::support::{ctxsim, read_text, shared, skip};
 use ctxsim::catalog::{Prices, Rate};
 use ctxsim::corpus::{ReadSettings, impose, read};
 use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
@@ -154,6 +154,41 @@ fn inspect_shows_no_placeholder_as_recorded() {
     assert!(estimated > 150, "{estimated}");
     assert_eq!(number(&session["estimated_output_tokens"]), estimated);
     assert_eq!(number(&session["output_tokens"]), estimated + 7);
+}
+
+/// A count that holds no fewer bytes of what can be read than sixteen a token is another figure than the reply's output: unless the next prompt did not grow by the text either.
+#[test]
+fn an_output_that_cannot_be_the_replys_is_a_placeholder() {
+    // 860 bytes, as text and as arguments.
+    let words = "There are a good many words in this reply. ".repeat(20);
+    let said = json!([{"text": words}]);
+    let called = json!([{"call": {"id": "c", "name": "write", "arguments": words}}]);
+    let thought = json!([{"thinking": words}, {"text": "Yes."}]);
+    let reported = |parts: &Value, output: u64, next: Option<u64>, trust: &str| {
+        let usage = json!({"prompt": 1_000, "output": output, "trust": trust});
+        let log = Native::new(json!({}))
+            .line(json!({"role": "user", "text": "Say it."}))
+            .line(json!({"role": "assistant", "parts": parts, "usage": usage}));
+        let log = next.into_iter().fold(log, |log, prompt| log.asked("Go on.", "Yes.", prompt, 2));
+        let session = &read_text("s.jsonl", &log.text()).0[0];
+        session.messages[1].call.as_ref().unwrap().usage.unwrap().output_is_final
+    };
+    for (parts, output, next, trust, is_final) in [
+        (&said, 1, Some(1_300), "provider", false),
+        (&called, 1, Some(1_300), "provider", false),
+        (&said, 53, None, "provider", false),
+        (&said, 54, None, "provider", true),
+        // A prompt that fell says nothing of what was written.
+        (&said, 1, Some(700), "provider", false),
+        (&said, 1, Some(1_053), "provider", true),
+        // Reasoning that is shown may be a summary, which is not billed.
+        (&thought, 1, Some(1_300), "provider", true),
+        // Who counts nothing writes a 0, and a stand-in what it likes.
+        (&said, 0, Some(1_300), "provider", true),
+        (&said, 1, Some(1_300), "mock", true),
+    ] {
+        assert_eq!(reported(parts, output, next, trust), is_final, "{output} {next:?} {trust}");
+    }
 }
 
 /// LiteLLM lists the tiers of Qwen: the prompt chooses one for the whole request.
