@@ -4,8 +4,8 @@ use super::measures::{COMPARED, Claim, Compared};
 use super::run::Run;
 use crate::experiment::metric::Unit;
 use crate::statistics::{
-    ANCHORED, Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, quantile, quotient, rank_correlation,
-    share, showing, wilson,
+    ANCHORED, Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, expected, quantile, quotient,
+    rank_correlation, share, showing,
 };
 use std::collections::BTreeMap;
 
@@ -265,6 +265,19 @@ impl Comparison<'_> {
         [before, predicted, after, change(predicted), change(after), share(after, predicted)]
     }
 
+    /// How few and how many events a call would bring this rate by chance: draws of few events are more alike than chance makes them, and those of none hold none.
+    fn counted(&self, measure: &Compared, values: &Values, rate: f64) -> Option<[f64; 2]> {
+        let (mut weighted, mut squares) = (0.0, 0.0);
+        for task in self.tasks {
+            let weight = 1.0 / task.after.len() as f64;
+            let calls: f64 = task.after.iter().filter_map(|place| values.after.get(*place)).map(|(_, calls)| calls).sum();
+            (weighted, squares) = (weighted + weight * calls, squares + weight * weight * calls);
+        }
+        // So many calls that count alike would say as much.
+        let calls = quotient(weighted * weighted, squares);
+        (measure.counts_events() && calls > 0.0).then(|| expected(rate * calls).map(|events| events / calls))
+    }
+
     fn found(&self, measure: &'static Compared, values: &Values, told_tasks: bool) -> Found {
         let clusters = match self.drawn {
             Drawn::Tasks => vec![self.tasks.len()],
@@ -278,15 +291,20 @@ impl Comparison<'_> {
             (is_enough && measured).then(|| resamples.estimates_of_tails(QUOTIENTS, |times| self.figures(values, times))).flatten();
         let is_predicted = !values.predicted.is_empty() && measure.claim != Claim::Nothing;
         let intervals = intervals.map(|[before, predicted, after, predicted_change, measured_change, ratio]| {
-            let seen = with_none_seen(measure, after, values);
-            let high = if seen == after { ratio.high } else { quotient(seen.high, predicted.value) };
+            let counted = self.counted(measure, values, after.value);
+            let seen = counted.map_or(after, |[low, high]| Estimate { low: after.low.min(low), high: after.high.max(high), ..after });
+            let ratio = counted.filter(|_| predicted.value > 0.0).map_or(ratio, |[low, high]| Estimate {
+                low: ratio.low.min(low / predicted.value),
+                high: ratio.high.max(high / predicted.value),
+                ..ratio
+            });
             Intervals {
                 before: within_whole(measure, before),
                 predicted: within_whole(measure, predicted),
                 after: within_whole(measure, seen),
                 predicted_change,
                 measured_change,
-                ratio: (is_predicted && ratio.value.is_finite()).then_some(Estimate { high, ..ratio }),
+                ratio: (is_predicted && ratio.value.is_finite()).then_some(ratio),
             }
         });
         let agreed = (is_predicted && measured).then(|| match intervals {
@@ -367,15 +385,6 @@ impl Comparison<'_> {
         differences.sort_by(f64::total_cmp);
         quantile(&differences, 900)
     }
-}
-
-/// Draws of runs without a single event hold none, and say nothing of how rare it is: a share of none in so many has an upper bound all the same.
-fn with_none_seen(measure: &Compared, after: Estimate, values: &Values) -> Estimate {
-    let (parts, wholes) = values.after.iter().fold((0.0, 0.0), |(parts, wholes), (part, whole)| (parts + part, wholes + whole));
-    let bound = wilson(0, wholes as u64)
-        .filter(|_| parts == 0.0 && measure.unit() == Unit::Count)
-        .map_or(after.high, |(_, high)| high as f64 / 1e6);
-    Estimate { high: bound, ..after }
 }
 
 /// No share is more than the whole.

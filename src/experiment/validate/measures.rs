@@ -80,6 +80,11 @@ impl Compared {
         }
     }
 
+    /// Is it a rate of events?
+    pub fn counts_events(&self) -> bool {
+        self.is_rate && self.unit() == Unit::Count
+    }
+
     fn metric(&self) -> Option<&'static Metric> {
         metric_of(self.part)
     }

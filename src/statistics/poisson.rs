@@ -1,0 +1,43 @@
+//! How sure a number of independent events is.
+
+use super::interval::LEVEL;
+use super::normal;
+
+/// The least and the most events that are to be expected where so many came, at the level of all intervals: Byar's approximation of the exact limits of a Poisson
+/// count (N. E. Breslow and N. E. Day, "Statistical Methods in Cancer Research" II, 1987), within 1 % at the upper end. What is pooled with weights is no whole number.
+pub fn expected(events: f64) -> [f64; 2] {
+    let z = normal::quantile((100 + LEVEL) as f64 / 200.0);
+    let limit = |count: f64, z: f64| count * (1.0 - 1.0 / (9.0 * count) + z / (3.0 * count.sqrt())).max(0.0).powi(3);
+    [if events > 0.0 { limit(events, -z) } else { 0.0 }, limit(events + 1.0, z)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_those_of_the_tables() {
+        // Exact limits of 90 % (F. Garwood, 1936).
+        for (events, low, high) in
+            [(0.0, 0.0, 2.996), (1.0, 0.051, 4.744), (2.0, 0.355, 6.296), (5.0, 1.970, 10.513), (20.0, 13.255, 29.062)]
+        {
+            let [least, most] = expected(events);
+            assert!((least - low).abs() < 0.013 && (most - high).abs() < 0.01 * high, "{events}: {least} to {most}");
+        }
+    }
+
+    /// Of each number that is to be expected: how often chance brings so many or so few that it is left out.
+    #[test]
+    fn one_count_in_ten_leaves_the_truth_out() {
+        for truth in (1..=120).map(|tenth| f64::from(tenth) / 10.0) {
+            let mut chance = (-truth).exp();
+            let mut left_out = 0.0;
+            for events in 0..60 {
+                let [low, high] = expected(f64::from(events));
+                left_out += if (low..=high).contains(&truth) { 0.0 } else { chance };
+                chance *= truth / f64::from(events + 1);
+            }
+            assert!(left_out <= 0.1, "{truth}: {left_out}");
+        }
+    }
+}
