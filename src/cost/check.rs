@@ -228,6 +228,21 @@ pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Vec<Option<(u64, u64)>
     trace.calls.iter().map(price).collect()
 }
 
+/// The list price of the summarisers' requests that a log holds with their usage, at the prices of the model that goes on behind them; in thousand-millionths of a
+/// dollar.
+pub fn summariser_nano_usd(trace: &Trace, tariff: &Tariff<'_>) -> u64 {
+    let mut session = Session::new(trace, tariff);
+    let mut sum = Bill::default();
+    for event in trace.compactions.iter().filter(|event| !event.copy) {
+        let place = trace.calls.partition_point(|call| call.message < event.before);
+        if let Some((usage, call)) = event.usage.zip(trace.calls.get(place).or(trace.calls.last())) {
+            let time = session.time(call);
+            sum.charge(&session.known(call, time), as_recorded(&usage), usage.output);
+        }
+    }
+    sum.nano_usd()
+}
+
 /// A prompt as its provider counted it.
 fn as_recorded(usage: &Usage) -> Split {
     let read = usage.cache_read.min(usage.prompt);

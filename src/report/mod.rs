@@ -52,6 +52,7 @@ mod ties;
 mod title;
 mod tune;
 mod validate;
+mod validated_rows;
 mod verdict;
 mod words;
 

@@ -9,12 +9,16 @@ use super::notes;
 use super::record::any::Record;
 use super::record::validate::ValidateRecord;
 use super::scenario;
+use super::validated_rows::rows;
 use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
-use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found, Validation};
+use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found};
 use crate::statistics::{ANCHORED, Agreement, Estimate, FEWEST, LEVEL};
 
 /// So many measures that were missed are named on the first screen.
 const NAMED: usize = 3;
+
+/// A smaller share of cost that rests on recorded usage is told.
+const NEARLY_ALL: f64 = 0.97;
 
 const CLAIMS: &str = "Figures of a call are predictions for an agent that behaves as it did. Figures of a run are what they would be if runs stay as long: a replay keeps the \
                       recorded calls, and how long runs get under another policy no replay knows.";
@@ -22,7 +26,7 @@ const CLAIMS: &str = "Figures of a call are predictions for an agent that behave
 const METHOD: &str = "Each side is the mean over a task's runs, summed over the tasks that both sides have; without tasks, over all runs. Measured over predicted (x) is drawn in the same resamples, so that how \
                       unlike tasks are is on both sides: confirmed where its interval holds 1 and is narrower than from 1 to what \"nothing changes\" would come to; off where it leaves 1 out; \
                       cannot be told otherwise, and with fewer than five runs on a side; cannot be judged where less than half of the tokens of a side rest on recorded usage, for the \
-                      rest is estimated.";
+                      rest is estimated; nor can cost where less than half of it does.";
 
 const NOISE: &str = "Noise: two random halves of the runs before, within their tasks, differ by no more in nine of ten splits (A/A). More runs: so many in this arm would narrow the interval \
                      to 10 or 20 % of what is measured; about half of such experiments would then show a difference of that size.";
@@ -37,6 +41,10 @@ pub fn validate(asked: &Validated<'_>) -> Report {
     sections.push(rows.clone().titled("All measures"));
     let mut notes = vec![CLAIMS.to_owned(), METHOD.to_owned(), NOISE.to_owned()];
     notes.extend(asked.notes.iter().cloned());
+    let partly = |shares: [f64; 2]| !is_estimated(shares) && shares.iter().any(|share| *share < NEARLY_ALL);
+    notes.extend(resting(&asked.validation.arms, |arm| arm.recorded_cost, partly).map(|(at, [before, after])| {
+        format!("Of cost{at}, {before} before and {after} after rests on recorded usage: the rest is replies whose output is estimated, and calls without usage.")
+    }));
     notes.extend(asked.validation.arms.iter().flat_map(|arm| left_out(asked, arm).into_iter().chain([drawn(asked, arm)])));
     notes.extend(asked.validation.ranks.iter().map(|(measure, rank, cells)| {
         format!(
@@ -62,27 +70,23 @@ fn title(asked: &Validated<'_>) -> String {
 }
 
 /// How much of both sides rests on recorded usage, in one sentence for the arms that can be judged, and one for those of which nothing is judged because that is too
-/// little.
+/// little; the same of cost, where that is too little.
 fn anchored(asked: &Validated<'_>) -> String {
     let arms = &asked.validation.arms;
-    let known = || arms.iter().filter_map(|arm| Some((arm, [arm.anchored[0]?, arm.anchored[1]?])));
-    let of = |mostly_estimated: bool| {
-        let is_one = |(_, [before, after]): &(&Arm, [f64; 2])| (before.min(*after) < ANCHORED) == mostly_estimated;
-        let (names, shares): (Vec<&str>, Vec<[f64; 2]>) = known().filter(is_one).map(|(arm, shares)| (arm.name.as_str(), shares)).unzip();
-        let range = |side: usize| {
-            let of = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
-            let share = |shares: &[f64; 2]| shares.get(side).copied().unwrap_or(0.0);
-            let [least, most] = [f64::min, f64::max].map(|end| of(shares.iter().map(share).reduce(end).unwrap_or(0.0)));
-            if least == most { least } else { format!("{least} to {most}") }
-        };
-        let at = if names.len() < arms.len() { format!(" at {}", first_few(&names, NAMED)) } else { String::new() };
-        let judged = if mostly_estimated { ": that is mostly estimated, and nothing is judged by it" } else { "" };
-        let sentence = || {
-            let [before, after] = [0, 1].map(range);
-            format!(" Of the runs compared{at}, {before} of tokens before and {after} after rest on recorded usage{judged}.")
-        };
-        (!names.is_empty()).then(sentence)
+    let rests = |(at, [before, after]): (String, [String; 2])| {
+        format!(" Of the runs compared{at}, {before} of tokens before and {after} after rest on recorded usage")
     };
+    let tokens = [false, true].into_iter().filter_map(|mostly_estimated| {
+        let judged = if mostly_estimated { ": that is mostly estimated, and nothing is judged by it" } else { "" };
+        let of = |shares: [f64; 2]| is_estimated(shares) == mostly_estimated;
+        Some(format!("{}{judged}.", rests(resting(arms, |arm| arm.anchored, of)?)))
+    });
+    let cost = resting(arms, |arm| arm.recorded_cost, is_estimated).map(|(at, [before, after])| {
+        format!(
+            " Of cost{at}, {before} before and {after} after rests on it: most replies have no output of their own, and no cost is judged."
+        )
+    });
+    let cost = cost.into_iter();
     let unnoted = asked.validation.arms.iter().map(|arm| arm.unnoted).max().filter(|runs| *runs > 0);
     let unnoted = unnoted.map(|runs| {
         format!(
@@ -96,7 +100,29 @@ fn anchored(asked: &Validated<'_>) -> String {
         let at = if names.len() < arms.len() { format!(" at {}", first_few(&names, NAMED)) } else { String::new() };
         format!(" From {} after{at}, text was removed that the logs do not note: their compactions are not compared.", counted(runs, "run"))
     });
-    [false, true].into_iter().filter_map(of).chain(unnoted).chain(uncounted).collect()
+    tokens.chain(cost).chain(unnoted).chain(uncounted).collect()
+}
+
+/// Is the smaller of two shares too small to judge by?
+fn is_estimated([before, after]: [f64; 2]) -> bool {
+    before.min(after) < ANCHORED
+}
+
+/// In which arms shares that rest on recorded usage are such, as " at 8000" where it is not in all, and their range before and after. `None` where in none.
+fn resting(arms: &[Arm], shares: impl Fn(&Arm) -> [Option<f64>; 2], such: impl Fn([f64; 2]) -> bool) -> Option<(String, [String; 2])> {
+    let known = arms.iter().filter_map(|arm| {
+        let [before, after] = shares(arm);
+        Some((arm.name.as_str(), [before?, after?]))
+    });
+    let (names, shares): (Vec<&str>, Vec<[f64; 2]>) = known.filter(|(_, shares)| such(*shares)).unzip();
+    let range = |side: usize| {
+        let of = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
+        let share = |shares: &[f64; 2]| shares.get(side).copied().unwrap_or(0.0);
+        let [least, most] = [f64::min, f64::max].map(|end| of(shares.iter().map(share).reduce(end).unwrap_or(0.0)));
+        if least == most { least } else { format!("{least} to {most}") }
+    };
+    let at = if names.len() < arms.len() { format!(" at {}", first_few(&names, NAMED)) } else { String::new() };
+    (!names.is_empty()).then(|| (at, [0, 1].map(range)))
 }
 
 fn before(arms: &[Arm]) -> String {
@@ -183,6 +209,7 @@ fn summary(asked: &Validated<'_>) -> Vec<String> {
         lines.push(format!("Missed: {}.", first_few(&missed, NAMED)));
     }
     lines.extend(never_acts(asked));
+    lines.extend(summarisers(&asked.validation.arms));
     lines.extend(loops(asked));
     let total = |arm: &Arm| {
         let found = arm.measures.iter().find(|found| found.measure.key == "prompt_tokens")?;
@@ -215,6 +242,29 @@ fn never_acts(asked: &Validated<'_>) -> Option<String> {
     })
 }
 
+/// What cost per call is with the policy's summarisers, in all arms together, and what it was with those that logs hold. `None` of one arm, which has a line of its own.
+fn summarisers(arms: &[Arm]) -> Option<String> {
+    let changes: Vec<[Option<f64>; 2]> = arms.iter().filter_map(|arm| summarised(arm).map(|(_, changes)| changes)).collect();
+    let range = |side: usize| {
+        let of = |end: fn(f64, f64) -> f64| changes.iter().filter_map(|both| *both.get(side)?).reduce(end);
+        Some(format!("{:+.0} to {:+.0} %", of(f64::min)? * 100.0, of(f64::max)? * 100.0))
+    };
+    let predicted = range(0).filter(|_| arms.len() > 1)?;
+    let lacks = if changes.iter().all(|[_, after]| after.is_some()) { "" } else { ", which these logs lack" };
+    let measured = range(1).map(|measured| format!(", measured {measured}")).unwrap_or_default();
+    Some(format!("With summarisers{lacks}, cost per call: {predicted}{measured}."))
+}
+
+/// The cost of summarisers a call, and by how much cost per call changes with them, as predicted and as measured where logs hold them. `None` where the policy makes no
+/// summary, and without prices.
+fn summarised(arm: &Arm) -> Option<(String, [Option<f64>; 2])> {
+    let found = arm.measures.iter().find(|found| found.measure.key == "cost_per_call")?;
+    let beside = found.predicted_summarisers.filter(|cost| *cost > 0.0)?;
+    let with = |now: Option<f64>, more: Option<f64>| found.change(now? + more?);
+    let changes = [with(found.predicted, Some(beside)), with(found.after, found.summarisers)];
+    Some((value(found.measure, beside), changes))
+}
+
 /// Where the policy compacts at every other call or more often, the count is told as what it is.
 fn loops(asked: &Validated<'_>) -> Option<String> {
     let value =
@@ -229,7 +279,7 @@ fn loops(asked: &Validated<'_>) -> Option<String> {
         .collect();
     (!high.is_empty()).then(|| {
         format!(
-            "Compactions per call, and rules for compacting that gain nothing: {}. What that does to the length of runs is not known.",
+            "Compactions per call, and those without gain: {}; what that does to the length of runs is not known.",
             first_few(&high, NAMED)
         )
     })
@@ -271,7 +321,15 @@ fn sentences(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
         };
         Some(format!("{name}: {}{verdict}", parts.join(", ")))
     };
-    arm.measures.iter().filter_map(told).collect()
+    let with = summarised(arm).map(|(cost, [predicted, measured])| {
+        let lacks = if measured.is_none() { ", which these logs lack" } else { "" };
+        let told: Vec<String> = [("predicted", predicted), ("measured", measured)]
+            .into_iter()
+            .filter_map(|(side, change)| Some(format!("{side} {}", finding::share(change?))))
+            .collect();
+        format!("With summarisers ({cost} a call{lacks}), cost per call: {}.", told.join(", "))
+    });
+    arm.measures.iter().filter_map(told).chain(with).collect()
 }
 
 /// Prediction and measurement in words: changes as shares of before, rates as they are. Empty where there is none.
@@ -381,73 +439,6 @@ fn drawn(asked: &Validated<'_>, arm: &Arm) -> String {
         Drawn::Runs => "runs, each side by itself",
     };
     format!("{of}intervals hold {LEVEL} of 100, over resamples of {drawn}.")
-}
-
-/// A measure in an arm a row, with all that is known.
-pub fn rows(validation: &Validation) -> Table {
-    type Row<'a> = (&'a Arm, &'a Found);
-    let number = |key, header, provenance| Column { provenance, ..Column::name(key, header) };
-    let (recorded, simulated) = (Provenance::Recorded, Provenance::Simulated);
-    let exact = |found: &Found, amount: Option<f64>| amount.map_or(Cell::Empty, |amount| Cell::Name(plain(found.measure, amount)));
-    let change =
-        |amount: Option<f64>| amount.map_or(Cell::Empty, |share| Cell::Share { part: (share * 1e6).round() as i64, whole: 1_000_000 });
-    let either = move |found: &Found, amount: Option<f64>| if found.measure.is_rate { exact(found, amount) } else { change(amount) };
-    let of = |found: &Found, now: Option<f64>| now.filter(|_| !found.measure.is_rate).and_then(|now| found.change(now));
-    let bound = |found: &Found, low: bool| {
-        let estimate = found.intervals.map(|known| if found.measure.is_rate { known.after } else { known.measured_change })?;
-        Some(if low { estimate.low } else { estimate.high })
-    };
-    let times = |found: &Found, of: fn(Estimate) -> f64| {
-        found.intervals.and_then(|known| known.ratio).map_or(Cell::Empty, |ratio| Cell::Name(format!("{:.6}", of(ratio))))
-    };
-    Fields::<Row<'_>>::new()
-        .with(Column::name("arm", "arm"), |(arm, _)| Cell::text(&arm.name))
-        .with(Column::name("measure", "measure"), |(_, found)| Cell::name(found.measure.name))
-        .with(Column::number("runs_before", "runs before", Unit::Count, recorded), |(arm, _)| Cell::Count(arm.runs.0 as u64))
-        .with(Column::number("runs_after", "runs after", Unit::Count, recorded), |(arm, _)| Cell::Count(arm.runs.1 as u64))
-        .with(number("before", "before", recorded), move |(_, found)| exact(found, found.before))
-        .with(number("predicted", "predicted", simulated), move |(_, found)| exact(found, found.predicted))
-        .with(number("measured", "measured", recorded), move |(_, found)| exact(found, found.after))
-        .with(number("predicted_change", "predicted change", simulated), move |(_, found)| change(of(found, found.predicted)))
-        .with(number("measured_change", "measured change", recorded), move |(_, found)| change(of(found, found.after)))
-        .with(
-            number("measured_p05", "from", recorded).says("of the measured change; of the measured value for rates"),
-            move |(_, found)| either(found, bound(found, true)),
-        )
-        .with(number("measured_p95", "to", recorded), move |(_, found)| either(found, bound(found, false)))
-        .with(number("ratio", "measured over predicted", simulated), move |(_, found)| times(found, |ratio| ratio.value))
-        .with(number("ratio_p05", "from", simulated), move |(_, found)| times(found, |ratio| ratio.low))
-        .with(number("ratio_p95", "to", simulated), move |(_, found)| times(found, |ratio| ratio.high))
-        .with(number("error", "error", simulated).says("predicted over measured, less one"), move |(_, found)| {
-            change(found.predicted.zip(found.after).filter(|(_, after)| *after > 0.0).map(|(predicted, after)| predicted / after - 1.0))
-        })
-        .with(number("unchanged_error", "error of no change", recorded).says("before over measured, less one"), move |(_, found)| {
-            change(found.before.zip(found.after).filter(|(_, after)| *after > 0.0).map(|(before, after)| before / after - 1.0))
-        })
-        .with(number("mean_error", "mean error by task", simulated), move |(_, found)| {
-            change(found.mean_error.map(|error| error.predicted))
-        })
-        .with(number("unchanged_mean_error", "of no change", recorded), move |(_, found)| {
-            change(found.mean_error.map(|error| error.unchanged))
-        })
-        .with(number("noise", "noise", recorded), move |(_, found)| either(found, found.noise))
-        .with(Column::number("more_runs_10", "more runs for 10 %", Unit::Count, recorded), |(_, found)| {
-            found.more_runs.map_or(Cell::Empty, |[fine, _]| Cell::Count(fine))
-        })
-        .with(Column::number("more_runs_20", "for 20 %", Unit::Count, recorded), |(_, found)| {
-            found.more_runs.map_or(Cell::Empty, |[_, coarse]| Cell::Count(coarse))
-        })
-        .with(Column::name("verdict", "verdict"), |(_, found)| Cell::name(found.agreement.map_or("", agreement)))
-        .table(2, validation.arms.iter().flat_map(|arm| arm.measures.iter().map(move |found| (arm, found))))
-}
-
-/// A value as programs read it.
-fn plain(measure: &Compared, value: f64) -> String {
-    match measure.unit() {
-        Unit::Money => format!("{:.9}", value / 1e9),
-        Unit::Tokens => format!("{value:.1}"),
-        _ => format!("{value:.6}"),
-    }
 }
 
 impl Section {

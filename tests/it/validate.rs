@@ -121,6 +121,31 @@ fn a_right_prediction_is_confirmed() {
     assert!(shown.lines().any(|line| line.starts_with("prompt per call: predicted -")) && shown.contains("Check: "), "{shown}");
     assert!(shown.contains("if runs stay as long") && shown.contains("a replay keeps the recorded calls"), "{shown}");
     assert!(shown.lines().count() <= 30, "{shown}");
+    // What the summariser takes stands beside the cost, as `cost` has it.
+    let bill = json(folder.path(), &["cost", "before/", "-p", "p.toml", "--cache", "none"]);
+    let summariser: f64 = bill["policies"][0]["uncached"]["tiers"]["summariser"]["cost"].as_str().unwrap().parse().unwrap();
+    let cost = measure(&report, 0, "cost_per_call");
+    assert!((cost["predicted_summarisers"].as_f64().unwrap() * 60.0 - summariser).abs() < 1e-6 && summariser > 0.0, "{cost}");
+    assert_eq!((&cost["measured_summarisers"], &prompt["predicted_summarisers"]), (&Value::Null, &Value::Null));
+    let told = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told(&shown).contains(" a call, which these logs lack), cost per call: predicted "), "{shown}");
+    // Logs that hold the requests are compared by them: 1,000 tokens of prompt and 100 of reply in ten calls.
+    for task in 0..6 {
+        let path = folder.path().join(format!("after/t{task}.jsonl"));
+        let log = fs::read_to_string(&path).unwrap();
+        let request = json!({"id": format!("s{task}"), "usage": {"prompt": 1_000, "output": 100}});
+        fs::write(path, format!("{log}{}\n", json!({"compaction": {"kind": "compact", "call": request}}))).unwrap();
+    }
+    let held = json(folder.path(), &words);
+    let cost = measure(&held, 0, "cost_per_call");
+    assert!((cost["measured_summarisers"].as_f64().unwrap() - 0.000_225).abs() < 1e-9, "{cost}");
+    let shown = told(&ctxsim(folder.path(), &[&words[..], &["--quiet"]].concat()));
+    let with = shown.split_once("With summarisers ($").unwrap_or_else(|| panic!("{shown}")).1;
+    assert!(with.contains(" a call), cost per call: predicted ") && with.contains(" %, measured "), "{shown}");
+    let rows = ctxsim(folder.path(), &[&words[..], &["--csv", "--quiet"]].concat());
+    let rows = support::rows(&rows);
+    let row = rows.iter().find(|row| row["measure"] == "cost per call").unwrap();
+    assert_eq!(row["measured_summarisers"], "0.000225000");
 }
 
 /// Five tasks under a policy that compacts as often as is predicted, by chance: no more than one verdict in ten says that it does not.
@@ -435,4 +460,44 @@ fn what_is_estimated_is_not_taken_for_measured() {
     };
     let (judged, not) = (sentence("before/", "100.0 %") + ".", sentence("after/", "0.0 %") + ": that is mostly estimated");
     assert!(arms.contains(&judged) && arms.contains(&not) && arms.matches("Of the runs compared").count() == 2, "{arms}");
+}
+
+/// Replies whose output the logs do not count are estimates, and cost rests on them as far as it is theirs.
+#[test]
+fn cost_of_estimated_replies_is_not_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let wordy = |id: &str, of: u64, is_placeholder: bool| {
+        let begun = Native::new(json!({"session": id, "window": 100_000})).line(json!({"role": "user", "text": format!("do it: {id}")}));
+        let log = (0..6).fold(begun, |log, call| {
+            let usage = json!({"prompt": (1_000 + 600 * call) * of / 10, "output": 500, "output_is_placeholder": is_placeholder});
+            let reply = json!({"role": "assistant", "text": format!("{id} {call} {}", "word ".repeat(500)), "usage": usage});
+            log.line(reply).line(json!({"role": "user", "text": "Go on."}))
+        });
+        log.text()
+    };
+    let verdicts = |is_placeholder: bool| {
+        for (side, of) in [("before", 10), ("after", 5)] {
+            fs::create_dir_all(folder.path().join(side)).unwrap();
+            for task in 0..6 {
+                let path = folder.path().join(format!("{side}/t{task}.jsonl"));
+                fs::write(path, wordy(&format!("{side}{task}"), of, is_placeholder && side == "before")).unwrap();
+            }
+        }
+        let words = ["validate", "before/", "--with", "after/", "--pair-by", "file", "-p", "none"];
+        let report = json(folder.path(), &words);
+        let shown = ctxsim(folder.path(), &[&words[..], &["--quiet"]].concat()).split_whitespace().collect::<Vec<_>>().join(" ");
+        let of = |key: &str| measure(&report, 0, key)["verdict"].as_str().unwrap().to_owned();
+        let share = report["arms"][0]["recorded_cost_share_before"].as_f64().unwrap();
+        (["prompt_per_call", "cost_per_call", "cost"].map(of), share, shown)
+    };
+    let (counted, share, shown) = verdicts(false);
+    assert_eq!((counted[0].as_str(), share), ("off", 1.0));
+    assert!(counted.iter().all(|verdict| verdict != "cannot be judged") && !shown.contains("Of cost"), "{counted:?} {shown}");
+    let (estimated, share, shown) = verdicts(true);
+    assert_eq!(estimated, ["off", "cannot be judged", "cannot be judged"]);
+    let said = format!(
+        "Of cost, {:.1} % before and 100.0 % after rests on it: most replies have no output of their own, and no cost is judged.",
+        share * 100.0
+    );
+    assert!(share < 0.5 && shown.contains(&said), "{share} {shown}");
 }

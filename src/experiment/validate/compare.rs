@@ -3,6 +3,7 @@
 use super::measures::{COMPARED, Claim, Compared};
 use super::run::Run;
 use crate::experiment::metric::Unit;
+use crate::sim::EventKind;
 use crate::statistics::{
     ANCHORED, Agreement, Chance, Estimate, FEWEST, FINE, RESAMPLES, Resamples, SEED, agreement, expected, quantile, quotient,
     rank_correlation, share, showing,
@@ -72,6 +73,10 @@ pub struct Found {
     pub predicted: Option<f64>,
     /// What it is under the policy; `None` where no run tells.
     pub after: Option<f64>,
+    /// Of cost, what the policy's summarisers are predicted to take beside it; `None` of other measures, and where no policy was named.
+    pub predicted_summarisers: Option<f64>,
+    /// What they took; `None` where logs do not hold the request of each compaction.
+    pub summarisers: Option<f64>,
     /// Absent with fewer than five runs on a side, or fewer than five of what is drawn.
     pub intervals: Option<Intervals>,
     /// By how much two random halves of the runs before differ at most in nine of ten splits: as a share, for rates as they are. `None` where nothing can be split.
@@ -104,6 +109,8 @@ pub struct Arm {
     pub failed: usize,
     /// The share of the prompt tokens of the runs before that rests on recorded usage, and of those after; `None` without any token.
     pub anchored: [Option<f64>; 2],
+    /// The share of the list price of both that rests on recorded usage: the rest is estimated replies, and calls without usage. `None` without a price.
+    pub recorded_cost: [Option<f64>; 2],
     /// Compared runs before of which text was removed that their logs do not note: with any, nothing is judged, for what was removed is not known.
     pub unnoted: usize,
     /// Runs after of which text was removed that nothing counts: with any, compactions after are not known.
@@ -160,19 +167,23 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
     let tasks: Vec<Task> = tasks.into_values().collect();
     let runs = tasks.iter().fold((0, 0), |(before, after), task| (before + task.before.len(), after + task.after.len()));
     let drawn = if tasks.len() >= FEWEST { Drawn::Tasks } else { Drawn::Runs };
-    let anchored = |runs: &[Run], places: fn(&Task) -> &Vec<usize>| {
+    let rests = |runs: &[Run], places: fn(&Task) -> &Vec<usize>, of: fn(&Run) -> (u64, u64)| {
         let runs = tasks.iter().flat_map(places).filter_map(|place| runs.get(*place));
-        let (rests, all) = runs
-            .map(|run| &run.figures.totals)
-            .fold((0, 0), |(rests, all), totals| (rests + totals.anchored_tokens, all + totals.prompt_tokens));
+        let (rests, all) = runs.map(of).fold((0, 0), |(rests, all), (own, whole)| (rests + own, all + whole));
         (all > 0).then(|| rests as f64 / all as f64)
     };
-    let anchored = [anchored(&side.before, |task| &task.before), anchored(&side.after, |task| &task.after)];
+    let both = |of: fn(&Run) -> (u64, u64)| [rests(&side.before, |task| &task.before, of), rests(&side.after, |task| &task.after, of)];
+    let anchored = both(|run| (run.figures.totals.anchored_tokens, run.figures.totals.prompt_tokens));
+    let recorded_cost = both(|run| {
+        let all = run.figures.charges.nano_usd;
+        (all.saturating_sub(run.estimated_nano_usd), all)
+    });
     let compared = tasks.iter().flat_map(|task| &task.before).filter_map(|place| side.before.get(*place));
     let unnoted = compared.filter(|run| run.is_unnoted).count();
     let uncounted = side.after.iter().filter(|run| run.is_uncounted).count();
-    let is_unknown = unnoted > 0 || anchored.iter().flatten().any(|share| *share < ANCHORED);
-    let arm = Comparison { side: &side, tasks: &tasks, runs, drawn, is_unknown };
+    let is_estimated = |shares: [Option<f64>; 2]| shares.iter().flatten().any(|share| *share < ANCHORED);
+    let is_unknown = unnoted > 0 || is_estimated(anchored);
+    let arm = Comparison { side: &side, tasks: &tasks, runs, drawn, is_unknown, is_cost_unknown: is_estimated(recorded_cost) };
     let measures = COMPARED.iter().enumerate().filter_map(|(place, measure)| {
         let values = Values::new(&side, measure)?;
         if named > 0 {
@@ -183,7 +194,7 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
     let measures = measures.collect();
     let left_out = (side.before.len() - runs.0, side.after.len() - runs.1);
     let failed = failed.iter().filter(|failed| **failed).count();
-    Arm { name: side.name.clone(), runs, left_out, failed, anchored, unnoted, uncounted, tasks: named, drawn, measures }
+    Arm { name: side.name.clone(), runs, left_out, failed, anchored, recorded_cost, unnoted, uncounted, tasks: named, drawn, measures }
 }
 
 /// Part and whole of each run.
@@ -193,6 +204,8 @@ struct Values {
     predicted: Vec<(f64, f64)>,
     /// Empty where no run tells.
     after: Vec<(f64, f64)>,
+    /// Of cost, what summarisers take beside it, as predicted and after. Empty of other measures, and where that is not known.
+    beside: [Vec<(f64, f64)>; 2],
 }
 
 impl Values {
@@ -201,11 +214,14 @@ impl Values {
         let of = |runs: &[Run]| runs.iter().map(|run| measure.of(run)).collect::<Option<Vec<_>>>();
         let (before, after) = (of(&side.before), of(&side.after));
         let predicted = of(&side.predicted).unwrap_or_default();
+        let beside = [&side.predicted, &side.after]
+            .map(|runs| runs.iter().map(|run| measure.beside(run)).collect::<Option<_>>().unwrap_or_default());
         // What no log knows stands beside nothing.
         (before.is_some() || !predicted.is_empty()).then(|| Values {
             before: before.unwrap_or_default(),
             predicted,
             after: after.unwrap_or_default(),
+            beside,
         })
     }
 }
@@ -217,6 +233,8 @@ struct Comparison<'a> {
     drawn: Drawn,
     /// Does one of the sides rest on estimates, or on logs that do not note what was removed?
     is_unknown: bool,
+    /// Does the cost of one of the sides rest on estimates?
+    is_cost_unknown: bool,
 }
 
 impl Comparison<'_> {
@@ -278,6 +296,21 @@ impl Comparison<'_> {
         (measure.counts_events() && calls > 0.0).then(|| expected(rate * calls).map(|events| events / calls))
     }
 
+    /// What summarisers take beside a measure of cost, as predicted (0) or after (1).
+    fn beside(&self, values: &Values, side: usize) -> Option<f64> {
+        let beside = values.beside.get(side).filter(|beside| !beside.is_empty())?;
+        let places: fn(&Task) -> &[usize] = if side == 0 { |task| &task.before } else { |task| &task.after };
+        Some(self.pooled(beside, places, |_| 1.0, |_| 1.0))
+    }
+
+    /// Do the logs after hold the requests that made their summaries?
+    fn holds_summarisers(&self) -> bool {
+        let runs = self.tasks.iter().flat_map(|task| &task.after).filter_map(|place| self.side.after.get(*place));
+        let of = |run: &Run| (run.figures.totals.summariser_calls, run.figures.totals.events_of(EventKind::Compact));
+        let (requests, compactions) = runs.map(of).fold((0, 0), |(requests, all), (own, compactions)| (requests + own, all + compactions));
+        requests > 0 && requests >= compactions
+    }
+
     fn found(&self, measure: &'static Compared, values: &Values, told_tasks: bool) -> Found {
         let clusters = match self.drawn {
             Drawn::Tasks => vec![self.tasks.len()],
@@ -308,7 +341,7 @@ impl Comparison<'_> {
             }
         });
         let agreed = (is_predicted && measured).then(|| match intervals {
-            _ if self.is_unknown => Agreement::CannotJudge,
+            _ if self.is_unknown || (self.is_cost_unknown && measure.is_cost()) => Agreement::CannotJudge,
             Some(Intervals { ratio: Some(ratio), .. }) => agreement(&ratio, before / predicted),
             // Nothing of it is predicted: what is surely there was missed.
             Some(known) if known.after.low > 0.0 => Agreement::Off,
@@ -323,6 +356,8 @@ impl Comparison<'_> {
             before: (!values.before.is_empty()).then_some(before),
             predicted: is_predicted.then_some(predicted),
             after: measured.then_some(after),
+            predicted_summarisers: is_predicted.then(|| self.beside(values, 0)).flatten(),
+            summarisers: self.beside(values, 1).filter(|_| measured && self.holds_summarisers()),
             intervals,
             noise: self.noise(measure, &values.before),
             more_runs: more(FINE).zip(more(2.0 * FINE)).map(|(fine, coarse)| [fine, coarse]),

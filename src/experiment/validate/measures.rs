@@ -80,9 +80,20 @@ impl Compared {
         }
     }
 
+    /// Does it rest on the outputs of replies, too?
+    pub fn is_cost(&self) -> bool {
+        self.part == "cost"
+    }
+
     /// Is it a rate of events?
     pub fn counts_events(&self) -> bool {
         self.is_rate && self.unit() == Unit::Count
+    }
+
+    /// What summarisers take beside a measure of cost, and the whole, of a run.
+    pub fn beside(&self, run: &Run) -> Option<(f64, f64)> {
+        let (_, whole) = self.of(run).filter(|_| self.is_cost())?;
+        Some((run.summariser_nano_usd as f64, whole))
     }
 
     fn metric(&self) -> Option<&'static Metric> {

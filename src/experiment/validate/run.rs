@@ -1,7 +1,7 @@
 //! Runs: sessions with those that they started, as recorded and as a policy would have had them.
 
 use crate::corpus::Corpus;
-use crate::cost::{CacheKind, Tariff};
+use crate::cost::{CacheKind, Tariff, summariser_nano_usd};
 use crate::experiment::charges::Charges;
 use crate::experiment::drift::is_shrunk_unnoted;
 use crate::experiment::origin::roots;
@@ -47,6 +47,11 @@ pub struct Run {
     pub task: Option<String>,
     /// What its sessions come to together.
     pub figures: SessionFigures,
+    /// The part of its list price that is estimated: replies whose output the log does not count, and calls without usage. In thousand-millionths of a dollar; 0 of
+    /// what a policy would have done.
+    pub estimated_nano_usd: u64,
+    /// The list price of its summarisers' requests, which are in no other figure: as a policy would have made them, or as far as the log holds them.
+    pub summariser_nano_usd: u64,
     /// Have all calls a price?
     pub is_priced: bool,
     /// Do its logs count what caches read?
@@ -95,6 +100,8 @@ pub fn recorded(corpus: &Corpus, tariff: &Tariff<'_>, labels: &[Label]) -> Vec<R
         is_priced: session.unpriced_calls == 0,
         tells_of_cache: trace.tells_of_cache(),
         is_unnoted: !notes_compactions(&trace.agent) && is_shrunk_unnoted(&trace, tariff.catalog),
+        estimated_nano_usd: session.estimated_output.nano_usd + session.estimated_bill.nano_usd(),
+        summariser_nano_usd: summariser_nano_usd(&trace, tariff),
         figures: figures_of(&session),
         ..Run::default()
     };
@@ -121,7 +128,7 @@ fn figures_of(session: &RecordedSession) -> SessionFigures {
     SessionFigures { totals: session.totals.clone(), charges }
 }
 
-/// The same runs as a policy would have had them. The summariser's requests are in no sum: logs hold few of them. Where a log does not count what caches read,
+/// The same runs as a policy would have had them. The summariser's requests stand apart: logs hold few of them. Where a log does not count what caches read,
 /// neither side's bill has a cache.
 pub fn predicted(
     corpus: &Corpus,
@@ -138,6 +145,7 @@ pub fn predicted(
         let charges = Charges::of(&[bill], bill.nano_usd() - bill.summariser.nano_usd, bills.calls, bills.unpriced_calls);
         Run {
             figures: SessionFigures { totals: outcome.totals.sums(), charges },
+            summariser_nano_usd: bill.summariser.nano_usd,
             is_priced: bills.unpriced_calls == 0,
             tells_of_cache: trace.tells_of_cache(),
             is_simulated: true,
@@ -159,6 +167,8 @@ fn together(sessions: impl Iterator<Item = Run>, labels: &[Label]) -> Vec<(Run, 
             Some((run, _)) => {
                 run.figures.totals += &session.figures.totals;
                 run.figures.charges += &session.figures.charges;
+                run.estimated_nano_usd += session.estimated_nano_usd;
+                run.summariser_nano_usd += session.summariser_nano_usd;
                 run.is_priced &= session.is_priced;
                 run.tells_of_cache |= session.tells_of_cache;
                 run.is_failed |= session.is_failed;

@@ -6,7 +6,8 @@ use crate::experiment::validate::{Arm, Found, Validation};
 use crate::list::Arrange;
 use crate::report::document::Provenance;
 use crate::report::title::short_title as of_what;
-use crate::report::validate::{FIRST, rows};
+use crate::report::validate::FIRST;
+use crate::report::validated_rows::rows;
 use crate::report::words::counted;
 use crate::statistics::{Agreement, LEVEL};
 

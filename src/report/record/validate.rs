@@ -31,6 +31,8 @@ record! {
         uncounted_after: usize = arm.uncounted,
         anchored_share_before: Option<f64> = arm.anchored[0].map(round),
         anchored_share_after: Option<f64> = arm.anchored[1].map(round),
+        recorded_cost_share_before: Option<f64> = arm.recorded_cost[0].map(round),
+        recorded_cost_share_after: Option<f64> = arm.recorded_cost[1].map(round),
         tasks: usize = arm.tasks,
         drawn_by: &'static str = match arm.drawn {
             Drawn::Tasks => "tasks",
@@ -53,6 +55,8 @@ record! {
         before: Option<f64> = found.before.map(number),
         predicted: Option<f64> = found.predicted.map(number),
         measured: Option<f64> = found.after.map(number),
+        predicted_summarisers: Option<f64> = found.predicted_summarisers.map(number),
+        measured_summarisers: Option<f64> = found.summarisers.map(number),
         intervals: Option<IntervalsRecord> = found.intervals.map(|known| IntervalsRecord::new(known, found.measure)),
         noise: Option<f64> = found.noise.map(|noise| if found.measure.is_rate { number(noise) } else { round(noise) }),
         more_runs_10: Option<u64> = found.more_runs.map(|[fine, _]| fine),
