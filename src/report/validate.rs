@@ -419,6 +419,10 @@ fn left_out(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
             grouped(after as u64)
         ));
     }
+    if arm.silent != (0, 0) {
+        let (before, after) = arm.silent;
+        lines.push(format!("{of}{} before and {} after have no call: left out.", counted(before as u64, "run"), grouped(after as u64)));
+    }
     if arm.failed > 0 {
         lines.push(format!(
             "{of}the policy does not bring {} to the end: left out on both sides of the prediction.",

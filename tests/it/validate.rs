@@ -198,6 +198,31 @@ fn a_policy_that_never_acts_is_told_from_a_small_prediction() {
     assert!(!said("none").contains("never acts"));
 }
 
+/// A run that asked nothing has no figure, and moves those of no other run.
+#[test]
+fn runs_without_a_call_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    six_tasks(folder.path());
+    let words = ["validate", "before/", "--with", "after/", "-p", "none"];
+    let alone = json(folder.path(), &words);
+    for (side, runs) in [("before", 3), ("after", 2)] {
+        (0..runs).for_each(|place| {
+            fs::write(folder.path().join(format!("{side}/n{place}.jsonl")), run(&format!("{side}{place}"), 0, 0, 0)).unwrap()
+        });
+    }
+    let beside = json(folder.path(), &words);
+    let of = |report: &Value| {
+        [report["arms"][0]["measures"].clone(), report["arms"][0]["runs_before"].clone(), report["arms"][0]["runs_after"].clone()]
+    };
+    assert_eq!(of(&alone), of(&beside));
+    assert_eq!((&beside["arms"][0]["without_call_before"], &beside["arms"][0]["without_call_after"]), (&3.into(), &2.into()));
+    fs::create_dir(folder.path().join("none")).unwrap();
+    fs::write(folder.path().join("none/n.jsonl"), run("alone", 0, 0, 0)).unwrap();
+    let nothing = json(folder.path(), &["validate", "none/", "--with", "after/", "-p", "none"]);
+    let values = nothing["arms"][0]["measures"].as_array().unwrap().iter().flat_map(|found| [&found["before"], &found["predicted"]]);
+    assert!(values.clone().count() > 0 && values.clone().all(Value::is_null), "{nothing}");
+}
+
 /// A recording that stands on both sides is a run of neither, and one id in common pairs nothing.
 #[test]
 fn what_both_sides_share_is_left_out_of_both() {

@@ -111,6 +111,8 @@ pub struct Arm {
     pub anchored: [Option<f64>; 2],
     /// The share of the list price of both that rests on recorded usage: the rest is estimated replies, and calls without usage. `None` without a price.
     pub recorded_cost: [Option<f64>; 2],
+    /// Runs without a call before and after, which are in no figure.
+    pub silent: (usize, usize),
     /// Compared runs before of which text was removed that their logs do not note: with any, nothing is judged, for what was removed is not known.
     pub unnoted: usize,
     /// Runs after of which text was removed that nothing counts: with any, compactions after are not known.
@@ -151,8 +153,13 @@ pub fn validate(sides: Vec<Sides>) -> Validation {
 }
 
 fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
-    let failed: Vec<bool> = side.predicted.iter().map(|run| run.is_failed).collect();
-    let ends = |place: usize| !failed.get(place).copied().unwrap_or(false);
+    let asks = |run: &Run| run.figures.totals.calls > 0;
+    let of_no_call = |runs: &[Run]| runs.iter().filter(|run| !asks(run)).count();
+    let silent = (of_no_call(&side.before), of_no_call(&side.after));
+    let failed: Vec<bool> = side.predicted.iter().zip(&side.before).map(|(run, before)| run.is_failed && asks(before)).collect();
+    let told: Vec<bool> = side.before.iter().map(asks).collect();
+    let ends = |place: usize| told.get(place) == Some(&true) && failed.get(place) != Some(&true);
+    side.after.retain(asks);
     let keep = |runs: Vec<Run>| runs.into_iter().enumerate().filter(|(place, _)| ends(*place)).map(|(_, run)| run).collect::<Vec<_>>();
     (side.before, side.predicted) = (keep(side.before), keep(side.predicted));
     let mut tasks: BTreeMap<Option<&str>, Task> = BTreeMap::new();
@@ -194,7 +201,20 @@ fn arm(mut side: Sides, cells: &mut BTreeMap<usize, Vec<(f64, f64)>>) -> Arm {
     let measures = measures.collect();
     let left_out = (side.before.len() - runs.0, side.after.len() - runs.1);
     let failed = failed.iter().filter(|failed| **failed).count();
-    Arm { name: side.name.clone(), runs, left_out, failed, anchored, recorded_cost, unnoted, uncounted, tasks: named, drawn, measures }
+    Arm {
+        name: side.name.clone(),
+        runs,
+        left_out,
+        failed,
+        silent,
+        anchored,
+        recorded_cost,
+        unnoted,
+        uncounted,
+        tasks: named,
+        drawn,
+        measures,
+    }
 }
 
 /// Part and whole of each run.

@@ -26,6 +26,8 @@ record! {
         runs_after: usize = arm.runs.1,
         left_out_before: usize = arm.left_out.0,
         left_out_after: usize = arm.left_out.1,
+        without_call_before: usize = arm.silent.0,
+        without_call_after: usize = arm.silent.1,
         failed_before: usize = arm.failed,
         unnoted_before: usize = arm.unnoted,
         uncounted_after: usize = arm.uncounted,
