@@ -104,7 +104,7 @@ fn a_compaction_that_ends_a_log_is_judged_where_the_policy_looked() {
     };
     // pi keeps 20,000 tokens by estimate: the reply alone has more.
     let text = "word ".repeat(20_000);
-    let reply = |prompt: u64| json!({"role": "assistant", "text": text, "usage": {"prompt": prompt, "output": 100}});
+    let reply = |prompt: u64| json!({"role": "assistant", "text": text, "usage": {"prompt": prompt, "output": 7_000}});
     let unseen = json!("no call follows in the log, and the policy looks before calls alone");
     let untested = ("untested".to_owned(), unseen, Value::Null);
     assert_eq!(ended("claude-code@early", reply(168_000)), untested);
