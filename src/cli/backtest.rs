@@ -11,7 +11,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{self, BacktestSettings, Mode, TestedSession, Verdict, backtest};
 use ctxsim::measure::Recall;
-use ctxsim::report::{self, AskedBacktest, Grouping};
+use ctxsim::report::{self, Grouping};
 
 /// What `--policy` means here.
 const POLICIES: &str = "The policy that is held against all logs: a preset or a policy file; one at most [default: for each session the preset of its agent and \
@@ -69,9 +69,8 @@ impl Backtest {
         let phase = self.logs.phase("simulating");
         let result = backtest(&corpus, &policies, &BacktestSettings { replay: &replay, mode })?;
         drop(phase);
-        let asked = |command| AskedBacktest { mode, by: self.by.clone(), command };
-        self.output.give(door, "backtest", self.command(), |command| {
-            report::backtest(&corpus, &result, &asked(command)).then(self.next(&corpus, &result))
+        self.output.give(door, "backtest", self.command(), || {
+            report::backtest(&corpus, &result, mode, &self.by).then(self.next(&corpus, &result))
         })?;
         Failure::checked(self.logs.complaints(&corpus))
     }

@@ -10,7 +10,7 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::cache::cache_reads;
 use ctxsim::measure::Wanted;
-use ctxsim::report::{self, AskedCache, BreaksBy};
+use ctxsim::report::{self, BreaksBy};
 
 /// What breaks can have in common.
 const ROWS: Choices<BreaksBy> = &[
@@ -51,9 +51,8 @@ impl Cache {
         let tables = self.prices.tables()?;
         let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
         let found = cache_reads(&corpus, &tables.tariff(&catalog, self.logs.model.clone(), 0));
-        self.output.give_parts(door, "cache", self.command(), |command, parts| {
-            report::cache(&corpus, &found, &AskedCache { by: self.by, parts, next: self.next(), command })
-        })?;
+        let report = |parts| report::cache(&corpus, &found, self.by, parts).then(self.next());
+        self.output.give_parts(door, "cache", self.command(), report)?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 

@@ -12,7 +12,7 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{ReplaySettings, break_even, check_model, price, recording};
 use ctxsim::policy::Policy;
-use ctxsim::report::{self, Baselines, Breakdown, Priced};
+use ctxsim::report::{self, Baselines, Priced};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,12 +76,9 @@ impl Cost {
         if let Some(unchanged) = unchanged.first() {
             let (corpus, replays, checks, break_even) = (&corpus, replays.as_slice(), &checks, swept.as_ref());
             let cache = self.pricing.cache;
-            let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
-            self.output.give(door, "cost", self.command(), |command| {
-                let predicted = None;
-                report::cost(&Priced { corpus, replays, baselines, unchanged, checks, predicted, break_even, cache, breakdown, command })
-                    .then(self.next())
-            })?;
+            let (predicted, breakdown) = (None, self.bill);
+            let priced = Priced { corpus, replays, baselines, unchanged, checks, predicted, break_even, cache, breakdown };
+            self.output.give(door, "cost", self.command(), || report::cost(&priced).then(self.next()))?;
         }
         Failure::checked(self.logs.complaints(&corpus))
     }

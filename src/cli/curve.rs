@@ -36,7 +36,7 @@ impl Curve {
         self.output.check(door, "curve")?;
         let corpus = self.logs.read_for(&Catalog::builtin()?, Wanted { references: Recall::References, kinds: Kinds::Untold })?;
         let window = self.window.unwrap_or(FALLBACK_WINDOW);
-        self.output.give(door, "curve", self.command(), |command| report::curve(&corpus, window, command).then(self.next(&corpus)))?;
+        self.output.give(door, "curve", self.command(), || report::curve(&corpus, window).then(self.next(&corpus)))?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 

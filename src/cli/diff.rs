@@ -57,10 +57,10 @@ impl Diff {
         experiment::price(&corpus, &mut diff.replays, &tables.tariff(&catalog, self.logs.model.clone(), 0));
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, None)?;
         drop(phase);
-        self.output.give(door, "diff", self.command(), |command| {
-            let report = report::diff(&corpus, &diff, command).then(self.next(&corpus, &diff));
+        self.output.give(door, "diff", self.command(), || {
+            let report = report::diff(&corpus, &diff).then(self.next(&corpus, &diff));
             // Without a call there is nothing that could be checked.
-            if corpus.facts.calls > 0 { report.opened_by(check.clone()) } else { report }
+            if corpus.facts.calls > 0 { report.opened_by(check) } else { report }
         })?;
         Failure::checked(self.logs.complaints(&corpus))
     }

@@ -90,9 +90,7 @@ impl Drift {
             }
         }
         let printed = if matches!(place, Some(Place::Printed)) { Printed::Never } else { Printed::Too };
-        self.output.give_beside(door, "drift", self.command(), printed, |command| {
-            report(&corpus, &findings, self.unit, command).then(self.next())
-        })?;
+        self.output.give_beside(door, "drift", self.command(), printed, || report(&corpus, &findings, self.unit).then(self.next()))?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 

@@ -106,9 +106,8 @@ impl Explain {
             }
             // What was asked for by name is shown whole.
             let output = Output { all: self.output.all || !matches!(telling, Telling::Life), ..self.output.clone() };
-            output.give(door, "explain", self.command(), |command| {
-                report::explain(&Subject { corpus: &corpus, policy, replay, telling, command })
-            })?;
+            let subject = Subject { corpus: &corpus, policy, replay, telling };
+            output.give(door, "explain", self.command(), || report::explain(&subject))?;
         }
         Failure::checked(complaints)
     }

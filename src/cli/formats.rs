@@ -21,6 +21,6 @@ impl Formats {
         let row = |(name, about): (&str, &str)| vec![Cell::Name(name.to_owned()), Cell::Name(about.to_owned())];
         let columns = vec![Column::name("format", "format"), Column::prose("about", "what it is")];
         let table = Table { labels: 1, columns, rows: rows.map(row).collect() };
-        self.output.list(door, "ctxsim formats", &list("formats", "Formats that are read".to_owned(), table))
+        self.output.list(door, "ctxsim formats", list("formats", "Formats that are read".to_owned(), table))
     }
 }

@@ -110,8 +110,7 @@ impl Gate {
         };
         let comparison = compare(&known, &now, &allowances).map_err(|mismatch| Failure::Usage(mismatch.to_string()))?;
         let check = self.policies.calibration(&corpus, &catalog, &logs, Some((&tariff, self.pricing.cache)))?;
-        let report =
-            |command| gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison, command }).opened_by(check.clone());
+        let report = || gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison }).opened_by(check);
         let checks = checks(&comparison);
         let suite = format!("ctxsim gate {}", policy.name);
         match self.form() {

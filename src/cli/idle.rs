@@ -9,7 +9,7 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::idle::idle;
 use ctxsim::measure::Wanted;
-use ctxsim::report::{self, AskedIdle};
+use ctxsim::report;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,9 +42,8 @@ impl Idle {
         let prices = self.prices.words();
         let step = |words: &[&str], shows: &str| self.logs.step(words, &prices, shows);
         let next = [step(&["cache"], "every break of the cache"), step(&["idle", "--details"], "by session and model, notes")];
-        self.output.give_parts(door, "idle", self.logs.command(&["idle"], &prices), |command, parts| {
-            report::idle(&corpus, &found, &AskedIdle { parts, next: next.to_vec(), command })
-        })?;
+        let report = |parts| report::idle(&corpus, &found, parts).then(next.to_vec());
+        self.output.give_parts(door, "idle", self.logs.command(&["idle"], &prices), report)?;
         Failure::checked(self.logs.complaints(&corpus))
     }
 }

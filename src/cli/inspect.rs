@@ -35,11 +35,10 @@ impl Inspect {
         // Who names a vocabulary wants its counts; what was recorded can be told without any.
         let vocabularies = if self.logs.tokenizer.is_some() { Vocabularies::Own } else { Vocabularies::None };
         let corpus = self.logs.read_in(&catalog, vocabularies, Wanted::SIZES)?;
-        let next = || {
-            let step = |words: &[&str], shows| self.logs.step(words, &[], shows);
-            vec![step(&["replay"], "what each policy would have sent"), step(&["inspect", "--details"], "models, messages, all columns")]
-        };
-        let report = |command, parts| report::inspect(&corpus, &catalog, parts, command).then(next());
+        let step = |words: &[&str], shows| self.logs.step(words, &[], shows);
+        let next =
+            [step(&["replay"], "what each policy would have sent"), step(&["inspect", "--details"], "models, messages, all columns")];
+        let report = |parts| report::inspect(&corpus, &catalog, parts).then(next.to_vec());
         self.output.give_parts(door, "inspect", self.logs.command(&["inspect"], &[]), report)?;
         Failure::checked(self.logs.complaints(&corpus))
     }

@@ -15,6 +15,6 @@ pub struct Metrics {
 
 impl Metrics {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
-        self.output.list(door, "ctxsim help metrics", &list("metrics", "Measures, and what each says".to_owned(), glossary()))
+        self.output.list(door, "ctxsim help metrics", list("metrics", "Measures, and what each says".to_owned(), glossary()))
     }
 }

@@ -45,7 +45,7 @@ impl Models {
 
     fn give(&self, door: &Door, models: &[&Model]) -> Result<(), Failure> {
         let words: Vec<String> = ["ctxsim", "models"].map(str::to_owned).into_iter().chain(self.pattern.clone()).collect();
-        self.output.list(door, &quoted(&words), &list("models", "Models of the catalogue".to_owned(), table(models)))
+        self.output.list(door, &quoted(&words), list("models", "Models of the catalogue".to_owned(), table(models)))
     }
 }
 

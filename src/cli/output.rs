@@ -148,20 +148,14 @@ impl Output {
         }
     }
 
-    /// Prints a report, or writes it into the file that is asked for; into a folder in all forms. `report` makes it, with the command named in it
-    /// or not: whoever has just typed the command need not be told.
-    pub fn give(&self, door: &Door, name: &str, command: String, report: impl Fn(Option<String>) -> Report) -> Result<(), Failure> {
+    /// Prints a report, or writes it into the file that is asked for; into a folder in all forms. What is written names the command: whoever has just
+    /// typed it need not be told.
+    pub fn give(&self, door: &Door, name: &str, command: String, report: impl FnOnce() -> Report) -> Result<(), Failure> {
         self.give_beside(door, name, command, Printed::Too, report)
     }
 
     /// The same of a report that is made of no more than is looked at.
-    pub fn give_parts(
-        &self,
-        door: &Door,
-        name: &str,
-        command: String,
-        report: impl Fn(Option<String>, Parts) -> Report,
-    ) -> Result<(), Failure> {
+    pub fn give_parts(&self, door: &Door, name: &str, command: String, report: impl FnOnce(Parts) -> Report) -> Result<(), Failure> {
         let all = matches!(self.target()?, Target::Folder(_));
         let of = |form: Format| match form {
             Format::Json => Parts { sections: false, rows: false, record: true },
@@ -173,14 +167,14 @@ impl Output {
             Target::File(_, ending) => format_of(ending),
             _ => self.form(),
         };
-        self.give(door, name, command, |command| report(command, if all { Parts::default() } else { of(form) }))
+        self.give(door, name, command, || report(if all { Parts::default() } else { of(form) }))
     }
 
     /// Gives a list of what the program knows.
-    pub fn list(&self, door: &Door, command: &str, list: &Report) -> Result<(), Failure> {
+    pub fn list(&self, door: &Door, command: &str, list: Report) -> Result<(), Failure> {
         let (name, _) = list.record.schema();
         self.check(door, name)?;
-        self.give(door, name, command.to_owned(), |command| Report { command, ..list.clone() })
+        self.give(door, name, command.to_owned(), || list)
     }
 
     /// The same where something else may be on standard output.
@@ -190,29 +184,30 @@ impl Output {
         name: &str,
         command: String,
         printed: Printed,
-        report: impl Fn(Option<String>) -> Report,
+        report: impl FnOnce() -> Report,
     ) -> Result<(), Failure> {
         let target = self.target()?;
         // Tables of many sessions take their time, and so do pages with charts.
         let phase = door.phase("drawing");
         if let Target::File(path, ending) = &target {
             let place = door.file(OUTPUT, path, NONE_IS_OWN)?;
-            let report = report(Some(command));
+            let report = Report { command: Some(command), ..report() };
             door.put(&[(&place, &rendered(&report, format_of(*ending), OF_FILES)?)])?;
             drop(phase);
             door.tell(&format!("wrote {}", path.display()));
             return Ok(());
         }
+        let mut report = report();
         if let Target::Folder(folder) = &target {
-            let named = report(Some(command));
-            let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&named, format_of(ending), OF_FILES)?)));
+            report.command = Some(command);
+            let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&report, format_of(ending), OF_FILES)?)));
             door.fill(OUTPUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
             door.tell(&format!("wrote {name}.txt, .md, .csv and .json into {}", folder.display()));
         }
         if printed == Printed::Never {
             return Ok(());
         }
-        let report = report(None);
+        report.command = None;
         let content = rendered(&report, self.form(), (page(), self.depth()))?;
         drop(phase);
         print_content(&content)

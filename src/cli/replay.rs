@@ -174,9 +174,8 @@ impl Replay {
         let by = self.by.unwrap_or_default();
         let screen = self.by.is_none() && self.columns.is_empty() && self.output.has_screen();
         let next = if screen { self.next(corpus, policies, own.as_ref()) } else { Vec::new() };
-        let (columns, next) = (&self.columns, &next);
         let scenarios = Scenario::builtin()?;
-        let asked = |command, parts| Asked {
+        let asked = |parts| Asked {
             parts,
             sub_agents,
             by,
@@ -187,12 +186,10 @@ impl Replay {
             predicted,
             scenarios: &scenarios,
             named: !self.policies.policies.is_empty(),
-            columns: columns.clone(),
-            next: next.clone(),
-            command,
+            columns: self.columns.clone(),
         };
         drop(phase);
-        let report = |command, parts| report::replay(corpus, &replays, baselines, &asked(command, parts));
+        let report = |parts| report::replay(corpus, &replays, baselines, &asked(parts)).then(next);
         self.output.give_parts(door, "replay", command, report)?;
         Ok(replays)
     }

@@ -198,17 +198,18 @@ impl Report {
         baselines: Baselines<'a>,
     ) -> Vec<(String, Content<'a>)> {
         let kinds = [("sessions", By::Session), ("tools", By::Tool), ("regions", By::Region), ("references", By::Reference)];
-        let report = move |by: By, parts: Parts, command: Option<String>| {
-            let asked = Asked { by, parts, cache: self.pricing.cache, checks: Some(checks), command, ..Asked::default() };
+        let report = move |by: By, parts: Parts| {
+            let asked = Asked { by, parts, cache: self.pricing.cache, checks: Some(checks), ..Asked::default() };
             report::replay(corpus, replays, baselines, &asked)
         };
         let rows = Parts { sections: false, rows: true, record: false };
         let mut files: Vec<(String, Content<'a>)> = Vec::new();
         for (name, by) in kinds {
-            files.push((format!("{name}.csv"), Content::made(move |out| csv_into(&report(by, rows, None), out))));
+            files.push((format!("{name}.csv"), Content::made(move |out| csv_into(&report(by, rows), out))));
         }
         let record = Parts { record: true, rows: false, ..rows };
-        let json = move |out: &mut dyn Write| json_into(&report(By::Policy, record, Some(self.command())), out);
+        let named = move || report::Report { command: Some(self.command()), ..report(By::Policy, record) };
+        let json = move |out: &mut dyn Write| json_into(&named(), out);
         files.push(("replay.json".to_owned(), Content::made(json)));
         files
     }

@@ -17,7 +17,7 @@ use ctxsim::experiment::{
 };
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
-use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
+use ctxsim::report::{Swept, counted, grouped, sweep};
 use ctxsim::statistics::{Bars, RESAMPLES, WORTH};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -158,7 +158,7 @@ impl Sweep {
         let thresholds = bases.iter().map(|base| thresholds(&corpus, base, replay)).collect::<Result<Vec<_>, _>>()?;
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;
         let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };
-        self.output.give_beside(door, "sweep", self.command(), printed, |command| {
+        self.output.give_beside(door, "sweep", self.command(), printed, || {
             sweep(&Swept {
                 corpus: &corpus,
                 bases,
@@ -172,10 +172,9 @@ impl Sweep {
                 thresholds: &thresholds,
                 bars: Bars { own_error, worth: self.worth, anchored: corpus.facts.anchored() },
                 chance: (resamples, seed),
-                billed: if billing.is_some() { Billed::Yes } else { Billed::No },
-                command,
+                billed: billing.is_some(),
             })
-            .opened_by(check.clone())
+            .opened_by(check)
             .then(self.next(&dimensions, bases))
         })?;
         Failure::checked(self.logs.complaints(&corpus))

@@ -127,7 +127,7 @@ impl Tune {
         let tuned = tuning.run(&split)?;
         let decided = if self.explain { Some(tuning.decided(&tuned, &split)?) } else { None };
         drop(phase);
-        self.output.give(door, "tune", self.command(), |command| {
+        self.output.give(door, "tune", self.command(), || {
             tune(&Found {
                 policy: &policy,
                 axes: &axes,
@@ -137,9 +137,8 @@ impl Tune {
                 yours: yours.as_deref(),
                 thresholds: &thresholds,
                 chance: (resamples, self.seed),
-                command,
             })
-            .opened_by(check.clone())
+            .opened_by(check)
             .then(self.next(&tuned))
         })?;
         Failure::checked(complaints)

@@ -65,7 +65,7 @@ impl Validate {
         let checks = check_model(before, &tariff);
         let hits = self.policies.predicted(before, &catalog, &self.logs)?;
         let scenarios = Scenario::builtin()?;
-        let asked = |command| Validated {
+        let asked = Validated {
             corpus: before,
             validation: &held.validation,
             policy: held.policy.as_ref().map(|policy| policy.name.as_str()),
@@ -76,9 +76,8 @@ impl Validate {
             cache: if before.traces.each().any(|trace| trace.tells_of_cache()) { cache } else { CacheKind::None },
             checks: &checks,
             predicted: hits,
-            command,
         };
-        self.output.give(door, "validate", self.command(), |command| report::validate(&asked(command)))?;
+        self.output.give(door, "validate", self.command(), || report::validate(&asked))?;
         Failure::checked(held.complaints)
     }
 

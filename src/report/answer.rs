@@ -35,7 +35,7 @@ const NAMED: usize = 5;
 pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
     if let Some(sentence) = no_calls(corpus) {
         let sections = vec![Section::lines(vec![sentence])];
-        return Screen { title: heading(corpus), sections, next: asked.next.clone(), ..Screen::default() };
+        return Screen { title: heading(corpus), sections, ..Screen::default() };
     }
     let (verdict, best) = verdict(corpus, replays, baselines, asked).unzip();
     let (table, held) = table(replays, baselines, asked, best.flatten());
@@ -57,7 +57,7 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     sections.push(Section::lines(lines));
     let warned = warned(WARNED.saturating_sub(cautions.len()), baselines.with_own(replays));
     sections.extend((!warned.is_empty()).then(|| Section::lines(warned)));
-    Screen { title: heading(corpus), sections, next: asked.next.clone(), held, spare, ..Screen::default() }
+    Screen { title: heading(corpus), sections, held, spare, ..Screen::default() }
 }
 
 /// That compactions are predicted by the agents' defaults, where the user's own settings give others; `None` where they give as many.

@@ -6,22 +6,11 @@ use crate::cost::{CacheKind, Check};
 use crate::experiment::gate::Comparison;
 use crate::experiment::tune::{Axis, Decided, Split, Tuned};
 use crate::experiment::validate::Validation;
-use crate::experiment::{BreakEven, Constraint, GroupBy, Mode, Objective, Own, Recording, Replay, Row, Sampling, Setting};
+use crate::experiment::{BreakEven, Constraint, GroupBy, Objective, Own, Recording, Replay, Row, Sampling, Setting};
 use crate::names::named;
 use crate::policy::Policy;
 use crate::statistics::Bars;
 use std::collections::BTreeMap;
-
-/// What was asked of a backtest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AskedBacktest {
-    /// From which context events are predicted.
-    pub mode: Mode,
-    /// What the sessions of a row have in common, in the order of the columns.
-    pub by: Vec<Grouping>,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
 
 named! {
     /// What sessions of a backtest can have in common.
@@ -54,30 +43,6 @@ named! {
     }
 }
 
-/// What was asked of the recorded cache.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AskedCache {
-    /// What the breaks of a row have in common.
-    pub by: BreaksBy,
-    /// The parts of the report that are made.
-    pub parts: Parts,
-    /// What the first screen says to type next.
-    pub next: Vec<(String, String)>,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
-
-/// What was asked of pauses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AskedIdle {
-    /// The parts of the report that are made.
-    pub parts: Parts,
-    /// What the first screen says to type next.
-    pub next: Vec<(String, String)>,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
-
 /// What a report on cost is made of.
 pub struct Priced<'a> {
     /// The sessions that are priced.
@@ -97,19 +62,7 @@ pub struct Priced<'a> {
     /// The cache by which policies are compared.
     pub cache: CacheKind,
     /// Is the breakdown by tier part of the report?
-    pub breakdown: Breakdown,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
-
-/// Is the breakdown by tier shown?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Breakdown {
-    /// Tokens and cost by tier stand in the report.
-    Shown,
-    /// Bills are shown as sums alone.
-    #[default]
-    LeftOut,
+    pub breakdown: bool,
 }
 
 /// What of a session is shown first.
@@ -136,8 +89,6 @@ pub struct Subject<'a> {
     pub replay: &'a Replay,
     /// What is shown first.
     pub telling: Telling,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
 }
 
 /// What a report on a gate is made of.
@@ -148,8 +99,6 @@ pub struct Gated<'a> {
     pub policy: &'a str,
     /// The measures that have a limit or moved.
     pub comparison: &'a Comparison,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
 }
 
 /// The recording and the own agents, which policies stand beside.
@@ -184,12 +133,8 @@ pub struct Asked<'a> {
     pub columns: Vec<String>,
     /// How much longer runs got in recorded experiments; empty where totals are shown without that.
     pub scenarios: &'a [Scenario],
-    /// What the first screen says to type next.
-    pub next: Vec<(String, String)>,
     /// Which parts of the report are looked at.
     pub parts: Parts,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
 }
 
 /// Which parts of a report are looked at. Those that hold a row for each session need not be made for a form that shows none.
@@ -287,20 +232,8 @@ pub struct Swept<'a> {
     pub bars: Bars,
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
-    /// Do the rows hold costs?
-    pub billed: Billed,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
-
-/// Do rows hold costs?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Billed {
-    /// Bills were made: rows hold costs.
-    Yes,
-    /// No bill was asked for: costs are 0.
-    #[default]
-    No,
+    /// Do the rows hold costs? Without bills they are 0.
+    pub billed: bool,
 }
 
 /// What a report on tuning is made of.
@@ -321,8 +254,6 @@ pub struct Found<'a> {
     pub thresholds: &'a [Option<u64>],
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
 }
 
 /// What a report on predictions is made of.
@@ -345,6 +276,4 @@ pub struct Validated<'a> {
     pub checks: &'a BTreeMap<String, Check>,
     /// Automatic compactions that the own agents' presets predict within a call, and all of them.
     pub predicted: (u64, u64),
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
 }

@@ -1,9 +1,8 @@
 //! `backtest`: recorded compactions and prunings beside those that the recording agents' own policies would have made.
 
-use super::asked::{AskedBacktest, Grouping};
+use super::asked::Grouping;
 use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
-use super::record::any::Record;
 use super::record::backtest::{BacktestRecord, GroupRecord};
 use super::tested_rows::{TestedRow, tested_rows};
 use super::verdict::{kind_name, named, scores, why};
@@ -28,8 +27,8 @@ const CALLS: &str = "Calls are numbered from 1 and name the first call after an 
                      (Codex: reasoning of earlier turns, which prompts lack) is in predictions alone.";
 
 /// The report on a backtest.
-pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Report {
-    let mut notes = notes::of_backtest(corpus, if asked.mode == Mode::Free { FREE } else { CONDITIONED });
+pub fn backtest(corpus: &Corpus, result: &Backtest, mode: Mode, by: &[Grouping]) -> Report {
+    let mut notes = notes::of_backtest(corpus, if mode == Mode::Free { FREE } else { CONDITIONED });
     notes.insert(1, CALLS.to_owned());
     notes.extend(
         result
@@ -44,11 +43,12 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     if !rows.rows.is_empty() {
         sections.push(fields(corpus).table(3, all(result)).titled("Events"));
     }
-    let by = if asked.by.is_empty() { &[Grouping::Policy][..] } else { &asked.by };
+    let is_asked = !by.is_empty();
+    let by = if is_asked { by } else { &[Grouping::Policy] };
     let groups = tested_rows(corpus, result, by);
     let grouped = grouped_table(groups.clone(), by);
     // What is asked for stands before the single events.
-    let screen = Some(screen(corpus, result, grouped.clone().filter(|_| !asked.by.is_empty())));
+    let screen = Some(screen(corpus, result, grouped.clone().filter(|_| is_asked)));
     sections.extend(grouped);
     sections.extend(reasons(corpus, result));
     let again = experiment::read_again(corpus);
@@ -56,9 +56,9 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     notes.extend((!of_again.is_empty()).then(|| read_again::NOTE.to_owned()));
     sections.extend(of_again);
     let of_groups = groups.iter().map(|row| GroupRecord::new(row, by)).collect();
-    let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode, of_groups)));
+    let record = BacktestRecord::new(corpus, result, &again, mode, of_groups);
     let facts = &corpus.facts;
-    Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
+    Report { screen, ..Report::over(facts, sections, notes, rows, record) }
 }
 
 /// The answer, and the events: those that are no hits first.

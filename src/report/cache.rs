@@ -1,9 +1,8 @@
 //! `cache`: what calls read from the prompt cache, every break of it with cause and price.
 
-use super::asked::{AskedCache, BreaksBy};
+use super::asked::{BreaksBy, Parts};
 use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
-use super::record::any::Record;
 use super::record::cache::CacheRecord;
 use super::span::{lifetime, moment, span};
 use super::title::short_title;
@@ -38,32 +37,29 @@ const UNDECIDABLE: &str = "A read that falls back to the session's start comes f
 const IMPLICIT: &str = "Implicit caches miss at random and have no sharp lifetime: their breaks are no fault of the agent.";
 
 /// The report on the recorded cache.
-pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report {
-    let (sections, screen) = if asked.parts.sections { content(corpus, found, asked) } else { (Vec::new(), None) };
+pub fn cache(corpus: &Corpus, found: &CacheReads, by: BreaksBy, parts: Parts) -> Report {
+    let (sections, screen) = if parts.sections { content(corpus, found, by) } else { (Vec::new(), None) };
     let mut notes = vec![EXPECTED.to_owned(), PRICE.to_owned(), ORDER.to_owned(), UNDECIDABLE.to_owned(), IMPLICIT.to_owned()];
     notes.extend(cost_figures::estimated([found.estimated_output]));
     notes.extend(notes::of_corpus(corpus));
-    let rows = if asked.parts.rows { flat(corpus, found) } else { Table::default() };
-    let record = Record::Cache(Box::new(CacheRecord::new(corpus, found)));
-    let report = Report::over(&corpus.facts, asked.command.clone(), sections, notes, rows, record);
-    Report { screen, ..report }
+    let rows = if parts.rows { flat(corpus, found) } else { Table::default() };
+    Report { screen, ..Report::over(&corpus.facts, sections, notes, rows, CacheRecord::new(corpus, found)) }
 }
 
 /// All tables, and the first screen.
-fn content(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> (Vec<Section>, Option<Screen>) {
+fn content(corpus: &Corpus, found: &CacheReads, asked: BreaksBy) -> (Vec<Section>, Option<Screen>) {
     let of = |by: BreaksBy| table(by, rows(corpus, found, by), found);
     let by = |by: BreaksBy| of(by).section(format!("Breaks by {}", by.name()));
     let tells = corpus.traces.each().any(|trace| trace.tells_of_cache());
-    let (headline, sum) = (Section::lines(headline(found, tells)), of(asked.by));
+    let (headline, sum) = (Section::lines(headline(found, tells)), of(asked));
     let breaks = listed(corpus, found).section("Breaks");
-    let mut sections: Vec<Section> = std::iter::once(headline.clone()).chain(by(asked.by)).collect();
-    let mut screen =
-        Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), ..Screen::default() };
-    if let (BreaksBy::Cause, Some(breaks)) = (asked.by, &breaks) {
+    let mut sections: Vec<Section> = std::iter::once(headline.clone()).chain(by(asked)).collect();
+    let mut screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), ..Screen::default() };
+    if let (BreaksBy::Cause, Some(breaks)) = (asked, &breaks) {
         (screen.rows, screen.sections) = (ROWS, vec![headline, sum.titled("")]);
         screen.sections.push(Section { title: String::new(), ..breaks.clone() });
     }
-    sections.extend(BreaksBy::ALL.into_iter().filter(|other| *other != asked.by).filter_map(by));
+    sections.extend(BreaksBy::ALL.into_iter().filter(|other| *other != asked).filter_map(by));
     sections.extend(by_gap(found).section("Reads by the time since the call before"));
     sections.extend(breaks);
     (sections, Some(screen))

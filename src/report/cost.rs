@@ -1,11 +1,10 @@
 //! `cost`: what recorded sessions cost under each policy, the model of the cache held against the recording, and whether prunes pay.
 
-use super::asked::{Breakdown, Priced};
+use super::asked::Priced;
 use super::calibration::calibration;
 use super::cost_figures::hits;
 use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
-use super::record::any::Record;
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::words::{counted, dollars, grouped, percent, short_dollars};
@@ -41,7 +40,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let check = calibration(&priced.corpus.facts, Some(priced.checks), priced.cache, priced.predicted);
     let shown = with_signs(table.clone());
     let mut sections = vec![Section::lines(vec![check]), shown.clone().titled("")];
-    if priced.breakdown == Breakdown::Shown {
+    if priced.breakdown {
         sections.push(by_tier(priced).titled("Bills by tier"));
     }
     sections.extend(refetch::sections(priced.replays, priced.cache));
@@ -61,18 +60,14 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
     let title = if is_priced { "List prices, recorded and simulated" } else { "Recorded and simulated, without prices" };
     let brief = [shown.titled(title)].into_iter().chain(trust).chain(break_even);
-    let record = Record::Cost(Box::new(CostRecord::new(priced)));
+    let record = CostRecord::new(priced);
     let (sections, screen) = match answer::no_calls(priced.corpus) {
         None => (sections, Screen { sections: brief.collect(), spare, ..Screen::default() }),
         Some(sentence) => {
             (vec![Section::lines(vec![sentence.clone()])], Screen { sections: vec![Section::lines(vec![sentence])], ..Screen::default() })
         }
     };
-    Report {
-        corpus: None,
-        screen: Some(screen),
-        ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record)
-    }
+    Report { corpus: None, screen: Some(screen), ..Report::over(&priced.corpus.facts, sections, notes, table, record) }
 }
 
 /// What costs suppose, and which part of them is the summarisers'.

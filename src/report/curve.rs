@@ -3,7 +3,6 @@
 use super::answer::heading;
 use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
-use super::record::any::Record;
 use super::record::curve::CurveRecord;
 use super::words::{FEWEST, counted, evidence_name, first_few, grouped, percent, three_digits};
 use super::{notes, references};
@@ -25,7 +24,7 @@ const DISTANCE: &str = "Distance in tokens is what stands between the end of the
 const NAMED: usize = 2;
 
 /// The report on a corpus; the presets' limits are worked out for this window.
-pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
+pub fn curve(corpus: &Corpus, window: u64) -> Report {
     let all = distances(corpus);
     let by_kind = [Evidence::Line, Evidence::Identifier].map(|kind| (kind, to_results(&all, kind)));
     let mut sections = vec![Section::lines(facts(&all, &by_kind))];
@@ -41,9 +40,9 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
     sections.push(groups(corpus, "tool", &by_kind, &tool).titled("By tool"));
     let mut notes = notes::without_replay(corpus);
     notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
-    let record = Record::Curve(Box::new(CurveRecord::new(&by_kind, window)));
+    let record = CurveRecord::new(&by_kind, window);
     let facts = &corpus.facts;
-    Report { screen: Some(screen(corpus, &by_kind, window)), ..Report::over(facts, command, sections, notes, flat(&by_kind), record) }
+    Report { screen: Some(screen(corpus, &by_kind, window)), ..Report::over(facts, sections, notes, flat(&by_kind), record) }
 }
 
 /// How far back a limit has to reach, the curve in tokens, and what the presets' limits come to.

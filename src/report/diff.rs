@@ -2,7 +2,6 @@
 
 use super::document::{Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
-use super::record::any::Record;
 use super::record::diff::{DiffRecord, difference};
 use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
 use super::{answer, cautions, explain, finding, judged, notes};
@@ -22,7 +21,7 @@ use std::rc::Rc;
 const NAMED: usize = 3;
 
 /// The report on two policies.
-pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
+pub fn diff(corpus: &Corpus, diff: &Diff) -> Report {
     let notes = notes::notes(corpus, &diff.replays);
     let parted = parted(diff);
     let mut sections = vec![Section::lines(summary(corpus, diff, &parted))];
@@ -31,9 +30,9 @@ pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
         sections.push(numbers().table(2, rows()).titled("Where they part, the largest difference first"));
         sections.push(with_deeds(names()).table(2, rows()).titled("What each did there"));
     }
-    let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff)));
+    let record = DiffRecord::new(corpus, diff);
     let (facts, rows) = (&corpus.facts, flat(corpus, diff));
-    Report::over(facts, command, sections, notes, rows, record)
+    Report::over(facts, sections, notes, rows, record)
 }
 
 /// A session under both.

@@ -10,7 +10,6 @@ pub use call::no_call;
 
 use super::asked::{Subject, Telling};
 use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
-use super::record::any::Record;
 use super::record::replay::ExplainRecord;
 use super::words::{counted, grouped, percent};
 use super::{causes, notes, references, refetch};
@@ -56,8 +55,8 @@ pub fn explain(subject: &Subject<'_>) -> Report {
     }
     let title = format!("Session {} under {}", trace.id, subject.replay.policy);
     let (facts, rows) = (&subject.corpus.facts, timeline(&rules, outcome, &BTreeMap::new()));
-    let record = Record::Explain(Box::new(ExplainRecord::new(trace, replay, outcome)));
-    Report { title, screen, corpus: None, ..Report::over(facts, subject.command.clone(), sections, notes, rows, record) }
+    let record = ExplainRecord::new(trace, replay, outcome);
+    Report { title, screen, corpus: None, ..Report::over(facts, sections, notes, rows, record) }
 }
 
 fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {

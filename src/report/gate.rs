@@ -4,7 +4,6 @@ use super::asked::Gated;
 use super::document::{Body, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::measures::{cell, phrase, share_cell};
-use super::record::any::Record;
 use super::record::gate::GateRecord;
 use super::title::title;
 use super::words::{counted, first_few, grouped};
@@ -62,7 +61,7 @@ pub fn gate(gated: &Gated<'_>) -> Report {
         (0, _) => format!("PASS: none of {} is exceeded by more than the uncertainty", counted(all, "limit")),
         _ => format!("FAIL: {} of {} exceeded", grouped(broken), counted(all, "limit")),
     };
-    let (facts, record) = (&gated.corpus.facts, Record::Gate(Box::new(GateRecord::new(gated))));
+    let (facts, record) = (&gated.corpus.facts, GateRecord::new(gated));
     let mut said = vec![format!("Policy {} over {}", gated.policy, title(facts))];
     said.extend((untold > 0).then(|| {
         format!(
@@ -80,7 +79,7 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     if !movers.rows.is_empty() {
         sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });
     }
-    Report { title: verdict, screen, ..Report::over(facts, gated.command.clone(), sections, notes, flat(&comparison.measures), record) }
+    Report { title: verdict, screen, ..Report::over(facts, sections, notes, flat(&comparison.measures), record) }
 }
 
 /// The verdict, what has a limit, what else moved, and the sessions that moved it.

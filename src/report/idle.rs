@@ -1,10 +1,9 @@
 //! `idle`: pauses between calls, what going cold cost, and what pings or a compaction would have cost instead.
 
-use super::asked::AskedIdle;
+use super::asked::Parts;
 use super::cache::{by_gap, money};
 use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
-use super::record::any::Record;
 use super::record::idle::IdleRecord;
 use super::span::{lifetime, span};
 use super::title::short_title;
@@ -29,25 +28,23 @@ const PROMISED: &str = "Only caches that promise a lifetime are in these figures
 const CHOSEN: &str = "Remedies are chosen on these same pauses: over other ones they save less.";
 
 /// The report on pauses.
-pub fn idle(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> Report {
-    let (sections, screen) = if asked.parts.sections { content(corpus, found, asked) } else { (Vec::new(), None) };
+pub fn idle(corpus: &Corpus, found: &Idle, parts: Parts) -> Report {
+    let (sections, screen) = if parts.sections { content(corpus, found) } else { (Vec::new(), None) };
     let mut notes = vec![REMEDIES.to_owned(), BOUNDS.to_owned(), PROMISED.to_owned()];
     notes.extend(compactions(found));
     notes.extend(cost_figures::estimated([found.reads.estimated_output]));
     notes.extend(notes::of_corpus(corpus));
-    let rows = if asked.parts.rows { flat(corpus, found) } else { Table::default() };
-    let record = Record::Idle(Box::new(IdleRecord::new(corpus, found)));
-    let report = Report::over(&corpus.facts, asked.command.clone(), sections, notes, rows, record);
-    Report { screen, ..report }
+    let rows = if parts.rows { flat(corpus, found) } else { Table::default() };
+    Report { screen, ..Report::over(&corpus.facts, sections, notes, rows, IdleRecord::new(corpus, found)) }
 }
 
 /// All tables, and the first screen.
-fn content(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> (Vec<Section>, Option<Screen>) {
+fn content(corpus: &Corpus, found: &Idle) -> (Vec<Section>, Option<Screen>) {
     let headline = Section::lines(headline(corpus, found));
     let sections = std::iter::once(headline).chain(recommended(corpus, found)).chain(break_even(found));
     let classes = by_class(found).section("Simulated cost of pauses by cache and context");
     let mut sections: Vec<Section> = sections.chain(classes).collect();
-    let screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), ..Screen::default() };
+    let screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), ..Screen::default() };
     sections.extend(by_model(found).section("Where remedies begin to pay"));
     sections.extend(by_gap(&found.reads).section("Reads by the time since the call before"));
     sections.extend(by_session(corpus, found).section("Sessions, the dearest first"));

@@ -6,7 +6,6 @@ use super::cautions;
 use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::notes;
-use super::record::any::Record;
 use super::record::inspect::InspectRecord;
 use super::span::day;
 use super::words::{counted, grouped, percent, three_digits};
@@ -25,7 +24,7 @@ const SHOWN: usize = 20;
 const OVERHEAD: &str = "Overhead is what a call carries and the log does not show (system prompt, tool definitions): the recorded prompt of a session's first call less the visible messages, whose sizes are estimated from their lengths unless --tokenizer asks for counts.";
 
 /// The report on what a corpus holds.
-pub fn inspect(corpus: &Corpus, catalog: &Catalog, parts: Parts, command: Option<String>) -> Report {
+pub fn inspect(corpus: &Corpus, catalog: &Catalog, parts: Parts) -> Report {
     let sessions = largest_first(corpus);
     let agents = by_agent(corpus);
     let models = by_model(corpus, catalog);
@@ -48,10 +47,10 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, parts: Parts, command: Option
     let mut notes = vec![OVERHEAD.to_owned()];
     notes.extend(notes::of_corpus(corpus));
     notes.extend(cautions::of_versions(corpus));
-    let record = Record::Inspect(Box::new(InspectRecord::new(&corpus.traces, &models)));
+    let record = InspectRecord::new(&corpus.traces, &models);
     let facts = &corpus.facts;
     let rows = if parts.rows { session_table(corpus, &sessions, sessions.len()) } else { Table::default() };
-    let report = Report::over(facts, command, sections, notes, rows, record);
+    let report = Report::over(facts, sections, notes, rows, record);
     // Here is where it is said.
     let unused = report.unused.map(|sentence| sentence.replace("`ctxsim inspect` says why", "--details says why"));
     Report { screen: Some(screen), unused, ..report }

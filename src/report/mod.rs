@@ -57,8 +57,7 @@ mod verdict;
 mod words;
 
 pub use asked::{
-    Asked, AskedBacktest, AskedCache, AskedIdle, Baselines, Billed, Breakdown, BreaksBy, By, Found, Gated, Grouping, Oracle, Parts, Priced,
-    Series, SubAgents, Subject, Swept, Telling, Validated,
+    Asked, Baselines, BreaksBy, By, Found, Gated, Grouping, Oracle, Parts, Priced, Series, SubAgents, Subject, Swept, Telling, Validated,
 };
 pub use backtest::backtest;
 pub use cache::cache;

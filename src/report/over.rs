@@ -9,15 +9,8 @@ use crate::corpus::CorpusFacts;
 
 impl Report {
     /// A report over what was read, without a first screen of its own.
-    pub fn over(
-        facts: &CorpusFacts,
-        command: Option<String>,
-        sections: Vec<Section>,
-        notes: Vec<String>,
-        rows: Table,
-        record: Record,
-    ) -> Report {
+    pub fn over(facts: &CorpusFacts, sections: Vec<Section>, notes: Vec<String>, rows: Table, record: impl Into<Record>) -> Report {
         let (title, unused, corpus) = (title(facts), notes::unused(facts), Some(CorpusRecord::new(facts)));
-        Report { title, command, sections, screen: None, unused, notes, rows, corpus, record }
+        Report { title, command: None, sections, screen: None, unused, notes, rows, corpus, record: record.into() }
     }
 }

@@ -5,7 +5,6 @@ use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
 use super::calibration::calibration;
 use super::document::{Cell, Column, Report, Section, Table};
 use super::figures::{cells as figure_cells, column, oracle_cell, tabled};
-use super::record::any::Record;
 use super::record::replay::ReplayRecord;
 use super::{
     by_file, by_group, by_region, by_rule, by_session, by_tool, causes, cautions, cost_figures, guesses, jumps, notes, references, refetch,
@@ -82,7 +81,6 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     } else {
         ReplayRecord::new(corpus, &[], asked.series)
     };
-    let record = Record::Replay(Box::new(record));
     let facts = &corpus.facts;
     // Who names columns looks at the table, and wants no verdict.
     let chosen = !asked.columns.is_empty();
@@ -94,7 +92,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         _ => None,
     };
     sections.truncate(if chosen { 1 } else { usize::MAX });
-    Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
+    Report { screen, ..Report::over(facts, sections, notes, rows, record) }
 }
 
 /// The notes below a replay.

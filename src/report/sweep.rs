@@ -1,12 +1,11 @@
 //! `sweep`: many settings of policies, the best first.
 
-use super::asked::{Billed, Swept};
+use super::asked::Swept;
 use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, cells, column, tabled};
 use super::judged::{self, Bundle, Judged, bundled, judged};
 use super::measures::{CLOSED_LOOP, against, bound_cell, share_cell, supposed, value_cell};
-use super::record::any::Record;
 use super::record::sweep::SweepRecord;
 use super::ties::ties;
 use super::title::title;
@@ -51,9 +50,9 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let screen = Some(Screen { sections: brief, spare, ..Screen::default() });
     sections.push(table(swept, &rows, &figures).titled(goal(swept)));
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
-    let (facts, record) = (&swept.corpus.facts, Record::Sweep(Box::new(SweepRecord::new(swept, &judged))));
+    let (facts, record) = (&swept.corpus.facts, SweepRecord::new(swept, &judged));
     let title = format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(facts));
-    Report { title, screen, ..Report::over(facts, swept.command.clone(), sections, notes, table(swept, &all, &further), record) }
+    Report { title, screen, ..Report::over(facts, sections, notes, table(swept, &all, &further), record) }
 }
 
 /// What is sought, and what is limited.
@@ -295,8 +294,7 @@ fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'stati
         column.better = if swept.objective.direction == Direction::Minimise { Better::Less } else { Better::More };
     }
     columns.extend(figures.iter().map(|figure| column(figure)));
-    let billed = swept.billed == Billed::Yes;
-    columns.extend(cost_figures::COLUMNS.into_iter().filter(|_| billed));
+    columns.extend(cost_figures::COLUMNS.into_iter().filter(|_| swept.billed));
     let row = |(judged, setting): &(&Judged<'_>, String)| {
         let measure = &swept.objective.measure;
         let spread = judged.row.spread.get(&measure.name());
@@ -315,7 +313,7 @@ fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'stati
         let of: [fn(Estimate) -> f64; 3] = [|share| share.value, |share| share.low, |share| share.high];
         row.extend(of.map(|of| difference.map_or(Cell::Empty, |share| share_cell(of(share)))));
         row.extend(cells(figures.iter().copied(), &judged.row.totals));
-        row.extend(cost_figures::of_charges(&judged.row.charges).into_iter().filter(|_| billed));
+        row.extend(cost_figures::of_charges(&judged.row.charges).into_iter().filter(|_| swept.billed));
         row
     };
     Table { labels: 2, columns, rows: judged.iter().map(row).collect() }
@@ -351,7 +349,7 @@ fn beside(swept: &Swept<'_>) -> &'static str {
 
 /// What has no price under the first setting, where bills were made.
 fn left_out(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
-    judged.first().filter(|_| swept.billed == Billed::Yes).and_then(|first| cost_figures::left_out(&first.row.charges))
+    judged.first().filter(|_| swept.billed).and_then(|first| cost_figures::left_out(&first.row.charges))
 }
 
 fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {

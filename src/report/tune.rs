@@ -8,7 +8,6 @@ use super::document::{Body, Cell, Column, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::figures::{cell as figure_cell, column};
 use super::measures::{CLOSED_LOOP, bound_cell, cell, phrase, value_cell};
-use super::record::any::Record;
 use super::record::tune::TuneRecord;
 use super::title::title;
 use super::words::{counted, grouped};
@@ -40,9 +39,9 @@ pub fn tune(found: &Found<'_>) -> Report {
     below.extend(found.decided.map(|decided| explained(found, decided)));
     sections.extend(below.iter().cloned());
     let screen = Some(screen(found, below));
-    let (facts, record) = (&found.split.facts, Record::Tune(Box::new(TuneRecord::new(found, &snippets))));
+    let (facts, record) = (&found.split.facts, TuneRecord::new(found, &snippets));
     let title = format!("Policy {} tuned over {}", found.policy.name, title(facts));
-    Report { title, screen, ..Report::over(facts, found.command.clone(), sections, notes, table, record) }
+    Report { title, screen, ..Report::over(facts, sections, notes, table, record) }
 }
 
 /// Each configuration file with what is to be put there, and a line on what no file takes.

@@ -6,7 +6,6 @@ use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, 
 use super::field::Fields;
 use super::finding::{self, agreement};
 use super::notes;
-use super::record::any::Record;
 use super::record::validate::ValidateRecord;
 use super::scenario;
 use super::validated_rows::rows;
@@ -55,8 +54,8 @@ pub fn validate(asked: &Validated<'_>) -> Report {
     }));
     notes.extend(notes::of_facts(facts));
     let screen = Screen { title: title(asked), sections: screen(asked, check), ..Screen::default() };
-    let record = Record::Validate(Box::new(ValidateRecord::new(asked)));
-    Report { title: title(asked), screen: Some(screen), ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
+    let record = ValidateRecord::new(asked);
+    Report { title: title(asked), screen: Some(screen), ..Report::over(facts, sections, notes, rows, record) }
 }
 
 fn title(asked: &Validated<'_>) -> String {

@@ -16,7 +16,7 @@ use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
 use ctxsim::report::chart::{
     Axis, Chart, Drawing, Form, Hue, KINDS, Life, Limit, Marks, Material, Named, Place, Plot, Quantity, Scale, Series, Symbol, by_name,
 };
-use ctxsim::report::{Baselines, Billed, Body, Provenance, Swept, Table, curve};
+use ctxsim::report::{Baselines, Body, Provenance, Swept, Table, curve};
 use std::fs;
 use std::sync::OnceLock;
 
@@ -45,7 +45,7 @@ fn samples(catalog: &Catalog) -> Corpus {
 fn few_cases_are_told_as_such() {
     let catalog = Catalog::builtin().unwrap();
     let mut corpus = samples(&catalog);
-    let lines = |corpus: &Corpus| match curve(corpus, 200_000, None).sections.swap_remove(0).body {
+    let lines = |corpus: &Corpus| match curve(corpus, 200_000).sections.swap_remove(0).body {
         Body::Lines(lines) => lines.join("\n"),
         _ => String::new(),
     };
@@ -57,7 +57,7 @@ fn few_cases_are_told_as_such() {
     corpus.traces.keep(|_, trace| trace().calls.len() == fullest);
     let few = "to tool results in 1 session: too few to say where a limit should stand (5 of both at the least)";
     assert!(lines(&corpus).contains(few) && !lines(&corpus).contains("bends"), "{}", lines(&corpus));
-    let screen = format!("{:?}", curve(&corpus, 200_000, None).screen);
+    let screen = format!("{:?}", curve(&corpus, 200_000).screen);
     assert!(screen.contains("too few to say") && !screen.contains("newest presets would keep"), "{screen}");
     assert!(title(&corpus).ends_with("in 1 session: too few to conclude from"), "{}", title(&corpus));
 
@@ -176,8 +176,7 @@ fn swept(material: Material<'_>, replay: &ReplaySettings<'_>, vary: &[&str], kin
         thresholds: &[],
         bars: Default::default(),
         chance: (50, 1),
-        billed: Billed::No,
-        command: None,
+        billed: false,
     };
     drawn(kind, &Material { swept: Some(&swept), ..material })
 }

@@ -81,12 +81,9 @@ fn replays() -> Vec<Replay> {
 }
 
 fn report(by: By) -> Report {
-    replay(
-        &corpus(),
-        &replays(),
-        Baselines::default(),
-        &Asked { by, cache: CacheKind::Modelled, named: true, command: Some(format!("ctxsim replay '{HOSTILE}'")), ..Asked::default() },
-    )
+    let asked = Asked { by, cache: CacheKind::Modelled, named: true, ..Asked::default() };
+    let report = replay(&corpus(), &replays(), Baselines::default(), &asked);
+    Report { command: Some(format!("ctxsim replay '{HOSTILE}'")), ..report }
 }
 
 fn plain(width: usize) -> Page {

@@ -125,7 +125,6 @@ fn report_of(verdict: Verdict, default: &Trial, best: Option<Trial>, decided: Op
         yours: None,
         thresholds: &[],
         chance: (20, 1),
-        command: None,
     };
     markdown(&tune(&found)).split_whitespace().collect::<Vec<_>>().join(" ")
 }

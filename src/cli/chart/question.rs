@@ -22,7 +22,7 @@ use ctxsim::experiment::{
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::report::chart::{Chart, KINDS, Kind, Life, Material, Need, busiest};
-use ctxsim::report::{Baselines, Billed, Swept};
+use ctxsim::report::{Baselines, Swept};
 use ctxsim::statistics::{Bars, RESAMPLES, SEED, WORTH};
 use ctxsim::trace::Trace;
 
@@ -273,8 +273,7 @@ impl ChartQuestion<'_> {
             thresholds: &[],
             bars: Bars { own_error, worth: WORTH, anchored: corpus.facts.anchored() },
             chance: CHANCE,
-            billed: if billing.is_some() { Billed::Yes } else { Billed::No },
-            command: None,
+            billed: billing.is_some(),
         };
         Ok(kind.chart(&Material { swept: Some(&swept), ..material })?)
     }

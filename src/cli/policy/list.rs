@@ -41,7 +41,7 @@ impl List {
             let columns = vec![Column::name("policy", "policy"), Column::prose("about", "what it does")];
             let rows = policies.into_iter().map(|policy| vec![Cell::Name(policy.name), Cell::Name(policy.about)]).collect();
             let table = Table { labels: 1, columns, rows };
-            return self.output.list(door, "ctxsim policy list", &list("policies", "Presets".to_owned(), table));
+            return self.output.list(door, "ctxsim policy list", list("policies", "Presets".to_owned(), table));
         }
         let as_of = self.as_of.unwrap_or_else(|| now().to_zoned(jiff::tz::TimeZone::UTC).date());
         let columns = vec![
@@ -57,6 +57,6 @@ impl List {
         };
         let table = Table { labels: 1, columns, rows: policies.into_iter().map(row).collect() };
         let command = format!("ctxsim policy list --age --as-of {as_of}");
-        self.output.list(door, &command, &list("policies", format!("Presets, their age as of {as_of}"), table))
+        self.output.list(door, &command, list("policies", format!("Presets, their age as of {as_of}"), table))
     }
 }

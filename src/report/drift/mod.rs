@@ -7,7 +7,6 @@ mod content;
 use super::answer::heading;
 use super::document::{Body, Report, Screen, Section};
 use super::notes;
-use super::record::any::Record;
 use super::record::drift::EstimatorsRecord;
 use super::words::{counted, first_few, grouped, percent, three_digits};
 use crate::corpus::Corpus;
@@ -16,7 +15,7 @@ use accuracy::SHOWN;
 use std::collections::BTreeMap;
 
 /// The report on a corpus's drift.
-pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option<String>) -> Report {
+pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis) -> Report {
     let notes = all_notes(corpus, findings, basis);
     let sections = [
         Some(in_short(findings)),
@@ -31,10 +30,10 @@ pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option
         consequences::policies(findings),
         consequences::buffers(findings),
     ];
-    let record = Record::Drift(Box::new(EstimatorsRecord::new(corpus, findings)));
+    let record = EstimatorsRecord::new(corpus, findings);
     let sections = sections.into_iter().flatten().collect();
     let screen = Some(screen(corpus, findings));
-    Report { screen, ..Report::over(&corpus.facts, command, sections, notes, accuracy::flat(corpus, findings), record) }
+    Report { screen, ..Report::over(&corpus.facts, sections, notes, accuracy::flat(corpus, findings), record) }
 }
 
 /// How far the plainest estimator is off and what would make up for it, what drift does to named policies, and where it comes from.

@@ -16,61 +16,63 @@ use super::tune::TuneRecord;
 use super::validate::ValidateRecord;
 use serde::Serialize;
 
-/// A report for programs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Record {
-    /// What policies did to a corpus.
-    Replay(Box<ReplayRecord>),
-    /// What one policy did to one session.
-    Explain(Box<ExplainRecord>),
-    /// How far estimators are from recorded usage.
-    Drift(Box<EstimatorsRecord>),
-    /// What recorded sessions and policies cost.
-    Cost(Box<CostRecord>),
-    /// What calls read from the prompt cache.
-    Cache(Box<CacheRecord>),
-    /// What pauses between calls cost.
-    Idle(Box<IdleRecord>),
-    /// What the recording agents did, and what their own policies would have done.
-    Backtest(Box<BacktestRecord>),
-    /// Where two policies part.
-    Diff(Box<DiffRecord>),
-    /// From how far back the model repeats texts.
-    Curve(Box<CurveRecord>),
-    /// What sessions and their logs hold.
-    Inspect(Box<InspectRecord>),
-    /// What many settings came to.
-    Sweep(Box<SweepRecord>),
-    /// A policy beside its baseline.
-    Gate(Box<GateRecord>),
-    /// The setting that tuning found, and the verdict.
-    Tune(Box<TuneRecord>),
-    /// Predictions beside what runs came to.
-    Validate(Box<ValidateRecord>),
-    /// Tables of the program: formats, models, presets, metrics.
-    List(Box<ListRecord>),
+/// Declares the records: the name of each schema, which is that of the command that asked, and the version.
+macro_rules! records {
+    ($($(#[$about:meta])* $kind:ident($record:ty) = $schema:literal / $version:literal,)+) => {
+        /// A report for programs.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum Record {
+            $($(#[$about])* $kind(Box<$record>),)+
+            /// Tables of the program: formats, models, presets, metrics.
+            List(Box<ListRecord>),
+        }
+
+        impl Record {
+            /// The name of its schema, and the version.
+            pub fn schema(&self) -> (&'static str, u64) {
+                match self {
+                    $(Record::$kind(_) => ($schema, $version),)+
+                    Record::List(list) => (list.question, 1),
+                }
+            }
+        }
+
+        $(impl From<$record> for Record {
+            fn from(record: $record) -> Record {
+                Record::$kind(Box::new(record))
+            }
+        })+
+    };
 }
 
-impl Record {
-    /// The name of its schema, which is that of the command that asked, and the version.
-    pub fn schema(&self) -> (&'static str, u64) {
-        match self {
-            Record::Replay(_) => ("replay", 3),
-            Record::Explain(_) => ("explain", 3),
-            Record::Drift(_) => ("drift", 2),
-            Record::Cost(_) => ("cost", 3),
-            Record::Cache(_) => ("cache", 2),
-            Record::Idle(_) => ("idle", 2),
-            Record::Backtest(_) => ("backtest", 2),
-            Record::Diff(_) => ("diff", 3),
-            Record::Curve(_) => ("curve", 2),
-            Record::Inspect(_) => ("inspect", 2),
-            Record::Sweep(_) => ("sweep", 2),
-            Record::Gate(_) => ("gate", 2),
-            Record::Tune(_) => ("tune", 2),
-            Record::Validate(_) => ("validate", 1),
-            Record::List(list) => (list.question, 1),
-        }
-    }
+records! {
+    /// What policies did to a corpus.
+    Replay(ReplayRecord) = "replay" / 3,
+    /// What one policy did to one session.
+    Explain(ExplainRecord) = "explain" / 3,
+    /// How far estimators are from recorded usage.
+    Drift(EstimatorsRecord) = "drift" / 2,
+    /// What recorded sessions and policies cost.
+    Cost(CostRecord) = "cost" / 3,
+    /// What calls read from the prompt cache.
+    Cache(CacheRecord) = "cache" / 2,
+    /// What pauses between calls cost.
+    Idle(IdleRecord) = "idle" / 2,
+    /// What the recording agents did, and what their own policies would have done.
+    Backtest(BacktestRecord) = "backtest" / 2,
+    /// Where two policies part.
+    Diff(DiffRecord) = "diff" / 3,
+    /// From how far back the model repeats texts.
+    Curve(CurveRecord) = "curve" / 2,
+    /// What sessions and their logs hold.
+    Inspect(InspectRecord) = "inspect" / 2,
+    /// What many settings came to.
+    Sweep(SweepRecord) = "sweep" / 2,
+    /// A policy beside its baseline.
+    Gate(GateRecord) = "gate" / 2,
+    /// The setting that tuning found, and the verdict.
+    Tune(TuneRecord) = "tune" / 2,
+    /// Predictions beside what runs came to.
+    Validate(ValidateRecord) = "validate" / 1,
 }

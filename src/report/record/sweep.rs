@@ -4,7 +4,7 @@ use super::figures::{Fields, FiguresRecord};
 use super::keys::record;
 use super::number::{ShareRecord, bound_number, number, round};
 use crate::experiment::{Against, Charges, Direction, Measure, Objective};
-use crate::report::asked::{Billed, Swept};
+use crate::report::asked::Swept;
 use crate::report::finding;
 use crate::report::judged::Judged;
 use crate::statistics::LEVEL;
@@ -57,7 +57,7 @@ record! {
         objective: Option<f64> = judged.row.known(&measure).and_then(|value| number(value, &measure)),
         spread: BTreeMap<String, SpreadRecord> = spread.filter_map(known).collect(),
         #[serde(skip_serializing_if = "Option::is_none")]
-        charges: Option<ChargesRecord> = (swept.billed == Billed::Yes).then(|| ChargesRecord::new(&judged.row.charges)),
+        charges: Option<ChargesRecord> = swept.billed.then(|| ChargesRecord::new(&judged.row.charges)),
         #[serde(flatten)]
         figures: FiguresRecord = FiguresRecord::of_setting(&judged.row.totals),
     }

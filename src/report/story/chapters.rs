@@ -7,7 +7,7 @@ use super::told::Told;
 use super::verdict::verdict;
 use crate::experiment::Replay;
 use crate::report::answer::{answer, days};
-use crate::report::asked::{Asked, Breakdown, Priced};
+use crate::report::asked::{Asked, Priced};
 use crate::report::chart::{Material, drawn};
 use crate::report::cost::cost;
 use crate::report::document::{Body, Cell, Column, Section, Table};
@@ -84,18 +84,8 @@ fn overflow(told: &Told<'_>) -> Chapter {
 
 fn savings(told: &Told<'_>) -> Chapter {
     let Told { corpus, replays, baselines, unchanged, checks, predicted, cache, .. } = *told;
-    let priced = Priced {
-        corpus,
-        replays,
-        baselines,
-        unchanged,
-        checks,
-        predicted: Some(predicted),
-        break_even: None,
-        cache,
-        breakdown: Breakdown::LeftOut,
-        command: None,
-    };
+    let priced =
+        Priced { corpus, replays, baselines, unchanged, checks, predicted: Some(predicted), break_even: None, cache, breakdown: false };
     let mut sections = cost(&priced).sections;
     if let Some(first) = sections.first_mut() {
         first.title = "Cost".to_owned();
