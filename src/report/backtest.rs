@@ -1,8 +1,7 @@
 //! `backtest`: recorded compactions and prunings beside those that the recording agents' own policies would have made.
 
 use super::asked::Grouping;
-use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::backtest::{BacktestRecord, GroupRecord};
 use super::tested_rows::{TestedRow, tested_rows};
 use super::verdict::{kind_name, named, scores, why};

@@ -1,7 +1,6 @@
 //! Files that are read again and again, a row each.
 
-use super::document::{Better, Cell, Column, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Table, Unit};
 use super::words::{counted, grouped};
 use crate::corpus::Corpus;
 use crate::experiment::FileReadings;

@@ -1,7 +1,6 @@
 //! Days, projects, agents, models, blocks of five hours: what was recorded in each, and which policy would have sent the fewest tokens.
 
-use super::document::{Body, Cell, Column, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Body, Cell, Column, Fields, Screen, Section, Table, Unit};
 use super::finding;
 use super::recording::RECORDED;
 use super::words::{counted, percent, short_dollars, three_digits};

@@ -1,7 +1,6 @@
 //! What the window was filled with.
 
-use super::document::{Cell, Column, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Section, Table, Unit};
 use crate::experiment::Replay;
 
 /// A policy, a region and its tokens.

@@ -1,7 +1,6 @@
 //! Which rule of a policy lost how much reused text.
 
-use super::document::{Better, Cell, Column, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Section, Table, Unit};
 use super::words::evidence_name;
 use crate::experiment::Replay;
 use crate::sim::Fates;

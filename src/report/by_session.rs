@@ -3,8 +3,7 @@
 
 use super::answer::heading;
 use super::asked::Baselines;
-use super::document::{Body, Cell, Column, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Body, Cell, Column, Fields, Screen, Section, Table, Unit};
 use super::figures::{cells, column, tabled};
 use super::recording::{self, RECORDED};
 use super::words::{counted, first_few, grouped};

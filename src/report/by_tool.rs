@@ -1,7 +1,6 @@
 //! Which tools fill the window: tools ranked by the tokens that calls carried for them.
 
-use super::document::{Cell, Column, Provenance, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Provenance, Section, Table, Unit};
 use crate::experiment::Replay;
 use crate::sim::Carried;
 

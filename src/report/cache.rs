@@ -1,8 +1,7 @@
 //! `cache`: what calls read from the prompt cache, every break of it with cause and price.
 
 use super::asked::{BreaksBy, Parts};
-use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::record::cache::CacheRecord;
 use super::span::{lifetime, moment, span};
 use super::title::short_title;

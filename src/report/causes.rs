@@ -1,7 +1,6 @@
 //! Why contexts overflowed, and what stands out in a policy's behaviour.
 
-use super::document::{Cell, Column, Section, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Section, Unit};
 use super::words::{counted, three_digits};
 use crate::experiment::{NeverReached, Replay};
 use crate::list::Arrange;

@@ -3,8 +3,7 @@
 use super::asked::Priced;
 use super::calibration::calibration;
 use super::cost_figures::hits;
-use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::words::{counted, dollars, grouped, percent, short_dollars};

@@ -1,8 +1,7 @@
 //! `curve`: from how far back replies repeat earlier text, and what a limit on retention would keep of it.
 
 use super::answer::heading;
-use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::record::curve::CurveRecord;
 use super::words::{FEWEST, counted, evidence_name, first_few, grouped, percent, three_digits};
 use super::{notes, references};

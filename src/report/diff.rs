@@ -1,7 +1,6 @@
 //! `diff`: where two policies part, what each did there, and how their contexts go on from it.
 
-use super::document::{Cell, Column, Report, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Report, Section, Table, Unit};
 use super::record::diff::{DiffRecord, difference};
 use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
 use super::{answer, cautions, explain, finding, judged, notes};

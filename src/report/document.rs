@@ -1,4 +1,5 @@
-//! A report: typed cells, sentences, notes. It knows no width, no colour, no separator.
+//! A report: typed cells, sentences, notes. It knows no width, no colour, no separator. Columns hold their cells: what stands under a head cannot stand under
+//! another one.
 
 use super::record::any::Record;
 use super::record::corpus::CorpusRecord;
@@ -189,6 +190,16 @@ pub enum Cell {
 impl Pack for Vec<Cell> {}
 
 impl Table {
+    /// The table under a heading.
+    pub fn titled(self, title: impl Into<String>) -> Section {
+        Section { title: title.into(), body: Body::Table(self) }
+    }
+
+    /// The same; `None` where it has no row.
+    pub fn section(self, title: impl Into<String>) -> Option<Section> {
+        (!self.rows.is_empty()).then(|| self.titled(title))
+    }
+
     /// The same with so many rows alone: those at the places that are held, and the first of the others.
     pub fn first(&self, rows: usize, held: &[usize]) -> Table {
         if held.is_empty() {
@@ -232,6 +243,16 @@ impl Table {
 }
 
 impl Cell {
+    /// Words of the program or of the user.
+    pub fn name(name: &str) -> Cell {
+        Cell::Name(name.to_owned())
+    }
+
+    /// Words from a transcript.
+    pub fn text(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+
     /// An amount of money.
     pub fn money(nano_usd: u64) -> Cell {
         Cell::Money(i64::try_from(nano_usd).unwrap_or(i64::MAX))
@@ -286,8 +307,59 @@ impl Column {
         Column::number(key, header, unit, Provenance::Estimated)
     }
 
+    /// The same with a sentence for the legend.
+    pub const fn says(self, meaning: &'static str) -> Column {
+        Column { meaning, ..self }
+    }
+
+    /// The same with its good end.
+    pub const fn better(self, better: Better) -> Column {
+        Column { better, ..self }
+    }
+
     /// The heading without marks for breaking it.
     pub fn plain_header(&self) -> String {
         self.header.replace('\u{ad}', "")
+    }
+}
+
+/// How a cell follows from a row.
+type Read<'a, R> = Box<dyn Fn(&R) -> Cell + 'a>;
+
+/// The columns of a table, each with how its cell follows from a row.
+pub struct Fields<'a, R>(Vec<(Column, Read<'a, R>)>);
+
+impl<'a, R> Fields<'a, R> {
+    /// A table without columns.
+    pub fn new() -> Fields<'a, R> {
+        Fields(Vec::new())
+    }
+
+    /// Adds a column behind the others.
+    pub fn with(mut self, column: Column, cell: impl Fn(&R) -> Cell + 'a) -> Fields<'a, R> {
+        self.0.push((column, Box::new(cell)));
+        self
+    }
+
+    /// These, and others behind them.
+    pub fn and(mut self, others: Fields<'a, R>) -> Fields<'a, R> {
+        self.0.extend(others.0);
+        self
+    }
+
+    /// Those of these names alone, in their order.
+    pub fn chosen(mut self, names: &[&str]) -> Fields<'a, R> {
+        self.0.retain(|(column, _)| names.contains(&column.key));
+        self
+    }
+
+    /// The table of some rows.
+    pub fn table(self, labels: usize, rows: impl IntoIterator<Item = R>) -> Table {
+        let cells = |row: R| self.cells(&row);
+        Table { labels, rows: rows.into_iter().map(cells).collect(), columns: self.0.iter().map(|(column, _)| *column).collect() }
+    }
+
+    fn cells(&self, row: &R) -> Vec<Cell> {
+        self.0.iter().map(|(_, cell)| cell(row)).collect()
     }
 }

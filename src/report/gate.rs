@@ -1,8 +1,7 @@
 //! `gate`: a policy beside its baseline: what moved, in which sessions, and what of it is not allowed.
 
 use super::asked::Gated;
-use super::document::{Body, Cell, Column, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Body, Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::measures::{cell, phrase, share_cell};
 use super::record::gate::GateRecord;
 use super::title::title;

@@ -1,7 +1,6 @@
 //! How far a policy's estimates were from recorded usage.
 
-use super::document::{Cell, Column, Section, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Section, Unit};
 use crate::experiment::Replay;
 use crate::sim::{Drift, LARGEST_RATIO};
 

@@ -2,8 +2,7 @@
 
 use super::asked::Parts;
 use super::cache::{by_gap, money};
-use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::idle::IdleRecord;
 use super::span::{lifetime, span};
 use super::title::short_title;

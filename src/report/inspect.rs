@@ -3,8 +3,7 @@
 use super::answer::heading;
 use super::asked::Parts;
 use super::cautions;
-use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::notes;
 use super::record::inspect::InspectRecord;
 use super::span::day;

@@ -1,7 +1,6 @@
 //! How far contexts jump from one call to the next, beside what each policy keeps free above its threshold.
 
-use super::document::{Better, Cell, Column, Section, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Section, Unit};
 use super::words::three_digits;
 use crate::corpus::Corpus;
 use crate::experiment::{JUMP_QUANTILES, Jumps, Replay};

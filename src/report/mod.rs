@@ -22,7 +22,6 @@ mod document;
 pub mod drift;
 mod envelope;
 mod explain;
-mod field;
 mod figures;
 mod finding;
 mod gate;

@@ -1,7 +1,6 @@
 //! What was read again after recorded compactions, beside what references call needed: how far the method can be trusted.
 
-use super::document::{Body, Cell, Column, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Body, Cell, Column, Fields, Section, Table, Unit};
 use super::words::{counted, grouped};
 use crate::experiment::{Basis, Group, ReadAgain};
 

@@ -1,8 +1,7 @@
 //! What was forgotten: text that the model repeated later, by the kind of its source, and whether it was still there.
 
 use super::by_rule;
-use super::document::{Better, Body, Cell, Column, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Body, Cell, Column, Fields, Section, Table, Unit};
 use super::words::{counted, counted_as, evidence_name, grouped};
 use crate::corpus::Corpus;
 use crate::experiment::{LeastBudget, PERCENT, Replay};

@@ -1,8 +1,7 @@
 //! The closed loop beside the open one: what an agent would read again, and what is left of the saving.
 
 use super::cost_figures;
-use super::document::{Better, Cell, Column, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Section, Table, Unit};
 use super::figures;
 use super::finding;
 use super::words::{counted, dollars, first_few, grouped, percent, short_dollars};

@@ -1,8 +1,7 @@
 //! `sweep`: many settings of policies, the best first.
 
 use super::asked::Swept;
-use super::document::{Better, Cell, Column, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Better, Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::figures::{cell as figure_cell, cells, column, tabled};
 use super::judged::{self, Bundle, Judged, bundled, judged};
 use super::measures::{CLOSED_LOOP, against, bound_cell, share_cell, supposed, value_cell};

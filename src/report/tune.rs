@@ -4,8 +4,7 @@ mod said;
 mod screen;
 
 use super::asked::Found;
-use super::document::{Body, Cell, Column, Report, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Body, Cell, Column, Fields, Report, Section, Table, Unit};
 use super::figures::{cell as figure_cell, column};
 use super::measures::{CLOSED_LOOP, bound_cell, cell, phrase, value_cell};
 use super::record::tune::TuneRecord;

@@ -2,8 +2,7 @@
 
 use super::asked::Validated;
 use super::calibration::calibration;
-use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::finding::{self, agreement};
 use super::notes;
 use super::record::validate::ValidateRecord;

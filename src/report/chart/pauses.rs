@@ -3,8 +3,7 @@
 use super::document::{Axis, Drawing, Drawn, Form, Hue, Limit, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::idle::{Pause, Remedy};
-use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::span::{lifetime, span};
 use crate::report::words::{counted, three_digits};
 use std::collections::BTreeSet;

@@ -7,8 +7,7 @@ use super::kind::{Kind, Material, Need};
 use super::range::{quarters, row, spread};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
-use crate::report::document::{Cell, Column, Table, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Table, Unit};
 use crate::report::words::{counted, grouped};
 
 /// Distribution of the sessions' peak context.

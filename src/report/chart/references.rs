@@ -4,8 +4,7 @@ use super::document::{Axis, Drawing, Drawn, Form, Hue, Named, NothingToDraw, Plo
 use super::few::{LINES, few, told_apart};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::{Replay, most_kept};
-use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::references as table;
 use crate::report::words::{counted, counted_as, percent};
 use crate::sim::Retention;

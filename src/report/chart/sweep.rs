@@ -9,8 +9,7 @@ use crate::experiment::{Charges, Direction, Judgement, Measure, Row, Setting, St
 use crate::list::Arrange;
 use crate::policy::number;
 use crate::report::asked::Swept;
-use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::finding::{self, share};
 use crate::report::judged;
 use crate::report::ties;

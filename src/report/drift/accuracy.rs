@@ -3,8 +3,7 @@
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Along, Comparison, Figures, Findings, Prediction, Ratios, Worst};
 use crate::list::Arrange;
-use crate::report::document::{Cell, Column, Section, Table, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Section, Table, Unit};
 
 /// A number column of the tables here.
 pub(super) const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {

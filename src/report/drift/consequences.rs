@@ -2,8 +2,7 @@
 
 use super::accuracy::{is_shown, name, number};
 use crate::experiment::drift::{Buffer, Consequence, Findings, Use};
-use crate::report::document::{Cell, Column, Section, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Section, Unit};
 use crate::report::words::{counted, grouped};
 
 /// Policies with their own estimator and with a perfect one.

@@ -4,8 +4,7 @@ use super::accuracy::{is_shown, name, number, ratio};
 use crate::estimate::ContentKind;
 use crate::experiment::drift::{Basis, EVIDENCE, FamilyCosts, Findings, Interval, Parts, Separated, Spread};
 use crate::list::Arrange;
-use crate::report::document::{Cell, Column, Section, Table, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Section, Table, Unit};
 use crate::report::words::{FEWEST, grouped};
 use std::cmp::Reverse;
 

@@ -1,8 +1,7 @@
 //! One call of a session: what it carried, what had come since the call before, what the policy saw and did there.
 
 use crate::experiment::{Arrival, arrivals};
-use crate::report::document::{Cell, Column, Screen, Section, Table, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Screen, Section, Table, Unit};
 use crate::report::words::{counted, grouped};
 use crate::sim::Outcome;
 use crate::trace::Trace;

@@ -3,8 +3,7 @@
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::list::Arrange;
-use crate::report::document::{Cell, Column, Section, Unit};
-use crate::report::field::Fields;
+use crate::report::document::{Cell, Column, Fields, Section, Unit};
 use crate::report::words::counted_as;
 use crate::sim::{Event, EventKind, Outcome};
 use crate::trace::Trace;
