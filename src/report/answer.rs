@@ -147,7 +147,7 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
         Row::Of(replay) if replay.compares() => cost_figures::cost(&replay.bill, replay.bill.with(asked.cache).nano_usd()),
         Row::Of(_) => Cell::Empty,
     };
-    fields = fields.with(Column { priority: 1, ..cost }, cost_of);
+    fields = fields.with(cost.priority(1), cost_of);
     let costs = compares_costs(replays, baselines, asked.cache);
     let tokens = metric_of("vs_recorded").filter(|_| !costs);
     let beside = |row: &Row<'_>| match row {
@@ -158,7 +158,7 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
         _ => Cell::Empty,
     };
     let column = tokens.map_or(COST_BESIDE, |metric| Column { header: "vs re\u{ad}corded", ..figures::column(metric) });
-    fields = fields.with(Column { priority: 1, ..column }, beside);
+    fields = fields.with(column.priority(1), beside);
     if is_closed {
         fields = fields.and(refetch::columns(asked.cache, Row::replay));
     }

@@ -154,7 +154,7 @@ fn hundredths(millionths: u64) -> String {
 type Row<'a> = (&'a TestedSession, &'a Tested);
 
 fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, provenance: Provenance) -> Column {
-    Column { priority: 1, ..Column::number(key, header, unit, provenance).says(meaning) }
+    Column::number(key, header, unit, provenance).says(meaning).priority(1)
 }
 
 /// The columns of each event.

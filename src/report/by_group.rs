@@ -25,7 +25,7 @@ fn header(by: GroupBy) -> &'static str {
 }
 
 const fn recorded(key: &'static str, header: &'static str, unit: Unit) -> Column {
-    Column { priority: 1, ..Column::recorded(key, header, unit) }
+    Column::recorded(key, header, unit).priority(1)
 }
 
 /// A sum of recorded usage; empty where no call has any.
@@ -61,7 +61,7 @@ pub fn section(grouped: &Grouped) -> Section {
     let least = move |(policy, share): (&str, f64)| format!("{}, {}", short(policy), finding::share(share));
     let least = move |group: &&CallGroup| grouped.least(group).map_or(Cell::Empty, |found| Cell::Name(least(found)));
     fields
-        .with(Column { priority: 1, ..Column::name("least", "fewest tokens (simulated), vs re\u{ad}corded") }, least)
+        .with(Column::name("least", "fewest tokens (simulated), vs re\u{ad}corded").priority(1), least)
         .table(1, all)
         .titled("As recorded")
 }

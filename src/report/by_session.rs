@@ -112,7 +112,7 @@ fn rows<'a>(corpus: &Corpus, named: &[&'a Replay]) -> Vec<SessionRow<'a>> {
 /// alone.
 fn most_telling(corpus: &Corpus, rows: Vec<SessionRow<'_>>, of: usize) -> Section {
     let simulated = |key, header, unit, priority| Column { priority, ..Column::simulated(key, header, unit) };
-    let recorded = Column { priority: 1, ..Column::recorded("recorded_tokens", "recorded", Unit::Tokens) };
+    let recorded = Column::recorded("recorded_tokens", "recorded", Unit::Tokens).priority(1);
     let end = |which: usize| {
         (
             move |row: &SessionRow<'_>| row.end(which).map_or(Cell::Empty, |(replay, _)| row.named(which, &replay.policy, of)),
@@ -130,7 +130,7 @@ fn most_telling(corpus: &Corpus, rows: Vec<SessionRow<'_>>, of: usize) -> Sectio
     fields = fields.with(simulated("least_share", "vs re\u{ad}corded", Unit::Share, 1), least_share);
     if of > 1 {
         fields = fields
-            .with(Column { priority: 1, ..Column::name("most", "most tokens") }, most)
+            .with(Column::name("most", "most tokens").priority(1), most)
             .with(simulated("most_share", "vs re\u{ad}corded", Unit::Share, 1), most_share);
     }
     fields = fields.with(recorded, |row| row.recorded.map_or(Cell::Empty, Cell::Tokens));

@@ -82,15 +82,15 @@ fn summarisers(priced: &Priced<'_>) -> String {
 }
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {
-    Column { priority: 2, ..Column::number(key, header, Unit::Money, provenance).says(meaning).better(Better::Less) }
+    Column::number(key, header, Unit::Money, provenance).says(meaning).better(Better::Less).priority(2)
 }
 
 const fn share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { priority: 3, ..Column::simulated(key, header, Unit::Share).says(meaning) }
+    Column::simulated(key, header, Unit::Share).says(meaning).priority(3)
 }
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { priority: 2, ..Column::simulated(key, header, Unit::Count).says(meaning) }
+    Column::simulated(key, header, Unit::Count).says(meaning).priority(2)
 }
 
 /// The same with a sign before each difference, for people.
@@ -115,19 +115,14 @@ fn by_policy(priced: &Priced<'_>) -> Table {
     let cost = |bill: fn(&Bills, CacheKind) -> &Bill| of(|replay, bill| cost_figures::cost(&replay.bill, bill.nano_usd()), bill);
     let read = |bill: fn(&Bills, CacheKind) -> &Bill| of(|_, bill| hits(bill), bill);
     let told = |cell: fn(&Replay, &Bill) -> Cell| of(cell, Bills::with);
-    let failed =
-        Column { priority: 0, ..count("failed_sessions", "failed sessions", "sessions that end at a refused call").better(Better::Less) };
-    let calls = Column { priority: 3, ..count("calls", "calls", "requests, the summariser's included") };
-    let saved = Column {
-        priority: 2,
-        ..Column::number("tokens_saved", "tokens saved", Unit::Tokens, Simulated)
-            .says("prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end")
-            .better(Better::More)
-    };
-    let summariser = Column {
-        priority: 2,
-        ..money("summariser_usd", "summa\u{ad}riser", "cost of the summariser's own calls, with the chosen cache", Simulated)
-    };
+    let failed = count("failed_sessions", "failed sessions", "sessions that end at a refused call").better(Better::Less).priority(0);
+    let calls = count("calls", "calls", "requests, the summariser's included").priority(3);
+    let saved = Column::number("tokens_saved", "tokens saved", Unit::Tokens, Simulated)
+        .says("prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end")
+        .better(Better::More)
+        .priority(2);
+    let summariser =
+        money("summariser_usd", "summa\u{ad}riser", "cost of the summariser's own calls, with the chosen cache", Simulated).priority(2);
     let refused = count("refused", "refused tries", "calls wasted on prompts that the provider would have refused").better(Better::Less);
     let rows = priced.baselines.recording.map(Row::Recorded).into_iter();
     let is_closed = priced.replays.iter().any(|replay| replay.closed.is_some());
@@ -146,10 +141,7 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             Row::Of(replay) => Cell::Count(replay.bill.calls),
         })
         .with(
-            Column {
-                priority: 1,
-                ..money("cost", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated)
-            },
+            money("cost", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated).priority(1),
             move |row| match row {
                 Row::Recorded(recording) => recording::cost(&recording.sum),
                 Row::Of(_) => cost(Bills::with)(row),
@@ -169,12 +161,12 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             cost(|bills, _| &bills.calibrated),
         )
         .with(money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated), cost(|bills, _| &bills.perfect))
-        .with(Column { priority: 1, ..COST_BESIDE }, |row| match row {
+        .with(COST_BESIDE.priority(1), |row| match row {
             Row::Of(replay) if replay.compares() => priced.baselines.cost_beside(replay, cache).unwrap_or(Cell::Empty),
             Row::Of(_) | Row::Recorded(_) => Cell::Empty,
         })
         .with(
-            Column { priority: 1, ..share("hits", "hits", "share of the prompt tokens that the chosen cache reads").better(Better::More) },
+            share("hits", "hits", "share of the prompt tokens that the chosen cache reads").better(Better::More).priority(1),
             move |row| match row {
                 Row::Recorded(recording) => recording::hit_rate(&recording.sum),
                 Row::Of(_) => read(Bills::with)(row),

@@ -209,8 +209,7 @@ fn share(part: u64, whole: u64) -> String {
 /// A session, and whose row it is.
 type Row<'a> = (Rc<Parted<'a>>, Which);
 
-const CALL: Column =
-    Column { priority: 1, ..Column::simulated("call", "call", Unit::Count).says("the first call at which their contexts differ") };
+const CALL: Column = Column::simulated("call", "call", Unit::Count).says("the first call at which their contexts differ").priority(1);
 
 const fn tokens(key: &'static str, header: &'static str, meaning: &'static str, priority: u8) -> Column {
     Column { priority, ..Column::simulated(key, header, Unit::Tokens).says(meaning) }
@@ -232,11 +231,9 @@ fn names<'a>() -> Fields<'a, Row<'a>> {
 fn numbers<'a>() -> Fields<'a, Row<'a>> {
     let context = |call: Option<&CallOutcome>| call.map_or(Cell::Empty, |call| Cell::Tokens(call.actual));
     let later = |calls: usize| of(move |call, _, half| context(half.outcome.calls.get(call as usize + calls)));
-    let overflows = Column {
-        priority: 2,
-        ..Column::simulated("overflows_later", "over\u{ad}flows", Unit::Count)
-            .says("calls that the provider would have refused, from that call on")
-    };
+    let overflows = Column::simulated("overflows_later", "over\u{ad}flows", Unit::Count)
+        .says("calls that the provider would have refused, from that call on")
+        .priority(2);
     let before = tokens("before_tokens", "before", "that call's context if neither had done anything since the call before", 1);
     let peak = tokens("peak_tokens", "peak", "the largest context that a call of the session was tried with", 2);
     let against = tokens("difference_tokens", "against the other", "prompt tokens less those of the other policy", 3);

@@ -312,6 +312,11 @@ impl Column {
         Column { meaning, ..self }
     }
 
+    /// The same with its place among the columns that a narrow page has room for.
+    pub const fn priority(self, priority: u8) -> Column {
+        Column { priority, ..self }
+    }
+
     /// The same with its good end.
     pub const fn better(self, better: Better) -> Column {
         Column { better, ..self }

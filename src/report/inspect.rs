@@ -208,11 +208,11 @@ fn times(count: u64) -> String {
 }
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, ..Column::recorded(key, header, Unit::Count) }
+    Column::recorded(key, header, Unit::Count).says(meaning)
 }
 
 const fn tokens(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, ..Column::recorded(key, header, Unit::Tokens) }
+    Column::recorded(key, header, Unit::Tokens).says(meaning)
 }
 
 const OUTPUTS: &str = "sum of the replies: as recorded, or estimated where the log holds a placeholder of the stream's beginning";

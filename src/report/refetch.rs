@@ -106,11 +106,11 @@ pub fn columns<'a, R: 'a>(cache: CacheKind, of: impl Fn(&R) -> Option<&Replay> +
     let priced = |open: &&Replay, closed: &&Replay| open.compares() && open.totals.failed_sessions == closed.totals.failed_sessions;
     let net = less("net_cost", "net cost", "list price with the chosen cache, if lost sources are read again", Unit::Money);
     Fields::<R>::new()
-        .with(Column { priority: 1, ..READ_AGAIN }, move |row| {
+        .with(READ_AGAIN.priority(1), move |row| {
             let closed = of(row).filter(|open| open.compares()).and_then(|open| open.closed.as_deref());
             closed.map_or(Cell::Empty, again)
         })
-        .with(Column { priority: 1, ..net }, move |row| {
+        .with(net.priority(1), move |row| {
             let both = of(row).and_then(|open| Some((open, open.closed.as_deref()?))).filter(|(open, closed)| priced(open, closed));
             both.map_or(Cell::Empty, |(_, closed)| match undecided(closed) {
                 Some(_) => Cell::name(NOT_KNOWN),

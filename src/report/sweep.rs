@@ -271,7 +271,7 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
 }
 
 fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'static Metric]) -> Table {
-    let simulated = |key, header, meaning| Column { meaning, ..Column::simulated(key, header, Unit::Count) };
+    let simulated = |key, header, meaning| Column::simulated(key, header, Unit::Count).says(meaning);
     let share = |key, header, meaning| Column { unit: Unit::Share, ..simulated(key, header, meaning) };
     let mut columns = vec![
         Column::name("policy", "policy"),

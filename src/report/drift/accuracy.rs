@@ -7,7 +7,7 @@ use crate::report::document::{Cell, Column, Fields, Section, Table, Unit};
 
 /// A number column of the tables here.
 pub(super) const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
-    Column { meaning, ..Column::estimated(key, header, unit) }
+    Column::estimated(key, header, unit).says(meaning)
 }
 
 /// A name of the program's own.
