@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::policies::Policies;
 use super::pricing::Pricing;
+use super::shell::option;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use ctxsim::catalog::Catalog;
@@ -111,14 +112,16 @@ impl Arms {
 
     /// What was typed, for the line that names the command.
     pub fn words(&self) -> Vec<String> {
-        let mut words: Vec<String> = self.after.iter().flat_map(|name| ["--with".to_owned(), name.clone()]).collect();
-        words.extend(self.pair_by.iter().flat_map(|by| ["--pair-by".to_owned(), by.clone()]));
-        if let Some(index) = &self.index {
-            words.extend(["--index".to_owned(), index.display().to_string(), "--arm".to_owned(), self.arm.clone()]);
-            words.extend(["--before".to_owned(), self.before.join(",")]);
-        }
-        words.extend(self.set_by.iter().flat_map(|setting| ["--set-by".to_owned(), setting.clone()]));
-        words
+        let index = self.index.as_ref();
+        let words = [
+            option("--with", &self.after),
+            option("--pair-by", &self.pair_by),
+            option("--index", index.map(|index| index.display())),
+            option("--arm", index.map(|_| &self.arm)),
+            option("--before", index.map(|_| self.before.join(","))),
+            option("--set-by", &self.set_by),
+        ];
+        words.concat()
     }
 
     /// Arms by what `--with` names.

@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
+use super::shell::{flag, option};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
@@ -75,30 +76,22 @@ impl Backtest {
         Failure::checked(self.logs.complaints(&corpus))
     }
 
-    fn command(&self) -> String {
-        self.logs.command(&["backtest"], &self.words())
-    }
-
     /// What to type next: the first session of which an event was not predicted.
     fn next(&self, corpus: &Corpus, tested: &experiment::Backtest) -> Vec<(String, String)> {
         let is_wrong =
             |session: &&TestedSession| session.events.iter().any(|event| matches!(event.verdict, Verdict::Missed | Verdict::FalseAlarm));
         let wrong = tested.sessions.iter().find(is_wrong).and_then(|session| Some((corpus.traces.at(session.place)?, &session.policy)));
-        let mut next: Vec<(String, String)> = Vec::new();
-        next.extend(wrong.map(|(trace, policy)| {
+        let step = wrong.map(|(trace, policy)| {
             // A policy of the user's is known by the word that was typed, not by its name.
-            let named = if self.policies.policies.is_empty() { vec!["-p".to_owned(), policy.clone()] } else { Vec::new() };
+            let named = option("-p", Some(policy).filter(|_| self.policies.policies.is_empty()));
             let policy = [named, self.policies.words()].concat();
             self.logs.explaining(&trace.id, corpus, &policy, "an event that was not predicted")
-        }));
-        next
+        });
+        step.into_iter().collect()
     }
 
-    /// What follows the logs.
-    fn words(&self) -> Vec<String> {
-        let mut words = self.policies.words();
-        words.extend(self.free.then(|| "--free".to_owned()));
-        words.extend(self.by.iter().flat_map(|by| ["--by".to_owned(), by.name().to_owned()]));
-        words
+    fn command(&self) -> String {
+        let by = option("--by", self.by.iter().map(|by| by.name()));
+        self.logs.command(&["backtest"], &[self.policies.words(), flag("--free", self.free), by].concat())
     }
 }

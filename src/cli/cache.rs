@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::pricing::PriceTable;
+use super::shell::option;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::cache::cache_reads;
@@ -57,8 +58,8 @@ impl Cache {
     }
 
     fn command(&self) -> String {
-        let by = (self.by != BreaksBy::default()).then(|| ["--by".to_owned(), self.by.name().to_owned()]);
-        self.logs.command(&["cache"], &by.into_iter().flatten().chain(self.prices.words()).collect::<Vec<_>>())
+        let by = option("--by", (self.by != BreaksBy::default()).then(|| self.by.name()));
+        self.logs.command(&["cache"], &[by, self.prices.words()].concat())
     }
 
     fn next(&self) -> Vec<(String, String)> {

@@ -8,6 +8,7 @@ use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
+use super::shell::{flag, option};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{ReplaySettings, break_even, check_model, price, recording};
@@ -78,13 +79,9 @@ impl Cost {
             let cache = self.pricing.cache;
             let (predicted, breakdown) = (None, self.bill);
             let priced = Priced { corpus, replays, baselines, unchanged, checks, predicted, break_even, cache, breakdown };
-            self.output.give(door, "cost", self.command(), || report::cost(&priced).then(self.next()))?;
+            self.output.give(door, "cost", self.logs.command(&["cost"], &self.words()), || report::cost(&priced).then(self.next()))?;
         }
         Failure::checked(self.logs.complaints(&corpus))
-    }
-
-    fn command(&self) -> String {
-        self.logs.command(&["cost"], &self.words())
     }
 
     /// What to type next.
@@ -95,12 +92,7 @@ impl Cost {
 
     /// What follows the logs.
     fn words(&self) -> Vec<String> {
-        let mut words = self.policies.words();
-        words.extend(self.pricing.words());
-        words.extend(self.refetch.words());
-        words.extend(self.own.words());
-        words.extend(self.bill.then(|| "--bill".to_owned()));
-        words.extend(self.break_even.iter().flat_map(|param| ["--break-even".to_owned(), param.clone()]));
-        words
+        let (bill, break_even) = (flag("--bill", self.bill), option("--break-even", &self.break_even));
+        [self.policies.words(), self.pricing.words(), self.refetch.words(), self.own.words(), bill, break_even].concat()
     }
 }

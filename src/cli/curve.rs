@@ -5,6 +5,7 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::window;
+use super::shell::option;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
@@ -49,7 +50,6 @@ impl Curve {
     }
 
     fn command(&self) -> String {
-        let window = self.window.map(|tokens| ["--window".to_owned(), tokens.to_string()]);
-        self.logs.command(&["curve"], window.as_ref().map_or(&[], |words| words))
+        self.logs.command(&["curve"], &option("--window", self.window))
     }
 }

@@ -6,6 +6,7 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::{Output, Printed};
 use super::policies::{MAIN_PRESETS, Policies};
+use super::shell::option;
 use super::target::{Ending, Target, Writes};
 use clap::Args;
 use ctxsim::catalog::Catalog;
@@ -104,7 +105,7 @@ impl Drift {
 
     /// The command as it would be typed again. What does not change the report is left out.
     fn command(&self) -> String {
-        let unit = (self.unit == Basis::Chars).then(|| ["--unit".to_owned(), "chars".to_owned()]);
-        self.logs.command(&["drift"], &self.policies.words().into_iter().chain(unit.into_iter().flatten()).collect::<Vec<_>>())
+        let unit = option("--unit", (self.unit == Basis::Chars).then_some("chars"));
+        self.logs.command(&["drift"], &[self.policies.words(), unit].concat())
     }
 }

@@ -6,6 +6,7 @@ use super::logs::{Logs, is_below, whole};
 use super::output::Output;
 use super::policies::Policies;
 use super::refetch::Refetch;
+use super::shell::flag;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::gate::session_name;
@@ -131,8 +132,7 @@ impl Explain {
     }
 
     fn command(&self) -> String {
-        let paths = self.with_paths.then(|| "--with-paths".to_owned());
-        let after = [self.policies.words(), self.refetch.words(), paths.into_iter().collect()].concat();
+        let after = [self.policies.words(), self.refetch.words(), flag("--with-paths", self.with_paths)].concat();
         self.logs.command(&["explain", &self.session], &after)
     }
 }

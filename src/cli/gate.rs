@@ -9,7 +9,7 @@ use super::output::{Format, Output, forms_of_checks};
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::print;
-use super::shell::quoted;
+use super::shell::option;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Billing;
@@ -116,7 +116,7 @@ impl Gate {
         match self.form() {
             Format::Junit => print(&junit(&suite, &checks))?,
             Format::Github => print(&github(&suite, &checks))?,
-            _ => self.output.give(door, "gate", self.command(), report)?,
+            _ => self.output.give(door, "gate", self.command(&logs), report)?,
         }
         let exceeded = comparison.measures.iter().flat_map(|moved| &moved.exceeded);
         complaints.extend(exceeded.map(|words| format!("policy {}: exceeds {words}", policy.name)));
@@ -163,14 +163,9 @@ impl Gate {
     }
 
     /// The command as it would be typed again.
-    fn command(&self) -> String {
-        let mut words = vec!["ctxsim".to_owned(), "gate".to_owned()];
-        words.extend(self.logs().map(|logs| logs.words()).unwrap_or_default());
-        words.extend(self.policies.words());
-        words.extend(self.pricing.words());
-        words.extend(["--baseline".to_owned(), self.baseline.display().to_string()]);
-        self.allow.iter().for_each(|limit| words.extend(["--allow".to_owned(), limit.clone()]));
-        quoted(&words)
+    fn command(&self, logs: &Logs) -> String {
+        let limits = [option("--baseline", [self.baseline.display()]), option("--allow", &self.allow)].concat();
+        logs.command(&["gate"], &[self.policies.words(), self.pricing.words(), limits].concat())
     }
 }
 

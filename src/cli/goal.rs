@@ -2,6 +2,7 @@
 
 use super::logs::Logs;
 use super::mistyped::tell_renamed;
+use super::shell::option;
 use clap::Args;
 use ctxsim::experiment::{Objective, SweepError};
 
@@ -37,8 +38,6 @@ impl Goal {
 
     /// The options as they would be typed again.
     pub fn words(&self) -> Vec<String> {
-        let asked =
-            [("--minimise", self.minimise.as_slice()), ("--maximise", self.maximise.as_slice()), ("--subject-to", &self.subject_to)];
-        asked.into_iter().flat_map(|(flag, values)| values.iter().flat_map(move |value| [flag.to_owned(), value.clone()])).collect()
+        [option("--minimise", &self.minimise), option("--maximise", &self.maximise), option("--subject-to", &self.subject_to)].concat()
     }
 }

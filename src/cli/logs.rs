@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, tell};
 use super::progress::Phase;
-use super::shell::quoted;
+use super::shell::{option, quoted};
 use super::when::{When, now};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -214,21 +214,20 @@ impl Logs {
         let mut words = self.logs.clone();
         words.sort();
         words.dedup();
-        for (flag, value) in [("--input-format", &self.input_format), ("--tokenizer", &self.tokenizer), ("--model", &self.model)] {
-            if let Some(value) = value {
-                words.extend([flag.to_owned(), value.clone()]);
-            }
-        }
-        for (flag, value) in [("--since", self.since), ("--until", self.until)] {
-            words.extend(value.into_iter().flat_map(|when| [flag.to_owned(), when.word()]));
-        }
-        words.extend(self.project.iter().flat_map(|project| ["--project".to_owned(), project.clone()]));
-        for (flag, value) in [("--max-line", self.max_line), ("--max-unpacked", self.max_unpacked), ("--max-records", self.max_records)] {
-            words.extend(value.into_iter().flat_map(|number| [flag.to_owned(), number.to_string()]));
-        }
-        let named = self.subagents.to_possible_value().filter(|_| self.subagents != SubAgents::default());
-        words.extend(named.into_iter().flat_map(|value| ["--subagents".to_owned(), value.get_name().to_owned()]));
-        words
+        let sub_agents = self.subagents.to_possible_value().filter(|_| self.subagents != SubAgents::default());
+        let options = [
+            option("--input-format", &self.input_format),
+            option("--tokenizer", &self.tokenizer),
+            option("--model", &self.model),
+            option("--since", self.since.map(When::word)),
+            option("--until", self.until.map(When::word)),
+            option("--project", &self.project),
+            option("--max-line", self.max_line),
+            option("--max-unpacked", self.max_unpacked),
+            option("--max-records", self.max_records),
+            option("--subagents", sub_agents.map(|value| value.get_name().to_owned())),
+        ];
+        [words, options.concat()].concat()
     }
 
     /// A command over these logs as it would be typed: its words, the logs, and what follows them.

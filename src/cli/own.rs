@@ -3,6 +3,7 @@
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::policies::Policies;
+use super::shell::option;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Home, homes};
@@ -112,7 +113,7 @@ impl OwnAgents {
 
     /// The options as they would be typed again.
     pub fn words(&self) -> Vec<String> {
-        self.agent_config.iter().flat_map(|file| ["--agent-config".to_owned(), file.clone()]).collect()
+        option("--agent-config", &self.agent_config)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::failure::{Failure, tell};
 use super::logs::{Logs, tokens};
 use super::program::{Errors, Programs};
+use super::shell::option;
 use clap::{ArgAction, Args};
 use ctxsim::advice::WithoutEffect;
 use ctxsim::catalog::Catalog;
@@ -256,16 +257,15 @@ impl Policies {
 
     /// The options as they would be typed again.
     pub fn words(&self) -> Vec<String> {
-        let flags = |flag: &str, values: &[String]| values.iter().flat_map(|value| [flag.to_owned(), value.clone()]).collect::<Vec<_>>();
-        let mut words = flags("--policy", &self.policies);
-        words.extend(flags("--set", &self.set));
         let windows: Vec<String> = self.windows.iter().map(u64::to_string).collect();
-        let windows = (!windows.is_empty()).then(|| windows.join(","));
-        for (flag, value) in [("--window", windows), ("--reserve", self.reserve.map(|tokens| tokens.to_string()))] {
-            words.extend(value.into_iter().flat_map(|tokens| [flag.to_owned(), tokens]));
-        }
-        words.extend(self.programs.words());
-        words
+        let words = [
+            option("--policy", &self.policies),
+            option("--set", &self.set),
+            option("--window", (!windows.is_empty()).then(|| windows.join(","))),
+            option("--reserve", self.reserve),
+            self.programs.words(),
+        ];
+        words.concat()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::choices::{Choices, name_of, one_of};
 use super::failure::Failure;
+use super::shell::option;
 use clap::Args;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::cost::{CacheKind, Tariff};
@@ -71,7 +72,7 @@ impl PriceTable {
 
     /// The option as it would be typed again.
     pub fn words(&self) -> Vec<String> {
-        self.prices.iter().flat_map(|path| ["--prices".to_owned(), path.display().to_string()]).collect()
+        option("--prices", self.prices.iter().map(|path| path.display()))
     }
 }
 
@@ -87,14 +88,8 @@ impl Pricing {
 
     /// The options as they would be typed again.
     pub fn words(&self) -> Vec<String> {
-        let mut words = self.table.words();
-        if self.cache != CacheKind::default() {
-            words.extend(["--cache".to_owned(), self.cache_name().to_owned()]);
-        }
-        if self.gap > 0 {
-            words.extend(["--gap".to_owned(), self.gap.to_string()]);
-        }
-        words
+        let cache = option("--cache", (self.cache != CacheKind::default()).then(|| self.cache_name()));
+        [self.table.words(), cache, option("--gap", Some(self.gap).filter(|gap| *gap > 0))].concat()
     }
 
     /// The bills that a sweep makes, where what is asked of it is known from bills alone.

@@ -10,6 +10,7 @@ use super::own::OwnAgents;
 use super::policies::{ORACLE, Policies};
 use super::pricing::Pricing;
 use super::refetch::Refetch;
+use super::shell::{flag, option};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgAction, Args};
 use ctxsim::catalog::{Catalog, Scenario};
@@ -212,7 +213,7 @@ impl Replay {
         // What was typed is typed again: a file has another name than its policy.
         let named = || self.policies.policies.iter().find(|name| !["none", ORACLE].contains(&name.as_str())).cloned();
         let first = || named().or_else(|| policies.iter().find(|policy| policy.name != "none").map(|policy| policy.name.clone()));
-        let typed_in = |name: Option<String>| name.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect::<Vec<_>>();
+        let typed_in = |name: Option<String>| option("-p", name.or_else(first));
         let policy = typed_in(most.and_then(|(agent, _)| preset(agent)));
         let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
         let largest = corpus.traces.each().max_by_key(|trace| (peak(trace), std::cmp::Reverse(trace.id.clone())));
@@ -246,14 +247,17 @@ impl Replay {
 
     /// The command as it would be typed again. What does not change the report is left out.
     fn command(&self) -> String {
-        let mut words = [self.policies.words(), self.pricing.words(), self.refetch.words(), self.own.words()].concat();
-        words.extend(self.with_paths.then(|| "--with-paths".to_owned()));
-        words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), name_of(ROWS, &by).to_owned()]));
-        if !self.columns.is_empty() {
-            words.extend(["--columns".to_owned(), self.columns.join(",")]);
-        }
-        words.extend(self.series.then(|| "--series".to_owned()));
-        self.logs.command(&["replay"], &words)
+        let words = [
+            self.policies.words(),
+            self.pricing.words(),
+            self.refetch.words(),
+            self.own.words(),
+            flag("--with-paths", self.with_paths),
+            option("--by", self.by.map(|by| name_of(ROWS, &by))),
+            option("--columns", (!self.columns.is_empty()).then(|| self.columns.join(","))),
+            flag("--series", self.series),
+        ];
+        self.logs.command(&["replay"], &words.concat())
     }
 }
 

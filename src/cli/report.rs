@@ -8,6 +8,7 @@ use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print, print_content};
+use super::shell::flag;
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
 use clap::Args;
 use ctxsim::catalog::{Catalog, Scenario};
@@ -216,8 +217,7 @@ impl Report {
 
     /// The command as it would be typed again. Where the report is written changes nothing in it.
     fn command(&self) -> String {
-        let inline = self.inline.then(|| "--inline".to_owned());
-        let after = [self.policies.words(), self.pricing.words(), self.own.words(), inline.into_iter().collect()].concat();
+        let after = [self.policies.words(), self.pricing.words(), self.own.words(), flag("--inline", self.inline)].concat();
         self.logs.command(&["report"], &after)
     }
 

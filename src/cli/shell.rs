@@ -1,5 +1,15 @@
 //! Words for a shell.
 
+/// An option with its values as they would be typed again, the option before each; nothing without a value.
+pub fn option(option: &str, values: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
+    values.into_iter().flat_map(|value| [option.to_owned(), value.to_string()]).collect()
+}
+
+/// An option without a value, where it is typed.
+pub fn flag(option: &str, is_typed: bool) -> Vec<String> {
+    is_typed.then(|| option.to_owned()).into_iter().collect()
+}
+
 /// Words as a shell would take them.
 pub fn quoted(words: &[String]) -> String {
     let plain = |word: &str| {

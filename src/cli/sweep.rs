@@ -8,6 +8,7 @@ use super::output::{Output, Printed};
 use super::own::OwnAgents;
 use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
+use super::shell::option;
 use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
@@ -244,9 +245,8 @@ impl Sweep {
     /// What to type next: the search that holds what it finds against other sessions, the picture, and all of it.
     fn next(&self, dimensions: &[Dimension], bases: &[Policy]) -> Vec<(String, String)> {
         let policies = self.policies.words();
-        let vary: Vec<String> = self.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]).collect();
         let sought = self.goal.words();
-        let both = [policies.clone(), vary, sought.clone()].concat();
+        let both = [policies.clone(), option("--vary", &self.vary), sought.clone()].concat();
         let mut next = Vec::new();
         // A parameter without a range of its own cannot be searched by its name alone.
         let ranged =
@@ -254,7 +254,7 @@ impl Sweep {
         if self.policies.policies.len() == 1 && bases.iter().all(ranged) {
             let params =
                 dimensions.iter().map(|known| known.param.as_str()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(",");
-            let params = [policies, vec!["--params".to_owned(), params], sought].concat();
+            let params = [policies, option("--params", [params]), sought].concat();
             next.push(self.logs.step(&["tune"], &params, "held against other sessions"));
         }
         if let [_] = dimensions {
@@ -265,25 +265,20 @@ impl Sweep {
 
     /// What follows the logs.
     fn words(&self) -> Vec<String> {
-        let mut words = self.policies.words();
-        let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
-        self.vary.iter().for_each(|vary| add("--vary", vary));
-        if let Some(count) = self.sample {
-            add("--sample", &count.to_string());
-            add("--design", if self.design == Drawn::Latin { "latin" } else { "random" });
-        }
-        add("--seed", &self.seed.to_string());
-        words.extend(self.goal.words());
-        let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
-        add("--resamples", &self.resamples.to_string());
-        if !self.with.is_empty() {
-            add("--with", "cost");
-        }
-        if self.worth != WORTH {
-            add("--worth", &format!("{}%", self.worth * 100.0));
-        }
-        words.extend(self.own.words());
-        words.extend(self.pricing.words());
-        words
+        let design = if self.design == Drawn::Latin { "latin" } else { "random" };
+        let words = [
+            self.policies.words(),
+            option("--vary", &self.vary),
+            option("--sample", self.sample),
+            option("--design", self.sample.map(|_| design)),
+            option("--seed", [self.seed]),
+            self.goal.words(),
+            option("--resamples", [self.resamples]),
+            option("--with", (!self.with.is_empty()).then_some("cost")),
+            option("--worth", (self.worth != WORTH).then(|| format!("{}%", self.worth * 100.0))),
+            self.own.words(),
+            self.pricing.words(),
+        ];
+        words.concat()
     }
 }

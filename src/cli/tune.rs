@@ -8,6 +8,7 @@ use super::output::Output;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
+use super::shell::{flag, option};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, Tuned, split};
@@ -173,8 +174,8 @@ impl Tune {
         let words = self.words();
         let mut next = Vec::new();
         if let Some(best) = tuned.best.as_ref().filter(|best| !best.setting.values.is_empty()) {
-            let found = best.setting.values.iter().flat_map(|(param, value)| ["--set".to_owned(), format!("{param}={value}")]);
-            let found = self.policies.words().into_iter().chain(found).collect::<Vec<_>>();
+            let found = option("--set", best.setting.values.iter().map(|(param, value)| format!("{param}={value}")));
+            let found = [self.policies.words(), found].concat();
             next.push(self.logs.step(&["replay", "--by", "session"], &found, "what it does, by session"));
         }
         if !self.explain {
@@ -185,27 +186,20 @@ impl Tune {
 
     /// What follows the logs.
     fn words(&self) -> Vec<String> {
-        let mut words = self.policies.words();
-        if !self.params.is_empty() {
-            words.extend(["--params".to_owned(), self.params.join(",")]);
-        }
-        words.extend(self.goal.words());
-        for (flag, value, usual) in [
-            ("--held-out", u64::from(self.held_out), u64::from(HELD_OUT_PERCENT)),
-            ("--settings", u64::from(self.settings), 200),
-            ("--resamples", u64::from(self.resamples), RESAMPLES as u64),
-            ("--seed", self.seed, 1),
-        ] {
-            if value != usual {
-                words.extend([flag.to_owned(), value.to_string()]);
-            }
-        }
-        if self.worth != WORTH {
-            words.extend(["--worth".to_owned(), format!("{}%", self.worth * 100.0)]);
-        }
-        words.extend(self.own.words());
-        words.extend(self.explain.then(|| "--explain".to_owned()));
-        words.extend(self.pricing.words());
-        words
+        let unusual = |name: &str, value: u64, usual: u64| option(name, Some(value).filter(|value| *value != usual));
+        let words = [
+            self.policies.words(),
+            option("--params", (!self.params.is_empty()).then(|| self.params.join(","))),
+            self.goal.words(),
+            unusual("--held-out", self.held_out.into(), HELD_OUT_PERCENT.into()),
+            unusual("--settings", self.settings.into(), 200),
+            unusual("--resamples", self.resamples.into(), RESAMPLES as u64),
+            unusual("--seed", self.seed, 1),
+            option("--worth", (self.worth != WORTH).then(|| format!("{}%", self.worth * 100.0))),
+            self.own.words(),
+            flag("--explain", self.explain),
+            self.pricing.words(),
+        ];
+        words.concat()
     }
 }

@@ -10,6 +10,7 @@ mod texts;
 
 use super::door::{Door, SHOWS, WRITES, before_the_end};
 use super::failure::{Failure, tell};
+use super::shell::flag;
 use clap::Args;
 use ctxsim::format::Reader;
 use ctxsim::policy::{Decider, Policy};
@@ -85,7 +86,7 @@ impl Programs {
 
     /// The options as they would be typed again, but for what does not change the report.
     pub fn words(&self) -> Vec<String> {
-        self.with_content.then(|| "--with-content".to_owned()).into_iter().collect()
+        flag("--with-content", self.with_content)
     }
 }
 
