@@ -198,13 +198,7 @@ impl<'a> Session<'a> {
     ) -> Result<Session<'a>, PolicyError> {
         let replay = settings.replay;
         let window = window_of(trace, policy.default_window(), replay);
-        let conditions = Conditions {
-            window: window.window,
-            prompt_limit: window.prompt_limit,
-            reserve: replay.reserve,
-            recorded_summary,
-            ..Conditions::default()
-        };
+        let conditions = window.conditions(replay.reserve, recorded_summary);
         let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
         let notes_prunings = prunes || entry.is_some_and(|entry| entry.notes_prunings == Switch::On);
         let plan = policy.plan(&window.facts)?;

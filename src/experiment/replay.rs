@@ -170,14 +170,7 @@ impl<'a> Ready<'a> {
     /// The plan for the session at this place in the corpus, and what holds for it. Absent where there is no such session.
     pub fn session(&self, place: usize) -> Option<(&Plan, Conditions)> {
         let (window, recorded_summary) = self.window(place)?;
-        let conditions = Conditions {
-            window: window.window,
-            prompt_limit: window.prompt_limit,
-            reserve: self.reserve,
-            recorded_summary: *recorded_summary,
-            ..Conditions::default()
-        };
-        Some((self.plans.get(&window.facts)?, conditions))
+        Some((self.plans.get(&window.facts)?, window.conditions(self.reserve, *recorded_summary)))
     }
 
     /// The lowest size at which a rule looks at the context of the session at this place; `None` where none looks at a size.
@@ -247,17 +240,13 @@ impl<'a> Ready<'a> {
                 .unwrap_or_default(),
             outcomes,
             totals,
-            bills: List::default(),
-            bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
             own_windows: each(Window::instead_of_catalogue),
             prompt_limits: each(Window::smaller_prompts),
             windows: (0..self.of.len()).filter_map(|place| Some(self.window(place)?.0.from)).collect(),
             thresholds: (0..self.of.len()).map(|place| self.threshold(place)).collect(),
-            imposed: BTreeMap::new(),
-            closed: None,
-            closed_in_pauses: None,
+            ..Replay::default()
         }
     }
 }

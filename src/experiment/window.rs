@@ -4,6 +4,7 @@
 use super::settings::ReplaySettings;
 use crate::catalog::{Catalog, Family, Model};
 use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, implied_window, window_in_force};
+use crate::sim::{Conditions, RecordedSummary};
 use crate::trace::{CallRow, CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use crate::units::Tokens;
@@ -50,6 +51,12 @@ impl Window {
         let window = self.facts.window.unwrap_or(self.window);
         (matches!(self.from, WindowFrom::Log | WindowFrom::Compactions | WindowFrom::Host) && window != self.catalogue)
             .then(|| (self.model.clone(), window, self.catalogue))
+    }
+
+    /// What holds for a session in it.
+    pub fn conditions(&self, reserve: Option<u64>, recorded_summary: Option<RecordedSummary>) -> Conditions {
+        let Window { window, prompt_limit, .. } = *self;
+        Conditions { window, prompt_limit, reserve, recorded_summary, ..Conditions::default() }
     }
 
     /// The model, the limit of its prompts and its window, where the limit is the smaller one.
