@@ -4,7 +4,6 @@ use super::replay::Replay;
 use crate::sim::Outcome;
 use crate::statistics::{FEWEST, Resamples, Sample};
 use crate::units::signed;
-use std::cmp::Ordering;
 
 /// The best of several policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,9 +80,5 @@ pub fn choose(replays: &[Replay], sample: &Sample) -> Option<Choice> {
 
 /// The least of them, the earlier one at a tie.
 fn best(worths: &[Worth]) -> Option<usize> {
-    let compare = |one: &(usize, &Worth), other: &(usize, &Worth)| match one.1.cmp(other.1) {
-        Ordering::Equal => one.0.cmp(&other.0),
-        order => order,
-    };
-    worths.iter().enumerate().min_by(compare).map(|(place, _)| place)
+    worths.iter().enumerate().min_by_key(|(_, worth)| **worth).map(|(place, _)| place)
 }

@@ -103,7 +103,7 @@ impl Contents {
                 contents.failures += u64::from(part.kind == PartKind::ToolResult && part.error);
                 contents.images += u64::from(part.kind == PartKind::Image);
             }
-            contents.first = earlier(contents.first, message.time);
+            contents.first = contents.first.into_iter().chain(message.time).min();
             contents.last = contents.last.max(message.time);
         }
         let summarisers = trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count();
@@ -145,17 +145,10 @@ impl AddAssign for Contents {
             prompt_tokens, sub_agent_prompt_tokens, outputs, compactions, prunings);
         self.largest_prompt = self.largest_prompt.max(other.largest_prompt);
         self.overheads.extend(other.overheads);
-        self.first = earlier(self.first, other.first);
+        self.first = self.first.into_iter().chain(other.first).min();
         self.last = self.last.max(other.last);
         self.versions.extend(other.versions);
         self.sources.extend(other.sources);
-    }
-}
-
-fn earlier(one: Option<i64>, other: Option<i64>) -> Option<i64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }
 

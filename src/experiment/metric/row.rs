@@ -190,29 +190,25 @@ pub enum KnownFrom {
 
 /// A metric with these words and defaults for the rest: simulated, shown nowhere, not judged.
 pub const fn metric(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, of: Of) -> Metric {
-    let (provenance, better, known, known_from, over_sessions) =
-        (Provenance::Simulated, Better::Neither, Known::Always, KnownFrom::Replay, OverSessions::Sum);
-    let (stands, part, judged, share_of, by_size, in_logs) = (Stands::Nowhere, Part::None, false, "", false, false);
-    let of_failures = false;
     Metric {
         key,
         header,
         meaning,
         unit,
-        provenance,
-        better,
-        priority: 0,
         of,
-        known,
-        stands,
-        part,
-        judged,
-        share_of,
-        known_from,
-        over_sessions,
-        of_failures,
-        by_size,
-        in_logs,
+        provenance: Provenance::Simulated,
+        better: Better::Neither,
+        priority: 0,
+        known: Known::Always,
+        stands: Stands::Nowhere,
+        part: Part::None,
+        judged: false,
+        share_of: "",
+        known_from: KnownFrom::Replay,
+        over_sessions: OverSessions::Sum,
+        of_failures: false,
+        by_size: false,
+        in_logs: false,
     }
 }
 
