@@ -10,7 +10,6 @@ use crate::report::tested_rows::TestedRow;
 use crate::report::verdict::{kind_name, named, scores, why};
 use crate::sim::RecordedSummary;
 use crate::trace::Trace;
-use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -105,34 +104,19 @@ record! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SummaryRecord {
-    agent: Option<String>,
-    model: &'static str,
-    events: u64,
-    tokens: Option<u64>,
-    share: Option<f64>,
-    min_tokens: Option<u64>,
-    max_tokens: Option<u64>,
-}
-
-impl SummaryRecord {
-    fn new(agent: Option<&str>, fitted: Fitted) -> SummaryRecord {
-        let agent = agent.map(str::to_owned);
-        let events = fitted.events;
-        match fitted.model {
-            RecordedSummary::Constant(tokens) => {
-                SummaryRecord { agent, model: "constant", events, tokens: Some(tokens), share: None, min_tokens: None, max_tokens: None }
-            }
-            RecordedSummary::Share { millionths, min, max } => SummaryRecord {
-                agent,
-                model: "share",
-                events,
-                tokens: None,
-                share: share_of(millionths, 1_000_000),
-                min_tokens: Some(min),
-                max_tokens: Some(max),
-            },
-        }
+record! {
+    struct SummaryRecord(agent: Option<&str>, fitted: Fitted) with {
+        let (model, tokens, share, bounds) = match fitted.model {
+            RecordedSummary::Constant(tokens) => ("constant", Some(tokens), None, None),
+            RecordedSummary::Share { millionths, min, max } => ("share", None, share_of(millionths, 1_000_000), Some((min, max))),
+        };
+    } {
+        agent: Option<String> = agent.map(str::to_owned),
+        model: &'static str = model,
+        events: u64 = fitted.events,
+        tokens: Option<u64> = tokens,
+        share: Option<f64> = share,
+        min_tokens: Option<u64> = bounds.map(|(min, _)| min),
+        max_tokens: Option<u64> = bounds.map(|(_, max)| max),
     }
 }

@@ -1,13 +1,12 @@
 //! Breaks of the recorded prompt cache, schema `ctxsim.cache/2`.
 
-use super::keys::record;
+use super::keys::{record, rows};
 use super::number::{share_of, usd, usd_of};
 use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Kept, Reads};
 use crate::list::List;
 use crate::report::span::moment;
 use crate::trace::Trace;
-use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 record! {
@@ -91,30 +90,16 @@ record! {
     }
 }
 
-/// The sessions with a read that was expected. Each record is made when it is written: there may be many.
-#[derive(Clone, Debug, PartialEq)]
-struct SessionRecords {
-    traces: List<Trace>,
-    reads: Vec<Reads>,
-}
-
-impl Serialize for SessionRecords {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let sessions = self.traces.each().zip(&self.reads).filter(|(_, reads)| reads.expected > 0);
-        serializer.collect_seq(sessions.map(|(trace, reads)| SessionRecord::new(&trace, reads)))
+rows! {
+    /// The sessions with a read that was expected.
+    struct SessionRecords { traces: List<Trace>, reads: Vec<Reads> } |held| {
+        let sessions = held.traces.each().zip(&held.reads).filter(|(_, reads)| reads.expected > 0);
+        sessions.map(|(trace, reads)| SessionRecord::new(&trace, reads))
     }
 }
 
-/// The breaks, made in the same way.
-#[derive(Clone, Debug, PartialEq)]
-struct BreakRecords {
-    traces: List<Trace>,
-    breaks: Vec<CacheBreak>,
-}
-
-impl Serialize for BreakRecords {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let breaks = self.traces.beside(&self.breaks, |one| one.session);
-        serializer.collect_seq(breaks.map(|(trace, one)| BreakRecord::new(&trace, one)))
+rows! {
+    struct BreakRecords { traces: List<Trace>, breaks: Vec<CacheBreak> } |held| {
+        held.traces.beside(&held.breaks, |one| one.session).map(|(trace, one)| BreakRecord::new(&trace, one))
     }
 }

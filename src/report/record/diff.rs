@@ -1,6 +1,6 @@
 //! The comparison of two policies for programs.
 
-use super::keys::record;
+use super::keys::{record, rows};
 use super::number::ShareRecord;
 use super::replay::PolicyRecord;
 use crate::corpus::Corpus;
@@ -10,7 +10,6 @@ use crate::report::asked::Series;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::trace::Trace;
 use crate::units::signed;
-use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 record! {
@@ -32,23 +31,17 @@ record! {
     }
 }
 
-/// A record for each session, made as it is written: all of them together would fill the memory.
-#[derive(Clone, Debug, PartialEq)]
-struct SessionRecords {
-    traces: List<Trace>,
-    partings: List<Option<Parting>>,
-    outcomes: [List<Outcome>; 2],
-    names: [String; 2],
-}
-
-impl Serialize for SessionRecords {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let [ones, others] = &self.outcomes;
-        let names = self.names.each_ref().map(String::as_str);
-        let sessions = self.traces.each().zip(self.partings.each()).zip(ones.each().zip(others.each()));
-        serializer.collect_seq(
-            sessions.map(|((trace, parting), (one, other))| SessionRecord::new(&trace, parting.as_ref().as_ref(), names, [&one, &other])),
-        )
+rows! {
+    struct SessionRecords {
+        traces: List<Trace>,
+        partings: List<Option<Parting>>,
+        outcomes: [List<Outcome>; 2],
+        names: [String; 2],
+    } |held| {
+        let [ones, others] = &held.outcomes;
+        let names = held.names.each_ref().map(String::as_str);
+        let sessions = held.traces.each().zip(held.partings.each()).zip(ones.each().zip(others.each()));
+        sessions.map(move |((trace, parting), (one, other))| SessionRecord::new(&trace, parting.as_ref().as_ref(), names, [&one, &other]))
     }
 }
 

@@ -126,14 +126,23 @@ record! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct CostRecord {
-    family: &'static str,
-    content: &'static str,
-    unit: &'static str,
-    tokens: Option<f64>,
-    interval: Option<[f64; 2]>,
-    evidence_tokens: Option<u64>,
+record! {
+    /// What a kind of content costs, by its place among the costs; messages, which stand last, have no evidence of their own.
+    struct CostRecord(costs: &FamilyCosts, kind: Option<ContentKind>) with {
+        let evidence = kind.map(|kind| costs.evidence.get(kind.place()).copied().unwrap_or_default());
+        let enough = evidence.is_none_or(|evidence| evidence >= EVIDENCE);
+        let place = kind.map_or(ContentKind::ALL.len(), |kind| kind.place());
+        let interval = costs.intervals.as_ref().and_then(|all| all.get(place)).filter(|_| enough);
+        let cost = kind.map_or(costs.costs.message, |kind| costs.costs.of(kind));
+        let unit = if costs.basis == Basis::Tokens { "token" } else { "char" };
+    } {
+        family: &'static str = costs.family.name(),
+        content: &'static str = kind.map_or("message", |kind| kind.name()),
+        unit: &'static str = if kind.is_some() { unit } else { "message" },
+        tokens: Option<f64> = enough.then(|| cost as f64 / 1000.0),
+        interval: Option<[f64; 2]> = interval.map(|interval| [interval.low as f64 / 1000.0, interval.high as f64 / 1000.0]),
+        evidence_tokens: Option<u64> = evidence,
+    }
 }
 
 record! {
@@ -188,34 +197,8 @@ fn millionths(number: i64) -> f64 {
 }
 
 impl CostRecord {
-    fn all(costs: &FamilyCosts) -> Vec<CostRecord> {
-        let unit = if costs.basis == Basis::Tokens { "token" } else { "char" };
-        let interval = |place: usize| {
-            let interval = costs.intervals.as_ref()?.get(place)?;
-            Some([interval.low as f64 / 1000.0, interval.high as f64 / 1000.0])
-        };
-        let kind = |kind: ContentKind| {
-            let evidence = costs.evidence.get(kind.place()).copied().unwrap_or_default();
-            let enough = evidence >= EVIDENCE;
-            CostRecord {
-                family: costs.family.name(),
-                content: kind.name(),
-                unit,
-                tokens: enough.then(|| costs.costs.of(kind) as f64 / 1000.0),
-                interval: interval(kind.place()).filter(|_| enough),
-                evidence_tokens: Some(evidence),
-            }
-        };
-        let message = CostRecord {
-            family: costs.family.name(),
-            content: "message",
-            unit: "message",
-            tokens: Some(costs.costs.message as f64 / 1000.0),
-            interval: interval(ContentKind::ALL.len()),
-            evidence_tokens: None,
-        };
-        let mut all: Vec<CostRecord> = ContentKind::ALL.into_iter().map(kind).collect();
-        all.extend((costs.basis == Basis::Tokens).then_some(message));
-        all
+    fn all(costs: &FamilyCosts) -> impl Iterator<Item = CostRecord> {
+        let message = (costs.basis == Basis::Tokens).then_some(None);
+        ContentKind::ALL.into_iter().map(Some).chain(message).map(|kind| CostRecord::new(costs, kind))
     }
 }

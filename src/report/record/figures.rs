@@ -7,6 +7,7 @@ use crate::experiment::{Charges, Metric, Unit};
 use crate::sim::{AfterEnd, Category, Cause, Drift, EventKind, Fates, Refetches, Totals, Warning};
 use crate::trace::Evidence;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 record! {
@@ -35,47 +36,35 @@ record! {
 
 /// Measures as fields, in the order of their table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fields(Vec<(&'static str, Field)>);
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-enum Field {
-    Number(u64),
-    Signed(i64),
-    Share(f64),
-    Money(String),
-    Unknown(()),
-}
+pub struct Fields(Vec<(&'static str, Value)>);
 
 impl Serialize for Fields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, field)| (name, field)))
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
 impl Fields {
     fn of(part: Part, totals: &Totals) -> Fields {
         Fields::made(part, |metric| match metric.amount(totals) {
-            None => Field::Unknown(()),
-            Some(Amount::Number(number)) => Field::Number(number),
-            Some(Amount::Signed(number)) => Field::Signed(number),
-            Some(Amount::Share(part, whole)) => share(part as f64, whole).map_or(Field::Unknown(()), Field::Share),
+            None => Value::Null,
+            Some(Amount::Number(number)) => number.into(),
+            Some(Amount::Signed(number)) => number.into(),
+            Some(Amount::Share(part, whole)) => share(part as f64, whole).into(),
         })
     }
 
     /// The fields of bills: money and tokens.
     pub fn of_charges(charges: &Charges) -> Fields {
         Fields::made(Part::Charges, |metric| match metric.of {
-            Of::Charge(of) if metric.unit == Unit::Money => {
-                usd_of(charges.is_priced(), of(charges)).map_or(Field::Unknown(()), Field::Money)
-            }
-            Of::Charge(of) => Field::Number(of(charges)),
-            _ => Field::Unknown(()),
+            Of::Charge(of) if metric.unit == Unit::Money => usd_of(charges.is_priced(), of(charges)).into(),
+            Of::Charge(of) => of(charges).into(),
+            _ => Value::Null,
         })
     }
 
-    fn made(part: Part, field: impl Fn(&Metric) -> Field) -> Fields {
-        Fields(METRICS.iter().filter(|metric| metric.part == part).map(|metric| (metric.key, field(metric))).collect())
+    fn made(part: Part, value: impl Fn(&Metric) -> Value) -> Fields {
+        Fields(METRICS.iter().filter(|metric| metric.part == part).map(|metric| (metric.key, value(metric))).collect())
     }
 }
 

@@ -1,12 +1,11 @@
 //! Pauses between calls and what helps, schema `ctxsim.idle/2`.
 
-use super::keys::record;
+use super::keys::{record, rows};
 use super::number::{round, usd, usd_of};
 use crate::corpus::Corpus;
 use crate::experiment::idle::{Advice, BreakEven, Class, Idle, Remedy, Rest, Spent};
 use crate::list::List;
 use crate::trace::Trace;
-use serde::{Serialize, Serializer};
 
 record! {
     /// The record of `ctxsim idle`.
@@ -58,10 +57,15 @@ record! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct RemedyRecord {
-    remedy: &'static str,
-    pings: u64,
+record! {
+    struct RemedyRecord(remedy: Remedy) {
+        remedy: &'static str = match remedy {
+            Remedy::Nothing => "nothing",
+            Remedy::Pings(_) => "pings",
+            Remedy::Compact => "compact",
+        },
+        pings: u64 = if let Remedy::Pings(pings) = remedy { pings } else { 0 },
+    }
 }
 
 record! {
@@ -109,27 +113,8 @@ record! {
     }
 }
 
-/// The sessions. Each record is made when it is written: there may be many.
-#[derive(Clone, Debug, PartialEq)]
-struct SessionRecords {
-    traces: List<Trace>,
-    found: Idle,
-}
-
-impl Serialize for SessionRecords {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(
-            self.found.sessions().filter_map(|of| Some(SessionRecord::new(&*self.traces.at(of.place())?, &self.found.class(of)))),
-        )
-    }
-}
-
-impl RemedyRecord {
-    fn new(remedy: Remedy) -> RemedyRecord {
-        match remedy {
-            Remedy::Nothing => RemedyRecord { remedy: "nothing", pings: 0 },
-            Remedy::Pings(pings) => RemedyRecord { remedy: "pings", pings },
-            Remedy::Compact => RemedyRecord { remedy: "compact", pings: 0 },
-        }
+rows! {
+    struct SessionRecords { traces: List<Trace>, found: Idle } |held| {
+        held.found.sessions().filter_map(|of| Some(SessionRecord::new(&*held.traces.at(of.place())?, &held.found.class(of))))
     }
 }

@@ -1,10 +1,9 @@
 //! Schema `ctxsim.inspect/2`.
 
-use super::keys::record;
+use super::keys::{record, rows};
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, usage_outliers};
 use crate::list::List;
 use crate::trace::Trace;
-use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// A sum over the calls with usage; `None` where no call has any.
@@ -16,18 +15,12 @@ record! {
     /// The record of `ctxsim inspect`.
     pub struct InspectRecord(sessions: &List<Trace>, models: &BTreeMap<String, ModelShare>) {
         models: Vec<ModelRecord> = models.iter().map(|(name, share)| ModelRecord::new(name, share)).collect(),
-        sessions: SessionRecords = SessionRecords(sessions.clone()),
+        sessions: SessionRecords = SessionRecords { traces: sessions.clone() },
     }
 }
 
-/// The sessions. Each record is made when it is written: there may be many.
-#[derive(Clone, Debug, PartialEq)]
-struct SessionRecords(List<Trace>);
-
-impl Serialize for SessionRecords {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.each().map(|trace| SessionRecord::new(&trace, &Contents::of(&trace))))
-    }
+rows! {
+    struct SessionRecords { traces: List<Trace> } |held| held.traces.each().map(|trace| SessionRecord::new(&trace, &Contents::of(&trace)))
 }
 
 record! {

@@ -22,4 +22,24 @@ macro_rules! record {
         }
     };
 }
-pub(super) use record;
+
+/// Declares records that are made one by one as they are written: all of them together would fill the memory. What stands behind the arrow makes them of what is
+/// held.
+macro_rules! rows {
+    (
+        $(#[$about:meta])*
+        struct $name:ident { $($field:ident: $type:ty),+ $(,)? } |$held:ident| $rows:expr
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        struct $name { $($field: $type),+ }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let $held = self;
+                serializer.collect_seq($rows)
+            }
+        }
+    };
+}
+pub(super) use {record, rows};

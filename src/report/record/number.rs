@@ -48,14 +48,15 @@ pub fn usd_of(is_priced: bool, nano_usd: u64) -> Option<String> {
 
 /// A value as a number for programs: money in dollars, quotients worked out, six decimals at most but for money. `None` for a share of nothing.
 pub fn number(value: Value, measure: &Measure) -> Option<f64> {
-    (value.whole > 0).then(|| in_unit(value.part as f64 / value.whole as f64, measure))
+    (value.whole > 0).then(|| in_unit(value.part as f64 / value.whole as f64, measure.part.unit))
 }
 
-fn in_unit(quotient: f64, measure: &Measure) -> f64 {
-    if measure.part.unit == Unit::Money { quotient / 1e9 } else { round(quotient) }
+/// A number of this unit: money in dollars, all else with six decimals.
+pub fn in_unit(number: f64, unit: Unit) -> f64 {
+    if unit == Unit::Money { number / 1e9 } else { round(number) }
 }
 
 /// A bound as a number for programs.
 pub fn bound_number(part: i64, measure: &Measure) -> f64 {
-    in_unit(part as f64 / if measure.whole.is_some() { 1e6 } else { 1.0 }, measure)
+    in_unit(part as f64 / if measure.whole.is_some() { 1e6 } else { 1.0 }, measure.part.unit)
 }

@@ -1,6 +1,6 @@
 //! The recording and the user's own agents for programs.
 
-use super::keys::record;
+use super::keys::{record, rows};
 use super::number::{round, share_of as share, usd_of};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
@@ -9,7 +9,7 @@ use crate::list::List;
 use crate::report::asked::Baselines;
 use crate::sim::EventKind;
 use crate::trace::Trace;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 record! {
@@ -22,17 +22,10 @@ record! {
     }
 }
 
-/// The sessions. Each record is made when it is written: there may be many.
-#[derive(Clone, Debug, PartialEq)]
-struct RecordedSessionRecords {
-    traces: List<Trace>,
-    recorded: List<RecordedSession>,
-}
-
-impl Serialize for RecordedSessionRecords {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let sessions = self.traces.each().zip(self.recorded.each());
-        serializer.collect_seq(sessions.map(|(trace, recorded)| RecordedSessionRecord::new(&trace, &recorded)))
+rows! {
+    struct RecordedSessionRecords { traces: List<Trace>, recorded: List<RecordedSession> } |held| {
+        let sessions = held.traces.each().zip(held.recorded.each());
+        sessions.map(|(trace, recorded)| RecordedSessionRecord::new(&trace, &recorded))
     }
 }
 

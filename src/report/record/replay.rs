@@ -2,7 +2,7 @@
 
 use super::cost::{BillsRecord, ErrorRecord};
 use super::figures::FiguresRecord;
-use super::keys::record;
+use super::keys::{record, rows};
 use super::number::usd;
 use super::recording::{BesideRecord, OwnPolicyRecord, OwnRecord, RecordingRecord};
 use crate::corpus::Corpus;
@@ -13,7 +13,6 @@ use crate::report::asked::{Baselines, Series};
 use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch};
 use crate::statistics::quantile;
 use crate::trace::Trace;
-use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 record! {
@@ -130,24 +129,21 @@ record! {
     }
 }
 
-/// The sessions of a policy. Each record is made when it is written: there may be many.
-#[derive(Clone, Debug, PartialEq)]
-struct SessionRecords {
-    traces: List<Trace>,
-    outcomes: List<Outcome>,
-    windows: Vec<WindowFrom>,
-    bills: List<Bills>,
-    series: Series,
-}
-
-impl Serialize for SessionRecords {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+rows! {
+    /// The sessions of a policy.
+    struct SessionRecords {
+        traces: List<Trace>,
+        outcomes: List<Outcome>,
+        windows: Vec<WindowFrom>,
+        bills: List<Bills>,
+        series: Series,
+    } |held| {
         let record = |place: usize| {
-            let outcome = self.outcomes.at(place).filter(|outcome| outcome.totals.sessions > 0)?;
-            let (trace, bills) = (self.traces.at(place)?, self.bills.at(place));
-            Some(SessionRecord::new(&trace, &outcome, self.windows.get(place).copied(), bills.as_deref(), self.series))
+            let outcome = held.outcomes.at(place).filter(|outcome| outcome.totals.sessions > 0)?;
+            let (trace, bills) = (held.traces.at(place)?, held.bills.at(place));
+            Some(SessionRecord::new(&trace, &outcome, held.windows.get(place).copied(), bills.as_deref(), held.series))
         };
-        serializer.collect_seq((0..self.traces.len()).filter_map(record))
+        (0..held.traces.len()).filter_map(record)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Predictions beside what runs came to, for programs: schema `ctxsim.validate/1`, as `docs/json.md` describes it.
 
 use super::keys::record;
-use super::number::round;
-use crate::experiment::Unit;
+use super::number::{in_unit, round};
 use crate::experiment::validate::{Arm, Claim, Compared, Drawn, Found, Intervals};
 use crate::report::asked::Validated;
 use crate::report::finding::agreement;
@@ -46,7 +45,7 @@ record! {
 
 record! {
     struct FoundRecord(found: &Found) with {
-        let number = |value: f64| in_unit(value, found.measure);
+        let number = |value: f64| in_unit(value, found.measure.unit());
     } {
         measure: &'static str = found.measure.key,
         claim: &'static str = match found.measure.claim {
@@ -69,14 +68,9 @@ record! {
     }
 }
 
-/// A value for programs: money in dollars.
-fn in_unit(value: f64, measure: &Compared) -> f64 {
-    if measure.unit() == Unit::Money { value / 1e9 } else { round(value) }
-}
-
 record! {
     struct IntervalsRecord(known: Intervals, measure: &Compared) with {
-        let bounds = |estimate: Estimate| [in_unit(estimate.low, measure), in_unit(estimate.high, measure)];
+        let bounds = |estimate: Estimate| [in_unit(estimate.low, measure.unit()), in_unit(estimate.high, measure.unit())];
         let shares = |estimate: Estimate| [round(estimate.low), round(estimate.high)];
         // A rate has no share of itself: it is compared as it is.
         let change = |estimate| (!measure.is_rate).then(|| shares(estimate));
