@@ -124,8 +124,7 @@ fn days(agents: &BTreeMap<String, Contents>) -> Option<String> {
 
 /// What there is in all; `number` says how tokens are written.
 fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>, number: fn(u64) -> String) -> Vec<String> {
-    let mut all = Contents::default();
-    agents.values().cloned().for_each(|contents| all += contents);
+    let all = together(agents);
     let mut facts = Vec::new();
     // No replay has them.
     let aside = match notes::calls_aside(corpus) {
@@ -160,6 +159,12 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>, number: fn(u64) -
     facts
 }
 
+fn together(agents: &BTreeMap<String, Contents>) -> Contents {
+    let mut all = Contents::default();
+    agents.values().cloned().for_each(|contents| all += contents);
+    all
+}
+
 /// How much of it is damaged; absent where nothing is.
 fn damaged(corpus: &Corpus) -> Option<String> {
     let damaged: u64 = corpus.facts.losses.iter().map(|loss| loss.count).sum();
@@ -168,8 +173,7 @@ fn damaged(corpus: &Corpus) -> Option<String> {
 
 /// What of it belongs to sub-agents.
 fn of_sub_agents(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
-    let mut all = Contents::default();
-    agents.values().cloned().for_each(|contents| all += contents);
+    let all = together(agents);
     let mut facts = Vec::new();
     if let Some(whole) = corpus.facts.with_mirrored() {
         facts.push(format!(
@@ -327,7 +331,8 @@ type Session<'a> = (Cow<'a, Trace>, Contents);
 
 fn session(corpus: &Corpus, place: usize) -> Option<Session<'_>> {
     let trace = corpus.traces.at(place)?;
-    Some((Contents::of(&trace), trace)).map(|(contents, trace)| (trace, contents))
+    let contents = Contents::of(&trace);
+    Some((trace, contents))
 }
 
 fn session_fields<'a>() -> Fields<'a, Session<'a>> {

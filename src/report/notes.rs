@@ -92,19 +92,12 @@ pub fn of_facts(facts: &CorpusFacts) -> Vec<String> {
 /// The notes of a report that replays nothing.
 pub fn without_replay(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;
-    let mut notes = vec![anchorage(facts)];
-    notes.extend(trust(facts));
-    notes.extend(on_the_logs(facts));
-    notes
+    std::iter::once(anchorage(facts)).chain(trust(facts)).chain(on_the_logs(facts)).collect()
 }
 
 /// The notes of a backtest: `how` says from which context each event is predicted.
 pub fn of_backtest(corpus: &Corpus, how: &str) -> Vec<String> {
-    let facts = &corpus.facts;
-    let mut notes = vec![how.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
-    notes.extend(trust(facts));
-    notes.extend(on_the_logs(facts));
-    notes
+    [how.to_owned(), PROVENANCE.to_owned()].into_iter().chain(without_replay(corpus)).collect()
 }
 
 /// The notes of a report on one session: what is said of the other sessions is left out.
