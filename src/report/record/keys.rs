@@ -42,4 +42,5 @@ macro_rules! rows {
         }
     };
 }
-pub(super) use {record, rows};
+pub(in crate::report) use record;
+pub(super) use rows;

@@ -12,7 +12,7 @@ pub mod figures;
 pub mod gate;
 pub mod idle;
 pub mod inspect;
-mod keys;
+pub mod keys;
 pub mod list;
 pub mod number;
 pub mod read_again;

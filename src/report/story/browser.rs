@@ -7,7 +7,9 @@ use crate::experiment::{Content, Metric, Replay};
 use crate::report::cost_figures;
 use crate::report::document::{Better, Cell, Column, Unit};
 use crate::report::figures::{cells, column, tabled};
-use crate::sim::Totals;
+use crate::report::record::keys::record;
+use crate::sim::{Outcome, Totals};
+use crate::trace::Trace;
 use serde::Serialize;
 use std::cmp::Reverse;
 
@@ -34,26 +36,38 @@ pub struct Overview {
     figures: Vec<Vec<Vec<Option<i64>>>>,
 }
 
-#[derive(Serialize)]
-struct Heading {
-    key: &'static str,
-    header: String,
-    meaning: &'static str,
-    unit: &'static str,
-    better: &'static str,
+record! {
+    struct Heading(column: &Column) {
+        key: &'static str = column.key,
+        header: String = column.plain_header(),
+        meaning: &'static str = column.meaning,
+        unit: &'static str = match column.unit {
+            Unit::Name | Unit::Prose => "name",
+            Unit::Count => "count",
+            Unit::Tokens => "tokens",
+            Unit::Share => "share",
+            Unit::Money => "money",
+        },
+        better: &'static str = match column.better {
+            Better::Less => "less",
+            Better::More => "more",
+            Better::Neither => "",
+        },
+    }
 }
 
-#[derive(Serialize)]
-struct SessionRow {
-    id: String,
-    source: String,
-    agent: String,
-    model: String,
-    window: u64,
-    limit: u64,
-    calls: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<String>,
+record! {
+    struct SessionRow(trace: &Trace, outcome: Option<&Outcome>, shown: Shown<'_>) {
+        id: String = shown(&trace.id),
+        source: String = shown(&trace.source),
+        agent: String = shown(&trace.agent),
+        model: String = shown(trace.main_model().unwrap_or_default()),
+        window: u64 = outcome.map_or(0, |outcome| outcome.window),
+        limit: u64 = outcome.map_or(0, |outcome| outcome.prompt_limit),
+        calls: usize = trace.calls.len(),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent: Option<String> = trace.parent.as_deref().map(shown),
+    }
 }
 
 impl<'a> Browser<'a> {
@@ -91,16 +105,7 @@ impl<'a> Browser<'a> {
     fn row(&self, place: usize, shown: Shown<'_>) -> Option<SessionRow> {
         let trace = self.told.corpus.traces.at(place)?;
         let outcome = self.told.replays.first().and_then(|replay| replay.outcomes.at(place));
-        Some(SessionRow {
-            id: shown(&trace.id),
-            source: shown(&trace.source),
-            agent: shown(&trace.agent),
-            model: shown(trace.main_model().unwrap_or_default()),
-            window: outcome.as_ref().map_or(0, |outcome| outcome.window),
-            limit: outcome.as_ref().map_or(0, |outcome| outcome.prompt_limit),
-            calls: trace.calls.len(),
-            parent: trace.parent.as_deref().map(shown),
-        })
+        Some(SessionRow::new(&trace, outcome.as_deref(), shown))
     }
 
     fn figures(&self, replay: &Replay, told: &[&Metric], columns: usize) -> Vec<Vec<Option<i64>>> {
@@ -140,24 +145,6 @@ fn by_interest(replays: &[Replay], places: &[usize]) -> Vec<usize> {
         Reverse(sums)
     });
     order
-}
-
-impl Heading {
-    fn new(column: &Column) -> Heading {
-        let unit = match column.unit {
-            Unit::Name | Unit::Prose => "name",
-            Unit::Count => "count",
-            Unit::Tokens => "tokens",
-            Unit::Share => "share",
-            Unit::Money => "money",
-        };
-        let better = match column.better {
-            Better::Less => "less",
-            Better::More => "more",
-            Better::Neither => "",
-        };
-        Heading { key: column.key, header: column.plain_header(), meaning: column.meaning, unit, better }
-    }
 }
 
 /// A cell as one number.

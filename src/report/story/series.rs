@@ -4,6 +4,7 @@ use super::told::{Shown, Told};
 use crate::context::Region;
 use crate::experiment::{Composition, Content, Replay, whole};
 use crate::report::explain;
+use crate::report::record::keys::record;
 use crate::report::verdict::kind_name;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::trace::{CompactionRow, PartKind, Trace};
@@ -15,24 +16,33 @@ type Steps = Vec<Option<i64>>;
 /// Tokens by content, each by call.
 type Stack = Vec<Option<Steps>>;
 
-/// One session under all policies.
-#[derive(Serialize)]
-pub struct SessionSeries {
-    /// Recorded prompts; no step where a call has no usage.
-    recorded: Steps,
-    /// What the recording agent did to its context: before which call, what, and a sentence.
-    happened: Vec<(usize, &'static str, String)>,
-    /// Tokens of replies, not as differences.
-    output: Vec<u64>,
-    /// What had come since the call before was made: the reply to that one, and what followed it.
-    arrivals: Arrivals,
-    /// What would stand in each prompt if nothing were removed.
-    whole: Stack,
-    policies: Vec<PolicySeries>,
+record! {
+    /// One session under all policies.
+    pub struct SessionSeries(told: &Told<'_>, place: usize, trace: &Trace, shown: Shown<'_>) with {
+        let columns_of_whole = columns(&whole(trace));
+        let replays = told.replays.iter().zip(told.composer.session(place, trace));
+        let policy = |(replay, compositions): (&Replay, Vec<Composition>)| {
+            Some(PolicySeries::new(&*replay.outcomes.at(place)?, &compositions, &columns_of_whole, shown))
+        };
+        let excerpts = told.excerpts.texts.get(place).map_or(&[][..], Vec::as_slice);
+    } {
+        /// Recorded prompts; no step where a call has no usage.
+        recorded: Steps = steps(trace.calls.iter().map(|call| call.usage.as_ref().map(|usage| usage.prompt))),
+        /// What the recording agent did to its context: before which call, what, and a sentence.
+        happened: Vec<(usize, &'static str, String)> =
+            trace.compactions.iter().filter(|event| !event.copy).map(|event| recorded(trace, event, shown)).collect(),
+        /// Tokens of replies, not as differences.
+        output: Vec<u64> = trace.calls.iter().map(|call| call.output).collect(),
+        /// What had come since the call before was made: the reply to that one, and what followed it.
+        arrivals: Arrivals = Arrivals::new(trace, excerpts, shown),
+        /// What would stand in each prompt if nothing were removed.
+        whole: Stack = columns_of_whole.iter().cloned().map(Some).collect(),
+        policies: Vec<PolicySeries> = replays.filter_map(policy).collect(),
+    }
 }
 
 /// Parts by the call that was the first to carry them.
-#[derive(Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Arrivals {
     /// Names of tools, as `tool` counts them.
     tools: Vec<String>,
@@ -49,54 +59,24 @@ struct Arrivals {
     text: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct PolicySeries {
-    window: u64,
-    limit: u64,
-    /// Sizes at the first try. Absent where every try went through.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attempted: Option<Steps>,
-    belief: Steps,
-    /// What happened at each call, as a sum of marks: 1 refused, 2 session fails, 4 reply cut, 8 over budget.
-    marks: Vec<u8>,
-    /// What stands in the prompt. A content that is as in the whole conversation is left out.
-    stack: Stack,
-    /// Events: the call from 0, the kind, a sentence.
-    events: Vec<(u32, &'static str, String)>,
-}
-
-impl SessionSeries {
-    pub(super) fn new(told: &Told<'_>, place: usize, trace: &Trace, shown: Shown<'_>) -> SessionSeries {
-        let whole = columns(&whole(trace));
-        let replays = told.replays.iter().zip(told.composer.session(place, trace));
-        let policy = |(replay, compositions): (&Replay, Vec<Composition>)| {
-            Some(PolicySeries::new(&*replay.outcomes.at(place)?, &compositions, &whole, shown))
-        };
-        SessionSeries {
-            recorded: steps(trace.calls.iter().map(|call| call.usage.as_ref().map(|usage| usage.prompt))),
-            happened: trace.compactions.iter().filter(|event| !event.copy).map(|event| recorded(trace, event, shown)).collect(),
-            output: trace.calls.iter().map(|call| call.output).collect(),
-            arrivals: Arrivals::new(trace, told.excerpts.texts.get(place).map_or(&[], Vec::as_slice), shown),
-            policies: replays.filter_map(policy).collect(),
-            whole: whole.into_iter().map(Some).collect(),
-        }
-    }
-}
-
-impl PolicySeries {
-    fn new(outcome: &Outcome, compositions: &[Composition], whole: &[Steps], shown: Shown<'_>) -> PolicySeries {
+record! {
+    struct PolicySeries(outcome: &Outcome, compositions: &[Composition], whole: &[Steps], shown: Shown<'_>) with {
         let retried = outcome.calls.iter().any(|call| call.attempted != call.actual);
         let event = |event: &Event| (event.call, event.kind.name(), shown(&explain::story(event)));
         let own = |(mine, whole): (Steps, &Steps)| (mine != *whole).then_some(mine);
-        PolicySeries {
-            window: outcome.window,
-            limit: outcome.prompt_limit,
-            attempted: retried.then(|| steps(outcome.calls.iter().map(|call| Some(call.attempted)))),
-            belief: steps(outcome.calls.iter().map(|call| call.belief.get())),
-            marks: outcome.calls.iter().map(marks).collect(),
-            stack: columns(compositions).into_iter().zip(whole).map(own).collect(),
-            events: outcome.events.iter().map(event).collect(),
-        }
+    } {
+        window: u64 = outcome.window,
+        limit: u64 = outcome.prompt_limit,
+        /// Sizes at the first try. Absent where every try went through.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        attempted: Option<Steps> = retried.then(|| steps(outcome.calls.iter().map(|call| Some(call.attempted)))),
+        belief: Steps = steps(outcome.calls.iter().map(|call| call.belief.get())),
+        /// What happened at each call, as a sum of marks: 1 refused, 2 session fails, 4 reply cut, 8 over budget.
+        marks: Vec<u8> = outcome.calls.iter().map(marks).collect(),
+        /// What stands in the prompt. A content that is as in the whole conversation is left out.
+        stack: Stack = columns(compositions).into_iter().zip(whole).map(own).collect(),
+        /// Events: the call from 0, the kind, a sentence.
+        events: Vec<(u32, &'static str, String)> = outcome.events.iter().map(event).collect(),
     }
 }
 
