@@ -137,7 +137,7 @@ fn points(axis: Axis, curves: &[Curve]) -> Table {
     };
     let edge = |kind: usize, of: fn((u64, u64)) -> u64| {
         let curve = curves.get(kind);
-        move |place: &usize| edge(curve.and_then(|curve| curve.points.get(*place)?.band).map(of))
+        move |place: &usize| Cell::millionths(curve.and_then(|curve| curve.points.get(*place)?.band).map(of))
     };
     Fields::<usize>::new()
         .with(Column::estimated("retained", "newest", unit), move |place| newest(retained(*place)))
@@ -148,11 +148,6 @@ fn points(axis: Axis, curves: &[Curve]) -> Table {
         .with(share("names_low", "from", ""), edge(1, |band| band.0))
         .with(share("names_high", "to", ""), edge(1, |band| band.1))
         .table(1, 0..longest)
-}
-
-/// The edge of a band, in millionths.
-fn edge(edge: Option<u64>) -> Cell {
-    edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000))
 }
 
 fn presets(by_kind: &[(Evidence, Vec<&Distance>)], window: u64) -> Table {
@@ -242,7 +237,7 @@ fn flat(by_kind: &[(Evidence, Vec<&Distance>)]) -> Table {
         .with(count("retained"), |(.., point)| Cell::Count(point.retained))
         .with(count("references"), |(_, _, references, _)| Cell::Count(*references))
         .with(count("kept"), |(.., point)| Cell::Count(point.kept))
-        .with(share("low", "low", ""), |(.., point)| edge(point.band.map(|band| band.0)))
-        .with(share("high", "high", ""), |(.., point)| edge(point.band.map(|band| band.1)))
+        .with(share("low", "low", ""), |(.., point)| Cell::millionths(point.band.map(|band| band.0)))
+        .with(share("high", "high", ""), |(.., point)| Cell::millionths(point.band.map(|band| band.1)))
         .table(2, rows)
 }

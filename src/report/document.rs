@@ -258,6 +258,11 @@ impl Cell {
         Cell::Money(i64::try_from(nano_usd).unwrap_or(i64::MAX))
     }
 
+    /// A share in millionths; empty where there is none.
+    pub fn millionths(share: Option<u64>) -> Cell {
+        share.map_or(Cell::Empty, |share| Cell::share(share, 1_000_000))
+    }
+
     /// A share of two counts.
     pub fn share(part: u64, whole: u64) -> Cell {
         Cell::Share { part: i64::try_from(part).unwrap_or(i64::MAX), whole }

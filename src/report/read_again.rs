@@ -30,7 +30,6 @@ pub const NOTE: &str = "Read again: the result of a reading call before a record
 fn table(found: &ReadAgain) -> Table {
     let count = |key, header, meaning| Column::recorded(key, header, Unit::Count).says(meaning);
     let part = |key, header, meaning| Column::recorded(key, header, Unit::Share).says(meaning);
-    let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
     Fields::<&Group>::new()
         .with(Column::name("standing", "result"), |group| Cell::name(group.standing.name()))
         .with(Column::name("taken_up", "later taken up"), |group| {
@@ -45,8 +44,8 @@ fn table(found: &ReadAgain) -> Table {
         .with(count("sessions", "sessions", ""), |group| Cell::Count(group.sessions))
         .with(count("again", "again", "asked for again with the same tool and arguments"), |group| Cell::Count(group.again))
         .with(part("again_share", "share", "the same as a share"), |group| Cell::share(group.again, group.results))
-        .with(part("low", "from", ""), move |group| edge(group.interval().map(|(low, _)| low)))
-        .with(part("high", "to", ""), move |group| edge(group.interval().map(|(_, high)| high)))
+        .with(part("low", "from", ""), |group| Cell::millionths(group.interval().map(|(low, _)| low)))
+        .with(part("high", "to", ""), |group| Cell::millionths(group.interval().map(|(_, high)| high)))
         .with(part("file_share", "file again", "share whose file was read again, with whatever arguments"), |group| {
             Cell::share(group.file_again, group.results)
         })

@@ -106,7 +106,6 @@ type Row<'a> = (&'a str, Option<&'a str>, u64, (u64, u64), Option<(u64, u64)>);
 fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table {
     let count = |key| Column::estimated(key, key, Unit::Count);
     let share = |key| Column::estimated(key, key, Unit::Share);
-    let edge = |millionths: Option<u64>| millionths.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
     let protections = protections(window);
     let rows = curves.iter().flat_map(|(_, name, axis, distances)| {
         let Curve { points, references, .. } = curve(distances, *axis);
@@ -121,7 +120,7 @@ fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table
         .with(Column::estimated("retained", "retained", Unit::Tokens), |(_, _, newest, ..)| Cell::Tokens(*newest))
         .with(count("kept"), |(.., (kept, _), _)| Cell::Count(*kept))
         .with(count("references"), |(.., (_, references), _)| Cell::Count(*references))
-        .with(share("low"), move |(.., band)| edge(band.map(|band| band.0)))
-        .with(share("high"), move |(.., band)| edge(band.map(|band| band.1)))
+        .with(share("low"), |(.., band)| Cell::millionths(band.map(|band| band.0)))
+        .with(share("high"), |(.., band)| Cell::millionths(band.map(|band| band.1)))
         .table(2, rows)
 }

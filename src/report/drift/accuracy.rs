@@ -10,11 +10,6 @@ pub(super) const fn number(key: &'static str, header: &'static str, meaning: &'s
     Column::estimated(key, header, unit).says(meaning)
 }
 
-/// A name of the program's own.
-pub(super) fn name(text: &str) -> Cell {
-    Cell::Name(text.to_owned())
-}
-
 /// A number in thousandths, with three decimals.
 pub(super) fn ratio(thousandths: u64) -> Cell {
     Cell::Name(format!("{}.{:03}", thousandths / 1000, thousandths % 1000))
@@ -58,16 +53,16 @@ fn compared<'a, 'b: 'a>(corpus: &'a Corpus, names: Fields<'a, &'b Comparison>) -
 }
 
 fn estimator<'a>() -> Fields<'a, &'a Comparison> {
-    Fields::new().with(Column::name("estimator", "estimator"), |row: &&Comparison| name(&row.estimator))
+    Fields::new().with(Column::name("estimator", "estimator"), |row: &&Comparison| Cell::name(&row.estimator))
 }
 
 fn family<'a>() -> Fields<'a, &'a Comparison> {
-    let family = |row: &&Comparison| name(row.family.map_or("all", |family| family.name()));
+    let family = |row: &&Comparison| Cell::name(row.family.map_or("all", |family| family.name()));
     Fields::new().with(Column::name("family", "family"), family)
 }
 
 fn source<'a>() -> Fields<'a, &'a Comparison> {
-    let source = |row: &&Comparison| row.source.clone().map_or_else(|| name("all"), Cell::Text);
+    let source = |row: &&Comparison| row.source.clone().map_or_else(|| Cell::name("all"), Cell::Text);
     Fields::new().with(Column::name("agent", "agent"), source)
 }
 
@@ -95,7 +90,7 @@ pub(super) fn by_source(findings: &Findings) -> Option<Section> {
 pub(super) fn along(findings: &Findings) -> Option<Section> {
     let calls = Column::name("stretch", "calls of the session").says("number of the call within its session");
     let names = Fields::new()
-        .with(Column::name("estimator", "estimator"), |row: &&Along| name(&row.estimator))
+        .with(Column::name("estimator", "estimator"), |row: &&Along| Cell::name(&row.estimator))
         .with(calls, |row| Cell::Name(row.stretch.words()));
     let shown = findings.along.iter().filter(|row| is_shown(&row.estimator));
     names.and(figures(|row| &row.figures)).table(2, shown).section("Along the session")
@@ -110,9 +105,9 @@ const METHOD: Column = Column {
 /// How well recorded prompts can be predicted.
 pub(super) fn predictions(findings: &Findings) -> Option<Section> {
     Fields::new()
-        .with(Column::name("family", "family"), |row: &&Prediction| name(row.family.name()))
-        .with(METHOD, |row| name(row.method.name()))
-        .with(Column::name("agent", "agent"), |row| row.source.clone().map_or_else(|| name("all"), Cell::Text))
+        .with(Column::name("family", "family"), |row: &&Prediction| Cell::name(row.family.name()))
+        .with(METHOD, |row| Cell::name(row.method.name()))
+        .with(Column::name("agent", "agent"), |row| row.source.clone().map_or_else(|| Cell::name("all"), Cell::Text))
         .with(number("sessions", "sessions", "sessions that were predicted", Unit::Count), |row| Cell::Count(row.figures.sessions))
         .and(figures(|row: &&Prediction| &row.figures))
         .table(3, &findings.predictions)

@@ -1,6 +1,6 @@
 //! What drift does, and how much room would make up for it.
 
-use super::accuracy::{is_shown, name, number};
+use super::accuracy::{is_shown, number};
 use crate::experiment::drift::{Buffer, Consequence, Findings, Use};
 use crate::report::document::{Cell, Column, Fields, Section, Unit};
 use crate::report::words::{counted, grouped};
@@ -11,7 +11,7 @@ pub(super) fn policies(findings: &Findings) -> Option<Section> {
     let perfect = "the same with true sizes in the place of its estimator's: what is left is not the estimator's fault";
     let early = "shrinkings below the policy's own limit by more than its safety buffer";
     Fields::new()
-        .with(Column::name("policy", "policy"), |row: &&Consequence| name(&row.policy))
+        .with(Column::name("policy", "policy"), |row: &&Consequence| Cell::name(&row.policy))
         .with(count("calls", "calls", "calls that were replayed"), |row| Cell::Count(row.own.calls))
         .with(count("late", "late", "overflows at which the policy's estimate was within its limit"), |row| Cell::Count(row.own.late))
         .with(count("late_perfect", "late, perfect", perfect), |row| Cell::Count(row.perfect.late))
@@ -43,9 +43,9 @@ pub(super) fn buffers(findings: &Findings) -> Option<Section> {
     let half = "tokens to keep free, from the first half of the sessions; where that has too few calls, how many of how many";
     let share = |key, header, meaning| number(key, header, meaning, Unit::Share);
     Fields::<(&String, &str, &str, &Buffer)>::new()
-        .with(Column::name("estimator", "estimator"), |(estimator, ..)| name(estimator))
-        .with(Column::name("used", "used for"), |(_, used, ..)| name(used))
-        .with(Column::name("family", "family"), |(_, _, family, _)| name(family))
+        .with(Column::name("estimator", "estimator"), |(estimator, ..)| Cell::name(estimator))
+        .with(Column::name("used", "used for"), |(_, used, ..)| Cell::name(used))
+        .with(Column::name("family", "family"), |(_, _, family, _)| Cell::name(family))
         .with(Column::name("level", "covers"), |(.., buffer)| Cell::Name(level(buffer)))
         .with(Column::name("buffer_tokens", "buffer").says(half), |(.., buffer)| tokens(buffer, buffer.tokens, buffer.swapped_covered.1))
         .with(share("covered", "held out", "share of the second half's calls that it covers"), |(.., buffer)| {

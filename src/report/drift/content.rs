@@ -1,6 +1,6 @@
 //! What is hidden, and what content costs.
 
-use super::accuracy::{is_shown, name, number, ratio};
+use super::accuracy::{is_shown, number, ratio};
 use crate::estimate::ContentKind;
 use crate::experiment::drift::{Basis, EVIDENCE, FamilyCosts, Findings, Interval, Parts, Separated, Spread};
 use crate::list::Arrange;
@@ -23,8 +23,8 @@ pub(super) fn parts(findings: &Findings) -> Option<Section> {
     let mut shown: Vec<&Separated> = findings.parts.iter().filter(|(parts, _)| is_shown(&parts.estimator)).collect();
     shown.arrange_by_key(|(parts, _)| parts.family);
     Fields::new()
-        .with(Column::name("family", "family"), |(parts, _): &&Separated| name(parts.family.name()))
-        .with(Column::name("estimator", "estimator"), |(parts, _)| name(&parts.estimator))
+        .with(Column::name("family", "family"), |(parts, _): &&Separated| Cell::name(parts.family.name()))
+        .with(Column::name("estimator", "estimator"), |(parts, _)| Cell::name(&parts.estimator))
         .with(number("calls", "calls", "calls that were compared", Unit::Count), |(parts, _)| Cell::Count(parts.calls))
         .with(share("bias", "bias", bias), part(|parts| parts.bias))
         .with(bounds("bias_interval").says(of_bias), interval(0))
@@ -49,8 +49,8 @@ pub(super) fn in_parts(findings: &Findings, named: &dyn Fn(&str) -> bool) -> Opt
     // A few calls say little, however far they are off.
     shown.arrange_by_key(|parts| (parts.calls < FEWEST, Reverse(parts.bias.abs())));
     let mut fields = Fields::<&Parts>::new()
-        .with(Column::name("family", "family"), |parts| name(parts.family.name()))
-        .with(Column::name("estimator", "estimator"), |parts| name(&parts.estimator))
+        .with(Column::name("family", "family"), |parts| Cell::name(parts.family.name()))
+        .with(Column::name("estimator", "estimator"), |parts| Cell::name(&parts.estimator))
         .with(number("calls", "calls", "", Unit::Count), |parts| Cell::Count(parts.calls));
     for (column, cell) in [
         share("bias", "bias", |parts| parts.bias),
@@ -83,8 +83,8 @@ pub(super) fn hidden(findings: &Findings) -> Option<Section> {
     };
     Fields::new()
         .with(Column::name("agent", "agent"), |spread: &&Spread| Cell::text(&spread.source))
-        .with(Column::name("version", "version"), |spread| spread.version.clone().map_or_else(|| name("all"), Cell::Text))
-        .with(Column::name("family", "family"), |spread| name(spread.family.name()))
+        .with(Column::name("version", "version"), |spread| spread.version.clone().map_or_else(|| Cell::name("all"), Cell::Text))
+        .with(Column::name("family", "family"), |spread| Cell::name(spread.family.name()))
         .with(number("sessions", "sessions", "sessions with a compared call", Unit::Count), |spread| Cell::Count(spread.sessions))
         .with(tokens("p05", "p5", least), |spread| Cell::Tokens(spread.p05))
         .with(tokens("median", "median", "half of them"), |spread| Cell::Tokens(spread.median))
@@ -121,13 +121,13 @@ pub(super) fn costs(findings: &Findings) -> Option<Section> {
                 continue;
             }
             let enough = evidence >= EVIDENCE;
-            let of = |costs: &FamilyCosts| if enough { ratio(costs.costs.of(kind)) } else { name("too little") };
+            let of = |costs: &FamilyCosts| if enough { ratio(costs.costs.of(kind)) } else { Cell::name("too little") };
             let interval = |costs: &FamilyCosts| if enough { bounds_of(costs, kind.place()) } else { Cell::Empty };
             let written = chars.filter(|_| kind != ContentKind::Image);
             let by_four = written.filter(|_| enough).map(|chars| chars.costs.of(kind)).filter(|cost| *cost > 0);
             rows.push(vec![
-                name(tokens.family.name()),
-                name(kind.name()),
+                Cell::name(tokens.family.name()),
+                Cell::name(kind.name()),
                 of(tokens),
                 interval(tokens),
                 written.map_or(Cell::Empty, of),
@@ -137,7 +137,7 @@ pub(super) fn costs(findings: &Findings) -> Option<Section> {
             ]);
         }
         let message = [ratio(tokens.costs.message), bounds_of(tokens, ContentKind::ALL.len()), Cell::Empty, Cell::Empty, Cell::Empty];
-        rows.push([vec![name(tokens.family.name()), name("a message")], message.to_vec(), vec![Cell::Empty]].concat());
+        rows.push([vec![Cell::name(tokens.family.name()), Cell::name("a message")], message.to_vec(), vec![Cell::Empty]].concat());
     }
     Table { labels: 2, columns, rows: rows.into() }.without_blank().section("What content costs")
 }

@@ -45,7 +45,8 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
     let held_out = found.split.held_out.traces.len() as u64;
     let setting = tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
     let broken = defaults_break(found);
-    let gained = || gained.map(str::to_owned);
+    // The verdict, and the gain behind it.
+    let told = |sentence: String| std::iter::once(sentence).chain(gained.map(str::to_owned)).collect::<Vec<String>>();
     let (point, worth) = (point(found), tuned.bars.worth);
     let on = counted(held_out, "held-out session");
     let keep = match &broken {
@@ -56,7 +57,7 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
         Verdict::Recommended => [format!("Recommended{}: {setting}.", judged::if_as_long(&tuned.objective.measure))]
             .into_iter()
             .chain(fewer_failed(found, held_out))
-            .chain(gained())
+            .chain(gained.map(str::to_owned))
             .chain(traded(found))
             .chain(at_edge(found))
             .collect(),
@@ -66,42 +67,25 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
         Verdict::NoneAllowed(_) => {
             vec!["Nothing is recommended: no setting that was looked at keeps all constraints on the training sessions.".to_owned()]
         }
-        Verdict::Breaks(broken) => [format!(
+        Verdict::Breaks(broken) => told(format!(
             "Nothing is recommended: {setting}, the best of the training sessions, breaks on the held-out sessions: {}.",
             broken.join(" and ")
-        )]
-        .into_iter()
-        .chain(gained())
-        .collect(),
+        )),
         Verdict::CannotTell(untold) => {
-            [format!("Nothing is recommended: on {on} it cannot be told whether {setting} keeps: {}.", untold.join(" and "))]
-                .into_iter()
-                .chain(gained())
-                .collect()
+            told(format!("Nothing is recommended: on {on} it cannot be told whether {setting} keeps: {}.", untold.join(" and ")))
         }
         Verdict::NoDifference(within, more) => {
-            [format!("{keep} {setting} makes no difference {} on {on}.", finding::within(*within, worth))]
-                .into_iter()
-                .chain(gained())
-                .chain([match more {
-                    Some(0) => "More sessions like these would not make it one that is worth a change.".to_owned(),
-                    Some(more) => {
-                        format!("If the difference is what it seems, about {} in all would decide.", counted(*more, "more session"))
-                    }
-                    None => "No number of sessions like these would decide.".to_owned(),
-                }])
-                .collect()
+            let decides = match more {
+                Some(0) => "More sessions like these would not make it one that is worth a change.".to_owned(),
+                Some(more) => format!("If the difference is what it seems, about {} in all would decide.", counted(*more, "more session")),
+                None => "No number of sessions like these would decide.".to_owned(),
+            };
+            let none = format!("{keep} {setting} makes no difference {} on {on}.", finding::within(*within, worth));
+            [told(none), vec![decides]].concat()
         }
-        Verdict::Worse => [format!("{keep} {setting} is the best on the training sessions, and worse on the held-out ones.")]
-            .into_iter()
-            .chain(gained())
-            .collect(),
-        Verdict::NotSummarised => {
-            [format!("{keep} with the requests of its summariser {setting} is no better on {on}.")].into_iter().chain(gained()).collect()
-        }
-        Verdict::Estimated => {
-            [format!("Cannot judge: {}.", finding::estimated(&tuned.bars).unwrap_or_default())].into_iter().chain(gained()).collect()
-        }
+        Verdict::Worse => told(format!("{keep} {setting} is the best on the training sessions, and worse on the held-out ones.")),
+        Verdict::NotSummarised => told(format!("{keep} with the requests of its summariser {setting} is no better on {on}.")),
+        Verdict::Estimated => told(format!("Cannot judge: {}.", finding::estimated(&tuned.bars).unwrap_or_default())),
         Verdict::TooFew(more) => vec![too_few(found, *more)],
         Verdict::NotReached => vec![format!(
             "Cannot judge: {}, so that they say nothing of its settings.",
