@@ -14,7 +14,6 @@ use ctxsim::experiment::{self, BacktestSettings, Mode, TestedSession, Verdict, b
 use ctxsim::measure::Recall;
 use ctxsim::report::{self, Grouping};
 
-/// What `--policy` means here.
 const POLICIES: &str = "The policy that is held against all logs: a preset or a policy file; one at most [default: for each session the preset of its agent and \
      version]";
 

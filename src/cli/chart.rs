@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 
 mod question;
 
-/// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file; may be given several times, but for `overflows` [default: the main presets; the session's own agent for context, \
      baseagent for sweeps, none for overflows]";
 

@@ -90,7 +90,6 @@ impl Cost {
         vec![self.logs.step(&["cache"], &prices, "what breaks the cache"), self.logs.step(&["idle"], &prices, "what pauses cost")]
     }
 
-    /// What follows the logs.
     fn words(&self) -> Vec<String> {
         let (bill, break_even) = (flag("--bill", self.bill), option("--break-even", &self.break_even));
         [self.policies.words(), self.pricing.words(), self.refetch.words(), self.own.words(), bill, break_even].concat()

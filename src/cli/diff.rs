@@ -14,7 +14,6 @@ use ctxsim::measure::Recall;
 use ctxsim::report;
 use std::cmp::Reverse;
 
-/// What `--policy` means here.
 const POLICIES: &str = "The two policies that are compared, presets or policy files: given twice";
 
 const EXAMPLES: &str = "\

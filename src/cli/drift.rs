@@ -17,7 +17,6 @@ use ctxsim::policy::Policy;
 use ctxsim::report::drift::drift as report;
 use std::path::PathBuf;
 
-/// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file whose estimator is looked at, and what its errors do to its replay; may be given several times [default: the \
      estimators of the main presets, without replays]";
 

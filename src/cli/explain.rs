@@ -19,7 +19,6 @@ use ctxsim::trace::Trace;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// What `--policy` means here.
 const POLICIES: &str = "The policy that the session lives under: a preset or a policy file, one [default: the preset of the agent that recorded it, else `none`]";
 
 const EXAMPLES: &str = "\

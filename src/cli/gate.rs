@@ -19,7 +19,6 @@ use ctxsim::report::{Gated, checks, counted, gate};
 use ctxsim::sim::Refetching;
 use std::path::{Path, PathBuf};
 
-/// What `--policy` means here.
 const POLICIES: &str = "The policy that is checked: a preset or a policy file; one, and it must be named";
 
 const EXAMPLES: &str = "\

@@ -22,7 +22,6 @@ use ctxsim::report::{self, Asked, Baselines, By, Oracle, Series, column_names, t
 use ctxsim::trace::Trace;
 use std::collections::BTreeMap;
 
-/// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file; may be given several times [default: the main presets]. `oracle` gives each of them a row below it: what \
      a policy that knows the future keeps in contexts of the same sizes";
 

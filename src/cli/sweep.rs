@@ -23,7 +23,6 @@ use ctxsim::statistics::{Bars, RESAMPLES, WORTH};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What `--policy` means here.
 const POLICIES: &str =
     "The policy whose settings are looked at: a preset or a policy file; may be given several times [default: the main presets]";
 
@@ -263,7 +262,6 @@ impl Sweep {
         next
     }
 
-    /// What follows the logs.
     fn words(&self) -> Vec<String> {
         let design = if self.design == Drawn::Latin { "latin" } else { "random" };
         let words = [

@@ -19,7 +19,6 @@ use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
 use ctxsim::statistics::{RESAMPLES, WORTH};
 
-/// What `--policy` means here.
 const POLICIES: &str = "The policy that is tuned: a preset or a policy file; one, and it must be named";
 
 /// What `--subject-to` means here.
@@ -184,7 +183,6 @@ impl Tune {
         next
     }
 
-    /// What follows the logs.
     fn words(&self) -> Vec<String> {
         let unusual = |name: &str, value: u64, usual: u64| option(name, Some(value).filter(|value| *value != usual));
         let words = [

@@ -13,7 +13,6 @@ use ctxsim::cost::CacheKind;
 use ctxsim::experiment::check_model;
 use ctxsim::report::{self, Validated};
 
-/// What `--policy` means here.
 const POLICIES: &str =
     "The policy that the runs after were made under: a preset or a policy file, one at most [default: nothing is predicted]";
 
