@@ -79,7 +79,7 @@ impl Cost {
             let cache = self.pricing.cache;
             let (predicted, breakdown) = (None, self.bill);
             let priced = Priced { corpus, replays, baselines, unchanged, checks, predicted, break_even, cache, breakdown };
-            self.output.give(door, "cost", self.logs.command(&["cost"], &self.words()), || report::cost(&priced).then(self.next()))?;
+            self.output.give(door, "cost", self.command(), || report::cost(&priced).then(self.next()))?;
         }
         Failure::checked(self.logs.complaints(&corpus))
     }
@@ -90,8 +90,9 @@ impl Cost {
         vec![self.logs.step(&["cache"], &prices, "what breaks the cache"), self.logs.step(&["idle"], &prices, "what pauses cost")]
     }
 
-    fn words(&self) -> Vec<String> {
+    fn command(&self) -> String {
         let (bill, break_even) = (flag("--bill", self.bill), option("--break-even", &self.break_even));
-        [self.policies.words(), self.pricing.words(), self.refetch.words(), self.own.words(), bill, break_even].concat()
+        let after = [self.policies.words(), self.pricing.words(), self.refetch.words(), self.own.words(), bill, break_even].concat();
+        self.logs.command(&["cost"], &after)
     }
 }

@@ -236,11 +236,6 @@ impl Sweep {
         }
     }
 
-    /// The command as it would be typed again. What does not change the report is left out.
-    fn command(&self) -> String {
-        self.logs.command(&["sweep"], &self.words())
-    }
-
     /// What to type next: the search that holds what it finds against other sessions, the picture, and all of it.
     fn next(&self, dimensions: &[Dimension], bases: &[Policy]) -> Vec<(String, String)> {
         let policies = self.policies.words();
@@ -262,7 +257,8 @@ impl Sweep {
         next
     }
 
-    fn words(&self) -> Vec<String> {
+    /// The command as it would be typed again. What does not change the report is left out.
+    fn command(&self) -> String {
         let design = if self.design == Drawn::Latin { "latin" } else { "random" };
         let words = [
             self.policies.words(),
@@ -277,6 +273,6 @@ impl Sweep {
             self.own.words(),
             self.pricing.words(),
         ];
-        words.concat()
+        self.logs.command(&["sweep"], &words.concat())
     }
 }
