@@ -200,20 +200,12 @@ fn table(out: &mut String, table: &Table, page: Page) -> BTreeSet<usize> {
 }
 
 fn headings(out: &mut String, table: &Table, block: &Block) {
-    let wrapped = block.columns.iter().map(|(place, width)| {
-        let header = table.columns.get(*place).map_or("", |column| column.header);
-        wrap(header, *width)
-    });
-    let wrapped: Vec<Vec<String>> = wrapped.collect();
+    let header = |place: usize| table.columns.get(place).map_or("", |column| column.header);
+    let mut wrapped: Vec<Vec<String>> = block.columns.iter().map(|(place, width)| wrap(header(*place), *width)).collect();
     let lines = wrapped.iter().map(Vec::len).max().unwrap_or(0);
-    for line in 0..lines {
-        let cells = block.columns.iter().zip(&wrapped).map(|((place, width), header)| {
-            // Headings stand on the rule, so that short ones have their blank lines above.
-            let text = (line + header.len()).checked_sub(lines).and_then(|line| header.get(line)).map_or("", String::as_str);
-            aligned(table.columns.get(*place), text, *width)
-        });
-        put(out, cells.collect(), block.gap);
-    }
+    // Headings stand on the rule, so that short ones have their blank lines above.
+    wrapped.iter_mut().for_each(|header| drop(header.splice(0..0, vec![String::new(); lines - header.len()])));
+    side_by_side(out, table, block, &wrapped, |_| false);
     out.push_str(&"─".repeat(width(block)));
     out.push('\n');
 }
@@ -243,21 +235,20 @@ fn row(
         let wraps = column.is_some_and(|column| column.unit == Unit::Prose) || is_whole(*place);
         if wraps { wrap(&page.words(text, *width), *width) } else { vec![shorten(text, *width)] }
     });
-    let wrapped: Vec<Vec<String>> = wrapped.collect();
-    let lines = wrapped.iter().map(Vec::len).max().unwrap_or(0);
-    for line in 0..lines {
-        let cells = block.columns.iter().zip(&wrapped).map(|((place, width), texts)| {
+    side_by_side(out, table, block, &wrapped.collect::<Vec<_>>(), is_best);
+}
+
+/// Writes the columns of a block, each broken into lines, line by line.
+fn side_by_side(out: &mut String, table: &Table, block: &Block, wrapped: &[Vec<String>], is_best: impl Fn(usize) -> bool) {
+    for line in 0..wrapped.iter().map(Vec::len).max().unwrap_or(0) {
+        let cells = block.columns.iter().zip(wrapped).map(|((place, width), texts)| {
             let text = texts.get(line).map_or("", String::as_str);
             let cell = aligned(table.columns.get(*place), text, *width);
             if is_best(*place) && !text.is_empty() { format!("\u{1b}[1m{cell}\u{1b}[0m") } else { cell }
         });
-        put(out, cells.collect(), block.gap);
+        out.push_str(cells.collect::<Vec<_>>().join(&" ".repeat(block.gap)).trim_end());
+        out.push('\n');
     }
-}
-
-fn put(out: &mut String, cells: Vec<String>, gap: usize) {
-    out.push_str(cells.join(&" ".repeat(gap)).trim_end());
-    out.push('\n');
 }
 
 fn aligned(column: Option<&Column>, text: &str, width: usize) -> String {

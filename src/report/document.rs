@@ -235,7 +235,11 @@ impl Table {
             return self;
         }
         let of_names = names.iter().filter_map(|name| self.columns.iter().position(|column| column.key == name.as_ref()));
-        let places: Vec<usize> = (0..self.labels).chain(of_names).collect();
+        self.at((0..self.labels).chain(of_names).collect())
+    }
+
+    /// The same with the columns at these places alone, in this order.
+    pub fn at(&self, places: Vec<usize>) -> Table {
         let columns = places.iter().filter_map(|place| self.columns.get(*place).cloned()).collect();
         let rows = self.rows.each().map(|row| places.iter().filter_map(|place| row.get(*place).cloned()).collect());
         Table { labels: self.labels, columns, rows: rows.collect() }

@@ -179,9 +179,7 @@ fn folded(table: &Table) -> Vec<Table> {
     let part = |mut places: Vec<usize>| {
         places.extend(0..labels.len());
         places.sort_unstable();
-        let pick = |row: &Vec<Cell>| places.iter().filter_map(|place| row.get(*place).cloned()).collect();
-        let columns = places.iter().filter_map(|place| table.columns.get(*place).copied()).collect();
-        Table { labels: table.labels, columns, rows: table.rows.iter().map(pick).collect() }
+        table.at(places)
     };
     parts.into_iter().map(part).collect()
 }
