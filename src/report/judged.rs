@@ -89,6 +89,11 @@ impl Swept<'_> {
         First { name, beyond, failed: found.map_or(0, |(row, _)| row.failed_sessions()) }
     }
 
+    /// What the settings of a policy are compared with.
+    pub fn point(&self, base: usize) -> &'static str {
+        if self.yours.get(base).is_some_and(|words| !words.is_empty()) { "your own settings" } else { "the defaults" }
+    }
+
     /// The name of the policy that a setting turns.
     pub fn policy(&self, setting: &Setting) -> &str {
         self.bases.get(setting.base).map_or("", |policy| policy.name.as_str())

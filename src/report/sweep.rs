@@ -64,8 +64,7 @@ fn taken_for_held(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let first = judged.iter().find(|judged| judged.verdict.standing == Standing::Best).or(judged.first())?;
     let own = swept.own.get(first.setting.base)?;
     let own = judged.iter().find(|judged| judged.row.setting == *own)?;
-    let yours = swept.yours.get(first.setting.base).is_some_and(|words| !words.is_empty());
-    supposed(measures(swept), [first.row, own.row], if yours { "your own settings" } else { "the defaults" })
+    supposed(measures(swept), [first.row, own.row], swept.point(first.setting.base))
 }
 
 /// The best setting beside the own one of its policy.
@@ -76,13 +75,8 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         return (breaking > 0).then(|| none.to_owned());
     };
     if !best.verdict.untold.is_empty() {
-        let words = best
-            .verdict
-            .untold
-            .iter()
-            .filter_map(|place| swept.constraints.get(*place))
-            .map(|constraint| format!("'{}'", constraint.words));
-        let words = words.collect::<Vec<_>>().join(" and ");
+        let untold = best.verdict.untold.iter().filter_map(|place| swept.constraints.get(*place));
+        let words = untold.map(|constraint| format!("'{}'", constraint.words)).collect::<Vec<_>>().join(" and ");
         return Some(format!(
             "Nothing is recommended: no setting is known to keep {words}. Its interval lies on both sides of the limit, and more sessions would tell."
         ));
@@ -94,8 +88,7 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let own = swept.own.get(best.setting.base)?;
     let own = judged.iter().find(|judged| judged.row.setting == *own)?;
     let measure = swept.objective.measure;
-    let yours = swept.yours.get(best.setting.base).is_some_and(|words| !words.is_empty());
-    let point = if yours { "your own settings" } else { "the defaults" };
+    let point = swept.point(best.setting.base);
     let named = format!("{} {}", best.policy, best.setting.words());
     let too_few = || {
         let drawn = finding::drawn_by(swept.sampling.sought());
