@@ -5,7 +5,7 @@ use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, 
 use super::record::backtest::{BacktestRecord, GroupRecord};
 use super::tested_rows::{TestedRow, tested_rows};
 use super::verdict::{kind_name, named, scores, why};
-use super::words::{counted, counted_as, grouped, percent};
+use super::words::{counted, counted_as, grouped, percent_of};
 use super::{cautions, notes, read_again};
 use crate::corpus::Corpus;
 use crate::experiment::{self, Backtest, Mode, TOLERANCE, Tested, TestedSession, Verdict};
@@ -103,7 +103,7 @@ fn aside(result: &Backtest) -> Option<String> {
 fn summary(result: &Backtest) -> Vec<String> {
     let all: Vec<&Tested> = result.events().collect();
     let (hits, demanded, predictions) = scores(&all);
-    let share = |whole: u64| percent(i64::try_from(hits).unwrap_or(i64::MAX), whole);
+    let share = |whole: u64| percent_of(hits, whole);
     let error = result.median_of_hits(Tested::token_error_millionths);
     let mut lines: Vec<String> = in_short(result, &all, (hits, demanded, predictions)).into_iter().collect();
     lines.push(format!(

@@ -3,7 +3,7 @@
 use super::document::{Body, Cell, Column, Fields, Screen, Section, Table, Unit};
 use super::finding;
 use super::recording::RECORDED;
-use super::words::{counted, percent, short_dollars, three_digits};
+use super::words::{counted, percent_of, short_dollars, three_digits};
 use crate::experiment::{CallGroup, GroupBy, Grouped};
 use crate::list::Arrange;
 
@@ -79,7 +79,7 @@ pub fn screen(title: String, grouped: &Grouped) -> Screen {
             GroupBy::Model => format!("The model with most prompt tokens is {}", or(&group.label, UNNAMED)),
             GroupBy::Agent => format!("The agent with most prompt tokens is {}", or(&group.label, UNNAMED)),
         };
-        let share = percent(i64::try_from(group.prompt_tokens).unwrap_or(i64::MAX), whole);
+        let share = percent_of(group.prompt_tokens, whole);
         format!("{of}: {} of {} ({share}){}.", three_digits(group.prompt_tokens), three_digits(whole), cost.unwrap_or_default())
     });
     let Section { title: heading, body } = section(grouped);

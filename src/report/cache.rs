@@ -5,7 +5,7 @@ use super::document::{Cell, Column, Fields, Report, Screen, Section, Table, Unit
 use super::record::cache::CacheRecord;
 use super::span::{lifetime, moment, span};
 use super::title::short_title;
-use super::words::{counted, grouped, percent, short_dollars, three_digits};
+use super::words::{counted, grouped, percent_of, short_dollars, three_digits};
 use super::{cost_figures, notes};
 use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Reads};
@@ -82,7 +82,7 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
             "{} of {} recorded reads within 1,024 tokens of what is expected ({}).",
             grouped(near),
             grouped(expected),
-            percent(signed(near), expected)
+            percent_of(near, expected)
         ),
         match found.recorded_nano_usd.filter(|_| found.sum.is_priced()) {
             None => format!("{}, of unknown cost: no price is known (--prices takes a table).", counted(breaks, "break")),
@@ -91,7 +91,7 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
                 counted(breaks, "break"),
                 money(nano_usd),
                 money(recorded),
-                percent(signed(nano_usd), recorded)
+                percent_of(nano_usd, recorded)
             ),
         },
     ];

@@ -1,6 +1,6 @@
 //! How well the recording itself is reproduced: by one rule in every report that simulates.
 
-use super::words::{counted, grouped, percent};
+use super::words::{counted, grouped, percent_of};
 use crate::corpus::CorpusFacts;
 use crate::cost::{CacheKind, Check, OwnError};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub fn calibration(
     parts.extend((!met.is_empty()).then(|| format!("{} predicted", met.join(" and "))));
     let error = checks.and_then(|checks| OwnError::over(checks.values(), cache));
     parts.extend(error.map(|error| {
-        let off = percent(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX), error.recorded_nano_usd);
+        let off = percent_of(error.off_nano_usd, error.recorded_nano_usd);
         // Where a log counts no cache, the model may be right and the recorded price too high: neither is known.
         let is_blind = |check: &&Check| check.reads == 0 && check.off(cache).is_some_and(|off| off != 0);
         let blind = checks.into_iter().flat_map(BTreeMap::values).filter(is_blind).map(|check| check.recorded.nano_usd()).sum::<u64>();
@@ -48,7 +48,7 @@ pub fn calibration(
         let name = if cache == CacheKind::None { "none" } else { "perfect" };
         format!("bills with --cache {name} are held against no recorded one (`vs recorded` is of prompt tokens)")
     }));
-    let anchored = facts.anchored().map(|_| percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000));
+    let anchored = facts.anchored().map(|_| percent_of(facts.anchored_millionths, 1_000_000));
     parts.push(
         anchored.map_or_else(|| "no call has a prompt".to_owned(), |anchored| format!("{anchored} of tokens rest on recorded usage")),
     );
@@ -57,6 +57,6 @@ pub fn calibration(
 
 /// Which part of the bill the error rests on, in brackets; nothing where nearly all of it is recorded.
 pub(super) fn part(error: &OwnError) -> String {
-    let share = |(recorded, whole): (u64, u64)| percent(i64::try_from(recorded).unwrap_or(i64::MAX), whole);
+    let share = |(recorded, whole): (u64, u64)| percent_of(recorded, whole);
     error.part().map_or_else(String::new, |part| format!(" (of the {} of the bill that is recorded)", share(part)))
 }

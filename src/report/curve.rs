@@ -3,7 +3,7 @@
 use super::answer::heading;
 use super::document::{Better, Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::record::curve::CurveRecord;
-use super::words::{FEWEST, counted, evidence_name, first_few, grouped, percent, three_digits};
+use super::words::{FEWEST, counted, evidence_name, first_few, grouped, percent_of, three_digits};
 use super::{notes, references};
 use crate::corpus::Corpus;
 use crate::experiment::{
@@ -93,7 +93,7 @@ fn of_presets(lines: &[&Distance], window: u64) -> Option<String> {
     limits.arrange_by_key(|((kept, _), _, limit, _)| Reverse((*kept, *limit)));
     let told = |((kept, of), axis, limit, systems): &((u64, u64), Axis, u64, Vec<&str>)| {
         let of_what = if *axis == Axis::Tokens { "" } else { " of tool output" };
-        format!("{} {}{of_what} {}", first_few(systems, NAMED), three_digits(*limit), percent(*kept as i64, *of))
+        format!("{} {}{of_what} {}", first_few(systems, NAMED), three_digits(*limit), percent_of(*kept, *of))
     };
     let told: Vec<String> = limits.iter().map(told).collect();
     (!lines.is_empty() && !told.is_empty()).then(|| format!("Lines that limits of the newest presets would keep: {}.", told.join("; ")))
@@ -113,7 +113,7 @@ fn facts(all: &[Distance], by_kind: &[(Evidence, Vec<&Distance>)]) -> Vec<String
             None => format!(" in {sessions}"),
             Some(knee) => {
                 let (kept, of) = kept_by(to_results, Axis::Tokens, knee);
-                let kept = percent(kept as i64, of);
+                let kept = percent_of(kept, of);
                 format!(" in {sessions}; the curve bends at {} tokens, which keep {kept} of them", grouped(knee))
             }
         };

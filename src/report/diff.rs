@@ -2,7 +2,7 @@
 
 use super::document::{Cell, Column, Fields, Report, Section, Table, Unit};
 use super::record::diff::{DiffRecord, difference};
-use super::words::{capital, counted, first_few, grouped, percent, short_dollars, three_digits};
+use super::words::{capital, counted, first_few, grouped, percent_of, short_dollars, three_digits};
 use super::{answer, cautions, explain, finding, judged, notes};
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind};
@@ -125,9 +125,9 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     };
     let less = match here.checked_sub(there) {
         Some(0) => "the same sum".to_owned(),
-        Some(saved) => format!("{} fewer ({}) for {}", three_digits(saved), share(saved, here), other.policy),
+        Some(saved) => format!("{} fewer ({}) for {}", three_digits(saved), percent_of(saved, here), other.policy),
         // Of the first policy's sum, as the interval below.
-        None => format!("{} more ({}) for {}", three_digits(there - here), share(there - here, here), other.policy),
+        None => format!("{} more ({}) for {}", three_digits(there - here), percent_of(there - here, here), other.policy),
     };
     let cost = cost(diff).map_or_else(String::new, |cost| format!("; {cost}"));
     let (here, there) = (three_digits(here), three_digits(there));
@@ -200,10 +200,6 @@ fn cost(diff: &Diff) -> Option<String> {
     let dollars = |amount: u64| short_dollars(i64::try_from(amount).unwrap_or(i64::MAX));
     let more = finding::share(there as f64 / here as f64 - 1.0);
     (here > 0).then(|| format!("cost{of} with summarisers {} and {} ({more})", dollars(here), dollars(there)))
-}
-
-fn share(part: u64, whole: u64) -> String {
-    percent(i64::try_from(part).unwrap_or(i64::MAX), whole)
 }
 
 /// A session, and whose row it is.

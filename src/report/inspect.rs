@@ -7,7 +7,7 @@ use super::document::{Cell, Column, Fields, Report, Screen, Section, Table, Unit
 use super::notes;
 use super::record::inspect::InspectRecord;
 use super::span::day;
-use super::words::{counted, grouped, percent, three_digits};
+use super::words::{counted, grouped, percent_of, three_digits};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, by_agent, by_model, usage_outliers};
@@ -185,7 +185,7 @@ fn of_sub_agents(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<St
         ));
     }
     if all.sub_agents > 0 {
-        let share = percent(i64::try_from(all.sub_agent_prompt_tokens).unwrap_or(i64::MAX), all.prompt_tokens);
+        let share = percent_of(all.sub_agent_prompt_tokens, all.prompt_tokens);
         facts.push(format!(
             "{} of the sessions were started by another one; they made {share} of the recorded prompt tokens.",
             grouped(all.sub_agents)

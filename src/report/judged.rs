@@ -2,7 +2,7 @@
 
 use super::asked::Swept;
 use super::finding;
-use super::words::{counted, percent, three_digits};
+use super::words::{counted, percent_of, three_digits};
 use crate::experiment::{
     Constraint, Difference, Direction, Judgement, Judging, Measure, Objective, Row, Setting, Standing, Summarised, judgements,
 };
@@ -134,9 +134,8 @@ pub fn trade(best: &Totals, own: &Totals) -> Option<String> {
     };
     let ((kept_here, all_here), (kept_there, all_there)) = (kept(best), kept(own));
     let share = |kept: u64, all: u64| if all == 0 { 1.0 } else { kept as f64 / all as f64 };
-    let told = |kept: u64, all: u64| percent(i64::try_from(kept).unwrap_or(i64::MAX), all);
     (share(kept_here, all_here) + 0.01 < share(kept_there, all_there))
-        .then(|| format!("keeps {} of the reused text instead of {}", told(kept_here, all_here), told(kept_there, all_there)))
+        .then(|| format!("keeps {} of the reused text instead of {}", percent_of(kept_here, all_here), percent_of(kept_there, all_there)))
 }
 
 impl Judged<'_> {

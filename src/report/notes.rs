@@ -1,7 +1,7 @@
 //! What stands below every report: what its numbers rest on, and what was left out.
 
 use super::scenario;
-use super::words::{counted, counted_as, first_few, grouped, percent};
+use super::words::{counted, counted_as, first_few, grouped, percent_of};
 use crate::catalog::Scenario;
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::{Replay, is_manual};
@@ -103,7 +103,7 @@ pub fn of_backtest(corpus: &Corpus, how: &str) -> Vec<String> {
 /// The notes of a report on one session: what is said of the other sessions is left out.
 pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     let totals = &replay.totals;
-    let share = percent(i64::try_from(totals.anchored_tokens).unwrap_or(i64::MAX), totals.prompt_tokens);
+    let share = percent_of(totals.anchored_tokens, totals.prompt_tokens);
     let anchorage = format!("{share} of the prompt tokens are anchored on recorded usage, the rest are tokenizer estimates.");
     let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage];
     let replays = std::slice::from_ref(replay);
@@ -132,7 +132,7 @@ fn anchorage(facts: &CorpusFacts) -> String {
     if facts.calls_with_usage == 0 {
         return "No usage was recorded: every size is a tokenizer estimate.".to_owned();
     }
-    let share = percent(i64::try_from(anchored).unwrap_or(i64::MAX), 1_000_000);
+    let share = percent_of(anchored, 1_000_000);
     let start = format!("Usage is recorded for {} of {}", grouped(facts.calls_with_usage), counted(facts.calls, "call"));
     let verdict = if anchored < LOW_ANCHORAGE { " That is little: take the sizes above for estimates." } else { "" };
     format!("{start}; {share} of all context tokens are anchored on it, the rest are tokenizer estimates.{verdict}")
@@ -192,7 +192,7 @@ fn sub_agents(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
         let of_sub_agents = corpus.traces.each().zip(replay.outcomes.each()).filter(|(trace, _)| trace.parent.is_some());
         let part: u64 = of_sub_agents.map(|(_, outcome)| outcome.totals.baseline_tokens).sum();
         let whole = replay.totals.baseline_tokens;
-        let share = percent(i64::try_from(part).unwrap_or(i64::MAX), whole);
+        let share = percent_of(part, whole);
         notes.push(format!(
             "{} of {} {} started by another one: {share} of the prompt tokens of all calls under no policy, recorded and estimated.",
             grouped(theirs),

@@ -4,7 +4,7 @@ use super::asked::Baselines;
 use super::cost_figures;
 use super::document::{Better, Cell, Column, Unit};
 use super::figures;
-use super::words::{counted, dollars, first_few, grouped, percent};
+use super::words::{counted, dollars, first_few, grouped, percent_of};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, OwnError};
 use crate::experiment::{Beside, Metric, RecordedSession, Recording, Replay};
@@ -49,7 +49,7 @@ pub fn gaps(corpus: &Corpus, recorded: &RecordedSession) -> Vec<String> {
         .then(|| format!("{} of {} have no price", grouped(recorded.unpriced_calls), counted(recorded.totals.calls, "call")));
     let cost = (estimated * 100 > all).then(|| format!("{} of the cost", dollars(signed(estimated))));
     let (tokens, all) = (recorded.estimated_tokens, recorded.totals.prompt_tokens);
-    let tokens = (tokens * 100 > all).then(|| format!("{} of the prompt tokens", percent(signed(tokens), all)));
+    let tokens = (tokens * 100 > all).then(|| format!("{} of the prompt tokens", percent_of(tokens, all)));
     let estimates: Vec<String> = tokens.into_iter().chain(cost).collect();
     let parts = corpus.facts.usage_by_trust.contains_key(&Trust::Partial);
     let why = if parts { "no usage, or of a part of the prompt alone" } else { "no usage" };

@@ -1,6 +1,7 @@
 //! Numbers and lists within sentences.
 
 use crate::trace::Evidence;
+use crate::units::signed;
 pub use crate::units::{counted, counted_as, grouped};
 
 /// With fewer cases, or fewer sessions, than this a sentence says on how many it rests, and draws no conclusion: so few would say something else the next time.
@@ -15,6 +16,11 @@ pub fn percent(part: i64, whole: u64) -> String {
     let tenths = (size * 1000 + u128::from(whole) / 2) / u128::from(whole);
     let sign = if part < 0 && tenths > 0 { "-" } else { "" };
     format!("{sign}{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// The same of two counts.
+pub fn percent_of(part: u64, whole: u64) -> String {
+    percent(signed(part), whole)
 }
 
 /// A sentence with a capital at its beginning.

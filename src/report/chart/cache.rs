@@ -6,7 +6,7 @@ use super::kind::{Kind, Material, Need};
 use crate::cost::Split;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
-use crate::report::words::percent;
+use crate::report::words::percent_of;
 use crate::trace::Trace;
 use crate::transcript::Trust;
 
@@ -66,13 +66,7 @@ fn cache(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         Series::of(name, hue, Form::Line, *provenance, reads.chunks(each).enumerate().map(point).collect())
     });
     let series: Vec<Series> = series.collect();
-    let shares: Vec<String> = drawn
-        .iter()
-        .map(|(name, _, reads)| {
-            let (read, prompt) = sum(reads);
-            format!("{name} {}", percent(i64::try_from(read).unwrap_or(i64::MAX), prompt))
-        })
-        .collect();
+    let shares: Vec<String> = drawn.iter().map(|(name, _, reads)| format!("{name} {}", share(reads))).collect();
     let mut notes: Vec<String> = shown.note("the share that the cache reads", "are drawn").into_iter().collect();
     notes.push(format!("Over all calls: {}.", shares.join(", ")));
     if each > 1 {
@@ -96,10 +90,6 @@ fn cache(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
 
 /// The finding: under which policy the cache reads least, and under which most, over all calls.
 fn title(simulated: &[&(String, Provenance, Reads)]) -> String {
-    let share = |reads: &Reads| {
-        let (read, prompt) = sum(reads);
-        percent(i64::try_from(read).unwrap_or(i64::MAX), prompt)
-    };
     let known = || simulated.iter().filter(|(.., reads)| sum(reads).1 > 0);
     let most = known().min_by_key(|(.., reads)| missed(reads));
     let least = known().rev().max_by_key(|(.., reads)| missed(reads));
@@ -111,6 +101,12 @@ fn title(simulated: &[&(String, Provenance, Reads)]) -> String {
         (Some((.., high)), _) => format!("The cache reads {} of the prompts under each of these policies", share(high)),
         _ => "No prompt has a size that a cache could read".to_owned(),
     }
+}
+
+/// The share of the prompts that the cache reads.
+fn share(reads: &Reads) -> String {
+    let (read, prompt) = sum(reads);
+    percent_of(read, prompt)
 }
 
 /// The part of the prompts that the cache does not read, in millionths.

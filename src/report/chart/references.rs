@@ -6,7 +6,7 @@ use super::kind::{Kind, Material, Need};
 use crate::experiment::{Replay, most_kept};
 use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::references as table;
-use crate::report::words::{counted, counted_as, percent};
+use crate::report::words::{counted, counted_as, percent_of};
 use crate::sim::Retention;
 use crate::trace::Evidence;
 
@@ -60,7 +60,7 @@ fn references(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let best = known().map(|replay| place(replay, replay.totals.retention.oracle)).collect();
     let oracle = dots("best possible, in contexts of the same sizes", Hue::Recorded, best).named(Named::Key);
     let by_share = |one: &&Replay, other: &&Replay| kept(one).1.total_cmp(&kept(other).1);
-    let percent = |replay: &Replay| percent(lines(replay).kept as i64, lines(replay).all());
+    let percent = |replay: &Replay| percent_of(lines(replay).kept, lines(replay).all());
     let of = |replay: Option<&Replay>| replay.map(|replay| format!("{} keeps {}", replay.policy, percent(replay)));
     let compared = || known().filter(|replay| !material.is_of_some(replay));
     let (low_end, own) = (compared().min_by(by_share), baselines.own.map(|own| &own.replay).filter(|own| lines(own).all() > 0));

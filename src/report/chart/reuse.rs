@@ -6,7 +6,7 @@ use super::kind::{Kind, Material, Need};
 use crate::experiment::{Axis as Distances, Curve, Distance, Point, curve, distances, kept_by, newest_limits, protections, to_results};
 use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::references;
-use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
+use crate::report::words::{FEWEST, counted, first_few, grouped, percent_of};
 use crate::trace::Evidence;
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn reuse(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
             counted(of, "reference")
         )
     } else {
-        format!("The newest 20k tokens keep {} of the reused lines of tool results", percent(kept as i64, of))
+        format!("The newest 20k tokens keep {} of the reused lines of tool results", percent_of(kept, of))
     };
     let bands = "Bands are 90 % intervals over whole projects, or sessions where there are fewer than five. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
     let mut notes = vec![bands.to_owned()];

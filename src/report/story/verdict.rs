@@ -8,7 +8,7 @@ use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::Cell;
 use crate::report::finding;
-use crate::report::words::{counted, dollars, grouped, percent};
+use crate::report::words::{counted, dollars, grouped, percent, percent_of};
 use crate::statistics::{Bars, FEWEST, LEVEL};
 use crate::trace::Evidence;
 
@@ -82,7 +82,7 @@ fn price(best: &Replay, unchanged: &Replay, cache: CacheKind) -> String {
     let lines = best.totals.retention.of(Evidence::Line);
     let mut parts = Vec::new();
     if lines.all() > 0 {
-        let kept = percent(i64::try_from(lines.kept).unwrap_or(i64::MAX), lines.all());
+        let kept = percent_of(lines.kept, lines.all());
         parts.push(format!("{kept} of the reused text was still there"));
     }
     let cost = |replay: &Replay| match cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd()) {
