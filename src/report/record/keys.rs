@@ -42,5 +42,5 @@ macro_rules! rows {
         }
     };
 }
-pub(in crate::report) use record;
+pub(crate) use record;
 pub(super) use rows;
