@@ -1,7 +1,6 @@
 //! What `validate` found as rows: a measure in an arm each.
 
-use super::document::{Cell, Column, Provenance, Table, Unit};
-use super::field::Fields;
+use super::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use super::finding::agreement;
 use crate::experiment::validate::{Arm, Compared, Found, Validation};
 use crate::statistics::Estimate;
