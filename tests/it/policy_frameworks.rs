@@ -294,7 +294,7 @@ fn cline_without_a_model_leaves_no_step_of_an_older_turn() {
     let outcome = run(&preset("cline@basic", &[]), &newer.reply(4, None).trace(), 40_000);
     assert_eq!(
         events(&outcome).iter().map(|event| (event.rule.as_str(), event.call, event.touched)).collect::<Vec<_>>(),
-        [("basic", 17, 20)]
+        [("basic", 16, 20)]
     );
     // Steps of the newest turn alone go down to the target, the oldest first.
     let steps = (0..17).fold(Session::default().user(400), |session, _| session.step(0, None, "t", text(5_940, 1_500)));

@@ -205,8 +205,8 @@ fn goose_compacts_above_80_percent_between_turns_alone() {
 
 #[test]
 fn cline_acts_at_nine_tenths_of_its_own_estimate() {
-    // (300,000 + 65) / 3 and (0 + 65) / 3, rounded up, make 100,044; the limit is 0.9 x 0.9 x 200,000.
-    for (chars, fires) in [(185_800, false), (185_801, true)] {
+    // (300,000 + 94) / 3 and (0 + 273) / 3, rounded up, make 100,123; the limit is 0.9 x 0.9 x 200,000.
+    for (chars, fires) in [(185_534, false), (185_535, true)] {
         let trace = Session::default().user(300_000).reply(0, None).user(chars).reply(4, None).trace();
         let agentic = replay("cline@agentic", &[], &trace);
         let compactions = of_kind(&agentic, EventKind::Compact);

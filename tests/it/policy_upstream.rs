@@ -140,3 +140,30 @@ fn qwen_code_clears_old_results_beside_whatever_has_come() {
     let both = both.push(Role::Tool, vec![result()], None).push(Role::Tool, vec![result()], None);
     assert_eq!(prunes("1", "100_000", both), [(4, 2)]);
 }
+
+#[test]
+fn cline_counts_what_stands_around_its_messages() {
+    let call = Part::ToolCall { id: "toolu_01".to_owned(), name: "bash".to_owned(), arguments: text(32, 8) };
+    let result = Part::ToolResult { call_id: "toolu_01".to_owned(), name: "bash".to_owned(), text: text(600, 150), error: false };
+    let said = Part::Text(text(90, 20));
+    let session = Session::default().user(300).push(Role::Assistant, vec![said, call], Some(None)).push(Role::Tool, vec![result], None);
+    let trace = session.reply(4, None).trace();
+    // Messages as `agentMessageToMessageWithMetadata` gives them, with model and usage of a recorded reply.
+    let frame = |id: &str, role: &str, content: &str, more: &str| {
+        format!(r#"{{"id":"{id}","role":"{role}","content":[{content}],"ts":1780701724628{more}}}"#)
+    };
+    let words = |count: usize| format!(r#"{{"type":"text","text":"{}"}}"#, "x".repeat(count));
+    let used = r#","modelInfo":{"id":"deepseek/deepseek-v4-flash","provider":"cline"},"metrics":{"inputTokens":5875,"outputTokens":112,"cacheReadTokens":0,"cacheWriteTokens":0,"cost":0.00085386}"#;
+    let called = r#"{"type":"tool_use","id":"toolu_01","name":"bash","input":{"command":"12345678901234567"}}"#;
+    let returned = format!(r#"{{"type":"tool_result","tool_use_id":"toolu_01","name":"bash","content":"{}"}}"#, "x".repeat(600));
+    let messages = [
+        frame("msg_mq1jtwb8_1", "user", &words(300), ""),
+        frame("msg_xEGl9BVs", "assistant", &format!("{},{called}", words(90)), used),
+        frame("msg_0cAszvHI", "user", &returned, ""),
+    ];
+    let tokens = |count: usize| messages[..count].join(",").len().div_ceil(3) as u64;
+    for name in ["cline@agentic", "cline@basic", "cline@3.0"] {
+        let estimated: Vec<u64> = replay(name, &[], &trace).calls.iter().map(|call| call.estimated).collect();
+        assert!(estimated[0].abs_diff(tokens(1)) <= 1 && estimated[1].abs_diff(tokens(3)) <= 1, "{name}: {estimated:?}, {}", tokens(3));
+    }
+}

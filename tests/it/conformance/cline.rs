@@ -25,8 +25,9 @@ fn facts(info: &Value) -> Facts {
 fn preset(facts: Facts, settings: &[(&str, &Value)]) -> Plan {
     let mut plan = plan(PRESET, facts, settings);
     plan.rule.retain(|rule| rule.at != Hook::Ingest);
-    (plan.estimator.message_units, plan.estimator.text_units) = (0, 0);
-    (plan.estimator.call_units, plan.estimator.result_units) = (0, 0);
+    let counted = &mut plan.estimator;
+    (counted.user_units, counted.assistant_units, counted.tool_units) = (0, 0, 0);
+    (counted.text_units, counted.call_units, counted.result_units) = (0, 0, 0);
     plan
 }
 
