@@ -364,8 +364,10 @@ impl Select {
         if self.carried == Carried::Lost {
             cut.push("what the compaction before has kept is lost".to_owned());
         }
-        if self.pairs == Pairs::Split {
-            cut.push("calls and results may be parted".to_owned());
+        match self.pairs {
+            Pairs::Whole => {}
+            Pairs::Loops => cut.push("a run of calls that began with reasoning stays whole".to_owned()),
+            Pairs::Split => cut.push("calls and results may be parted".to_owned()),
         }
         (!cut.is_empty()).then(|| list(cut, "; "))
     }

@@ -1,7 +1,7 @@
 //! The context of one simulation, and the only legal edits of it.
 
 use super::cow_vec::CowVec;
-use super::item::{Arrival, Entry, Item, Replacement, State};
+use super::item::{Arrival, Calling, Entry, Item, Replacement, State};
 use super::items::{Items, NONE};
 use super::prefix::{Prefix, Sent};
 use super::presence::Ends;
@@ -110,10 +110,12 @@ impl Context {
             self.prefix.touch_from(place, &self.order, &mut self.entries);
         }
         self.edits += u64::from(place.is_some() || arrival.message.is_none());
+        let (mut calling, mut reasons) = (Calling::Nothing, false);
         for item in items {
             self.note_place(&item);
             self.items.push(&item);
             self.owners.push(id);
+            calling = calling.with(item.region, &mut reasons);
         }
         let count = self.items.len() as u32 - first;
         self.entries.push(Entry {
@@ -122,6 +124,7 @@ impl Context {
             opens_turn: arrival.opens_turn,
             is_summary: arrival.is_summary,
             unseen: arrival.unseen,
+            calling,
             first,
             count,
             guess: Guess::default(),

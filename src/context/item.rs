@@ -70,6 +70,30 @@ impl Item {
     }
 }
 
+/// What a message is for runs of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calling {
+    /// It calls no tool.
+    #[default]
+    Nothing,
+    /// It calls tools.
+    Tools,
+    /// It reasons, and calls tools.
+    Reasoned,
+}
+
+impl Calling {
+    /// By the regions of a message's items.
+    pub(super) fn with(self, region: Region, reasons: &mut bool) -> Calling {
+        *reasons |= region == Region::Thinking;
+        match (self, region, *reasons) {
+            (Calling::Nothing, Region::ToolCall, false) => Calling::Tools,
+            (Calling::Nothing, Region::ToolCall, true) | (Calling::Tools, _, true) => Calling::Reasoned,
+            (calling, ..) => calling,
+        }
+    }
+}
+
 /// One message in the context.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -83,6 +107,8 @@ pub struct Entry {
     pub is_summary: bool,
     /// Does the message stand for conversation from before the log begins?
     pub unseen: bool,
+    /// Did it call tools, and reason, when it entered?
+    pub calling: Calling,
     /// The message's items are `items[first..first + count]`.
     pub first: u32,
     /// Number of the message's items.

@@ -15,7 +15,7 @@ mod region;
 mod view;
 
 pub use contents::Context;
-pub use item::{Arrival, Entry, Item, Replacement, State};
+pub use item::{Arrival, Calling, Entry, Item, Replacement, State};
 pub use prefix::Sent;
 pub use presence::{Ends, Presence};
 pub use region::Region;

@@ -1,7 +1,7 @@
 //! The context as policies may see it: order, kinds and estimates.
 
 use super::contents::Context;
-use super::item::{Entry, Item, State};
+use super::item::{Calling, Entry, Item, State};
 use super::region::Region;
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::Role;
@@ -33,6 +33,8 @@ pub struct Seen {
     pub is_summary: bool,
     /// Does it stand for conversation from before the log begins? No end protects it: what an agent would have kept of it is not known.
     pub unseen: bool,
+    /// Did it call tools, and reason, when it entered?
+    pub calling: Calling,
     /// Estimate of the message in tokens.
     pub estimated: u64,
     /// What it comes to where protected ends are counted: its estimate, unless the agent measures those otherwise.
@@ -68,10 +70,10 @@ pub struct SeenItem {
 
 impl Seen {
     fn of(estimator: &Estimator, id: u32, entry: &Entry) -> Seen {
-        let Entry { role, opens_turn, is_summary, unseen, estimated, end_units, usage, first, count, .. } = *entry;
+        let Entry { role, opens_turn, is_summary, unseen, calling, estimated, end_units, usage, first, count, .. } = *entry;
         let apart = estimator.ends.as_ref().map(|ends| ends.message(Guess { units: end_units, tokens: 0, parts: 1 }, role));
         let in_ends = apart.unwrap_or(estimated);
-        Seen { id, role, opens_turn, is_summary, unseen, estimated, in_ends, usage, first, count }
+        Seen { id, role, opens_turn, is_summary, unseen, calling, estimated, in_ends, usage, first, count }
     }
 }
 

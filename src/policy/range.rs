@@ -1,7 +1,7 @@
 //! Which part of the conversation a selection of messages looks at, before heads and tails are measured.
 
-use super::selector::{Carried, Replay, Select};
-use crate::context::{Seen, View};
+use super::selector::{Carried, Pairs, Replay, Select};
+use crate::context::{Calling, Seen, View};
 use crate::transcript::Role;
 
 /// What a selection looks at, and what goes because of it without being looked at.
@@ -68,4 +68,33 @@ pub(super) fn newest_summary(messages: impl Iterator<Item = Seen>) -> Option<u32
 /// What is older than the newest summary, and still there, was carried over by the compaction that made it.
 pub(super) fn is_carried(message: &Seen, newest_summary: Option<u32>) -> bool {
     !message.is_summary && newest_summary.is_some_and(|newest| message.id < newest)
+}
+
+/// Which messages are one with a reply in front of them.
+pub(super) struct Runs {
+    pairs: Pairs,
+    within: bool,
+}
+
+impl Runs {
+    pub(super) fn new(pairs: Pairs) -> Runs {
+        Runs { pairs, within: false }
+    }
+
+    /// Is the next message one with what stands in front of it: a result, or a call of a run that began with reasoning?
+    pub(super) fn go_on(&mut self, message: &Seen) -> bool {
+        if message.role == Role::Tool {
+            return true;
+        }
+        let goes_on = self.within && message.calling == Calling::Tools;
+        self.within = self.pairs == Pairs::Loops && (goes_on || message.calling == Calling::Reasoned);
+        goes_on
+    }
+}
+
+/// Where the run began with reasoning that the message at a place would go on with.
+pub(super) fn run_before(all: &[Seen], place: usize) -> Option<usize> {
+    let before = all.get(..place)?;
+    let begins = before.iter().rposition(|message| message.role != Role::Tool && message.calling != Calling::Tools)?;
+    before.get(begins).is_some_and(|message| message.calling == Calling::Reasoned).then_some(begins)
 }

@@ -1,12 +1,12 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
 use super::protect::Shortened;
-use super::range::{Range, is_carried, newest_summary};
+use super::range::{Range, Runs, is_carried, newest_summary};
 use super::selector::{
     Absent, AllKept, Calls, Carried, Direction, End, EndUnit, Kind, Missing, Order, Pairs, Select, Shrink, Sizes, Snap, Tails, Take,
 };
 use super::switch::Switch;
-use crate::context::{Region, Seen, SeenItem, State, View};
+use crate::context::{Calling, Region, Seen, SeenItem, State, View};
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::Role;
 use crate::units::Known;
@@ -77,6 +77,7 @@ impl Select {
             opens_turn: false,
             is_summary: false,
             unseen: false,
+            calling: Calling::Nothing,
             estimated: 0,
             in_ends: 0,
             usage: Known::default(),
@@ -193,20 +194,22 @@ impl Select {
             candidates.retain(|message| !spared.contains(&message.id));
         }
         let mut gone = self.taken(candidates, view, request);
-        if self.pairs == Pairs::Whole {
+        if self.pairs != Pairs::Split {
             gone = self.with_whole_pairs(all, gone);
         }
         Selection { gone, lost: ids(lost), shortened, looked_at: all.len() }
     }
 
-    /// No result outlives its call; and unless the selection asks for certain kinds, no result goes without its call.
+    /// No result outlives its call; and unless the selection asks for certain kinds, no result goes without its call. So it is with the calls of
+    /// a run, where such runs stay whole.
     fn with_whole_pairs(&self, all: &[Seen], gone: Vec<u32>) -> Vec<u32> {
         let mut chosen = gone;
         chosen.sort_unstable();
         let mut caller_goes = None;
+        let mut runs = Runs::new(self.pairs);
         let goes = |message: &&Seen| {
             let chosen = chosen.len() == all.len() || chosen.binary_search(&message.id).is_ok();
-            if message.role != Role::Tool {
+            if !runs.go_on(message) {
                 // What a user says calls nothing: a result behind it goes or stays by itself.
                 caller_goes = (message.role == Role::Assistant).then_some(chosen);
                 return chosen;
@@ -276,7 +279,7 @@ impl Select {
                 (None, Missing::Oldest) => permitted.first(0)?,
                 (None, Missing::Nothing | Missing::Turn | Missing::Answered) => return None,
             };
-        } else if self.pairs == Pairs::Whole {
+        } else if self.pairs != Pairs::Split {
             while cut > 0 && cut < all.len() && all.get(cut).is_some_and(|message| message.role == Role::Tool) {
                 cut -= 1;
             }

@@ -239,6 +239,8 @@ pub enum Pairs {
     /// Stay together: a cut before a result moves back to its call.
     #[default]
     Whole,
+    /// Stay together, and so does a run of calls with their results that began with reasoning: a cut within it moves to its end.
+    Loops,
     /// May be parted, as in the system itself.
     Split,
 }

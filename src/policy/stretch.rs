@@ -4,10 +4,10 @@
 //! at all messages for that. Here the messages that it looks at are kept with running sums, so that a request costs what has come since,
 //! and the look for its ends.
 
-use super::range::{Range, is_carried, is_mark, newest_summary};
+use super::range::{Range, is_carried, is_mark, newest_summary, run_before};
 use super::select::Bounds;
 use super::selector::{Carried, Order, Pairs, Replay, Select, Take};
-use crate::context::{Seen, View};
+use crate::context::{Calling, Seen, View};
 use crate::transcript::Role;
 
 /// The messages of a context that grows at its end and does not change before it.
@@ -158,7 +158,7 @@ impl Conversation {
             }
             _ => (start, cut),
         };
-        let (start, end) = if select.pairs == Pairs::Whole { self.with_whole_pairs(start, end) } else { (start, end) };
+        let (start, end) = if select.pairs == Pairs::Split { (start, end) } else { self.with_whole_pairs(select.pairs, start, end) };
         let (first, behind) = (self.sums(start), self.sums(end));
         let summaries = behind.summaries - first.summaries;
         Some(Stretch {
@@ -170,18 +170,24 @@ impl Conversation {
         })
     }
 
-    /// No result outlives its call, and none goes without it.
-    fn with_whole_pairs(&self, start: usize, end: usize) -> (usize, usize) {
+    /// No result outlives its call, and none goes without it; nor a call of a run without the first one, where such runs stay whole.
+    fn with_whole_pairs(&self, pairs: Pairs, start: usize, end: usize) -> (usize, usize) {
+        let all = &self.range.looked_at;
+        let run = |place: usize| run_before(all, place).filter(|_| pairs == Pairs::Loops);
         let caller = |place: usize| {
-            let before = self.range.looked_at.get(..place)?;
+            let before = all.get(..place)?;
             let caller = before.iter().rposition(|message| message.role != Role::Tool)?;
             before.get(caller).is_some_and(|message| message.role == Role::Assistant).then_some(caller)
         };
-        let results = |messages: &[Seen]| messages.iter().take_while(|message| message.role == Role::Tool).count();
-        let taken = self.range.looked_at.get(start..end).unwrap_or(&[]);
-        let first = if caller(start).is_some() { start + results(taken) } else { start };
-        let behind = self.range.looked_at.get(end..).unwrap_or(&[]);
-        let last = if caller(end).is_some_and(|caller| caller >= first) { end + results(behind) } else { end };
+        let begun = |place: usize| run(place).or_else(|| caller(place));
+        // What goes on, of the messages from a place on.
+        let rest = |from: usize, until: usize| {
+            let within = run(from).is_some();
+            let goes_on = |message: &&Seen| message.role == Role::Tool || (within && message.calling == Calling::Tools);
+            all.get(from..until).unwrap_or(&[]).iter().take_while(goes_on).count()
+        };
+        let first = if begun(start).is_some() { start + rest(start, end) } else { start };
+        let last = if begun(end).is_some_and(|begun| begun >= first) { end + rest(end, all.len()) } else { end };
         (first, last)
     }
 

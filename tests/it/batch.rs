@@ -412,7 +412,7 @@ fn kept_views_are_those_made_anew() {
     const DROP: &str = "mode = \"view\"\ndrop = {}";
     const MARK: &str = "mode = \"view\"\ndrop = { marker = \"[{dropped} older messages are left out]\", role = \"user\" }";
     const CUT: &str = "truncate = { max = \"=tail / 10\", unit = \"chars\", head = 0.5, marker = \" [...] \" }";
-    const RULES: [(&str, &str); 16] = [
+    const RULES: [(&str, &str); 18] = [
         (
             r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "user_messages" }, { n = "=tail", unit = "tokens", of = "selected", crossing = "select" }], stop_at = ["masked"]"#,
             MASK,
@@ -433,6 +433,8 @@ fn kept_views_are_those_made_anew() {
         (r#"head = [{ n = "=turns", unit = "messages" }], tail = [{ n = "=tail", unit = "tokens" }], pairs = "split""#, MARK),
         (r#"take = { until_request = "=limit" }, pairs = "split""#, MARK),
         (r#"head = [{ n = 2, unit = "messages" }], take = { until_request = "=limit" }"#, DROP),
+        (r#"head = [{ n = 2, unit = "messages" }], take = { until_request = "=limit" }, pairs = "loops""#, DROP),
+        (r#"head = [{ n = "=turns", unit = "messages" }], tail = [{ n = "=turns + 3", unit = "messages" }], pairs = "loops""#, MARK),
         (r#"kind = ["tool_result"]"#, CUT),
         (r#"kind = ["tool_result"], tail = [{ n = "=tail", unit = "tokens", of = "selected", crossing = "select" }]"#, CUT),
     ];

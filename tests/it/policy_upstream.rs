@@ -167,3 +167,43 @@ fn cline_counts_what_stands_around_its_messages() {
         assert!(estimated[0].abs_diff(tokens(1)) <= 1 && estimated[1].abs_diff(tokens(3)) <= 1, "{name}: {estimated:?}, {}", tokens(3));
     }
 }
+
+/// A reply that reasons and calls a tool, and what the tool returns.
+fn reasoned(session: Session, result: Text) -> Session {
+    let call = Part::ToolCall { id: "c".to_owned(), name: "t".to_owned(), arguments: Text::default() };
+    let result = Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: result, error: false };
+    let thought = Part::Thinking { text: text(40, 10), sealed_bytes: 0 };
+    session.push(Role::Assistant, vec![thought, call], Some(None)).push(Role::Tool, vec![result], None)
+}
+
+#[test]
+fn openhands_cuts_within_no_loop_that_began_with_thinking() {
+    let steps = |session: Session, count: usize| (0..count).fold(session, |session, _| session.step(4, None, "t", text(400, 100)));
+    let condensed = |session: Session| {
+        let outcome = replay("openhands@default-agent", &[], &session.reply(4, None).trace());
+        touched(&outcome, EventKind::Compact)
+    };
+    let begun = || Session::default().user(4);
+    // One loop up to the end: no place behind the first four events is left for a cut, and nothing goes.
+    assert_eq!(condensed(steps(reasoned(begun(), text(400, 100)), 59)), []);
+    // Without reasoning what lies between the third message and the newest 34 goes, a result with its call.
+    assert_eq!(condensed(steps(begun(), 40)), [(40, 44)]);
+    // Each of these loops is a call with its result.
+    assert_eq!(condensed((0..40).fold(begun(), |session, _| reasoned(session, text(400, 100)))), [(40, 44)]);
+    // A loop of 40 messages, an answer and a question: what goes begins behind the loop. Six and eight are less than a tenth.
+    let asked = |first: Session| steps(first, 19).reply(4, None).user(4);
+    assert_eq!(condensed(steps(asked(reasoned(begun(), text(400, 100))), 21)), [(42, 10)]);
+    assert_eq!(condensed(steps(asked(steps(begun(), 1)), 21)), [(40, 44)]);
+    // By tokens: the loop goes as a whole, or nothing does, and the condenser starts anew with a summary of everything.
+    let by_tokens = |first: &str, session: Session| {
+        let outcome = replay("openhands@default-agent", &[("max_tokens", "3000"), ("keep_first", first)], &session.reply(4, None).trace());
+        let acts = outcome.events.iter().filter(|event| event.touched > 0);
+        acts.map(|event| (event.rule.as_str().to_owned(), event.call, event.touched)).collect::<Vec<_>>()
+    };
+    // A step is estimated at 108 tokens: with 28 of them it is more than 3,000, and 15 would be enough.
+    let loops = steps(reasoned(begun().reply(4, None).user(4), text(400, 100)), 19).reply(4, None).user(4);
+    assert_eq!(by_tokens("2", steps(loops, 8)), [("tokens".to_owned(), 30, 42)]);
+    let one = || steps(reasoned(begun(), text(400, 100)), 27);
+    assert_eq!(by_tokens("2", one()), [("tokens".to_owned(), 28, 56)]);
+    assert_eq!(by_tokens("4", one()), [("hard-reset".to_owned(), 28, 57)]);
+}
