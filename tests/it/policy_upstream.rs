@@ -207,3 +207,22 @@ fn openhands_cuts_within_no_loop_that_began_with_thinking() {
     assert_eq!(by_tokens("2", one()), [("tokens".to_owned(), 28, 56)]);
     assert_eq!(by_tokens("4", one()), [("hard-reset".to_owned(), 28, 57)]);
 }
+
+#[test]
+fn autogen_counts_neither_the_system_prompt_nor_tools() {
+    // 4,000 tokens of a system prompt and 16 messages of 300 tokens, each with 4 to 6 more.
+    let system = Session::default().push(Role::System, vec![Part::Text(text(16_000, 4_000))], None);
+    let trace = (0..8).fold(system, |session, _| session.user(1_200).reply(1_200, None)).trace();
+    let dropped = |limit: &str| touched(&replay("autogen@token-limited", &[("token_limit", limit)], &trace), EventKind::Drop);
+    assert_eq!(dropped("5000"), []);
+    // The last request has 15 messages: 8 x 306 + 7 x 304 + 3.
+    assert_eq!((dropped("4579"), dropped("4578")), (vec![], vec![(7, 1)]));
+}
+
+#[test]
+fn autogen_s_head_loses_results_at_its_end() {
+    let called = Session::default().user(4).step(4, None, "t", text(4_000, 1_000));
+    let trace = (0..6).fold(called, |session, _| session.reply(4, None).user(4)).reply(4, None).trace();
+    // Two messages at the head, of which one calls; ten at the end.
+    assert_eq!(touched(&replay("autogen@head-and-tail", &[], &trace), EventKind::Drop), [(6, 1), (7, 3)]);
+}
