@@ -226,3 +226,14 @@ fn autogen_s_head_loses_results_at_its_end() {
     // Two messages at the head, of which one calls; ten at the end.
     assert_eq!(touched(&replay("autogen@head-and-tail", &[], &trace), EventKind::Drop), [(6, 1), (7, 3)]);
 }
+
+#[test]
+fn vercel_takes_the_results_of_one_reply_for_one_message() {
+    let call = || Part::ToolCall { id: "c".to_owned(), name: "t".to_owned(), arguments: Text::default() };
+    let result = || Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: text(4_000, 1_000), error: false };
+    let called = Session::default().user(80).push(Role::Assistant, (0..4).map(|_| call()).collect(), Some(None));
+    let results = (0..4).fold(called, |session, _| session.push(Role::Tool, vec![result()], None));
+    let outcome = replay("vercel-ai", &[], &results.reply(4, None).user(4).reply(4, None).trace());
+    // The reply, 9 tokens for each call, and its results are the newest two messages; then the answer and the question are.
+    assert_eq!(outcome.calls.iter().map(|call| call.actual).collect::<Vec<_>>(), [20, 20 + 4 * 9 + 4_000, 20 + 1 + 1]);
+}
