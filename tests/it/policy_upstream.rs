@@ -1,7 +1,7 @@
 //! Presets beside the code of their systems, where an audit has found them apart: figures worked by hand from that code.
 
 use crate::policies::{Session, calls_of, preset, run, text};
-use ctxsim::policy::Policy;
+use ctxsim::policy::{Facts, Policy, apply};
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
 use ctxsim::transcript::{Part, Role, Text};
@@ -236,4 +236,30 @@ fn vercel_takes_the_results_of_one_reply_for_one_message() {
     let outcome = replay("vercel-ai", &[], &results.reply(4, None).user(4).reply(4, None).trace());
     // The reply, 9 tokens for each call, and its results are the newest two messages; then the answer and the question are.
     assert_eq!(outcome.calls.iter().map(|call| call.actual).collect::<Vec<_>>(), [20, 20 + 4 * 9 + 4_000, 20 + 1 + 1]);
+}
+
+#[test]
+fn mini_swe_agent_says_all_that_its_template_says() {
+    let plan = Policy::load("mini-swe-agent").unwrap().plan(&Facts::default()).unwrap();
+    let limits = plan.rule[0].truncate.as_ref().unwrap();
+    // default.yaml as Jinja renders it, behind the exit code.
+    let rendered = |head: &str, elided: usize, tail: &str| {
+        format!(
+            "<warning>\nThe output of your last command was too long.\nPlease try a different command that produces less output.\n\
+             If you're looking at a file you can try use head, tail or sed to view a smaller number of lines selectively.\n\
+             If you're using grep or find and it produced too much output, you can use a more selective search pattern.\n\
+             If you really need to see something from the full command's output, you can redirect output to a file and then search in that \
+             file.\n</warning><output_head>\n{head}\n</output_head>\n<elided_chars>\n{elided} characters elided\n</elided_chars>\n\
+             <output_tail>\n{tail}\n</output_tail>"
+        )
+    };
+    assert_eq!(apply(limits, &"x".repeat(9_999)), None);
+    for count in [10_000, 10_001, 123_456] {
+        let output = ["a".repeat(count / 2), "b".repeat(count - count / 2)].concat();
+        let (found, expected) = (apply(limits, &output).unwrap(), rendered(&output[..5_000], count - 10_000, &output[count - 5_000..]));
+        assert_eq!(found.len(), expected.len());
+        // Only the last tag stands elsewhere.
+        let tag = "\n</output_tail>";
+        assert_eq!(found.replacen(tag, "", 1), expected.replacen(tag, "", 1));
+    }
 }
