@@ -13,8 +13,8 @@ use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Store, Sweep as Run, Unit, own_error, settings,
-    summed, thresholds, with_own,
+    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Sampling, Store, Sweep as Run, Unit, own_error,
+    settings, summed, thresholds, with_own,
 };
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
@@ -150,8 +150,8 @@ impl Sweep {
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let phase = self.logs.search();
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch: &phase };
-        let rows = self.rows(door, &run)?;
         let sampling = run.sampling();
+        let rows = self.rows(door, &run, &sampling)?;
         drop(phase);
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache, replay)? } else { None };
@@ -180,7 +180,7 @@ impl Sweep {
         Failure::checked(self.logs.complaints(&corpus))
     }
 
-    fn rows(&self, door: &Door, run: &Run<'_>) -> Result<Vec<Row>, Failure> {
+    fn rows(&self, door: &Door, run: &Run<'_>, sampling: &Sampling) -> Result<Vec<Row>, Failure> {
         let mut rows = Vec::new();
         let mut store = None;
         if let Some(path) = &self.rows {
@@ -200,7 +200,7 @@ impl Sweep {
             }
             (rows, store) = (known.rows, Some(begun));
         }
-        run.run(rows.len(), &mut |block| {
+        run.run(rows.len(), sampling, &mut |block| {
             rows.extend_from_slice(block);
             store.as_mut().map_or(Ok(()), |store| store.append(block))
         })?;

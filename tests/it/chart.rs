@@ -157,12 +157,8 @@ fn swept(material: Material<'_>, replay: &ReplaySettings<'_>, vary: &[&str], kin
         billing: None,
         watch: &(),
     };
-    let mut rows = Vec::new();
-    run.run(0, &mut |block| {
-        rows.extend_from_slice(block);
-        Ok(())
-    })
-    .unwrap();
+    let sampling = run.sampling();
+    let rows = run.all(&sampling).unwrap();
     let swept = Swept {
         corpus,
         bases: &bases,
@@ -170,7 +166,7 @@ fn swept(material: Material<'_>, replay: &ReplaySettings<'_>, vary: &[&str], kin
         rows: &rows,
         objective,
         constraints: &[],
-        sampling: &run.sampling(),
+        sampling: &sampling,
         own: &own,
         yours: &[],
         thresholds: &[],

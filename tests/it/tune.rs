@@ -70,7 +70,7 @@ fn finds_what_an_exhaustive_grid_finds() {
     };
     let mut least = i64::MAX;
     sweep
-        .run(0, &mut |rows| {
+        .run(0, &sweep.sampling(), &mut |rows| {
             let allowed = rows.iter().filter(|row| constraint.holds(row.value(&constraint.measure)));
             least = least.min(allowed.map(|row| row.value(&objective.measure).part).min().unwrap_or(i64::MAX));
             Ok(())

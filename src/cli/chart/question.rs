@@ -256,8 +256,8 @@ impl ChartQuestion<'_> {
         let measures = summed(&objective, constraints.iter().map(|constraint| constraint.measure))?;
         let billing = self.pricing.billing(tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
         let run = Sweep { corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing, watch };
-        let rows = run.all()?;
         let sampling = run.sampling();
+        let rows = run.all(&sampling)?;
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(corpus, tariff, self.pricing.cache, replay)? } else { None };
         let swept = Swept {

@@ -72,25 +72,24 @@ impl Alike {
 
 impl Sweep<'_> {
     /// The rows of all settings, in order.
-    pub fn all(&self) -> Result<Vec<Row>, SweepError> {
+    pub fn all(&self, sampling: &Sampling) -> Result<Vec<Row>, SweepError> {
         let mut rows = Vec::with_capacity(self.settings.len());
-        self.run(0, &mut |block| {
+        self.run(0, sampling, &mut |block| {
             rows.extend_from_slice(block);
             Ok(())
         })?;
         Ok(rows)
     }
 
-    /// Runs all settings from this place on, and hands over their rows in order, block by block.
-    pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
-        let sampling = self.sampling();
+    /// Runs all settings from this place on, and hands over their rows in order, block by block. `sampling` is that of [`Sweep::sampling`].
+    pub fn run(&self, from: usize, sampling: &Sampling, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
         let summaries = self.replay.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(self.corpus.traces.each()));
         let mut from = from;
         self.watch.settings(self.settings.len().saturating_sub(from), self.corpus.traces.len());
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
             let block = block.get(..BLOCK).unwrap_or(block);
-            let accounts = self.block(block, &summaries, &sampling)?;
-            give(&self.rows(from, accounts, &sampling))?;
+            let accounts = self.block(block, &summaries, sampling)?;
+            give(&self.rows(from, accounts, sampling))?;
             from += block.len();
         }
         Ok(())

@@ -54,6 +54,6 @@ impl Tune<'_> {
             billing: Some(Billing { refetch, ..self.billing }),
             watch: self.watch,
         };
-        sweep.all()
+        sweep.all(&sweep.sampling())
     }
 }
