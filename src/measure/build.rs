@@ -86,12 +86,8 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
 
 /// How many messages have a time that says nothing, and are measured without it.
 pub fn impossible_times(transcript: &Transcript) -> u64 {
-    let times = transcript.messages.each().filter_map(|message| message.time);
-    times.filter(|time| !POSSIBLE.contains(time)).count() as u64
+    transcript.messages.sizes().timeless as u64
 }
-
-/// No message was written before 1970 or after 2199, in milliseconds: another time says nothing.
-const POSSIBLE: std::ops::Range<i64> = 0..7_258_118_400_000;
 
 #[derive(Default)]
 struct Builder {
@@ -108,7 +104,7 @@ struct Builder {
 
 impl Builder {
     fn message(&mut self, message: Message, call: Option<&Call>, agent: &str, turn: &mut u32) -> MessageRow {
-        let first_part = self.trace.parts.len() as u32;
+        let (time, first_part) = (message.possible_time(), self.trace.parts.len() as u32);
         let shows_reasoning = message.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
         for part in message.parts {
             let row = self.part(part);
@@ -119,7 +115,6 @@ impl Builder {
         if reasoning > 0 && !shows_reasoning {
             self.push(plain(PartKind::Thinking, Text::default()));
         }
-        let time = message.time.filter(|time| POSSIBLE.contains(time));
         let row = MessageRow {
             role: message.role,
             first_part,

@@ -38,9 +38,8 @@ fn begins_in_middle(transcript: &Transcript) -> bool {
     let goes_on = transcript.begins_in_middle || answers_nothing;
     let prompts = || {
         transcript.messages.each().enumerate().filter_map(|(index, message)| {
-            let Message { call, .. } = message.into_owned();
-            let call = call?;
-            Some((index, prompt_of(&call)?, call.model))
+            let call = message.call.as_ref()?;
+            Some((index, prompt_of(call)?, call.model.clone()))
         })
     };
     let Some((first, prompt, model)) = prompts().next() else { return false };

@@ -218,6 +218,11 @@ impl Message {
         parts.shrink_to_fit();
         Message { id: String::new(), role, parts, time: None, call: None, rewind: None, copy_of: None, synthetic: false }
     }
+
+    /// Its time; `None` of one before 1970 or after 2199, when no message was written.
+    pub fn possible_time(&self) -> Option<i64> {
+        self.time.filter(|time| (0..7_258_118_400_000).contains(time))
+    }
 }
 
 /// One request to the model.

@@ -59,16 +59,20 @@ pub struct Sizes {
     pub calls: usize,
     /// The recognisable pieces of their texts.
     pub units: usize,
+    /// Messages whose time says nothing.
+    pub timeless: usize,
 }
 
-adds!(Sizes += Sizes: parts, calls, units);
+adds!(Sizes += Sizes: parts, calls, units, timeless);
 
 impl Sizes {
     fn of(messages: &[Message]) -> Sizes {
         let parts = || messages.iter().flat_map(|message| &message.parts);
         let evidence = parts().filter_map(|part| part.text()?.evidence.as_ref());
         let units = evidence.map(|evidence| evidence.units.len()).sum();
-        Sizes { parts: parts().count(), calls: messages.iter().filter(|message| message.call.is_some()).count(), units }
+        let calls = messages.iter().filter(|message| message.call.is_some()).count();
+        let timeless = messages.iter().filter(|message| message.time.is_some() && message.possible_time().is_none()).count();
+        Sizes { parts: parts().count(), calls, units, timeless }
     }
 }
 
