@@ -9,6 +9,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::context::{Context, State};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::experiment::{Design, Dimension, Measure, ReplaySettings, Setting, Sweep, settings};
+use ctxsim::list::Rows;
 use ctxsim::policy::{Facts, Plan, Policy, presets};
 use ctxsim::sim::{Batch, Conditions, simulate, watch_anew};
 use ctxsim::trace::Trace;
@@ -251,7 +252,7 @@ fn whole_sweep(catalog: &Catalog, corpus: &Corpus, bases: &[Policy], settings: &
     let measures = &[Measure::parse("tokens").expect("a measure")];
     let sweep = Sweep { corpus, bases, settings, replay, measures, resamples: 200, seed: 1, billing: None, watch: &() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    pool.install(|| sweep.run(0, &mut |_| Ok(()))).expect("a sweep");
+    pool.install(|| sweep.run(0, &sweep.sampling(), &mut |_| Ok(()))).expect("a sweep");
 }
 
 /// Processor time of doing something once.
@@ -350,7 +351,7 @@ fn growth(corpus: &Corpus) {
 
 /// A session that does all that it did again and again.
 fn repeated(trace: &Trace, times: usize) -> Trace {
-    let mut long = Trace { messages: Vec::new(), parts: Vec::new(), calls: Vec::new(), ..trace.clone() };
+    let mut long = Trace { messages: Rows::default(), parts: Rows::default(), calls: Rows::default(), ..trace.clone() };
     let visible: u64 = trace.parts.iter().map(|part| part.truth).sum();
     for copy in 0..times {
         let (parts, messages) = (long.parts.len() as u32, long.messages.len() as u32);

@@ -8,6 +8,7 @@ mod reference;
 mod small;
 mod whole;
 
+use crate::list::{Rows, listed};
 use crate::transcript::{CompactionKind, Image, Length, Role, Standing, Text, Usage};
 use crate::units::{Index, adds};
 pub use reference::{Evidence, Place, Reference};
@@ -309,11 +310,14 @@ pub struct Trace {
     /// Names of the tools, by first use.
     pub tools: Vec<String>,
     /// The messages, in order.
-    pub messages: Vec<MessageRow>,
+    #[serde(with = "listed")]
+    pub messages: Rows<MessageRow>,
     /// All parts of all messages, in order.
-    pub parts: Vec<PartRow>,
+    #[serde(with = "listed")]
+    pub parts: Rows<PartRow>,
     /// The requests, in order.
-    pub calls: Vec<CallRow>,
+    #[serde(with = "listed")]
+    pub calls: Rows<CallRow>,
     /// What the recording agent did to its context.
     pub compactions: Vec<CompactionRow>,
     /// Usage of calls outside the conversation, with their keys.
@@ -326,9 +330,11 @@ pub struct Trace {
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
     /// What assistant messages repeat from earlier ones, in the order of the messages that do so.
-    pub references: Vec<Reference>,
+    #[serde(with = "listed")]
+    pub references: Rows<Reference>,
     /// Where the pieces of all references stand in their sources, which [`Place`] points into.
-    pub pieces: Vec<Standing>,
+    #[serde(with = "listed")]
+    pub pieces: Rows<Standing>,
     /// Results that something later shows again, in the order of what shows them.
     pub repetitions: Vec<Repetition>,
     /// Calls that only look at something, in order.
@@ -347,7 +353,7 @@ pub struct Trace {
     pub sent_sizes: BTreeMap<u32, u64>,
     /// The prompt of each call under no policy. Known and written down as `sent` is.
     #[serde(skip)]
-    pub whole: Vec<WholePrompt>,
+    pub whole: Rows<WholePrompt>,
     /// The messages, in order, that stand for what a recorded compaction left where it was imposed on the session: all that stood in the
     /// context before, the policy's own texts included, leaves as they arrive, but messages before their `rewind`. Empty in a session as it was
     /// read, and never written down.

@@ -65,7 +65,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
         let sizes = imposed.iter().flat_map(|imposed| (0..).zip(trace.calls.iter().zip(imposed)));
         let unreported = sizes.filter(|(_, (call, _))| call.reported().is_none());
         trace.sent_sizes = unreported.map(|(place, (_, prompt))| (place, prompt.tokens)).collect();
-        trace.whole = whole.prompts;
+        trace.whole = whole.prompts.into();
         (whole.anchored_tokens, whole.prompt_tokens)
     };
     let shares: Vec<(u64, u64)> = corpus.traces.change_each(share);

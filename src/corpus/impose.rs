@@ -6,6 +6,7 @@
 //! is not imposed. Calls keep their places; messages and parts move behind the carried ones.
 
 use super::segment::{carried_message, left_by, prompt_of};
+use crate::list::Rows;
 use crate::sim::Whole;
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Place, Reading, Reference, Repetition, Trace};
 use crate::transcript::{CompactionKind, Role};
@@ -21,7 +22,7 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
     }
     let mut cuts: Vec<Cut> =
         events.iter().filter(|(_, event)| event.kind == CompactionKind::Compact).map(|(index, _)| Cut::at(*index)).collect();
-    let mut imposed = Trace { messages: Vec::new(), parts: Vec::new(), whole: Vec::new(), ..trace.clone() };
+    let mut imposed = Trace { messages: Rows::default(), parts: Rows::default(), whole: Rows::default(), ..trace.clone() };
     rebuild(trace, &mut cuts, &mut imposed);
     let moved = Moved { trace, cuts: &cuts };
     imposed.imposed = cuts.iter().map(|cut| cut.message).collect();

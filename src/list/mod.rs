@@ -11,7 +11,7 @@ use bytes::Bytes;
 pub use bytes::lost;
 pub use pack::{Pack, packed, unpacked};
 use rayon::prelude::*;
-pub use rows::Rows;
+pub use rows::{Rows, listed};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -78,16 +78,14 @@ fn gathered<T: Pack>(all: &mut dyn Iterator<Item = T>) -> List<T> {
     let first: Vec<T> = all.take(MANY).collect();
     match all.next() {
         None => List::from(first),
-        Some(next) => {
-            List::of_packed(first.iter().map(stored).chain(std::iter::once(stored(&next))).chain(all.map(|one| stored(&one))).collect())
-        }
+        Some(next) => List::of_packed(first.into_iter().chain([next]).chain(all).map(stored).collect()),
     }
 }
 
 impl<T: Pack> List<T> {
     /// A list of these elements, each packed into bytes.
     pub fn packed(all: Vec<T>) -> List<T> {
-        List::of_packed(all.iter().map(stored).collect())
+        List::of_packed(all.into_iter().map(stored).collect())
     }
 
     /// What is made of the places of another list, on all cores, in their order; packed where that one is.
@@ -95,7 +93,7 @@ impl<T: Pack> List<T> {
         if !like.is_packed() {
             return List::from(on_all_cores(like.len(), &make));
         }
-        List::of_packed(on_all_cores(like.len(), &|place| stored(&make(place))))
+        List::of_packed(on_all_cores(like.len(), &|place| stored(make(place))))
     }
 
     /// Two lists at once, of both things that are made of a place.
@@ -106,7 +104,7 @@ impl<T: Pack> List<T> {
         }
         let both = |place| {
             let (one, other) = make(place);
-            (stored(&one), stored(&other))
+            (stored(one), stored(other))
         };
         let (ones, others) = on_all_cores(like.len(), &both).into_iter().unzip();
         (List::of_packed(ones), List::of_packed(others))
@@ -134,7 +132,7 @@ impl<T: Pack> List<T> {
             let plain = |place| row(|give| make(place, give), |element| element);
             return apart(on_all_cores(like.len(), &plain), width).map(List::from).collect();
         }
-        let packed = |place| row(|give| make(place, give), |element| stored(&element));
+        let packed = |place| row(|give| make(place, give), stored);
         apart(on_all_cores(like.len(), &packed), width).map(List::of_packed).collect()
     }
 
@@ -312,7 +310,7 @@ enum All<'a, T> {
 }
 
 /// The bytes of an element, put away.
-fn stored<T: Pack>(element: &T) -> Bytes {
+fn stored<T: Pack>(element: T) -> Bytes {
     Bytes::new(element.pack())
 }
 

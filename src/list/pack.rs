@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 /// What can be packed into bytes and comes back as it was.
 pub trait Pack: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
     /// The value as bytes.
-    fn pack(&self) -> Box<[u8]> {
-        packed(self)
+    fn pack(self) -> Box<[u8]> {
+        packed(&self)
     }
 
     /// The value that was packed; the default where the bytes are damaged.

@@ -4,20 +4,20 @@ use super::pack::{packed, unpacked};
 use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::mem::take;
 use std::ops::{Deref, DerefMut};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Rows, as they are or, until they are looked at, as bytes.
-#[derive(Clone)]
 pub struct Rows<T> {
     /// Empty where they are bytes.
     plain: Vec<T>,
-    packed: Option<Packed<T>>,
+    packed: Option<Box<Packed<T>>>,
 }
 
-#[derive(Clone)]
 struct Packed<T> {
-    bytes: Box<[u8]>,
+    /// Empty once the rows have been looked at.
+    bytes: Mutex<Box<[u8]>>,
     /// The rows, once they have been looked at.
     shown: OnceLock<Vec<T>>,
 }
@@ -28,9 +28,49 @@ impl<T> From<Vec<T>> for Rows<T> {
     }
 }
 
+impl<T> From<Box<[u8]>> for Rows<T> {
+    fn from(bytes: Box<[u8]>) -> Rows<T> {
+        Rows { plain: Vec::new(), packed: Some(Box::new(Packed { bytes: Mutex::new(bytes), shown: OnceLock::new() })) }
+    }
+}
+
+impl<T> FromIterator<T> for Rows<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Rows<T> {
+        Rows::from(Vec::from_iter(rows))
+    }
+}
+
 impl<T> Default for Rows<T> {
     fn default() -> Rows<T> {
         Rows::from(Vec::new())
+    }
+}
+
+impl<T> Rows<T> {
+    /// What is made of the bytes, where they have not been looked at.
+    fn of_bytes<R>(&self, of: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        let bytes = self.packed.as_ref()?.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        (!bytes.is_empty()).then(|| of(&bytes))
+    }
+}
+
+impl<T: DeserializeOwned> Rows<T> {
+    /// How many there are: bytes begin with it.
+    pub fn len(&self) -> usize {
+        let shown = self.packed.as_ref().is_none_or(|packed| packed.shown.get().is_some());
+        let told = || self.of_bytes(|bytes| postcard::take_from_bytes(bytes).map_or(0, |(length, _)| length));
+        if shown { None } else { told() }.unwrap_or_else(|| (**self).len())
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T: Clone + DeserializeOwned> Clone for Rows<T> {
+    fn clone(&self) -> Rows<T> {
+        self.of_bytes(|bytes| Rows::from(Box::from(bytes))).unwrap_or_else(|| Rows::from((**self).clone()))
     }
 }
 
@@ -38,16 +78,37 @@ impl<T: DeserializeOwned> Deref for Rows<T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
-        self.packed.as_ref().map_or(&self.plain, |packed| packed.shown.get_or_init(|| unpacked(&packed.bytes)))
+        self.packed.as_ref().map_or(&self.plain, |packed| {
+            packed.shown.get_or_init(|| unpacked(&take(&mut *packed.bytes.lock().unwrap_or_else(PoisonError::into_inner))))
+        })
     }
 }
 
 impl<T: DeserializeOwned> DerefMut for Rows<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
-        if let Some(Packed { bytes, shown }) = self.packed.take() {
-            self.plain = shown.into_inner().unwrap_or_else(|| unpacked(&bytes));
+        if let Some(packed) = self.packed.take() {
+            let Packed { bytes, shown } = *packed;
+            self.plain = shown.into_inner().unwrap_or_else(|| unpacked(&bytes.into_inner().unwrap_or_else(PoisonError::into_inner)));
         }
         &mut self.plain
+    }
+}
+
+impl<'a, T: DeserializeOwned> IntoIterator for &'a Rows<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a, T: DeserializeOwned> IntoIterator for &'a mut Rows<T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
     }
 }
 
@@ -65,19 +126,32 @@ impl<T: DeserializeOwned + fmt::Debug> fmt::Debug for Rows<T> {
     }
 }
 
-impl<T: Serialize> Serialize for Rows<T> {
+impl<T: Serialize + DeserializeOwned> Serialize for Rows<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.packed {
-            Some(packed) => serializer.serialize_bytes(&packed.bytes),
-            None => serializer.serialize_bytes(&packed(&self.plain)),
-        }
+        let bytes = self.of_bytes(|bytes| bytes.into()).unwrap_or_else(|| packed(&**self));
+        serializer.serialize_bytes(&bytes)
     }
 }
 
 impl<'de, T> Deserialize<'de> for Rows<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rows<T>, D::Error> {
-        let bytes = deserializer.deserialize_byte_buf(AsBytes)?;
-        Ok(Rows { plain: Vec::new(), packed: Some(Packed { bytes, shown: OnceLock::new() }) })
+        deserializer.deserialize_byte_buf(AsBytes).map(Rows::from)
+    }
+}
+
+/// Rows that are written down as a list, one after the other.
+pub mod listed {
+    use serde::de::DeserializeOwned;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Writes the rows.
+    pub fn serialize<T: Serialize + DeserializeOwned, S: Serializer>(rows: &super::Rows<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        (**rows).serialize(serializer)
+    }
+
+    /// Reads what [`serialize`] wrote.
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<super::Rows<T>, D::Error> {
+        Vec::deserialize(deserializer).map(super::Rows::from)
     }
 }
 
@@ -103,7 +177,8 @@ mod tests {
     fn rows_come_back_as_they_were() {
         let mut rows = Rows::from(vec![1_u64, 1 << 40]);
         let mut again: Rows<u64> = unpacked(&packed(&rows));
-        assert_eq!(packed(&again), packed(&rows));
+        assert_eq!((packed(&again), again.len(), again.is_empty()), (packed(&rows), 2, false));
+        assert_eq!((again.clone().len(), Rows::<u64>::default().len()), (2, 0));
         assert_eq!((&again, again.last()), (&rows, Some(&(1 << 40))));
         [&mut rows, &mut again].into_iter().for_each(|rows| rows.push(7));
         assert_eq!((again.len(), unpacked::<Rows<u64>>(&packed(&again))), (3, rows));

@@ -42,7 +42,7 @@ pub fn find(trace: &mut Trace, held: &Pieces, compactions: &[Compaction], copies
             search.live.push(part);
         }
     }
-    (trace.references, trace.pieces) = (references, pieces);
+    (trace.references, trace.pieces) = (references.into(), pieces.into());
     trace.unsearched = held.left_out;
 }
 

@@ -344,7 +344,7 @@ fn a_corpus_knows_what_prompts_come_to_under_no_policy() {
     let tables = Tables::builtin();
     let corpus = read(&["transcripts/claude-code".to_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
     for (trace, packed) in corpus.traces.each().zip(List::packed(corpus.traces.to_vec()).each()) {
-        assert_eq!(trace.whole, whole_prompts(&simulate(&trace, &Plan::default(), &Conditions::endless())));
+        assert_eq!(*trace.whole, whole_prompts(&simulate(&trace, &Plan::default(), &Conditions::endless())));
         assert_eq!(trace, packed);
         let imposed = impose(&trace, &|_| true);
         assert!(imposed.whole.is_empty() || matches!(imposed, Cow::Borrowed(_)));

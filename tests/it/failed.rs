@@ -109,7 +109,7 @@ fn a_failed_session_is_a_shorter_one() {
 }
 
 fn holds_for(trace: &Trace, plan: &Plan, conditions: &Conditions, whole: &Outcome, call: usize, name: &str) {
-    let shorter = Trace { calls: trace.calls.get(..call).unwrap().to_vec(), ..trace.clone() };
+    let shorter = Trace { calls: trace.calls.get(..call).unwrap().to_vec().into(), ..trace.clone() };
     let short = in_hindsight(&shorter, plan, conditions, &mut |_, _| {});
     let sums = |totals: &Totals| {
         let retention = &totals.retention;

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 fn comes_back<T: Pack + PartialEq>(what: &str, list: &List<T>) {
-    let wrong: Vec<usize> = list.each().enumerate().filter(|(_, one)| T::unpack(&one.pack()) != **one).map(|(place, _)| place).collect();
+    let wrong: Vec<usize> =
+        list.each().enumerate().filter(|(_, one)| T::unpack(&one.clone().into_owned().pack()) != **one).map(|(place, _)| place).collect();
     assert!(!list.is_empty() && wrong.is_empty(), "{what}: {} of {}, the first {:?}", wrong.len(), list.len(), wrong.first());
 }
 

@@ -346,7 +346,7 @@ fn a_session_without_a_call_is_in_no_cluster() {
     let trace = |session: u64, project: u64, calls: &[CallRow]| Trace {
         id: format!("s{session}"),
         project: Some(project),
-        calls: calls.to_vec(),
+        calls: calls.to_vec().into(),
         ..Trace::default()
     };
     let one = [call(0)];
