@@ -3,6 +3,7 @@
 
 mod arrange;
 mod bytes;
+pub mod listed;
 mod pack;
 mod rows;
 
@@ -11,7 +12,7 @@ use bytes::Bytes;
 pub use bytes::lost;
 pub use pack::{Pack, packed, unpacked};
 use rayon::prelude::*;
-pub use rows::{Rows, listed};
+pub use rows::Rows;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;

@@ -139,22 +139,6 @@ impl<'de, T> Deserialize<'de> for Rows<T> {
     }
 }
 
-/// Rows that are written down as a list, one after the other.
-pub mod listed {
-    use serde::de::DeserializeOwned;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    /// Writes the rows.
-    pub fn serialize<T: Serialize + DeserializeOwned, S: Serializer>(rows: &super::Rows<T>, serializer: S) -> Result<S::Ok, S::Error> {
-        (**rows).serialize(serializer)
-    }
-
-    /// Reads what [`serialize`] wrote.
-    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<super::Rows<T>, D::Error> {
-        Vec::deserialize(deserializer).map(super::Rows::from)
-    }
-}
-
 struct AsBytes;
 
 impl Visitor<'_> for AsBytes {
