@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The recognisable pieces of a text, as hashes. It lives from the moment a text is read until its session's references are made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Each distinct piece once, by ascending hash.
     pub units: Box<[Unit]>,
@@ -25,7 +25,7 @@ pub struct Evidence {
 }
 
 /// One recognisable piece of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unit {
     /// Hash of the piece; the lowest bit tells lines (0) from identifiers (1).
     pub hash: u64,

@@ -42,9 +42,8 @@ pub struct Block {
 
 #[derive(Clone)]
 struct Packed {
+    /// The messages, and by text what can be recognised of it; nothing of that where no text has any.
     bytes: Box<[u8]>,
-    /// What the bytes lack: by text what can be recognised of it. Empty where no text has any.
-    evidence: Box<[Option<Box<Evidence>>]>,
     sizes: Sizes,
     /// The messages, once they have been looked at in place.
     shown: OnceLock<Vec<Message>>,
@@ -80,14 +79,16 @@ impl Packed {
     fn of(mut messages: Vec<Message>) -> Packed {
         let sizes = Sizes::of(&messages);
         let texts = messages.iter_mut().flat_map(|message| &mut message.parts).filter_map(Part::text_mut);
-        let evidence: Box<[_]> = texts.map(|text| text.evidence.take()).collect();
-        let evidence = if evidence.iter().any(Option::is_some) { evidence } else { Box::default() };
-        Packed { bytes: packed(&messages), evidence, sizes, shown: OnceLock::new() }
+        let mut evidence: Vec<Option<Box<Evidence>>> = texts.map(|text| text.evidence.take()).collect();
+        if evidence.iter().all(Option::is_none) {
+            evidence.clear();
+        }
+        Packed { bytes: packed(&(messages, evidence)), sizes, shown: OnceLock::new() }
     }
 
     /// The messages, with what can be recognised of their texts.
-    fn unpacked(&self, evidence: impl IntoIterator<Item = Option<Box<Evidence>>>) -> Vec<Message> {
-        let mut messages: Vec<Message> = unpacked(&self.bytes);
+    fn unpacked(&self) -> Vec<Message> {
+        let (mut messages, evidence): (Vec<Message>, Vec<Option<Box<Evidence>>>) = unpacked(&self.bytes);
         let texts = messages.iter_mut().flat_map(|message| &mut message.parts).filter_map(Part::text_mut);
         texts.zip(evidence).for_each(|(text, evidence)| text.evidence = evidence);
         messages
@@ -97,9 +98,8 @@ impl Packed {
 impl Block {
     /// The messages as they are.
     fn open(&mut self) -> &mut Vec<Message> {
-        if let Some(mut packed) = self.packed.take() {
-            let evidence = take(&mut packed.evidence);
-            self.plain = packed.unpacked(evidence);
+        if let Some(packed) = self.packed.take() {
+            self.plain = packed.unpacked();
         }
         &mut self.plain
     }
@@ -112,14 +112,14 @@ impl Block {
 
     fn shown(&self) -> &[Message] {
         match &self.packed {
-            Some(packed) => packed.shown.get_or_init(|| packed.unpacked(packed.evidence.iter().cloned())),
+            Some(packed) => packed.shown.get_or_init(|| packed.unpacked()),
             None => &self.plain,
         }
     }
 
     fn each(&self) -> Each<'_> {
         match &self.packed {
-            Some(packed) => Each::Unpacked(packed.unpacked(packed.evidence.iter().cloned()).into_iter()),
+            Some(packed) => Each::Unpacked(packed.unpacked().into_iter()),
             None => Each::Plain(self.plain.iter()),
         }
     }
