@@ -30,6 +30,8 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, Cou
     let corpus = gather(found, settings, &counters, companions);
     // What is not read again need not be remembered while it is simulated.
     rayon::broadcast(|_| measure::forget_texts());
+    // A file by itself is read where it is asked for.
+    measure::forget_texts();
     Ok(settled(corpus, settings))
 }
 
