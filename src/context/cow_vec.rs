@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-/// So many elements stand together: what is changed is copied with its neighbours.
-const TOGETHER: usize = 32;
+/// Elements of so many bytes stand together: what is changed is copied with its neighbours. With two counters they are as long as allocators make them.
+const BYTES: usize = 1280 - 16;
 
 /// A list that grows at its end.
 #[derive(Clone, Debug)]
@@ -20,18 +20,20 @@ impl<T> Default for CowVec<T> {
 }
 
 impl<T: Clone> CowVec<T> {
+    const TOGETHER: usize = BYTES / size_of::<T>();
+
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.full.len() * TOGETHER + self.rest.len()
+        self.full.len() * Self::TOGETHER + self.rest.len()
     }
 
     /// Adds one at the end.
     pub fn push(&mut self, element: T) {
         if self.rest.capacity() == 0 {
-            self.rest.reserve_exact(TOGETHER);
+            self.rest.reserve_exact(Self::TOGETHER);
         }
         self.rest.push(element);
-        if self.rest.len() == TOGETHER {
+        if self.rest.len() == Self::TOGETHER {
             self.full.push(self.rest.drain(..).collect());
         }
     }
@@ -46,18 +48,18 @@ impl<T: Clone> CowVec<T> {
 
     /// The element at a place.
     pub fn get(&self, place: usize) -> Option<&T> {
-        match self.full.get(place / TOGETHER) {
-            Some(elements) => elements.get(place % TOGETHER),
-            None => self.rest.get(place.checked_sub(self.full.len() * TOGETHER)?),
+        match self.full.get(place / Self::TOGETHER) {
+            Some(elements) => elements.get(place % Self::TOGETHER),
+            None => self.rest.get(place.checked_sub(self.full.len() * Self::TOGETHER)?),
         }
     }
 
     /// The same, to be changed: no copy that was made of the list before sees it.
     pub fn get_mut(&mut self, place: usize) -> Option<&mut T> {
         let full = self.full.len();
-        match self.full.get_mut(place / TOGETHER) {
-            Some(elements) => Rc::make_mut(elements).get_mut(place % TOGETHER),
-            None => self.rest.get_mut(place.checked_sub(full * TOGETHER)?),
+        match self.full.get_mut(place / Self::TOGETHER) {
+            Some(elements) => Rc::make_mut(elements).get_mut(place % Self::TOGETHER),
+            None => self.rest.get_mut(place.checked_sub(full * Self::TOGETHER)?),
         }
     }
 }
@@ -66,31 +68,36 @@ impl<T: Clone> CowVec<T> {
 mod tests {
     use super::*;
 
+    /// So many numbers stand together.
+    const FULL: usize = CowVec::<i32>::TOGETHER;
+
     #[test]
     fn copies_go_their_own_ways() {
         let mut one = CowVec::default();
-        (0..100).for_each(|number| one.push(number));
+        (0..1000).for_each(|number| one.push(number));
         let mut other = one.clone();
-        other.push(100);
-        for place in [0, 31, 32, 99] {
-            *other.get_mut(place).unwrap() += 1000;
+        other.push(1000);
+        let places = [0, FULL - 1, FULL, 999];
+        for place in places {
+            *other.get_mut(place).unwrap() += 5000;
         }
         let all = |list: &CowVec<i32>| (0..list.len()).map(|place| *list.get(place).unwrap()).collect::<Vec<_>>();
-        assert_eq!(all(&one), (0..100).collect::<Vec<_>>());
-        let changed = |number: i32| if [0, 31, 32, 99].contains(&number) { number + 1000 } else { number };
-        assert_eq!(all(&other), (0..=100).map(changed).collect::<Vec<_>>());
-        assert_eq!((one.get(100), other.get(101)), (None, None));
-        assert_eq!(one.get_mut(100), None);
+        assert_eq!(all(&one), (0..1000).collect::<Vec<_>>());
+        let changed = |number: i32| if places.contains(&(number as usize)) { number + 5000 } else { number };
+        assert_eq!(all(&other), (0..=1000).map(changed).collect::<Vec<_>>());
+        assert_eq!((one.get(1000), other.get(1001)), (None, None));
+        assert_eq!(one.get_mut(1000), None);
     }
 
     #[test]
     fn what_is_taken_away_stays_in_a_copy() {
         let mut one = CowVec::default();
-        (0..33).for_each(|number| one.push(number));
+        (0..=FULL as i32).for_each(|number| one.push(number));
         let other = one.clone();
-        assert_eq!([one.pop(), one.pop(), one.get(31).copied()], [Some(32), Some(31), None]);
+        assert_eq!([one.pop(), one.pop(), one.get(FULL - 1).copied()], [Some(FULL as i32), Some(FULL as i32 - 1), None]);
         one.push(7);
-        assert_eq!((one.len(), one.get(31), other.get(31), other.len()), (32, Some(&7), Some(&31), 33));
+        let last = FULL - 1;
+        assert_eq!((one.len(), one.get(last), other.get(last), other.len()), (FULL, Some(&7), Some(&(last as i32)), FULL + 1));
         assert_eq!(CowVec::<i32>::default().pop(), None);
     }
 }

@@ -41,10 +41,6 @@ pub struct Seen {
     pub in_ends: u64,
     /// For a reply: prompt and output of its call together, as the policy was told.
     pub usage: Known,
-    /// Id of the message's first item.
-    pub first: u32,
-    /// Number of the message's items.
-    pub count: u32,
 }
 
 /// An item as a policy sees it.
@@ -70,10 +66,10 @@ pub struct SeenItem {
 
 impl Seen {
     fn of(estimator: &Estimator, id: u32, entry: &Entry) -> Seen {
-        let Entry { role, opens_turn, is_summary, unseen, calling, estimated, end_units, usage, first, count, .. } = *entry;
+        let Entry { role, opens_turn, is_summary, unseen, calling, estimated, end_units, usage, .. } = *entry;
         let apart = estimator.ends.as_ref().map(|ends| ends.message(Guess { units: end_units, tokens: 0, parts: 1 }, role));
         let in_ends = apart.unwrap_or(estimated);
-        Seen { id, role, opens_turn, is_summary, unseen, calling, estimated, in_ends, usage, first, count }
+        Seen { id, role, opens_turn, is_summary, unseen, calling, estimated, in_ends, usage }
     }
 }
 
@@ -99,7 +95,9 @@ impl<'a> View<'a> {
     /// Items of a message that are still there.
     pub fn items(self, message: Seen) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
         let context = self.context;
-        (message.first..message.first + message.count)
+        let entry = context.entry(message.id);
+        entry
+            .map_or(0..0, |entry| entry.first..entry.first + entry.count)
             .filter_map(move |id| context.items.get(id).filter(|item| item.state != State::Removed).map(|item| SeenItem::of(id, item)))
     }
 

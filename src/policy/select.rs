@@ -81,8 +81,6 @@ impl Select {
             estimated: 0,
             in_ends: 0,
             usage: Known::default(),
-            first: 0,
-            count: 1,
         };
         let kind = match self.kind.as_slice() {
             [] => region == Region::ToolResult,
