@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Outcomes with more calls than these, all policies together, are packed: as they are they take 64 MiB and more.
 const MANY_CALLS: usize = (64 << 20) / size_of::<CallOutcome>();
 
+/// So are those of sessions with more calls than these on average, for the next policy's run stands beside them: 11 MiB and more each.
+const LONG: u64 = 1 << 17;
+
 /// One policy over a whole corpus.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
@@ -96,7 +99,8 @@ fn replay_all(corpus: &Corpus, ready: &[Ready<'_>], refetch: Refetching) -> Vec<
         let mut shared = SharedSession::new(&trace);
         ready.iter().for_each(|policy| give(policy.outcome(&mut shared, place, refetch)));
     };
-    let long = corpus.facts.calls as usize * ready.len() > MANY_CALLS;
+    let calls = corpus.facts.calls;
+    let long = calls as usize * ready.len() > MANY_CALLS || calls > LONG * corpus.facts.sessions;
     let by_policy = List::made_together(&corpus.traces, ready.len(), long, through_all);
     let replay_of = |(policy, outcomes): (&Ready<'_>, List<Outcome>)| {
         let closed_in_pauses = policy.closed_in_pauses(corpus, refetch).map(Box::new);
