@@ -12,7 +12,7 @@ use ctxsim::experiment::{Design, Dimension, Measure, ReplaySettings, Setting, Sw
 use ctxsim::list::Rows;
 use ctxsim::policy::{Facts, Plan, Policy, presets};
 use ctxsim::sim::{Batch, Conditions, simulate, watch_anew};
-use ctxsim::trace::Trace;
+use ctxsim::trace::{Parts, Trace};
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -351,14 +351,14 @@ fn growth(corpus: &Corpus) {
 
 /// A session that does all that it did again and again.
 fn repeated(trace: &Trace, times: usize) -> Trace {
-    let mut long = Trace { messages: Rows::default(), parts: Rows::default(), calls: Rows::default(), ..trace.clone() };
+    let mut long = Trace { messages: Rows::default(), parts: Parts::default(), calls: Rows::default(), ..trace.clone() };
     let visible: u64 = trace.parts.iter().map(|part| part.truth).sum();
     for copy in 0..times {
         let (parts, messages) = (long.parts.len() as u32, long.messages.len() as u32);
-        long.parts.extend(trace.parts.iter().cloned());
+        long.parts.extend(trace.parts.iter().map(std::borrow::Cow::into_owned));
         long.messages.extend(trace.messages.iter().cloned().map(|mut message| {
             message.first_part += parts;
-            message.rewind = message.rewind.map(|from| from + messages);
+            message.rewind = message.rewind.get().map(|from| from + messages).into();
             message
         }));
         long.calls.extend(trace.calls.iter().cloned().map(|mut call| {

@@ -4,16 +4,19 @@ mod anchor;
 mod dates;
 mod model;
 mod pack;
+mod parts;
 mod reference;
 mod small;
 mod whole;
 
 use crate::list::{Rows, listed};
 use crate::transcript::{CompactionKind, Image, Length, Role, Standing, Text, Usage};
-use crate::units::{Index, adds};
+use crate::units::{Index, Time, adds};
+pub use parts::Parts;
 pub use reference::{Evidence, Place, Reference};
 use serde::{Deserialize, Serialize};
 pub use small::{NameLength, Rare};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::num::NonZeroU128;
@@ -81,12 +84,12 @@ pub struct MessageRow {
     pub first_part: u32,
     /// How many parts the message has.
     pub part_count: u32,
-    /// Milliseconds since 1970; `None` where the log has no time.
-    pub time: Option<i64>,
+    /// Milliseconds since 1970; absent where the log has no time.
+    pub time: Time,
     /// Number of the turn, from 1; 0 before the first user message.
     pub turn: u32,
     /// Every earlier message from this index on leaves the context before this one arrives.
-    pub rewind: Option<u32>,
+    pub rewind: Index,
     /// Shown before: it stands in the context again, but is no new message.
     pub copy: bool,
     /// Put in by the agent itself; it opens no turn.
@@ -94,7 +97,7 @@ pub struct MessageRow {
     /// 128-bit hash of the message's id, by which copies in other files are known; `None` where it has none.
     pub key: Option<Key>,
     /// Tokens of reasoning that the provider reported for this reply, 0 without a report. It outlives the call, which may count in another file.
-    pub reported_reasoning: u64,
+    pub reported_reasoning: u32,
 }
 
 /// What stands for the part of a conversation that came before its log begins: an estimated message at the front, which policies may take out.
@@ -313,8 +316,7 @@ pub struct Trace {
     #[serde(with = "listed")]
     pub messages: Rows<MessageRow>,
     /// All parts of all messages, in order.
-    #[serde(with = "listed")]
-    pub parts: Rows<PartRow>,
+    pub parts: Parts,
     /// The requests, in order.
     #[serde(with = "listed")]
     pub calls: Rows<CallRow>,
@@ -427,9 +429,12 @@ impl Trace {
     }
 
     /// The parts of one message.
-    pub fn parts_of(&self, message: &MessageRow) -> &[PartRow] {
+    pub fn parts_of(
+        &self,
+        message: &MessageRow,
+    ) -> impl DoubleEndedIterator<Item = Cow<'_, PartRow>> + ExactSizeIterator + Clone + use<'_> {
         let first = message.first_part as usize;
-        self.parts.get(first..first + message.part_count as usize).unwrap_or(&[])
+        self.parts.within(first..first + message.part_count as usize)
     }
 
     /// The file or address that a part is about, where it was kept: that of a call, or of the call that a result answers.

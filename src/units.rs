@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::iter::Sum;
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::{NonZeroI64, NonZeroU32, NonZeroU64};
 use std::ops::{Add, AddAssign, Sub};
 
 /// Adds the named fields of one value to those of another.
@@ -140,7 +140,7 @@ pub fn counted_as(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A number that may be absent, in the room of one that may not. The largest number of all counts as absent.
+/// A number that may be absent, in the room of one that may not: one number counts as absent.
 macro_rules! may_be_absent {
     ($(#[$doc:meta])* $name:ident: $number:ty as $turned:ty) => {
         $(#[$doc])*
@@ -177,6 +177,11 @@ macro_rules! may_be_absent {
 may_be_absent! {
     /// A number that may be absent, in the room of one that may not: a long session has some for each call. The largest number of all counts as absent.
     Known: u64 as NonZeroU64
+}
+
+may_be_absent! {
+    /// A time in milliseconds since 1970 that may be absent, in the room of one that may not. The last millisecond before 1970 counts as absent.
+    Time: i64 as NonZeroI64
 }
 
 may_be_absent! {

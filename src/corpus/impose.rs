@@ -8,7 +8,7 @@
 use super::segment::{carried_message, left_by, prompt_of};
 use crate::list::Rows;
 use crate::sim::Whole;
-use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Place, Reading, Reference, Repetition, Trace};
+use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Parts, Place, Reading, Reference, Repetition, Trace};
 use crate::transcript::{CompactionKind, Role};
 use crate::units::signed;
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
     }
     let mut cuts: Vec<Cut> =
         events.iter().filter(|(_, event)| event.kind == CompactionKind::Compact).map(|(index, _)| Cut::at(*index)).collect();
-    let mut imposed = Trace { messages: Rows::default(), parts: Rows::default(), whole: Rows::default(), ..trace.clone() };
+    let mut imposed = Trace { messages: Rows::default(), parts: Parts::default(), whole: Rows::default(), ..trace.clone() };
     rebuild(trace, &mut cuts, &mut imposed);
     let moved = Moved { trace, cuts: &cuts };
     imposed.imposed = cuts.iter().map(|cut| cut.message).collect();
@@ -75,7 +75,7 @@ fn rebuild(trace: &Trace, cuts: &mut [Cut], imposed: &mut Trace) {
             let left = left_by(trace, event, first_call, later.map_or(u32::MAX, |later| later.before));
             (cut.message, cut.part) = (imposed.messages.len() as u32, imposed.parts.len() as u32);
             let turn = index.checked_sub(1).and_then(|before| trace.messages.get(before)).map_or(0, |row| row.turn);
-            let rewind = Some(system.min(index) as u32);
+            let rewind = Some(system.min(index) as u32).into();
             imposed.parts.push(PartRow { anchored: true, ..PartRow::stand_in(PartKind::Text, left.saturating_sub(shown)) });
             imposed.messages.push(MessageRow { first_part: cut.part, turn, rewind, ..carried_message() });
             done += 1;
@@ -85,9 +85,9 @@ fn rebuild(trace: &Trace, cuts: &mut [Cut], imposed: &mut Trace) {
         let first_part = imposed.parts.len() as u32;
         // Who goes back behind a compaction goes back to what it left.
         let last = moved.cuts.last().map_or(0, |cut| cut.message + 1);
-        let rewind = row.rewind.map(|message| moved.message(message).max(last));
+        let rewind = row.rewind.get().map(|message| moved.message(message).max(last)).into();
         imposed.messages.push(MessageRow { first_part, rewind, ..row.clone() });
-        let parts = trace.parts_of(row).iter().cloned();
+        let parts = trace.parts_of(row).map(Cow::into_owned);
         imposed
             .parts
             .extend(parts.map(|part| crate::trace::PartRow { answers: part.answers.get().map(|call| moved.part(call)).into(), ..part }));

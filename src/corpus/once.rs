@@ -20,17 +20,23 @@ pub(super) fn count_once(corpus: &mut Corpus) {
     let files = sources(corpus);
     // Not the sum over all parts: they may share files.
     corpus.facts.files = files + corpus.facts.duplicates.files;
-    let mut seen = Seen::default();
+    let (mut seen, mut mirrors) = (Seen::default(), false);
     let mut order = Vec::new();
+    // One long session has as many keys as messages: they are kept only where something is looked for among them.
+    let alone = corpus.traces.len() == 1;
     for (index, trace) in corpus.traces.each().enumerate() {
+        mirrors |= !trace.mirrored.is_empty();
+        order.push((Reverse((trace.calls.len(), trace.messages.len())), index));
+        if alone && trace.calls.iter().all(|call| call.usage.is_some()) {
+            continue;
+        }
         let paid = trace.calls.iter().filter(|call| call.usage.is_some());
         seen.paid.extend(paid.flat_map(|call| [call.key, reply(&trace.messages, call)]).flatten());
-        order.push((Reverse((trace.calls.len(), trace.messages.len())), index));
     }
     order.sort_unstable();
     let mut empty = HashSet::new();
     for (_, index) in order {
-        let Some((calls, left)) = corpus.traces.change(index, |trace| seen.take_out(trace)) else { continue };
+        let Some((calls, left)) = corpus.traces.change(index, |trace| seen.take_out(trace, !alone || mirrors)) else { continue };
         corpus.facts.duplicates.calls += calls;
         if !left {
             corpus.facts.duplicates.sessions += 1;
@@ -92,17 +98,18 @@ struct Seen {
 }
 
 impl Seen {
-    /// Takes what was seen out of a session: how many calls those were, and whether anything of its own is left.
-    fn take_out(&mut self, trace: &mut Trace) -> (u64, bool) {
+    /// Takes what was seen out of a session: how many calls those were, and whether anything of its own is left. What it holds is seen from then on,
+    /// where that is asked for.
+    fn take_out(&mut self, trace: &mut Trace, remembers: bool) -> (u64, bool) {
         let before = trace.usages().count() as u64;
         if let Some(whole) = trace.prints.last() {
-            let tells_little = trace.calls.len() < 2 && trace.messages.iter().all(|row| row.time.is_none());
+            let tells_little = trace.calls.len() < 2 && trace.messages.iter().all(|row| row.time.get().is_none());
             let elsewhere = || self.conversations.get(whole).is_some_and(|source| *source != trace.source);
             if self.runs.contains(&(*whole, xxh3_64(trace.source.as_bytes()))) || !tells_little && elsewhere() {
                 return (before, false);
             }
             self.runs.insert((*whole, xxh3_64(trace.source.as_bytes())));
-            for print in trace.prints.iter().filter(|_| !tells_little) {
+            for print in trace.prints.iter().filter(|_| remembers && !tells_little) {
                 self.conversations.entry(*print).or_insert_with(|| trace.source.clone());
             }
         }
@@ -129,11 +136,13 @@ impl Seen {
             own_messages += u64::from(!message.copy);
         }
         let taken = before - trace.usages().count() as u64;
-        self.calls.extend(trace.calls.iter().filter_map(|call| call.key));
-        self.replies.extend(trace.calls.iter().filter_map(|call| reply(&trace.messages, call)));
-        self.calls.extend(trace.side_calls.iter().filter_map(|(_, key)| *key));
-        self.calls.extend(trace.compactions.iter().filter_map(|compaction| compaction.key));
-        self.messages.extend(trace.messages.iter().filter_map(|message| message.key));
+        if remembers {
+            self.calls.extend(trace.calls.iter().filter_map(|call| call.key));
+            self.replies.extend(trace.calls.iter().filter_map(|call| reply(&trace.messages, call)));
+            self.calls.extend(trace.side_calls.iter().filter_map(|(_, key)| *key));
+            self.calls.extend(trace.compactions.iter().filter_map(|compaction| compaction.key));
+            self.messages.extend(trace.messages.iter().filter_map(|message| message.key));
+        }
         // Requests beside the conversation are calls too, also where a log holds nothing else.
         let summarised = trace.compactions.iter().any(|event| event.usage.is_some());
         let has_calls = !trace.calls.is_empty() || !trace.side_calls.is_empty() || summarised;

@@ -9,6 +9,7 @@
 use crate::sim::Whole;
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Rare, Trace};
 use crate::transcript::Role;
+use crate::units::{Index, Time};
 use std::borrow::Cow;
 
 /// Where a stretch begins and ends, by messages of the session.
@@ -98,10 +99,10 @@ impl Stretch<'_> {
     /// What is renewed arrives as a message without parts: others name messages by their places.
     fn arrive(&mut self, index: u32, is_renewed: impl Fn(u32, &MessageRow) -> bool) {
         let Some(row) = self.trace.messages.get(index as usize) else { return };
-        if let Some(back) = row.rewind {
+        if let Some(back) = row.rewind.get() {
             self.live.retain(|live| *live < back);
         }
-        let rewind = row.rewind.map(|back| self.place(back));
+        let rewind = row.rewind.get().map(|back| self.place(back)).into();
         self.shown.push(self.part.messages.len() as u32);
         self.live.push(index);
         let parts = if is_renewed(index, row) { 0 } else { row.part_count };
@@ -119,14 +120,14 @@ impl Stretch<'_> {
             if let Some(shown) = self.shown.get_mut((index - self.from) as usize) {
                 *shown = place;
             }
-            self.put(row, taken, MessageRow { rewind: rewind.take(), copy: true, ..row.clone() });
+            self.put(row, taken, MessageRow { rewind: rewind.take().into(), copy: true, ..row.clone() });
         }
     }
 
     fn put(&mut self, row: &MessageRow, taken: &[u32], shown: MessageRow) {
         let first_part = self.part.parts.len() as u32;
         let parts = row.parts().zip(self.trace.parts_of(row)).take(shown.part_count as usize);
-        self.part.parts.extend(parts.map(|(index, part)| if is_in(taken, index) { placeholder(part) } else { part.clone() }));
+        self.part.parts.extend(parts.map(|(index, part)| if is_in(taken, index) { placeholder(&part) } else { part.into_owned() }));
         self.part.messages.push(MessageRow { first_part, ..shown });
     }
 }
@@ -185,9 +186,9 @@ pub fn carried_message() -> MessageRow {
         role: Role::User,
         first_part: 0,
         part_count: 1,
-        time: None,
+        time: Time::default(),
         turn: 0,
-        rewind: None,
+        rewind: Index::default(),
         copy: false,
         synthetic: true,
         key: None,

@@ -48,7 +48,7 @@ impl Tariff<'_> {
         let model = |name| (name, rows(name), self.caches.of(name, self.catalog.find(name)));
         let asked = self.model.as_deref();
         let named = trace.models.iter().filter(|_| asked.is_none()).map(|name| model(name)).collect();
-        let began = trace.messages.iter().find_map(|message| message.time);
+        let began = trace.messages.iter().find_map(|message| message.time.get());
         Models { prices: self.prices, began, named, main: model(asked.or_else(|| trace.main_model()).unwrap_or("")) }
     }
 }

@@ -67,7 +67,7 @@ fn of_session(session: usize, cluster: usize, trace: &Trace) -> Vec<Distance> {
     let mut found = Vec::new();
     for (index, row) in trace.messages.iter().enumerate() {
         let index = index as u32;
-        if let Some(from) = row.rewind {
+        if let Some(from) = row.rewind.get() {
             while live.pop_if(|(message, _)| *message >= from).is_some() {}
         }
         let now = live.last().map_or(Sums::default(), |(_, sums)| *sums);

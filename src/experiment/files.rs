@@ -44,7 +44,7 @@ fn of_session(session: usize, trace: &Trace) -> Vec<FileReadings> {
     let mut newest: BTreeMap<u32, (u32, u32, u64)> = BTreeMap::new();
     for reading in &trace.readings {
         let result = reading.result.and_then(|part| Some((part, trace.parts.get(part as usize)?)));
-        let tool = result.and_then(|(_, row)| trace.tools.get(row.tool.get()? as usize));
+        let tool = result.as_ref().and_then(|(_, row)| trace.tools.get(row.tool.get()? as usize));
         // What is searched is named as a file is, and is often a folder.
         let Some(file) = reading.file.filter(|_| !tool.is_some_and(|tool| searches(tool))) else { continue };
         let found = files.entry(file).or_insert_with(|| FileReadings { session, file, ..FileReadings::default() });

@@ -181,7 +181,7 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
 /// When a call was made: the time of its reply, else of the last message before it that has one.
 fn time_of(trace: &Trace, call: usize) -> Option<Timestamp> {
     let reply = trace.calls.get(call)?.message as usize;
-    let time = trace.messages.get(..=reply)?.iter().rev().find_map(|message| message.time)?;
+    let time = trace.messages.get(..=reply)?.iter().rev().find_map(|message| message.time.get())?;
     Timestamp::from_millisecond(time).ok()
 }
 

@@ -103,8 +103,8 @@ impl Contents {
                 contents.failures += u64::from(part.kind == PartKind::ToolResult && part.error);
                 contents.images += u64::from(part.kind == PartKind::Image);
             }
-            contents.first = contents.first.into_iter().chain(message.time).min();
-            contents.last = contents.last.max(message.time);
+            contents.first = contents.first.into_iter().chain(message.time.get()).min();
+            contents.last = contents.last.max(message.time.get());
         }
         let summarisers = trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count();
         contents.calls = (trace.calls.len() + summarisers + trace.side_calls.len()) as u64;

@@ -275,8 +275,8 @@ impl Case<'_> {
         let trace = self.trace;
         let Some(call) = last_before(trace, row) else { return false };
         let count = |message: u32, kind: PartKind| {
-            let parts = trace.messages.get(message as usize).map(|row| trace.parts_of(row)).unwrap_or_default();
-            parts.iter().filter(|part| part.kind == kind).count()
+            let parts = trace.messages.get(message as usize).into_iter().flat_map(|row| trace.parts_of(row));
+            parts.filter(|part| part.kind == kind).count()
         };
         let results: usize = (call.message + 1..row.before).map(|message| count(message, PartKind::ToolResult)).sum();
         results < count(call.message, PartKind::ToolCall)
@@ -318,7 +318,7 @@ impl Case<'_> {
         let trace = self.trace;
         let last = trace.calls.partition_point(|call| call.message < row.before).checked_sub(1).and_then(|last| trace.calls.get(last));
         let last = last.and_then(|call| trace.messages.get(call.message as usize));
-        let calls_tool = last.is_some_and(|reply| trace.parts_of(reply).iter().any(|part| part.kind == PartKind::ToolCall));
+        let calls_tool = last.is_some_and(|reply| trace.parts_of(reply).any(|part| part.kind == PartKind::ToolCall));
         let opens = trace.messages.get(row.before as usize).is_none_or(|next| next.opens_turn());
         !calls_tool && opens
     }

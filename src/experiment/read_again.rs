@@ -218,7 +218,7 @@ pub(super) fn withdrawn(trace: &Trace) -> BTreeMap<u32, u32> {
     let mut live: Vec<u32> = Vec::new();
     let mut gone = BTreeMap::new();
     for (index, row) in trace.messages.iter().enumerate() {
-        if let Some(from) = row.rewind {
+        if let Some(from) = row.rewind.get() {
             while let Some(message) = live.pop_if(|message| *message >= from) {
                 gone.insert(message, index as u32);
             }

@@ -4,7 +4,7 @@ use super::pieces::Pieces;
 use super::{limit, prints, readings, references, repetition, thinking, truth, unseen};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
-use crate::trace::{BaseFrom, CallRow, CompactionRow, Key, MessageRow, PartKind, PartRow, Trace, Unseen};
+use crate::trace::{BaseFrom, CallRow, CompactionRow, Key, MessageRow, PartKind, PartRow, Parts, Trace, Unseen};
 use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -33,7 +33,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     // Memory that is not written yet costs nothing; a list that grows is copied again and again.
     builder.trace.messages.reserve_exact(transcript.messages.len());
     builder.trace.calls.reserve_exact(sizes.calls);
-    builder.trace.parts.reserve_exact(sizes.parts);
+    builder.trace.parts = Parts::with_capacity(sizes.parts);
     for mut message in transcript.messages {
         let call = message.call.take();
         builder.copies.push(message.copy_of.is_some());
@@ -119,13 +119,13 @@ impl Builder {
             role: message.role,
             first_part,
             part_count: self.trace.parts.len() as u32 - first_part,
-            time,
+            time: time.into(),
             turn: 0,
-            rewind: message.rewind.map(|index| index as u32),
+            rewind: message.rewind.map(|index| index as u32).into(),
             copy: message.copy_of.is_some(),
             synthetic: message.synthetic,
             key: key(agent, &message.id, time),
-            reported_reasoning: reasoning,
+            reported_reasoning: u32::try_from(reasoning).unwrap_or(u32::MAX),
         };
         *turn += u32::from(row.opens_turn() && !row.copy);
         MessageRow { turn: *turn, ..row }
@@ -181,7 +181,7 @@ impl Builder {
             chained: same_model && !call.unchained,
             covers: false,
             predicted_growth: None,
-            key: key(agent, &call.id, self.trace.messages.last().and_then(|message| message.time)),
+            key: key(agent, &call.id, self.trace.messages.last().and_then(|message| message.time.get())),
         }
     }
 }
@@ -265,7 +265,7 @@ fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>) -> Vec<u6
     let unseen = trace.unseen.map(|unseen| unseen.message);
     for (place, message) in (0..).zip(&trace.messages) {
         let per_message = if unseen == Some(place) { 0 } else { per_message };
-        for (index, part) in trace.parts_of(message).iter().enumerate() {
+        for (index, part) in trace.parts_of(message).enumerate() {
             let tokens = u64::from(part.text.tokens);
             let own = match part.kind {
                 PartKind::Image => {

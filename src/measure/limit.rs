@@ -18,7 +18,7 @@ pub(super) fn mark(trace: &mut Trace) {
         let rows = trace.messages.get(between.clone()).unwrap_or_default();
         replied
             && rows.len() > 1
-            && rows.iter().all(|row| row.rewind.is_none() && !row.copy)
+            && rows.iter().all(|row| row.rewind.get().is_none() && !row.copy)
             && trace.compactions_before(between).is_empty()
     };
     let equal = |one: &CallRow, other: &CallRow| prompt(one).is_some() && prompt(one) == prompt(other) && other.chained && grew(one, other);

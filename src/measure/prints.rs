@@ -20,8 +20,8 @@ pub fn of(trace: &Trace, held: &Pieces, tool_calls: &FxHashMap<u64, u32>) -> Vec
         let mut add = |number: u64| hash.update(&number.to_le_bytes());
         add(row.role as u64);
         id(row.key).into_iter().for_each(&mut add);
-        add(row.time.map_or(0, i64::cast_unsigned));
-        add(row.rewind.map_or(0, |from| u64::from(from) + 1));
+        add(row.time.get().map_or(0, i64::cast_unsigned));
+        add(row.rewind.get().map_or(0, |from| u64::from(from) + 1));
         for (place, part) in (row.first_part..).zip(trace.parts_of(row)) {
             add(part.kind as u64);
             // Two runs may say the same, and call the same tools: who replied gave the calls their ids.

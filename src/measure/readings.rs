@@ -2,6 +2,7 @@
 
 use super::pieces::Pieces;
 use crate::trace::{PartKind, PartRow, Reading, Trace};
+use crate::units::Index;
 use std::collections::BTreeMap;
 
 /// Words of a tool's name that say that it shows what it is asked for.
@@ -21,10 +22,11 @@ const PROGRAMS: [&str; 14] = ["cat", "head", "tail", "less", "more", "nl", "bat"
 /// A reading is a call of a tool whose name says that it looks, or a shell's command that begins with a program that looks and writes into no file. Two
 /// readings ask for the same if tool and arguments are the same, of a shell the command.
 pub fn find(trace: &mut Trace, held: &Pieces, copies: &[bool]) {
-    let mut results: BTreeMap<u32, u32> = BTreeMap::new();
-    for (part, row) in trace.parts.iter().enumerate() {
-        if let Some(call) = row.answers.get() {
-            results.entry(call).or_insert(part as u32);
+    // By part: the first result of the call that it is.
+    let mut results = vec![Index::default(); trace.parts.len()];
+    for (part, row) in trace.parts.iter().enumerate().rev() {
+        if let Some(result) = row.answers.get().and_then(|call| results.get_mut(call as usize)) {
+            *result = Some(part as u32).into();
         }
     }
     // Numbers in the order of first appearance stand for what is asked for and for files, so that no content is left.
@@ -34,13 +36,18 @@ pub fn find(trace: &mut Trace, held: &Pieces, copies: &[bool]) {
     for (index, row) in trace.messages.iter().enumerate().filter(|(index, _)| !copies.get(*index).copied().unwrap_or(false)) {
         for call in row.first_part..row.first_part + row.part_count {
             let Some(part) = trace.parts.get(call as usize).filter(|part| part.kind == PartKind::ToolCall) else { continue };
-            let Some(asked) = asked_for(trace, held, call, part) else { continue };
+            let Some(asked) = asked_for(trace, held, call, &part) else { continue };
             let next = requests.len() as u32;
             let request = *requests.entry((part.tool.get(), asked)).or_insert(next);
             let subject = held.call(call).map_or(0, |call| call.subject);
             let next = files.len() as u32;
             let file = (subject != 0).then(|| *files.entry(subject).or_insert(next));
-            found.push(Reading { message: index as u32, result: results.get(&call).copied(), request, file });
+            found.push(Reading {
+                message: index as u32,
+                result: results.get(call as usize).and_then(|result| result.get()),
+                request,
+                file,
+            });
         }
     }
     found.shrink_to_fit();

@@ -24,7 +24,7 @@ pub fn find(trace: &mut Trace, held: &Pieces, compactions: &[Compaction], copies
     let mut summaries = compactions.iter().enumerate().peekable();
     let (mut references, mut pieces) = (Vec::new(), Vec::new());
     for (index, row) in trace.messages.iter().enumerate() {
-        if let Some(from) = row.rewind.and_then(|from| trace.messages.get(from as usize)) {
+        if let Some(from) = row.rewind.get().and_then(|from| trace.messages.get(from as usize)) {
             search.withdraw(from.first_part);
         }
         while let Some((number, compaction)) = summaries.next_if(|(_, compaction)| compaction.before <= index) {

@@ -16,7 +16,7 @@ pub fn find(trace: &mut Trace, held: &Pieces, copies: &[bool]) {
     let mut seen = Seen::default();
     let mut found = Vec::new();
     for (index, row) in trace.messages.iter().enumerate() {
-        if row.rewind.is_some() {
+        if row.rewind.get().is_some() {
             // What stood on the abandoned branch is not in the context any more.
             seen = Seen::default();
         }
@@ -45,7 +45,7 @@ impl Seen {
         let Some(row) = trace.parts.get(part as usize) else { return };
         match row.kind {
             PartKind::ToolCall => {
-                let writes = |call: &&Evidence| call.subject != 0 && call.values > 1 && writes(trace, row);
+                let writes = |call: &&Evidence| call.subject != 0 && call.values > 1 && writes(trace, &row);
                 let Some(arguments) = held.call(part).filter(writes) else { return };
                 let stale = self.readings.remove(&arguments.subject).unwrap_or_default();
                 found.extend(stale.into_iter().map(|(earlier, _)| Repetition { later: part, earlier }));
@@ -54,7 +54,7 @@ impl Seen {
                 if let Some(earlier) = self.texts.insert(held.identity(part), part).filter(|_| row.text.length.bytes >= SHORTEST) {
                     found.push(Repetition { later: part, earlier });
                 }
-                let reads = |call: &u32| trace.parts.get(*call as usize).is_some_and(|call| reads(trace, call));
+                let reads = |call: &u32| trace.parts.get(*call as usize).is_some_and(|call| reads(trace, &call));
                 let call = row.answers.get().filter(reads).and_then(|call| held.call(call));
                 let Some(arguments) = call.filter(|call| call.subject != 0) else { return };
                 let whole = arguments.values == 1;

@@ -57,7 +57,7 @@ fn error(trace: &Trace, weights: &[u64], fate: Thinking) -> Option<u128> {
 fn rewritten(trace: &Trace, before: &CallRow, after: &CallRow) -> bool {
     let compacted = !trace.compactions_before(before.message as usize + 1..after.message as usize + 1).is_empty();
     let rows = trace.messages.get(before.message as usize + 1..=after.message as usize);
-    compacted || rows.is_some_and(|rows| rows.iter().any(|row| row.rewind.is_some() || row.copy))
+    compacted || rows.is_some_and(|rows| rows.iter().any(|row| row.rewind.get().is_some() || row.copy))
 }
 
 fn weight_of(row: &crate::trace::MessageRow, weights: &[u64]) -> u64 {

@@ -76,7 +76,11 @@ impl Anchoring<'_> {
     fn stretch(&mut self, trace: &mut Trace, before: usize, after: usize) {
         let (Some(first), Some(second)) = (trace.calls[before].anchor(), trace.calls[after].anchor()) else { return };
         let stretch = self.gather(trace, before, after);
-        let expired: u64 = if stretch.opens_turn { self.standing.iter().map(|index| trace.parts[*index].truth).sum() } else { 0 };
+        let expired: u64 = if stretch.opens_turn {
+            self.standing.iter().filter_map(|index| trace.parts.get(*index)).map(|part| part.truth).sum()
+        } else {
+            0
+        };
         if stretch.opens_turn {
             self.standing.clear();
         }
@@ -108,8 +112,8 @@ impl Anchoring<'_> {
         }
         if self.fate == Thinking::Turn && !stretch.opens_turn {
             for index in &stretch.reply {
-                if trace.parts[*index].kind == PartKind::Thinking {
-                    trace.parts[*index].expires = true;
+                if is_of(trace, *index, PartKind::Thinking) {
+                    trace.parts.change(*index, |part| part.expires = true);
                     self.standing.push(*index);
                 }
             }
@@ -149,7 +153,7 @@ impl Anchoring<'_> {
             let unmeasured = unmeasured_calls.next_if_eq(&(first + index)).is_some();
             let cut_off = index > 0 && row.role == Role::Assistant && !row.copy && (!unmeasured || unchained);
             for part in row.first_part as usize..(row.first_part + row.part_count) as usize {
-                let thinking = trace.parts[part].kind == PartKind::Thinking;
+                let thinking = is_of(trace, part, PartKind::Thinking);
                 match (index == 0, thinking && dropped) {
                     (_, true) => stretch.unsent.push(part),
                     (true, false) => stretch.reply.push(part),
@@ -160,7 +164,7 @@ impl Anchoring<'_> {
                 }
             }
         }
-        let rewound = trace.messages[(first + 1).min(last)..=last].iter().any(|row| row.rewind.is_some() || row.copy);
+        let rewound = trace.messages[(first + 1).min(last)..=last].iter().any(|row| row.rewind.get().is_some() || row.copy);
         let noted_here = trace.compactions_before(first + 1..last + 1);
         let noted = |kind: CompactionKind| noted_here.iter().any(|compaction| compaction.kind == kind);
         stretch.rebuilt = rewound || noted(CompactionKind::Compact);
@@ -207,7 +211,7 @@ impl Anchoring<'_> {
     /// Shares the reply's tokens among its parts; itemised reasoning goes to the reasoning.
     fn give_reply(&self, trace: &mut Trace, stretch: &Stretch, tokens: u64, reply: &Reply, anchored: bool) {
         let (thinking, shown): (Vec<usize>, Vec<usize>) =
-            stretch.reply.iter().copied().partition(|index| trace.parts[*index].kind == PartKind::Thinking);
+            stretch.reply.iter().copied().partition(|index| is_of(trace, *index, PartKind::Thinking));
         let for_thinking = match (thinking.is_empty(), shown.is_empty()) {
             (true, _) => 0,
             (false, true) => tokens,
@@ -222,8 +226,7 @@ impl Anchoring<'_> {
     }
 
     fn give(&self, trace: &mut Trace, index: usize, truth: u64, anchored: bool) {
-        trace.parts[index].truth = truth;
-        trace.parts[index].anchored = anchored;
+        trace.parts.give(index, truth, anchored);
     }
 
     /// What stands before the first recorded prompt and after the last one gets calibrated weights.
@@ -253,12 +256,16 @@ impl Anchoring<'_> {
     }
 }
 
+fn is_of(trace: &Trace, part: usize, kind: PartKind) -> bool {
+    trace.parts.get(part).is_some_and(|part| part.kind == kind)
+}
+
 /// Where the log shows more before the first call than the prompt held, the visible parts share the prompt.
 fn fit_first(trace: &mut Trace, before: usize, prompt: u64) {
-    let weights: Vec<u64> = trace.parts[..before].iter().map(|part| part.truth).collect();
+    let weights: Vec<u64> = trace.parts.within(0..before).map(|part| part.truth).collect();
     if weights.iter().sum::<u64>() > prompt {
-        for (part, share) in trace.parts.iter_mut().zip(largest_remainder(prompt, &weights)) {
-            part.truth = share;
+        for (place, share) in largest_remainder(prompt, &weights).into_iter().enumerate() {
+            trace.parts.change(place, |part| part.truth = share);
         }
     }
 }
@@ -343,7 +350,7 @@ fn output(trace: &Trace, call: &CallRow) -> u64 {
     // What the log counts without a prompt stands there already.
     recorded.or(Some(call.output).filter(|output| call.usage.is_none() && *output > 0)).unwrap_or_else(|| {
         let row = trace.messages.get(call.message as usize);
-        row.map_or(0, |row| trace.parts_of(row).iter().map(|part| part.truth).sum())
+        row.map_or(0, |row| trace.parts_of(row).map(|part| part.truth).sum())
     })
 }
 
@@ -370,7 +377,7 @@ struct Walk {
 impl Walk {
     fn enter(&mut self, trace: &Trace, index: usize) {
         let row = &trace.messages[index];
-        if let Some(from) = row.rewind {
+        if let Some(from) = row.rewind.get() {
             while self.live.last().is_some_and(|last| *last >= from as usize) {
                 if let Some(gone) = self.live.pop() {
                     self.visible -= self.truth_of(trace, gone);
@@ -386,18 +393,18 @@ impl Walk {
         // What has left may be what was missed: no more can be missing than is there.
         self.missing = self.missing.min(self.visible);
         self.live.push(index);
-        self.visible += trace.parts_of(row).iter().map(|part| part.truth).sum::<u64>();
+        self.visible += trace.parts_of(row).map(|part| part.truth).sum::<u64>();
     }
 
     /// What a live message adds to the visible context now.
     fn truth_of(&self, trace: &Trace, message: usize) -> u64 {
-        let all: u64 = trace.parts_of(&trace.messages[message]).iter().map(|part| part.truth).sum();
+        let all: u64 = trace.parts_of(&trace.messages[message]).map(|part| part.truth).sum();
         if message < self.expired_up_to { all - expiring_of(trace, message) } else { all }
     }
 
     /// Notes the calls of a reply that nothing answers: the provider ran their tools itself.
     fn serve(&mut self, trace: &Trace, reply: usize) {
-        let calls = trace.messages[reply].parts().filter(|part| trace.parts[*part as usize].kind == PartKind::ToolCall);
+        let calls = trace.messages[reply].parts().filter(|part| is_of(trace, *part as usize, PartKind::ToolCall));
         let served = calls.filter(|part| !self.answered.contains(part));
         self.served.extend(served.map(|part| (reply, part as usize)));
     }
@@ -411,12 +418,14 @@ impl Walk {
         if takers.is_empty() {
             found = growth.min(self.hidden.saturating_sub(most));
             let parts = (self.since..reply).filter(live).flat_map(|message| trace.messages[message].parts());
-            takers = parts.map(|part| part as usize).filter(|part| !trace.parts[*part].expires).collect();
+            takers = parts.map(|part| part as usize).filter(|part| trace.parts.get(*part).is_some_and(|part| !part.expires)).collect();
         }
         let found = if takers.is_empty() { 0 } else { found };
         for (part, share) in takers.iter().zip(largest_remainder(found, &vec![1; takers.len()])) {
-            trace.parts[*part].truth += share;
-            trace.parts[*part].anchored &= share == 0;
+            trace.parts.change(*part, |part| {
+                part.truth += share;
+                part.anchored &= share == 0;
+            });
         }
         self.hidden -= found;
         self.visible += found;
@@ -465,7 +474,7 @@ impl Walk {
 }
 
 fn expiring_of(trace: &Trace, message: usize) -> u64 {
-    trace.parts_of(&trace.messages[message]).iter().filter(|part| part.expires).map(|part| part.truth).sum()
+    trace.parts_of(&trace.messages[message]).filter(|part| part.expires).map(|part| part.truth).sum()
 }
 
 /// Are these two models? A call that names none was made by the one before.

@@ -79,8 +79,8 @@ pub fn unseen_above(trace: &mut Trace, base: u64, from: BaseFrom) {
     let tokens = (unseen.tokens + overhead).saturating_sub(base);
     trace.unseen = Some(Unseen { tokens, base: from, ..unseen });
     let part = trace.messages.get(unseen.message as usize).map(|row| row.first_part as usize);
-    if let Some(part) = part.and_then(|part| trace.parts.get_mut(part)) {
-        *part = PartRow::stand_in(PartKind::Other, tokens);
+    if let Some(part) = part {
+        trace.parts.change(part, |part| *part = PartRow::stand_in(PartKind::Other, tokens));
     }
     contexts(trace);
 }
@@ -94,7 +94,7 @@ fn behind_compactions(trace: &Trace) -> Option<u64> {
     let mut sum = 0;
     let mut until = vec![sum];
     until.extend(trace.messages.iter().map(|row| {
-        sum += trace.parts_of(row).iter().map(|part| part.truth).sum::<u64>();
+        sum += trace.parts_of(row).map(|part| part.truth).sum::<u64>();
         sum
     }));
     let carried = |event: &CompactionRow| {

@@ -16,7 +16,7 @@ pub(super) fn arrive<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>
         let message = state.window.next_message;
         let Some(row) = state.inputs.message(message) else { return };
         let imposed = state.inputs.trace.imposed.binary_search(&message).is_ok();
-        if let Some(from) = row.rewind {
+        if let Some(from) = row.rewind.get() {
             rewind(state, from);
             if imposed {
                 state.window.context.withdraw_own();
@@ -41,7 +41,7 @@ pub(super) fn arrive<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>
         }
     }
     // A reply may itself follow a rewind.
-    if let Some(from) = state.inputs.message(until).and_then(|row| row.rewind) {
+    if let Some(from) = state.inputs.message(until).and_then(|row| row.rewind.get()) {
         rewind(state, from);
     }
 }
@@ -54,7 +54,7 @@ fn rewind(state: &mut State<'_>, from: u32) {
 fn open_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, message: u32) {
     // A turn that was broken off ends when the next one begins.
     end_turn(state, observer);
-    let comes = state.inputs.message(message).and_then(|row| row.time);
+    let comes = state.inputs.message(message).and_then(|row| row.time.get());
     if let Some((comes, last)) = comes.zip(state.belief.last_time) {
         pause(state, observer, Some(comes - last));
     }
@@ -83,7 +83,7 @@ pub(super) fn end_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'
 pub(super) fn enter(state: &mut State<'_>, message: u32) -> u32 {
     let State { inputs, ledger, .. } = state;
     if let Some(row) = inputs.message(message).filter(|row| !row.copy) {
-        let results = inputs.trace.parts_of(row).iter().filter(|part| part.kind == PartKind::ToolResult);
+        let results = inputs.trace.parts_of(row).filter(|part| part.kind == PartKind::ToolResult);
         results.for_each(|part| ledger.count_result(part.tool.get(), part.truth));
     }
     for cut in inputs.intake.cuts(message) {

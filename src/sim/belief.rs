@@ -131,7 +131,7 @@ impl Belief {
 
     /// What the policy can see after so many calls, for one of its rules.
     pub fn sight<'w>(&self, inputs: &Inputs<'_>, window: &'w Window<'_>, calls: u64, memory: &Memory) -> Sight<'w> {
-        let now = window.call.and_then(|call| inputs.message(call.message)).and_then(|message| message.time);
+        let now = window.call.and_then(|call| inputs.message(call.message)).and_then(|message| message.time.get());
         Sight {
             view: window.context.view(),
             beyond: 0,
@@ -280,6 +280,6 @@ fn reasoning_in(inputs: &Inputs<'_>, context: &Context, entry: &Entry) -> u64 {
     if !taken_out || estimate > 0 {
         return estimate;
     }
-    let reported = inputs.message(message).map_or(0, |row| row.reported_reasoning);
+    let reported = inputs.message(message).map_or(0, |row| u64::from(row.reported_reasoning));
     context.estimator().sealed_by_report(reported)
 }

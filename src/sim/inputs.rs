@@ -52,7 +52,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// A part of the trace.
-    pub fn part(&self, part: u32) -> Option<&'a PartRow> {
+    pub fn part(&self, part: u32) -> Option<Cow<'a, PartRow>> {
         self.trace.parts.get(part as usize)
     }
 
@@ -77,20 +77,20 @@ impl<'a> Inputs<'a> {
         let held = self.intake.items(message);
         let Some(row) = self.message(message).filter(|_| held.is_empty()) else { return Cow::Borrowed(held) };
         let parts = row.parts().zip(self.trace.parts_of(row));
-        parts.map(|(index, part)| whole_item(&self.gauge(), row, part, index)).collect()
+        parts.map(|(index, part)| whole_item(&self.gauge(), row, &part, index)).collect()
     }
 
     /// What the policy takes a whole message for.
     pub fn estimate_of(&self, message: u32) -> u64 {
         let Some(row) = self.message(message) else { return 0 };
-        let guesses = self.trace.parts_of(row).iter().map(|part| self.gauge().part(part, &part.text, part.truth, row.role));
+        let guesses = self.trace.parts_of(row).map(|part| self.gauge().part(&part, &part.text, part.truth, row.role));
         self.plan.estimator.message(guesses.fold(Guess::default(), Guess::plus), row.role)
     }
 
     /// What a cut leaves of an item.
     pub fn cut(&self, context: &Context, id: u32, cut: &Cut) -> Option<Replacement> {
         let item = context.item(id)?;
-        let by = cut_item(&self.gauge(), &item, self.part(item.part?)?, cut, context.role_of(id)?);
+        let by = cut_item(&self.gauge(), &item, &*self.part(item.part?)?, cut, context.role_of(id)?);
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
         Some(by.replacement(ItemState::Truncated, ends))
@@ -160,7 +160,7 @@ impl<'a> Inputs<'a> {
             None => marker.clone(),
             Some(limits) => cut(&limits, &part.text)?,
         };
-        let by = cut_item(&self.gauge(), item, part, &text, role);
+        let by = cut_item(&self.gauge(), item, &part, &text, role);
         Some(by.replacement(ItemState::Masked, text.ends))
     }
 }

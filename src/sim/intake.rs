@@ -182,11 +182,11 @@ impl Entering {
 }
 
 fn enter_through(trace: &Trace, plan: &Plan, gauge: &Gauge<'_>, row: &MessageRow, items: &mut Vec<Item>, cuts: &mut Vec<Ingested>) {
-    for (offset, part) in trace.parts_of(row).iter().enumerate() {
-        let mut item = whole_item(gauge, row, part, row.first_part + offset as u32);
-        if let Some((cut, rule)) = ingest(trace, plan, row, part, &item) {
+    for (offset, part) in trace.parts_of(row).enumerate() {
+        let mut item = whole_item(gauge, row, &part, row.first_part + offset as u32);
+        if let Some((cut, rule)) = ingest(trace, plan, row, &part, &item) {
             let before = item.actual;
-            item = Item { by: Some(rule as u32), ..cut_item(gauge, &item, part, &cut, row.role) };
+            item = Item { by: Some(rule as u32), ..cut_item(gauge, &item, &part, &cut, row.role) };
             cuts.push(Ingested { offset: offset as u32, text: cut.text, rule, before, after: item.actual });
         }
         items.push(item);

@@ -165,7 +165,7 @@ impl View<'_> {
 pub(super) fn item_seen(inputs: &Inputs<'_>, id: u32, item: &Item, cut: Option<Length>) -> ItemSeen {
     let part = item.part.and_then(|part| inputs.part(part));
     let length = match item.state {
-        ItemState::Whole => part.filter(|_| item.region != Region::Image).map(|part| part.text.length),
+        ItemState::Whole => part.as_ref().filter(|_| item.region != Region::Image).map(|part| part.text.length),
         ItemState::Truncated => cut,
         ItemState::Masked | ItemState::Removed => None,
     };

@@ -39,9 +39,9 @@ impl<'a> Probe<'a> {
     pub fn enter(&mut self, message: u32, standing: Standing) {
         let State { inputs, window, .. } = &mut self.state;
         if let Some(row) = inputs.message(message).filter(|_| standing != Standing::Recorded) {
-            let parts = inputs.trace.parts_of(row).iter().enumerate();
+            let parts = inputs.trace.parts_of(row).enumerate();
             let gauge = inputs.gauge();
-            let items: Vec<Item> = parts.map(|(offset, part)| whole_item(&gauge, row, part, row.first_part + offset as u32)).collect();
+            let items: Vec<Item> = parts.map(|(offset, part)| whole_item(&gauge, row, &part, row.first_part + offset as u32)).collect();
             let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, unseen: false, call: 0 };
             let at = (standing == Standing::SummaryInFront).then(|| window.context.after_system());
             window.context.push(arrival, items, at);

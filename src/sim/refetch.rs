@@ -86,7 +86,7 @@ fn read_again<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, messa
     state.begin_request();
     let State { inputs, window, belief, ledger, .. } = state;
     window.enter_call(&reading, belief.reported());
-    belief.last_time = inputs.message(call.message).and_then(|row| row.time).or(belief.last_time);
+    belief.last_time = inputs.message(call.message).and_then(|row| row.time.get()).or(belief.last_time);
     let before = window.actual();
     belief.actual_after_reply = before;
     let result = window.enter_result(&reading);
@@ -137,7 +137,7 @@ fn reading(inputs: &Inputs<'_>, window: &Window<'_>, before: u32, needed: &Neede
     };
     let simulated = |item: Item| Item { anchored: 0, superseded: false, ..item };
     let unknown = || window.context.own_text(&text_of(u64::from(UNKNOWN_CALL)), Region::ToolCall);
-    let call = source.and_then(|row| row.answers.get()).and_then(item_of).map_or_else(unknown, simulated);
+    let call = source.as_ref().and_then(|row| row.answers.get()).and_then(item_of).map_or_else(unknown, simulated);
     let mut result = item_of(part).map_or_else(unknown, simulated);
     result.region = Region::ToolResult;
     if source.is_some_and(|row| row.kind != PartKind::ToolResult) {

@@ -55,7 +55,7 @@ impl Category {
     pub fn of(trace: &Trace, part: u32) -> Category {
         let Some(row) = trace.parts.get(part as usize) else { return Category::Instructions };
         let role = trace.message_of(part).and_then(|message| trace.messages.get(message as usize)).map(|row| row.role);
-        Category::of_part(row, role, || changes(trace, row.tool.get()))
+        Category::of_part(&row, role, || changes(trace, row.tool.get()))
     }
 
     /// What each part of a trace is.
@@ -66,7 +66,7 @@ impl Category {
         for message in &trace.messages {
             let places = categories.iter_mut().skip(message.first_part as usize);
             for (place, row) in places.zip(trace.parts_of(message)) {
-                *place = Category::of_part(row, Some(message.role), || by_changing(row));
+                *place = Category::of_part(&row, Some(message.role), || by_changing(&row));
             }
         }
         categories

@@ -95,14 +95,14 @@ fn reply(state: &mut State<'_>, message: u32) {
     window.note_usage(id, belief.reported());
     window.next_message = message + 1;
     belief.pending = 0;
-    belief.last_time = inputs.message(message).and_then(|row| row.time);
+    belief.last_time = inputs.message(message).and_then(|row| row.time.get());
     belief.actual_after_reply = window.actual();
 }
 
 /// Is the turn over with this reply? So it is where the next message opens another one, and at the end of the session unless a
 /// tool was called, for then the log breaks off within the turn.
 fn is_last_of_turn(trace: &Trace, message: u32) -> bool {
-    let calls_a_tool = |row: &MessageRow| trace.parts_of(row).iter().any(|part| part.kind == PartKind::ToolCall);
+    let calls_a_tool = |row: &MessageRow| trace.parts_of(row).any(|part| part.kind == PartKind::ToolCall);
     match trace.messages.get(message as usize + 1) {
         Some(next) => next.opens_turn(),
         None => !trace.messages.get(message as usize).is_some_and(calls_a_tool),

@@ -325,8 +325,8 @@ fn read_by_summariser(inputs: &Inputs<'_>, context: &Context, summarise: &Summar
 /// What the summariser reads of an item.
 fn read_of_item(inputs: &Inputs<'_>, summarise: &Summarise, item: &Item) -> u64 {
     let part = item.part.and_then(|part| inputs.part(part));
-    let kind = part.map_or(PartKind::Text, |part| part.kind);
-    let length = part.map(|part| part.text.length);
+    let kind = part.as_ref().map_or(PartKind::Text, |part| part.kind);
+    let length = part.as_ref().map(|part| part.text.length);
     let (cap, length) = match summarise.input {
         Input::Prose if !is_prose(kind) => return 0,
         Input::Previews(_) if !is_prose(kind) && kind != PartKind::ToolResult => return 0,

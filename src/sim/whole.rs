@@ -5,6 +5,7 @@ use super::conditions::Conditions;
 use super::request::Request;
 use crate::trace::{MessageRow, PartRow, Trace, WholePrompt};
 use crate::units::adds;
+use std::borrow::Cow;
 
 /// The prompts of a session from which no policy takes anything, in a window that nothing fills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,7 +70,7 @@ struct Sum {
 adds!(Sum += Sum: tokens, anchored, items);
 
 impl Sum {
-    fn of<'p>(parts: impl Iterator<Item = &'p PartRow>) -> Sum {
+    fn of<'p>(parts: impl Iterator<Item = Cow<'p, PartRow>>) -> Sum {
         let mut sum = Sum::default();
         parts.for_each(|part| sum += Sum { tokens: part.truth, anchored: if part.anchored { part.truth } else { 0 }, items: 1 });
         sum
@@ -101,13 +102,13 @@ impl Standing<'_> {
     /// A message arrives.
     fn arrive(&mut self, message: u32) {
         let Some(row) = self.trace.messages.get(message as usize) else { return };
-        self.sum += Sum::of(self.trace.parts_of(row).iter());
+        self.sum += Sum::of(self.trace.parts_of(row));
         self.order.push(Stands { message, expired: false });
     }
 
     /// The user went back before this message: what came later than it goes back to leaves.
     fn withdraw_before(&mut self, message: u32) {
-        let Some(from) = self.trace.messages.get(message as usize).and_then(|row| row.rewind) else { return };
+        let Some(from) = self.trace.messages.get(message as usize).and_then(|row| row.rewind.get()) else { return };
         while let Some(last) = self.order.last().copied().filter(|last| last.message >= from) {
             self.touch(self.order.len() - 1);
             self.sum = self.sum.less(self.of(last));
@@ -120,7 +121,7 @@ impl Standing<'_> {
         for place in (0..self.order.len()).rev() {
             let Some(stands) = self.order.get(place).copied() else { return };
             let Some(row) = self.trace.messages.get(stands.message as usize) else { return };
-            let leaves = Sum::of(self.trace.parts_of(row).iter().filter(|part| part.expires && !stands.expired));
+            let leaves = Sum::of(self.trace.parts_of(row).filter(|part| part.expires && !stands.expired));
             if leaves.items > 0 {
                 self.touch(place);
                 self.sum = self.sum.less(leaves);
@@ -144,7 +145,7 @@ impl Standing<'_> {
     /// What is there of a message that stands.
     fn of(&self, stands: Stands) -> Sum {
         let row = self.trace.messages.get(stands.message as usize);
-        let parts = row.map_or(&[][..], |row| self.trace.parts_of(row));
-        Sum::of(parts.iter().filter(|part| !(part.expires && stands.expired)))
+        let parts = row.into_iter().flat_map(|row| self.trace.parts_of(row));
+        Sum::of(parts.filter(|part| !(part.expires && stands.expired)))
     }
 }

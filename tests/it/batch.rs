@@ -74,7 +74,7 @@ pub(crate) fn session(random: &mut Random) -> Trace {
                 expires: *kind == PartKind::Thinking && random.one_in(2),
                 ..made::part(*kind)
             });
-            visible += trace.parts.last().unwrap().truth;
+            visible += trace.parts.iter().last().unwrap().truth;
         }
         let rewind = (place > 10 && random.one_in(40)).then(|| place as u32 - 3);
         if role == Role::Assistant {
@@ -87,8 +87,8 @@ pub(crate) fn session(random: &mut Random) -> Trace {
         trace.messages.push(MessageRow {
             first_part,
             part_count: trace.parts.len() as u32 - first_part,
-            time: Some(place as i64 * 60_000),
-            rewind,
+            time: Some(place as i64 * 60_000).into(),
+            rewind: rewind.into(),
             synthetic: random.one_in(30),
             ..made::message(role)
         });
@@ -104,7 +104,7 @@ fn remember(trace: &mut Trace, random: &mut Random) {
             let weight = 1 + random.below(3) as u32;
             let mut place = || {
                 let part = random.below(u64::from(row.first_part)) as u32;
-                let bytes = u64::from(trace.parts[part as usize].text.length.bytes);
+                let bytes = u64::from(trace.parts.get(part as usize).unwrap().text.length.bytes);
                 let first = trace.pieces.len() as u32;
                 trace.pieces.extend((0..weight).map(|_| {
                     let mut once = || random.below(1 + bytes) as usize;
@@ -118,7 +118,8 @@ fn remember(trace: &mut Trace, random: &mut Random) {
             trace.references.push(Reference { message: message as u32, kind, weight, sources, summary: random.one_in(5).then_some(0) });
         }
     }
-    let results: Vec<u32> = (0..trace.parts.len() as u32).filter(|part| trace.parts[*part as usize].kind == PartKind::ToolResult).collect();
+    let results: Vec<u32> =
+        (0..trace.parts.len() as u32).filter(|part| trace.parts.get(*part as usize).unwrap().kind == PartKind::ToolResult).collect();
     for (place, later) in results.iter().enumerate().skip(1) {
         if !random.one_in(3) {
             continue;
@@ -342,7 +343,7 @@ fn limits_and_last_prompts_as_alone() {
         .user(400)
         .reply(4, None);
     let mut trace = session_of_two.trace();
-    trace.messages[6].rewind = Some(3);
+    trace.messages[6].rewind = Some(3).into();
     let direct = plans("turn_start", 5_000, 0.3);
     let compactions = |plan: &Plan| {
         simulate(&trace, plan, &conditions).events.iter().filter(|event| event.kind == EventKind::Compact && event.call == 3).count()

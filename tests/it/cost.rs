@@ -65,9 +65,9 @@ fn calls_without_times_have_the_price_of_when_their_session_began() {
     let (mut trace, outcome) = session("o3", &[(0, 2000, 0)]);
     // The call's message moves behind one of a person, which has the only time.
     trace.messages.insert(0, made::message(Role::User));
-    (trace.calls[0].message, trace.messages[1].time) = (1, None);
+    (trace.calls[0].message, trace.messages[1].time) = (1, None.into());
     for (day, input, output) in [("2025-06-09", 10_000, 40_000), ("2025-06-11", 2000, 8000)] {
-        trace.messages[0].time = Some(format!("{day}T12:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond());
+        trace.messages[0].time = Some(format!("{day}T12:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond()).into();
         let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
         assert_eq!(bill.uncached.nano_usd(), 2000 * input + 100 * output, "{day}");
     }

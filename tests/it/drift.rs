@@ -190,7 +190,7 @@ fn an_estimator_is_missing_where_a_compared_session_lacks_its_counts() {
             .map(|trace| {
                 let mut trace = trace.into_owned();
                 let lost = trace.id == id;
-                trace.parts.iter_mut().filter(|_| lost).for_each(|part| part.text.counts = None);
+                trace.parts.change_each(|part| part.text.counts = part.text.counts.filter(|_| !lost));
                 trace
             })
             .collect();

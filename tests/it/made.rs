@@ -5,7 +5,7 @@ use ctxsim::cost::Tariff;
 use ctxsim::sim::{CallOutcome, Outcome};
 use ctxsim::trace::{CallRow, CompactionRow, MessageRow, NameLength, PartKind, PartRow, Rare, Trace};
 use ctxsim::transcript::{CompactionKind, Role, Text, Usage};
-use ctxsim::units::Index;
+use ctxsim::units::{Index, Time};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -52,9 +52,9 @@ pub fn message(role: Role) -> MessageRow {
         role,
         first_part: 0,
         part_count: 0,
-        time: None,
+        time: Time::default(),
         turn: 1,
-        rewind: None,
+        rewind: Index::default(),
         copy: false,
         synthetic: false,
         key: None,
@@ -120,7 +120,7 @@ pub fn compaction(before: u32) -> CompactionRow {
 /// many tokens before it as it had been.
 pub fn add_call(trace: &mut Trace, outcome: &mut Outcome, millis: i64, usage: Usage, prefix: u64) {
     let (index, Usage { prompt, output, .. }) = (trace.calls.len() as u32, usage);
-    trace.messages.push(MessageRow { time: Some(1_760_000_000_000 + millis), ..message(Role::Assistant) });
+    trace.messages.push(MessageRow { time: Some(1_760_000_000_000 + millis).into(), ..message(Role::Assistant) });
     let row = CallRow { model: Some(0), usage: Some(usage), hidden: 1500, visible: prompt - 1500, output, ..call(index) };
     trace.calls.push(row);
     let blocks = 2 + 2 * index;

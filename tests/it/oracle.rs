@@ -62,7 +62,7 @@ fn session(steps: &[Step]) -> Trace {
             if taken.insert(sources[0]) {
                 // Two pieces, anywhere in each source.
                 let place = |part: u32| {
-                    let (first, bytes) = (trace.pieces.len() as u32, trace.parts[part as usize].text.length.bytes);
+                    let (first, bytes) = (trace.pieces.len() as u32, trace.parts.get(part as usize).unwrap().text.length.bytes);
                     let starts = [*one, one.rotate_left(16) ^ part].map(|number| (number % bytes.max(1)) as usize);
                     trace.pieces.extend(starts.map(|start| Standing::once(start..start + 4)));
                     Place { part, first, pieces: 2 }
@@ -98,7 +98,7 @@ fn best(trace: &Trace, budget: u64) -> usize {
             let message = trace.message_of(*part).unwrap();
             message < before && (message >= since || system(*part))
         };
-        (0..trace.parts.len() as u32).filter(counts).map(|part| trace.parts[part as usize].truth).sum()
+        (0..trace.parts.len() as u32).filter(counts).map(|part| trace.parts.get(part as usize).unwrap().truth).sum()
     };
     let rooms: Vec<u64> = (0..trace.calls.len()).map(|call| budget.saturating_sub(taken(call))).collect();
     let options = |part: u32| -> Vec<usize> {
@@ -127,7 +127,7 @@ fn best(trace: &Trace, budget: u64) -> usize {
         let there = |place: usize, call: usize| entry(parts[place]) <= call && call <= until[place];
         let fits = (0..rooms.len()).all(|call| {
             let old = |place: &usize| there(*place, call) && entry(parts[*place]) < call && !system(parts[*place]);
-            (0..parts.len()).filter(old).map(|place| trace.parts[parts[place] as usize].truth).sum::<u64>() <= rooms[call]
+            (0..parts.len()).filter(old).map(|place| trace.parts.get(parts[place] as usize).unwrap().truth).sum::<u64>() <= rooms[call]
         });
         if fits {
             let kept = |it: &&Reference| {

@@ -130,11 +130,11 @@ fn masking(measure: &str) -> Policy {
 #[test]
 fn truth_of_the_session_worked_by_hand() {
     let trace = by_hand();
-    let message = |index: usize| trace.parts_of(&trace.messages[index]).iter().map(|part| part.truth).sum::<u64>();
+    let message = |index: usize| trace.parts_of(&trace.messages[index]).map(|part| part.truth).sum::<u64>();
     assert!(trace.calls.iter().all(|call| call.hidden == 280 && call.missing == 0));
     let truths: Vec<u64> = (0..7).map(message).collect();
     assert_eq!(truths, [20, 40, 300, 30, 280, 25, 25]);
-    let anchored = |index: usize| trace.parts_of(&trace.messages[index]).iter().all(|part| part.anchored);
+    let anchored = |index: usize| trace.parts_of(&trace.messages[index]).all(|part| part.anchored);
     assert!(!anchored(0) && (1..7).all(anchored));
 }
 

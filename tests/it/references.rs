@@ -46,7 +46,7 @@ fn characters(value: &serde_json::Value) -> usize {
 
 /// Visible tokens of each message as the first measurements took them: a quarter of the characters, of arguments those of their strings.
 fn sizes(trace: &Trace) -> Vec<usize> {
-    let of = |part: &ctxsim::trace::PartRow| {
+    let of = |part: std::borrow::Cow<'_, ctxsim::trace::PartRow>| {
         let text = part.text.content.as_deref().unwrap_or_default();
         match part.kind {
             PartKind::Thinking | PartKind::Tools => 0,
@@ -54,7 +54,7 @@ fn sizes(trace: &Trace) -> Vec<usize> {
             _ => text.chars().count(),
         }
     };
-    trace.messages.iter().map(|row| trace.parts_of(row).iter().map(of).sum::<usize>() / 4).collect()
+    trace.messages.iter().map(|row| trace.parts_of(row).map(of).sum::<usize>() / 4).collect()
 }
 
 /// References to tool results, and how many of them some limits keep.
@@ -65,10 +65,9 @@ fn kept(trace: &Trace, kind: Evidence) -> (usize, [usize; 4]) {
         *size
     });
     let message_of = |part: u32| trace.messages.partition_point(|row| row.first_part <= part) - 1;
-    let results = trace
-        .references
-        .iter()
-        .filter(|reference| reference.kind == kind && trace.parts[reference.sources[0].part as usize].kind == PartKind::ToolResult);
+    let results = trace.references.iter().filter(|reference| {
+        reference.kind == kind && trace.parts.get(reference.sources[0].part as usize).unwrap().kind == PartKind::ToolResult
+    });
     let distances: Vec<usize> =
         results.map(|reference| ends[reference.message as usize - 1] - ends[message_of(reference.sources[0].part)]).collect();
     (distances.len(), [10_000, 20_000, 40_000, 80_000].map(|limit| distances.iter().filter(|distance| **distance <= limit).count()))

@@ -130,7 +130,7 @@ fn a_host_sets_limits_of_its_own_by_the_day() {
     let on = |host: &str, day: &str| {
         let mut corpus = session(json!({"agent": "opencode", "model": "claude-sonnet-4.6", "host": host}), 50_000, 100);
         let time = format!("{day}T12:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond();
-        corpus.traces[0].messages.iter_mut().for_each(|message| message.time = Some(time));
+        corpus.traces[0].messages.iter_mut().for_each(|message| message.time = Some(time).into());
         window(&corpus, None, None)
     };
     assert_eq!(on("anthropic", "2026-03-01"), (200_000, 200_000, WindowFrom::Catalogue));

@@ -83,7 +83,7 @@ impl<'a> Since<'a> {
 
     fn rewritten(&self) -> bool {
         let compactions = |to: u32| self.trace.compactions.partition_point(|event| event.before <= to);
-        let went_back = |row: &MessageRow| row.rewind.is_some();
+        let went_back = |row: &MessageRow| row.rewind.get().is_some();
         compactions(self.from) < compactions(self.to)
             || self.between().iter().any(went_back)
             || self.trace.messages.get(self.to as usize).is_some_and(went_back)
@@ -96,7 +96,7 @@ impl<'a> Since<'a> {
     fn changes_head(&self, rules: &CacheRules) -> bool {
         let tool = |index: u32| self.trace.tools.get(index as usize).is_some_and(|tool| rules.changes_head(&self.trace.agent, tool));
         let used = |row: &MessageRow| {
-            let parts = self.trace.parts_of(row).iter();
+            let parts = self.trace.parts_of(row);
             parts.clone().any(|part| part.kind == PartKind::Tools)
                 || parts.filter(|part| part.kind == PartKind::ToolCall).filter_map(|part| part.tool.get()).any(tool)
         };
@@ -115,7 +115,7 @@ impl<'a> Since<'a> {
     fn drops_thinking(&self) -> bool {
         let rows = self.trace.messages.get(..=self.from as usize).unwrap_or(&[]);
         let turn = rows.last().map_or(0, |row| row.turn);
-        let expires = |row: &MessageRow| self.trace.parts_of(row).iter().any(|part| part.expires && part.truth > 0);
+        let expires = |row: &MessageRow| self.trace.parts_of(row).any(|part| part.expires && part.truth > 0);
         rows.iter().rev().take_while(|row| row.turn == turn).any(expires)
     }
 }

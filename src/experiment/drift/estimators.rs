@@ -8,6 +8,7 @@ use crate::sim::estimate_requests;
 use crate::trace::{PartRow, Trace};
 use crate::transcript::Counts;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What an estimator said about a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +54,7 @@ pub struct Uncounted {
 /// By public vocabulary: were all texts of a session counted in it?
 pub(super) fn counted(trace: &Trace) -> [bool; 2] {
     let all = |is_counted: fn(Counts) -> bool| {
-        let holds = |part: &PartRow| part.text.length.bytes == 0 || part.text.counts.is_some_and(is_counted);
+        let holds = |part: Cow<'_, PartRow>| part.text.length.bytes == 0 || part.text.counts.is_some_and(is_counted);
         trace.parts.iter().all(holds)
     };
     [all(|_| true), all(|counts| counts.cl100k_base > 0)]
@@ -125,7 +126,7 @@ fn arithmetic(session: &Session, trace: &Trace, estimators: Vec<&Estimator>) -> 
         let reply = |call: usize| {
             let row = trace.calls.get(call).and_then(|row| trace.messages.get(row.message as usize));
             row.map_or(0, |row| {
-                let parts = trace.parts_of(row).iter().map(|part| estimator.part(part, &part.text, row.role));
+                let parts = trace.parts_of(row).map(|part| estimator.part(&part, &part.text, row.role));
                 estimator.message(parts.fold(Guess::default(), Guess::plus), row.role)
             })
         };

@@ -11,6 +11,7 @@ use crate::names::named;
 use crate::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use crate::transcript::{CompactionKind, Image, Length, Usage};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -415,7 +416,7 @@ impl<'a> Walk<'a> {
 
     /// The conversation goes back before this message, where it does.
     fn withdraw(&mut self, row: &MessageRow) -> bool {
-        let Some(from) = row.rewind else { return false };
+        let Some(from) = row.rewind.get() else { return false };
         while let Some(gone) = self.live.pop_if(|last| *last >= from) {
             self.standing = self.standing.less(&self.message(gone));
             self.pictures -= self.pictures_of(gone);
@@ -423,12 +424,13 @@ impl<'a> Walk<'a> {
         true
     }
 
-    fn parts(&self, message: u32) -> &'a [PartRow] {
-        self.trace.messages.get(message as usize).map_or(&[], |row| self.trace.parts_of(row))
+    fn parts(&self, message: u32) -> impl Iterator<Item = Cow<'a, PartRow>> + use<'a> {
+        let trace = self.trace;
+        trace.messages.get(message as usize).into_iter().flat_map(|row| trace.parts_of(row))
     }
 
     fn pictures_of(&self, message: u32) -> u64 {
-        self.parts(message).iter().filter(|part| part.kind == PartKind::Image).count() as u64
+        self.parts(message).filter(|part| part.kind == PartKind::Image).count() as u64
     }
 
     fn message(&self, message: u32) -> Content {
@@ -450,10 +452,10 @@ impl<'a> Walk<'a> {
             content.o200k_base += u64::from(counts.o200k_base) + name;
             content.cl100k_base += u64::from(counts.cl100k_base) + name;
             let tokens = match part.kind {
-                PartKind::Image => self.picture(part),
+                PartKind::Image => self.picture(&part),
                 _ => u64::from(text.tokens) + name,
             };
-            if let Some(amount) = content.kinds.get_mut(ContentKind::of(part, text.kind).place()) {
+            if let Some(amount) = content.kinds.get_mut(ContentKind::of(&part, text.kind).place()) {
                 amount.tokens += tokens;
                 amount.chars += u64::from(text.length.chars) + u64::from(named.chars);
             }

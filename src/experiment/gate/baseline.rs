@@ -213,9 +213,7 @@ fn prices_digest(corpus: &Corpus, tariff: &Tariff<'_>) -> String {
 /// texts where some policy asks for it, and always for a trace file, is left out.
 fn digest(trace: &Trace) -> String {
     let mut placeless = Trace { source: String::new(), ..trace.clone() };
-    for part in &mut placeless.parts {
-        part.text = Text { counts: None, kind: TextKind::default(), ..std::mem::take(&mut part.text) };
-    }
+    placeless.parts.change_each(|part| part.text = Text { counts: None, kind: TextKind::default(), ..std::mem::take(&mut part.text) });
     // Nothing can go wrong on the way into memory; if something did, no file would have the hash.
     postcard::to_stdvec(&placeless).map_or_else(|error| error.to_string(), |bytes| format!("{:032x}", xxh3_128(&bytes)))
 }

@@ -70,7 +70,7 @@ pub struct Run {
 /// What tells a session from all others, whatever corpus it is read with: its id, and a hash of what it says and was sent.
 pub fn identity(trace: &Trace) -> (String, u64) {
     let lengths: Vec<Length> = trace.parts.iter().map(|part| part.text.length).collect();
-    let times: Vec<Option<i64>> = trace.messages.iter().map(|message| message.time).collect();
+    let times: Vec<Option<i64>> = trace.messages.iter().map(|message| message.time.get()).collect();
     let said = postcard::to_stdvec(&(&trace.agent, &trace.models, lengths, times, trace.usages().collect::<Vec<_>>()));
     (trace.id.clone(), said.map_or(0, |bytes| xxh3_64(&bytes)))
 }

@@ -89,7 +89,7 @@ impl Arrivals {
             let before = arrivals.kind.len();
             for message in messages {
                 let first = message.first_part as usize;
-                for (offset, part) in trace.parts_of(message).iter().enumerate() {
+                for (offset, part) in trace.parts_of(message).enumerate() {
                     arrivals.kind.push(Region::of(message.role, part.kind) as u8);
                     arrivals.tool.push(part.tool.get().filter(|_| part.kind != PartKind::Text).map_or(-1, i64::from));
                     arrivals.tokens.push(part.truth);

@@ -172,7 +172,7 @@ impl Cuts {
 /// Might one of these sets of limits cut a message?
 fn may_be_cut(trace: &Trace, plans: &[&Plan], row: &MessageRow) -> bool {
     let Some(first) = plans.first() else { return false };
-    trace.parts_of(row).iter().any(|part| {
+    trace.parts_of(row).any(|part| {
         let region = Region::of(row.role, part.kind);
         // Rules of a family select alike.
         let wanting: Vec<usize> = limits(first)

@@ -42,7 +42,7 @@ fn cleared(context: &Context, before: &Given) -> Vec<u64> {
         (entry.1.first..entry.1.first + entry.1.count).any(|item| context.item(item).is_some_and(|item| item.state == State::Masked))
     };
     let already =
-        |index: u32| before.trace.parts[before.trace.messages[index as usize].first_part as usize].text == super::given::weigh(CLEARED);
+        |index: u32| before.trace.parts_of(&before.trace.messages[index as usize]).next().unwrap().text == super::given::weigh(CLEARED);
     let entries: Vec<_> = context.live().collect();
     entries.iter().filter(masked).filter(|(id, _)| !already(*id)).map(|(id, _)| u64::from(*id)).collect()
 }

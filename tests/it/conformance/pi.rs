@@ -234,7 +234,7 @@ pub fn prepare_compaction(case: &Case) -> Checked {
             if behind == Some(index) {
                 summary(&mut given, &all[before.unwrap()], &mut place_of);
             }
-            given.push(message.role, rest.trace.parts_of(message).to_vec());
+            given.push(message.role, rest.trace.parts_of(message).map(std::borrow::Cow::into_owned).collect());
             place_of.push(Some(places[index]));
         }
         if behind == Some(rest.len()) {

@@ -185,8 +185,11 @@ pub fn truncate_context_smart(case: &Case) -> Checked {
     expect("limit by the window", by_window, case.expected["default_max_runes"].as_f64())?;
     let mut given = chat(list(&case.input["messages"]));
     // It looks at fields of a call that a stored one does not have: no name, and no arguments, written as `null`.
-    let calls = given.trace.parts.iter_mut().filter(|part| part.kind == PartKind::ToolCall);
-    calls.for_each(|part| *part = call("", "null"));
+    given.trace.parts.change_each(|part| {
+        if part.kind == PartKind::ToolCall {
+            *part = call("", "null");
+        }
+    });
     let mut probe = given.probe(&plan, &ENDLESS);
     expect("before", Some(probe.context().view().request()), case.expected["measure_before"].as_u64())?;
     probe.run("system-alone");

@@ -196,7 +196,7 @@ pub fn microcompact(case: &Case) -> Checked {
     given.trace.messages.iter_mut().skip(1).for_each(|message| message.synthetic = true);
     let reply = |given: &mut Given, time: Option<i64>| {
         let message = given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
-        given.trace.messages[message as usize].time = time;
+        given.trace.messages[message as usize].time = time.into();
         given.trace.calls.push(reply_row(message, 0));
     };
     let size_only = case.params["sizeOnly"] == true;
@@ -289,9 +289,7 @@ pub fn compress(case: &Case) -> Checked {
     // What the summariser read beside its own prompt is what it replaces; where that is not known, the estimate of the history.
     let estimate = given.probe(&plan, &ENDLESS).measure(Measure::EstHistory).unwrap();
     let replaced = input.map_or(estimate, |input| input.saturating_sub(1_000));
-    if let Some(first) = given.trace.parts.first_mut() {
-        first.truth = replaced;
-    }
+    given.trace.parts.change(0, |first| first.truth = replaced);
     let fails = !matches!(status, "COMPRESSED" | "NOOP" | "INFLATED");
     let conditions = Conditions { prompt_limit: if fails { 0 } else { ENDLESS.prompt_limit }, ..ENDLESS };
     let mut probe = Probe::new(&given.trace, &plan, &conditions);

@@ -99,7 +99,7 @@ fn what_the_agent_counts_beside_the_conversation_is_the_overhead() {
     let (unseen, seen): (Trace, Trace) = (of(&unseen), of(&seen));
     assert_eq!(unseen.calls.iter().map(|call| (call.hidden, call.output)).collect::<Vec<_>>(), [(18_134, 70); 2]);
     // The log shows the system prompt: it is counted once.
-    let system: u64 = seen.parts_of(&seen.messages[0]).iter().map(|part| part.truth).sum();
+    let system: u64 = seen.parts_of(&seen.messages[0]).map(|part| part.truth).sum();
     assert!(system > 150 && seen.calls.iter().all(|call| call.hidden == 18_134 - system && call.usage.is_none()));
     let sent = unseen.sent.unwrap();
     assert_eq!((sent.estimated_calls, sent.estimated_tokens), (2, sent.prompt_tokens));
