@@ -4,14 +4,16 @@ mod anchor;
 mod dates;
 mod model;
 mod pack;
+mod part;
 mod parts;
 mod reference;
 mod small;
 mod whole;
 
 use crate::list::{Rows, listed};
-use crate::transcript::{CompactionKind, Image, Length, Role, Standing, Text, Usage};
+use crate::transcript::{CompactionKind, Length, Role, Standing, Usage};
 use crate::units::{Index, Time, adds};
+pub use part::{PartKind, PartRow};
 pub use parts::Parts;
 pub use reference::{Evidence, Place, Reference};
 use serde::{Deserialize, Serialize};
@@ -25,55 +27,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// 128-bit hash of an id. Without a zero, one that may be absent takes no more room.
 pub type Key = NonZeroU128;
-
-/// What a part of a message is, without its words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PartKind {
-    /// What was said, by whoever speaks.
-    Text,
-    /// Reasoning of the model, shown or sealed.
-    Thinking,
-    /// A request to run a tool.
-    ToolCall,
-    /// What a tool returned.
-    ToolResult,
-    /// A picture, by its size.
-    Image,
-    /// Definitions of the tools, as JSON.
-    Tools,
-    /// Attachments and the like.
-    Other,
-}
-
-/// One part of a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PartRow {
-    /// What the part is.
-    pub kind: PartKind,
-    /// Index into [`Trace::tools`] for calls and results; absent for other parts and unknown tools.
-    pub tool: Index,
-    /// Length of the tool's name (calls alone).
-    pub name: NameLength,
-    /// Bytes of the call's id (calls and results).
-    pub id_bytes: u32,
-    /// The text's sizes; tokens are those of a public vocabulary, not yet the truth.
-    pub text: Text,
-    /// The picture, for images.
-    pub image: Rare<Image>,
-    /// Did the tool fail?
-    pub error: bool,
-    /// Bytes of encrypted reasoning.
-    pub sealed_bytes: u32,
-    /// What it really costs in a prompt of this session.
-    pub truth: u64,
-    /// Is `truth` anchored on recorded usage? Otherwise it is a calibrated tokenizer count.
-    pub anchored: bool,
-    /// Reasoning that the provider drops at the next real user message.
-    pub expires: bool,
-    /// For a result: the part with the call that it answers, where the log tells.
-    pub answers: Index,
-}
 
 /// One message, without its words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,29 +76,6 @@ pub enum BaseFrom {
     Catalogue,
     /// Without an earlier call: all that the first prompt held beyond the log counts as overhead.
     Unknown,
-}
-
-impl PartRow {
-    /// A part of which only the size is known, in tokens: as many characters as `chars/4` takes for so many tokens.
-    pub fn stand_in(kind: PartKind, tokens: u64) -> PartRow {
-        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-        let chars = tokens.saturating_mul(4);
-        let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
-        PartRow {
-            kind,
-            tool: Index::default(),
-            name: NameLength::default(),
-            id_bytes: 0,
-            text: Text { length, tokens, json_bytes: chars, ..Text::default() },
-            image: Rare::default(),
-            error: false,
-            sealed_bytes: 0,
-            truth: u64::from(tokens),
-            anchored: false,
-            expires: false,
-            answers: Index::default(),
-        }
-    }
 }
 
 impl MessageRow {

@@ -1,6 +1,7 @@
 //! The parts of a session as they are held: a long session has more of them than of anything else, and nearly all are short texts.
 
-use super::{NameLength, PartKind, PartRow, Rare};
+use super::part::{PartKind, PartRow};
+use super::small::{NameLength, Rare};
 use crate::list::{Rows, listed};
 use crate::transcript::{Counts, Length, Text, TextKind};
 use crate::units::Index;

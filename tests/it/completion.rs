@@ -27,7 +27,7 @@ fn names_are_completed_where_they_stand() {
     assert_eq!(of(&["sweep", "--minimise", "cache_h"]), ["cache_hit_rate"]);
     assert_eq!(of(&["replay", "--fail-on", "fail"]), ["failed_sessions"]);
     assert_eq!(of(&["replay", "--columns", "anch"]), ["anchored_share"]);
-    assert_eq!(of(&["inspect", "--input-format", "claude"]), ["claude-code"]);
+    assert_eq!(of(&["inspect", "--input-format", "claude"]), ["claude-code", "claude-managed-agents"]);
     assert_eq!(of(&["replay", "--color", "n"]), ["never"]);
     assert!(of(&["sweep", "-p", "baseagent", "--vary", "prune_p"]).contains(&"prune_protect=".to_owned()));
     // Options of the command that is meant; those of `replay` where none is named.
