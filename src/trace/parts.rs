@@ -254,7 +254,7 @@ mod tests {
             plain.clone(),
             PartRow { tool: Some(65_534).into(), answers: Some(70_000).into(), id_bytes: 255, error: true, ..plain.clone() },
             PartRow { truth: u64::from(u32::MAX), anchored: true, expires: true, ..plain.clone() },
-            with(|row| row.text.length = Length { bytes: 283, utf16: 29, chars: 28, newlines: 65_535 }),
+            with(|row| (row.text.length, row.text.json_bytes) = (Length { bytes: 283, utf16: 29, chars: 28, newlines: 65_535 }, 283)),
             with(|row| (row.text.truncated, row.text.words, row.text.json_bytes, row.text.non_ascii) = (true, 65_535, 65_563, 255)),
             PartRow { text: Text { counts, kind: TextKind::Json, ..plain.text.clone() }, ..plain.clone() },
         ];
