@@ -57,7 +57,9 @@ impl Reader {
                 unnamed += 1;
                 transcript.id = if unnamed == 1 { name.clone() } else { format!("{name}#{unnamed}") };
             }
-            for place in placeholders(&transcript.messages) {
+            // Claude Code's reader knows better: there the model writes a plan into a call's arguments, which its output does not count.
+            let untrue = if transcript.agent == "claude-code" { Vec::new() } else { placeholders(&transcript.messages) };
+            for place in untrue {
                 let call = transcript.messages.get_mut(place).and_then(|message| message.call.as_mut());
                 call.and_then(|call| call.usage.as_mut()).into_iter().for_each(|usage| usage.output_is_final = false);
             }

@@ -112,8 +112,7 @@ const TOKEN_BYTES: u64 = 16;
 const SHORT: u64 = 64;
 
 /// Replies whose recorded output is not theirs, by their places: what can be read of them is more than so many tokens hold. Where the next prompt did not grow by as
-/// much either, it is not the model that wrote the text (Claude Code puts a plan into the arguments of the call that shows it), and the count stays. So does a 0, for
-/// who counts nothing says so, and the counts of stand-ins for a provider.
+/// much either, it is not the model that wrote the text, and the count stays. So does a 0, for who counts nothing says so, and the counts of stand-ins for a provider.
 pub fn placeholders(messages: &Messages) -> Vec<usize> {
     let mut found = Vec::new();
     // The last reply, its prompt and its bytes, where they are more than its output holds.

@@ -248,7 +248,11 @@ fn summarisers(arms: &[Arm]) -> Option<String> {
         Some(format!("{:+.0} to {:+.0} %", of(f64::min)? * 100.0, of(f64::max)? * 100.0))
     };
     let predicted = range(0).filter(|_| arms.len() > 1)?;
-    let lacks = if changes.iter().all(|[_, after]| after.is_some()) { "" } else { ", which these logs lack" };
+    let lacks = match changes.iter().filter(|[_, after]| after.is_none()).count() {
+        0 => "",
+        lacking if lacking == changes.len() => ", which these logs lack",
+        _ => ", which some of these logs lack",
+    };
     let measured = range(1).map(|measured| format!(", measured {measured}")).unwrap_or_default();
     Some(format!("With summarisers{lacks}, cost per call: {predicted}{measured}."))
 }
@@ -409,7 +413,9 @@ fn of_arm(asked: &Validated<'_>, arm: &Arm) -> String {
 fn left_out(asked: &Validated<'_>, arm: &Arm) -> Vec<String> {
     let of = of_arm(asked, arm);
     let mut lines = Vec::new();
-    if arm.left_out != (0, 0) {
+    if arm.runs == (0, 0) {
+        lines.push(format!("{of}nothing is compared: no task has a run with a call on both sides."));
+    } else if arm.left_out != (0, 0) {
         let (before, after) = arm.left_out;
         lines.push(format!(
             "{of}{} before and {} after are of tasks that the other side lacks: left out.",

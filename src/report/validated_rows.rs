@@ -5,7 +5,7 @@ use super::finding::agreement;
 use crate::experiment::validate::{Arm, Compared, Found, Validation};
 use crate::statistics::Estimate;
 
-/// A measure in an arm a row, with all that is known.
+/// One row per measure and arm, with all that is known.
 pub fn rows(validation: &Validation) -> Table {
     type Row<'a> = (&'a Arm, &'a Found);
     let number = |key, header, provenance| Column { provenance, ..Column::name(key, header) };

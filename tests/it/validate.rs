@@ -220,7 +220,9 @@ fn runs_without_a_call_are_left_out() {
     fs::write(folder.path().join("none/n.jsonl"), run("alone", 0, 0, 0)).unwrap();
     let nothing = json(folder.path(), &["validate", "none/", "--with", "after/", "-p", "none"]);
     let values = nothing["arms"][0]["measures"].as_array().unwrap().iter().flat_map(|found| [&found["before"], &found["predicted"]]);
-    assert!(values.clone().count() > 0 && values.clone().all(Value::is_null), "{nothing}");
+    assert!(values.clone().all(Value::is_null), "{nothing}");
+    let nothing = ctxsim(folder.path(), &["validate", "before/", "--with", "none/", "-p", "none", "--details"]);
+    assert!(nothing.contains("nothing is compared") && !nothing.contains("$0.00"), "{nothing}");
 }
 
 /// A recording that stands on both sides is a run of neither, and one id in common pairs nothing.

@@ -339,10 +339,11 @@ impl Comparison<'_> {
         let [before, predicted, after, ..] = self.figures(values, &vec![1; clusters.iter().sum()]);
         let is_enough = self.runs.0.min(self.runs.1) >= FEWEST && clusters.iter().all(|clusters| *clusters >= FEWEST);
         let resamples = Resamples::all_within(&clusters, RESAMPLES, SEED);
-        let measured = !values.after.is_empty() && !values.before.is_empty() && self.runs.1 > 0;
+        let is_compared = self.runs.0.min(self.runs.1) > 0;
+        let measured = !values.after.is_empty() && !values.before.is_empty() && is_compared;
         let intervals =
             (is_enough && measured).then(|| resamples.estimates_of_tails(QUOTIENTS, |times| self.figures(values, times))).flatten();
-        let is_predicted = !values.predicted.is_empty() && measure.claim != Claim::Nothing;
+        let is_predicted = !values.predicted.is_empty() && measure.claim != Claim::Nothing && is_compared;
         let intervals = intervals.map(|[before, predicted, after, predicted_change, measured_change, ratio]| {
             let counted = self.counted(measure, values, after.value);
             let seen = counted.map_or(after, |[low, high]| Estimate { low: after.low.min(low), high: after.high.max(high), ..after });
@@ -373,7 +374,7 @@ impl Comparison<'_> {
         };
         Found {
             measure,
-            before: (!values.before.is_empty()).then_some(before),
+            before: (!values.before.is_empty() && is_compared).then_some(before),
             predicted: is_predicted.then_some(predicted),
             after: measured.then_some(after),
             predicted_summarisers: is_predicted.then(|| self.beside(values, 0)).flatten(),

@@ -101,7 +101,10 @@ impl File<'_> {
         if event.processed_at.is_empty() || !event.id.is_empty() && !self.seen.insert(event.id.to_string()) {
             return;
         }
-        let at = self.threads.iter().position(|thread| thread.id == *event.session_thread_id).unwrap_or_else(|| {
+        let is_main = |number: usize, thread: &Thread<'_>| number == 0 && thread.made.transcript.id == *event.session_thread_id;
+        let at =
+            self.threads.iter().enumerate().position(|(number, thread)| thread.id == *event.session_thread_id || is_main(number, thread));
+        let at = at.unwrap_or_else(|| {
             self.threads.push(Thread::new(self.scale, &event.session_thread_id));
             self.threads.len() - 1
         });

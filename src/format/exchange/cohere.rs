@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 pub fn request(body: &str) -> Option<Renamed> {
     let request = serde_json::from_str::<Value>(body).ok()?;
     let list = |key: &str| request.get(key).and_then(Value::as_array).into_iter().flatten();
-    let preamble = request.get("preamble").map(|words| json!({ "role": "system", "content": words }));
+    let preamble = Some(text(&request, "preamble")).filter(|words| !words.is_empty());
+    let preamble = preamble.map(|words| json!({ "role": "system", "content": words }));
     let documents = request.get("documents").filter(|documents| documents.as_array().is_some_and(|list| !list.is_empty()));
     let documents = documents.map(|documents| json!({ "role": "system", "content": documents.to_string() }));
     let newest = json!({ "role": "USER", "message": request.get("message") });

@@ -67,11 +67,14 @@ wire! {
         /// Ollama: is it the last piece, and when was it made?
         done: Option<&'a RawValue>,
         created_at: Option<&'a RawValue>,
+        model: Option<&'a RawValue>,
+        done_reason: Words<'a>,
         /// Cohere: the first version of a response or of an event, and the second.
         generation_id: Option<&'a RawValue>,
         event_type: Words<'a>,
         finish_reason: Option<&'a RawValue>,
         message: Option<&'a RawValue>,
+        counted: Option<&'a RawValue> = "usage" | "meta",
         kind: Words<'a> = "type",
     }
 }
@@ -160,13 +163,21 @@ impl Dialect {
         let shown = values::<Named>(response).chain(events.flat_map(values::<Named>)).find_map(Result::ok)?;
         let dialect = match (&*shown.object, &*shown.kind, &*shown.event_type) {
             ("chat.completion" | "chat.completion.chunk", ..) => Dialect::OpenAiChat,
-            ("", "message-start", _) | ("", _, "stream-start") => Dialect::Cohere,
-            ("", ..) if shown.finish_reason.is_some() && shown.message.or(shown.generation_id).is_some() => Dialect::Cohere,
-            ("", ..) if shown.done.is_some() && shown.created_at.is_some() => Dialect::Ollama,
+            ("", "message-start", _) | ("", _, "stream-start") if cohere::response(response).is_some() => Dialect::Cohere,
+            ("", ..) if shown.finish_reason.and(shown.counted).is_some() && shown.message.or(shown.generation_id).is_some() => {
+                Dialect::Cohere
+            }
+            // A model that is only loaded, or unloaded, is asked nothing.
+            ("", ..) if matches!(&*shown.done_reason, "load" | "unload") => return None,
+            ("", ..) if shown.done.and(shown.created_at).and(shown.model).is_some() => Dialect::Ollama,
             _ => return None,
         };
         let keys = serde_json::from_str::<Keys>(request).unwrap_or_default();
-        let own = keys.prompt.or(keys.message).filter(|_| dialect != Dialect::OpenAiChat);
+        let own = match dialect {
+            Dialect::Ollama => keys.prompt,
+            Dialect::Cohere => keys.message,
+            _ => None,
+        };
         Some((dialect, keys.messages.or(own).is_some()))
     }
 
@@ -190,7 +201,13 @@ impl Dialect {
             Dialect::OpenAiResponses => openai_responses::decode(request, response, lose),
             Dialect::OpenAiCompact => openai_responses::compaction(request, response, lose),
             Dialect::Gemini => gemini::decode(request, response, lose),
-            Dialect::Completions => openai_chat::renamed(openai_chat::completion(request), response.and_then(openai_chat::completed), lose),
+            Dialect::Completions => match openai_chat::completion(request) {
+                Some(asked) => openai_chat::renamed(Some(asked), response.and_then(openai_chat::completed), lose),
+                None => {
+                    lose("several prompts in one request");
+                    Ok(Exchange::default())
+                }
+            },
             Dialect::Ollama => openai_chat::renamed(ollama::request(request), response.and_then(ollama::response), lose),
             Dialect::Cohere => openai_chat::renamed(cohere::request(request), response.and_then(cohere::response), lose),
             Dialect::Bedrock => {

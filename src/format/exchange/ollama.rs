@@ -12,9 +12,12 @@ pub fn request(body: &str) -> Option<Renamed> {
     let messages: Vec<Value> = match request.get("messages").and_then(Value::as_array) {
         Some(messages) => messages.iter().map(message).collect(),
         None => {
-            let system = request.get("system").map(|words| json!({ "role": "system", "content": words }));
-            let prompt = request.get("prompt").map(|words| json!({ "role": "user", "content": words, "images": request.get("images") }));
-            system.iter().chain(&prompt).map(message).collect()
+            let said = |key: &str| Some(text(&request, key)).filter(|words| !words.is_empty());
+            let system = said("system").map(|words| json!({ "role": "system", "content": words }));
+            let prompt = said("prompt").map(|words| json!({ "role": "user", "content": words, "images": request.get("images") }));
+            // What the reply shall lead to stands in the prompt, too.
+            let suffix = said("suffix").map(|words| json!({ "role": "user", "content": words }));
+            system.iter().chain(&prompt).chain(&suffix).map(message).collect()
         }
     };
     Some(Renamed {
@@ -47,12 +50,12 @@ pub fn response(body: &str) -> Option<Value> {
 
 /// A message with the reasoning, the tool's name and the pictures where Chat has them.
 fn message(message: &Value) -> Value {
-    let words = json!({ "type": "text", "text": message.get("content") });
+    let words = Some(text(message, "content")).filter(|words| !words.is_empty()).map(|words| json!({ "type": "text", "text": words }));
     let pictures = message.get("images").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let pictures = pictures.map(|data| json!({ "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{data}") } }));
     json!({
         "role": message.get("role"),
-        "content": std::iter::once(words).chain(pictures).collect::<Vec<Value>>(),
+        "content": words.into_iter().chain(pictures).collect::<Vec<Value>>(),
         "reasoning_content": message.get("thinking"),
         "tool_calls": message.get("tool_calls"),
         "tool_call_id": message.get("tool_call_id"),

@@ -59,11 +59,11 @@ pub fn renamed(request: Option<Renamed>, response: Option<Value>, lose: &mut dyn
     Ok(Exchange { window, hidden: exchange.hidden || hidden, ..exchange })
 }
 
-/// A request for the completion of a text, in the names of this interface, which took its place. `None` where it is not JSON, or asks for several at once.
+/// A request for the completion of a text, in the names of this interface, which took its place. `None` where it asks for several at once: their usage is one sum.
 pub fn completion(body: &str) -> Option<Renamed> {
-    let request = serde_json::from_str::<Value>(body).ok()?;
+    let request = serde_json::from_str::<Value>(body).unwrap_or_default();
     let prompt = match request.get("prompt") {
-        Some(Value::Array(several)) if several.first().is_some_and(Value::is_string) => match several.as_slice() {
+        Some(Value::Array(several)) if !several.first().is_some_and(Value::is_number) => match several.as_slice() {
             [prompt] => Some(prompt),
             _ => return None,
         },
@@ -71,7 +71,10 @@ pub fn completion(body: &str) -> Option<Renamed> {
     };
     // A list of numbers is a prompt in tokens.
     let hidden = prompt.is_some_and(|prompt| !prompt.is_string());
-    let messages = prompt.filter(|_| !hidden).map(|prompt| json!({ "role": "user", "content": prompt }));
+    // What the completion shall lead to stands in the prompt, too.
+    let parts = prompt.filter(|_| !hidden).into_iter().chain(request.get("suffix").filter(|suffix| suffix.is_string()));
+    let parts: Vec<Value> = parts.map(|words| json!({ "type": "text", "text": words })).collect();
+    let messages = (!parts.is_empty()).then(|| json!({ "role": "user", "content": parts }));
     let body = json!({ "model": request.get("model"), "messages": messages.into_iter().collect::<Vec<Value>>() });
     Some(Renamed { body, window: None, hidden })
 }

@@ -93,14 +93,15 @@ impl<H: FnMut(&mut Source, Piece)> Document<'_, H> {
         while self.scanner.peek()?.is_some_and(|byte| byte >= 0x80) {
             self.scanner.stream.consume(1);
         }
-        match self.scanner.peek()? {
-            Some(b'[') => self.elements("")?,
-            Some(b'{') => self.fields(wanted)?,
-            Some(_) => return Err(Stop::NoJson),
-            None => return Ok(()),
+        // A file may hold several, such as the pages of a list. A packed one says at its very end whether it is whole.
+        while let Some(first) = self.scanner.peek()? {
+            match first {
+                b'[' => self.elements("")?,
+                b'{' => self.fields(wanted)?,
+                _ => return Err(Stop::NoJson),
+            }
         }
-        // A packed file says at its very end whether it is whole.
-        self.scanner.peek().map(drop)
+        Ok(())
     }
 
     fn fields(&mut self, wanted: &[(&str, Take)]) -> Result<(), Stop> {

@@ -40,10 +40,13 @@ fn claims(source: &Source) -> Claim {
     if has("api") {
         return Claim::No;
     }
-    let exchange = has("request") && keys.iter().all(|key| EXCHANGE_KEYS.split(' ').any(|own| own == *key));
+    let told = ["", "[]."].iter().any(|at| {
+        outline.shows_at(at, "request.system|request.anthropic_version request.messages response !response.choices !response.object")
+    });
+    let exchange = told || has("request") && keys.iter().all(|key| EXCHANGE_KEYS.split(' ').any(|own| own == *key));
     let body = has("messages") && keys.iter().all(|key| BODY_KEYS.split(' ').any(|own| own == *key));
     let message = has("role") && has("content") && !has("type");
-    let own = own || (exchange && (outline.shows("request.system request.messages") || holds(&["message_start"])));
+    let own = own || told || (exchange && holds(&["message_start"]));
     match (exchange || body || message || (has("role") && holds(&["\"type\":\"message\"", "\"type\": \"message\""])), own) {
         (false, _) => Claim::No,
         (true, true) if exchange || body || !message => Claim::Yes,

@@ -43,7 +43,7 @@ fn ollama_chats_in_lines_with_a_window() {
 #[test]
 fn ollama_completes_a_prompt_and_may_measure_nothing() {
     let reply = |counts: &str| format!(r#"{{"model":"m","created_at":"2024-05-24T21:01:59Z","response":"Ho","done":true{counts}}}"#);
-    let asked = json!({ "model": "m", "system": "Short.", "prompt": "Hi" });
+    let asked = json!({ "model": "m", "system": "Short.", "prompt": "Hi", "suffix": "" });
     let read = |asked: &Value, counts: &str| read("http://localhost:11434/api/generate", &[(asked.clone(), reply(counts))]);
     let whole = read(&asked, r#","prompt_eval_count":9,"eval_count":2"#);
     assert_eq!((in_short(&whole[0]), prompts(&whole[0])), (vec!["s: Short.".into(), "u: Hi".into(), "a: Ho".into()], vec![(9, 2)]));
@@ -60,7 +60,15 @@ fn ollama_completes_a_prompt_and_may_measure_nothing() {
 fn a_program_with_a_chat_of_its_own_is_not_ollama() {
     let asked = json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }] });
     let log = cassette("https://example.org/api/chat", &[(asked, "Ho".to_owned())]);
-    assert_eq!(read_text("talk.json", &log), (vec![], vec![("request to an interface that is not read".to_owned(), 1)]));
+    assert_eq!(read_text("talk.json", &log), (vec![], vec![("request to no model".to_owned(), 1)]));
+    // A list of things to do, and a model that is only loaded.
+    let done = r#"{"id":7,"title":"Milk","done":true,"created_at":"2026-08-07"}"#;
+    let loaded =
+        r#"{"model":"m","created_at":"2026-08-07T06:08:11Z","message":{"role":"assistant","content":""},"done_reason":"load","done":true}"#;
+    for (asked, came) in [(json!({ "message": "Milk" }), done), (json!({ "model": "m", "messages": [] }), loaded)] {
+        let log = cassette("http://localhost:11434/api/chat", &[(asked, came.to_owned())]);
+        assert_eq!(read_text("talk.json", &log), (vec![], vec![("request to no model".to_owned(), 1)]), "{came}");
+    }
 }
 
 #[test]
@@ -130,8 +138,13 @@ fn completions_of_a_text_are_calls_of_one_message() {
         let transcripts = read("https://api.openai.com/v1/completions", &[(json!({ "model": "m", "prompt": prompt }), response)]);
         assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: How are".into(), "a:  you".into()], vec![(3, 1)]));
     }
-    // Several prompts at once are one count.
+    let filled = read(
+        "https://api.mistral.ai/v1/fim/completions",
+        &[(json!({ "model": "m", "prompt": "How are", "suffix": "?" }), reply.to_string())],
+    );
+    assert_eq!(in_short(&filled[0])[0], "u: How are | ?");
+    // The usage of several prompts at once is that of no context.
     let several = json!({ "model": "m", "prompt": ["How are", "Where are"] });
-    let (_, lost) = read_text("talk.json", &cassette("https://api.openai.com/v1/completions", &[(several, reply.to_string())]));
-    assert_eq!(lost, [("request of an unexpected shape".to_owned(), 1)]);
+    let (none, lost) = read_text("talk.json", &cassette("https://api.openai.com/v1/completions", &[(several, reply.to_string())]));
+    assert_eq!((none.len(), lost), (0, vec![("several prompts in one request".to_owned(), 1)]));
 }

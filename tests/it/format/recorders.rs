@@ -429,3 +429,21 @@ fn encoded(bytes: &[u8]) -> String {
     };
     bytes.chunks(3).flat_map(three).collect()
 }
+
+/// An exchange is of the interface that its reply names, whatever stands beside the messages or beside it.
+#[test]
+fn what_stands_beside_an_exchange_hides_no_interface() {
+    let named = CAME.replacen('{', r#"{"object":"chat.completion","#, 1);
+    for beside in ["", r#","latency_ms":12"#] {
+        let chat = format!(
+            r#"{{"request":{{"model":"m","system":null,"messages":[{{"role":"user","content":"Hi"}}]}},"response":{named}{beside}}}"#
+        );
+        let claude = format!(
+            r#"{{"request":{{"model":"c","system":"Short.","messages":[{{"role":"user","content":"Hi"}}]}},"response":{{"id":"m1","type":"message","role":"assistant","content":[{{"type":"text","text":"Ho"}}],"usage":{{"input_tokens":8,"output_tokens":2}}}}{beside}}}"#
+        );
+        for log in [chat, claude] {
+            let (transcripts, lost) = read_text("talk.jsonl", &log);
+            assert_eq!((transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), lost), (vec![(8, 2)], vec![]), "{log}");
+        }
+    }
+}

@@ -187,7 +187,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         }
         hand_over(transcript);
     }
-    forks.into_values().flat_map(|replies| forks::apart(replies, scale)).for_each(hand_over);
+    forks.into_values().flat_map(forks::apart).for_each(hand_over);
     Ok(())
 }
 

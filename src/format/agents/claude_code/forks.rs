@@ -7,7 +7,7 @@ use super::record::{Record, SYNTHETIC};
 use crate::format::ground::{Lose, Source, millis};
 use crate::format::wire::blocks::Block;
 use crate::reading::{entries, is_beside};
-use crate::transcript::{Call, Compaction, CompactionKind, Project, Scale, Transcript, project};
+use crate::transcript::{Call, CompactionKind, Project, Transcript, project};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -66,8 +66,6 @@ pub(super) struct Reply {
     project: Option<Project>,
     time: Option<i64>,
     call: Call,
-    /// The words, where they are a summary.
-    summary: String,
     lowest_output: u64,
     visible: u64,
     settled: bool,
@@ -88,7 +86,6 @@ impl Forks {
                 project: project(&record.cwd),
                 time: millis(&record.timestamp),
                 call: Call { id: call_id(wire.id.id(), record.request_id.id()), unchained: true, ..Call::default() },
-                summary: String::new(),
                 lowest_output: u64::MAX,
                 visible: 0,
                 settled: false,
@@ -102,9 +99,6 @@ impl Forks {
                 Block::Other => continue,
             };
             reply.visible += text.len() as u64;
-            if label(&reply.agent) == Some(COMPACT) {
-                reply.summary.push_str(text);
-            }
         }
         reply.settled |= is_settled(wire);
         reply.call.model = wire.billed_model();
@@ -147,8 +141,8 @@ pub(super) fn join(transcript: &mut Transcript, mut replies: Vec<Reply>) {
     transcript.side_calls.extend(replies.into_iter().map(|reply| reply.call));
 }
 
-/// Requests whose session another file holds: for each agent a session without a message, for a summary with the compaction that it asked for.
-pub(super) fn apart(replies: Vec<Reply>, scale: &dyn Scale) -> Vec<Transcript> {
+/// Requests whose session another file holds: for each agent a session of nothing else. The compactions stand in that file.
+pub(super) fn apart(replies: Vec<Reply>) -> Vec<Transcript> {
     let mut sessions: Vec<Transcript> = Vec::new();
     for reply in replies {
         let id = format!("{}/{}", reply.session, reply.agent);
@@ -156,15 +150,7 @@ pub(super) fn apart(replies: Vec<Reply>, scale: &dyn Scale) -> Vec<Transcript> {
             let (agent, version, project) = ("claude-code".to_owned(), reply.version, reply.project);
             sessions.push(Transcript { id, parent: Some(reply.session), agent, version, project, ..Transcript::default() });
         }
-        let Some(session) = sessions.last_mut() else { continue };
-        if label(&reply.agent) != Some(COMPACT) {
-            session.side_calls.push(reply.call);
-            continue;
-        }
-        // The request comes last; what stands before it is copied.
-        session.side_calls.extend(session.compactions.pop().and_then(|before| before.call));
-        let summary = scale.weigh_summary(&reply.summary);
-        session.compactions.push(Compaction { summary, call: Some(reply.call), time: reply.time, ..Compaction::default() });
+        sessions.last_mut().into_iter().for_each(|session| session.side_calls.push(reply.call.clone()));
     }
     sessions
 }

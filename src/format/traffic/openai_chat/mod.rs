@@ -33,7 +33,9 @@ fn claims(source: &Source) -> Claim {
         ["messages[].", "[].messages[].", "request.messages[].", "[].request.messages[].", "conversations[].", "[].conversations[]."];
     let mut places = ["", "[]."].iter().chain(&lists);
     // Anthropic's interface has the same messages, beside a system prompt of their own.
-    if ["", "[]."].iter().any(|at| outline.shows_at(at, "request.system|request.anthropic_version request.messages response")) {
+    if ["", "[]."].iter().any(|at| {
+        outline.shows_at(at, "request.system|request.anthropic_version request.messages response !response.choices !response.object")
+    }) {
         return Claim::No;
     }
     match (places.any(|at| outline.shows_at(at, "role content|tool_calls")), outline.shows(own)) {
