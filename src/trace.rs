@@ -354,7 +354,7 @@ impl Trace {
     /// A number for what the session holds, wherever it was read from, and whatever else was measured of its texts.
     fn likeness(&self) -> u64 {
         let sizes: Vec<(PartKind, u64, Length)> = self.parts.iter().map(|part| (part.kind, part.truth, part.text.length)).collect();
-        let held = (&self.agent, &self.version, &self.parent, &self.models, &self.messages, sizes, &self.calls);
+        let held = (&self.agent, &self.version, &self.parent, &self.models, &**self.messages, sizes, &**self.calls);
         xxh3_64(&serde_json::to_vec(&held).unwrap_or_default())
     }
 

@@ -237,7 +237,9 @@ pub fn summariser_nano_usd(trace: &Trace, tariff: &Tariff<'_>) -> u64 {
         let place = trace.calls.partition_point(|call| call.message < event.before);
         if let Some((usage, call)) = event.usage.zip(trace.calls.get(place).or(trace.calls.last())) {
             let time = session.time(call);
-            sum.charge(&session.known(call, time), as_recorded(&usage), usage.output);
+            // A placeholder says nothing of the summary.
+            let summary = event.summary_tokens.filter(|_| !usage.output_is_final).unwrap_or(0);
+            sum.charge(&session.known(call, time), as_recorded(&usage), usage.output.max(summary));
         }
     }
     sum.nano_usd()

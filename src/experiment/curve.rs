@@ -240,7 +240,8 @@ pub fn protections(window: u64) -> Vec<Protection> {
                 let axis = match (end.unit, end.of, results_alone) {
                     (EndUnit::Tokens, EndOf::All, _) => Axis::Tokens,
                     (EndUnit::Tokens, EndOf::Selected, true) => Axis::OutputTokens,
-                    (EndUnit::Messages, ..) => Axis::Messages,
+                    // The results of one reply are one message to those who count them so.
+                    (EndUnit::Messages | EndUnit::Batches, ..) => Axis::Messages,
                     (EndUnit::Items, _, true) => Axis::Results,
                     _ => continue,
                 };

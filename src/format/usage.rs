@@ -111,16 +111,24 @@ const TOKEN_BYTES: u64 = 16;
 /// A text of fewer bytes may be one of those that are few tokens: blanks, a line of dashes.
 const SHORT: u64 = 64;
 
+/// What is said between two replies takes a token for so many bytes, at the most.
+const FEWEST_BYTES: u64 = 2;
+
 /// Replies whose recorded output is not theirs, by their places: what can be read of them is more than so many tokens hold. Where the next prompt did not grow by as
-/// much either, it is not the model that wrote the text, and the count stays. So does a 0, for who counts nothing says so, and the counts of stand-ins for a provider.
+/// much either, beside what came in between, it is not the model that wrote the text, and the count stays. So does a 0, for who counts nothing says so, and the counts of stand-ins for a provider.
 pub fn placeholders(messages: &Messages) -> Vec<usize> {
     let mut found = Vec::new();
-    // The last reply, its prompt and its bytes, where they are more than its output holds.
+    // The last reply, its prompt and its bytes, where they are more than its output holds; and the bytes of what came since.
     let mut last: Option<(usize, u64, u64)> = None;
+    let mut since = 0;
     for (place, message) in messages.each().enumerate() {
-        let Some(usage) = message.call.as_ref().and_then(|call| call.usage) else { continue };
+        let Some(usage) = message.call.as_ref().and_then(|call| call.usage) else {
+            since += written_bytes(&message);
+            continue;
+        };
+        let between = std::mem::take(&mut since) / FEWEST_BYTES;
         let stands = |(_, prompt, bytes): &(usize, u64, u64)| {
-            usage.prompt.checked_sub(*prompt).is_none_or(|growth| growth.saturating_mul(TOKEN_BYTES) >= *bytes)
+            usage.prompt.checked_sub(*prompt).is_none_or(|growth| growth.saturating_sub(between).saturating_mul(TOKEN_BYTES) >= *bytes)
         };
         found.extend(last.take().filter(stands).map(|(reply, ..)| reply));
         let bytes = written_bytes(&message);
@@ -132,10 +140,10 @@ pub fn placeholders(messages: &Messages) -> Vec<usize> {
     found
 }
 
-/// Bytes of texts and arguments. Reasoning that is shown may be a summary, which is not billed.
+/// Bytes of texts, arguments and results. Reasoning that is shown may be a summary, which is not billed.
 fn written_bytes(message: &Message) -> u64 {
     let bytes = |part: &Part| match part {
-        Part::Text(text) | Part::ToolCall { arguments: text, .. } => u64::from(text.length.bytes),
+        Part::Text(text) | Part::ToolCall { arguments: text, .. } | Part::ToolResult { text, .. } => u64::from(text.length.bytes),
         _ => 0,
     };
     message.parts.iter().map(bytes).sum()

@@ -181,6 +181,9 @@ fn an_output_that_cannot_be_the_replys_is_a_placeholder() {
         // A prompt that fell says nothing of what was written.
         (&said, 1, Some(700), "provider", false),
         (&said, 1, Some(1_053), "provider", true),
+        // What came in between, a token for two bytes at the most, accounts for no more than three tokens here.
+        (&said, 1, Some(1_058), "provider", false),
+        (&said, 1, Some(1_056), "provider", true),
         // Reasoning that is shown may be a summary, which is not billed.
         (&thought, 1, Some(1_300), "provider", true),
         // Who counts nothing writes a 0, and a stand-in what it likes.

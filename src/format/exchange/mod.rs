@@ -184,7 +184,8 @@ impl Dialect {
     /// The model that the address of a request names, for dialects that do so; empty where there is none.
     pub fn model_of_address(self, address: &str) -> String {
         match self {
-            Dialect::Bedrock => bedrock::model(address),
+            // Cohere's models are served there, too.
+            Dialect::Bedrock | Dialect::Cohere => bedrock::model(address),
             Dialect::Gemini => gemini::model(address).to_owned(),
             _ => String::new(),
         }

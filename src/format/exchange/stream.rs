@@ -29,14 +29,16 @@ pub fn events(stream: &str) -> Vec<Value> {
     let mut data = String::new();
     for line in stream.lines().chain([""]) {
         if let Some(more) = line.strip_prefix("data:") {
-            if let Ok(event) = serde_json::from_str::<Value>(&data) {
-                // Logs that keep a list of lines leave the blank ones out.
+            let more = more.strip_prefix(' ').unwrap_or(more);
+            // Logs that keep a list of lines leave the blank ones out. Within one object a comma stands between such lines.
+            let may_begin = more.starts_with(['{', '[']) && data.ends_with('}');
+            if let Some(event) = may_begin.then(|| serde_json::from_str::<Value>(&data).ok()).flatten() {
                 events.push(event);
                 data.clear();
             } else if !data.is_empty() {
                 data.push('\n');
             }
-            data.push_str(more.strip_prefix(' ').unwrap_or(more));
+            data.push_str(more);
         } else if line.is_empty() {
             events.extend(serde_json::from_str::<Value>(&data));
             data.clear();

@@ -447,3 +447,20 @@ fn what_stands_beside_an_exchange_hides_no_interface() {
         }
     }
 }
+
+/// The lines of one event may be many: each is looked at once.
+#[test]
+fn an_event_of_many_lines_is_read_at_once() {
+    let text = "word\n".repeat(20_000);
+    let reply = serde_json::json!({"id": "r", "model": "m", "choices": [{"index": 0, "delta": {"content": "Ho", "words": text.lines().collect::<Vec<_>>()}}]});
+    let used = r#"{"id":"r","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":2}}"#;
+    let event: String = serde_json::to_string_pretty(&reply).unwrap().lines().map(|line| format!("data: {line}\n")).collect();
+    let stream = serde_json::Value::from(format!("{event}data: {used}\n\n"));
+    let begun = std::time::Instant::now();
+    let (transcripts, lost) = read_text(
+        "talk.json",
+        &nock(("https://api.openai.com:443", "/v1/chat/completions"), &format!(r#""body":{ASKED},"response":{stream}"#)),
+    );
+    assert_eq!((prompts(&transcripts[0]), lost), (vec![(8, 2)], vec![]));
+    assert!(begun.elapsed().as_secs() < 10);
+}
