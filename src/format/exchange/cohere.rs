@@ -65,6 +65,11 @@ pub fn response(body: &str) -> Option<Value> {
     }))
 }
 
+/// Does a stream come to an end that counts its tokens? Other programs name their events alike.
+pub fn is_counted(stream: &str) -> bool {
+    response(stream).is_some_and(|reply| reply.pointer("/usage/completion_tokens").is_some_and(Value::is_u64))
+}
+
 /// The body that the events of a stream make up; the first version repeats it whole at the end.
 fn joined(events: &[Value]) -> Option<Value> {
     let mut reply = Map::new();

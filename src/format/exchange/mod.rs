@@ -163,7 +163,7 @@ impl Dialect {
         let shown = values::<Named>(response).chain(events.flat_map(values::<Named>)).find_map(Result::ok)?;
         let dialect = match (&*shown.object, &*shown.kind, &*shown.event_type) {
             ("chat.completion" | "chat.completion.chunk", ..) => Dialect::OpenAiChat,
-            ("", "message-start", _) | ("", _, "stream-start") if cohere::response(response).is_some() => Dialect::Cohere,
+            ("", "message-start", _) | ("", _, "stream-start") if cohere::is_counted(response) => Dialect::Cohere,
             ("", ..) if shown.finish_reason.and(shown.counted).is_some() && shown.message.or(shown.generation_id).is_some() => {
                 Dialect::Cohere
             }

@@ -65,7 +65,9 @@ fn a_program_with_a_chat_of_its_own_is_not_ollama() {
     let done = r#"{"id":7,"title":"Milk","done":true,"created_at":"2026-08-07"}"#;
     let loaded =
         r#"{"model":"m","created_at":"2026-08-07T06:08:11Z","message":{"role":"assistant","content":""},"done_reason":"load","done":true}"#;
-    for (asked, came) in [(json!({ "message": "Milk" }), done), (json!({ "model": "m", "messages": [] }), loaded)] {
+    let page = "data: {\"type\":\"message-start\",\"id\":\"1\"}\n\ndata: {\"type\":\"message-end\",\"delta\":{}}\n\n";
+    let asked = |messages: Value| json!({ "model": "m", "messages": messages });
+    for (asked, came) in [(json!({ "message": "Milk" }), done), (asked(json!([])), loaded), (asked(json!([])), page)] {
         let log = cassette("http://localhost:11434/api/chat", &[(asked, came.to_owned())]);
         assert_eq!(read_text("talk.json", &log), (vec![], vec![("request to no model".to_owned(), 1)]), "{came}");
     }
