@@ -9,6 +9,9 @@ use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
 use serde_json::value::RawValue;
 use std::cell::Cell;
 
+/// What shows an exchange of this interface: Chat Completions have the same messages, and neither these fields nor such a reply.
+pub const EXCHANGE: &str = "request.system|request.anthropic_version request.messages response !response.choices !response.object";
+
 wire! {
     /// The body of a request, as far as it is read.
     pub struct Body<'a> {

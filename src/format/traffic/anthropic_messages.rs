@@ -5,7 +5,7 @@
 //! Each request repeats the whole conversation, so a request that extends the one before it carries on its session.
 
 use crate::format::exchange::anthropic::{Body, Made, Spoken, append, conversation};
-use crate::format::exchange::{Dialect, Exchange, Sessions, Verbatim, received};
+use crate::format::exchange::{Dialect, Exchange, Sessions, Verbatim, anthropic, received};
 use crate::format::ground::{ReadError, Source, decoded, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Tools;
@@ -40,9 +40,7 @@ fn claims(source: &Source) -> Claim {
     if has("api") {
         return Claim::No;
     }
-    let told = ["", "[]."].iter().any(|at| {
-        outline.shows_at(at, "request.system|request.anthropic_version request.messages response !response.choices !response.object")
-    });
+    let told = ["", "[]."].iter().any(|at| outline.shows_at(at, anthropic::EXCHANGE));
     let exchange = told || has("request") && keys.iter().all(|key| EXCHANGE_KEYS.split(' ').any(|own| own == *key));
     let body = has("messages") && keys.iter().all(|key| BODY_KEYS.split(' ').any(|own| own == *key));
     let message = has("role") && has("content") && !has("type");

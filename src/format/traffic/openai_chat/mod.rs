@@ -6,7 +6,7 @@ mod write;
 pub use write::{LeftOut, write};
 
 use crate::format::exchange::openai_chat::{Request, Response, exchange};
-use crate::format::exchange::{Dialect, Exchange, Sessions, received};
+use crate::format::exchange::{Dialect, Exchange, Sessions, anthropic, received};
 use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, decoded, fault, moment, string, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, definitions};
@@ -33,9 +33,7 @@ fn claims(source: &Source) -> Claim {
         ["messages[].", "[].messages[].", "request.messages[].", "[].request.messages[].", "conversations[].", "[].conversations[]."];
     let mut places = ["", "[]."].iter().chain(&lists);
     // Anthropic's interface has the same messages, beside a system prompt of their own.
-    if ["", "[]."].iter().any(|at| {
-        outline.shows_at(at, "request.system|request.anthropic_version request.messages response !response.choices !response.object")
-    }) {
+    if ["", "[]."].iter().any(|at| outline.shows_at(at, anthropic::EXCHANGE)) {
         return Claim::No;
     }
     match (places.any(|at| outline.shows_at(at, "role content|tool_calls")), outline.shows(own)) {
