@@ -10,7 +10,7 @@ use crate::policy::number;
 /// So many settings or values are named, the others counted.
 const NAMED: usize = 6;
 
-/// A sentence on settings that come to the same as the best one; `None` where it stands alone.
+/// A sentence on settings whose value of the objective is that of the best one; `None` where it stands alone.
 pub(super) fn ties(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let best = judged.iter().find(|judged| judged.verdict.standing == Standing::Best)?;
     let is_tied = |judged: &&Judged<'_>| [Standing::Best, Standing::Equal].contains(&judged.verdict.standing);
@@ -27,7 +27,7 @@ pub(super) fn ties(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let named: Vec<String> = swept.bases.iter().enumerate().filter_map(of_base).collect();
     let shown = if best.setting.distance(swept.bases) == 0.0 { "the policy's own" } else { "the nearest of them to the policy's own" };
     let (tied, sought) = (counted(count as u64, "setting"), swept.objective.measure.words());
-    Some(format!("{tied} come to the same {sought}: {}. Shown as {} is {shown}.", named.join("; "), best.words))
+    Some(format!("{tied} have the same {sought}: {}. Shown as {} is {shown}.", named.join("; "), best.words))
 }
 
 /// Some settings of one policy: by the values of each parameter where they are all combinations of them, else one by one.

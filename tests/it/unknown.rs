@@ -282,22 +282,9 @@ fn sessions_without_a_price_move_nothing_that_is_said_of_money() {
     sessions("priced", "claude-sonnet-4-5", 12);
     sessions("unpriced", "nameless-7", 20);
     sessions("free", "free-7", 12);
-    let swept = |more: &[&str]| {
-        let words = [
-            "sweep",
-            "-p",
-            "pi",
-            "--set",
-            "reserveTokens=8192",
-            "--set",
-            "keepRecentTokens=3000",
-            "--window",
-            "24k",
-            "--vary",
-            "keepRecentTokens=2k,4k,8k",
-        ];
-        document(&[&words, more].concat(), folder.path())
-    };
+    let pi = "sweep -p pi --set reserveTokens=8192 --set keepRecentTokens=3000 --window 24k --vary keepRecentTokens=2k,4k,8k";
+    let words = |more: &[&'static str]| pi.split(' ').chain(more.iter().copied()).collect::<Vec<&str>>();
+    let swept = |more: &[&'static str]| document(&words(more), folder.path());
     let (alone, beside) = (swept(&["priced"]), swept(&["priced", "unpriced"]));
     assert_eq!(beside["clusters"], alone["clusters"]);
     for (alone, beside) in alone["settings"].as_array().unwrap().iter().zip(beside["settings"].as_array().unwrap()) {
@@ -305,20 +292,6 @@ fn sessions_without_a_price_move_nothing_that_is_said_of_money() {
         assert!(money(alone)[0].is_object(), "{alone}");
         assert_eq!(money(alone), money(beside));
     }
-    let words = [
-        "sweep",
-        "-p",
-        "pi",
-        "--set",
-        "reserveTokens=8192",
-        "--set",
-        "keepRecentTokens=3000",
-        "--window",
-        "24k",
-        "--vary",
-        "keepRecentTokens=2k,4k,8k",
-        "free",
-    ];
-    let shown = run(&[&words[..], &["--prices", "free.json"]].concat(), folder.path()).stdout();
-    assert!(shown.contains("4 settings come to the same net cost") && !shown.contains("Cannot judge"), "{shown}");
+    let shown = run(&words(&["free", "--prices", "free.json"]), folder.path()).stdout();
+    assert!(shown.contains("4 settings have the same net cost") && !shown.contains("Cannot judge"), "{shown}");
 }
