@@ -77,7 +77,7 @@ def sweep(
 
 
 def tune(logs: Logs, policy: str, *, settings: Optional[Mapping[str, Any]] = None, params: Names = None, **more: Any) -> Result:
-    """Searches a policy's parameters, and judges the best setting on sessions that it was not sought on: ``ctxsim tune``.
+    """Searches a policy's parameters, and tests the best setting on sessions that it was not chosen on: ``ctxsim tune``.
 
     Args:
         logs: as in :func:`replay`.

@@ -132,7 +132,7 @@ impl Arms {
         notes: &mut Vec<String>,
     ) -> Result<(Labelled, Vec<ArmRead>), Failure> {
         if self.after.is_empty() {
-            return Err(Failure::Usage("nothing is named to hold the prediction against: --with AFTER, or --index".to_owned()));
+            return Err(Failure::Usage("the runs under the policy are missing: --with AFTER, or --index".to_owned()));
         }
         let mut before = asked.read(asked.logs.logs.clone(), false, policy)?;
         let mut after: Vec<(String, Corpus)> = self

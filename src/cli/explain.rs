@@ -31,7 +31,7 @@ Examples:
   ctxsim replay logs/ --by session
                                    finds the sessions that are worth it";
 
-/// Tell one session's life under one policy: context at each call, what triggered, what it recovered, what overflowed and why
+/// Show one session call by call under one policy: its context, what triggered, what it recovered, what overflowed and why
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Explain {

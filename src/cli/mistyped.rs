@@ -94,7 +94,7 @@ pub fn sentence(error: &Error, command: &Command) -> String {
             let word = text(ContextKind::InvalidSubcommand);
             format!("`{word}` is neither a command nor a file or folder{}", near(ContextKind::SuggestedSubcommand))
         }
-        ErrorKind::MissingRequiredArgument => format!("what is missing: {option}"),
+        ErrorKind::MissingRequiredArgument => format!("{option} is missing"),
         ErrorKind::ArgumentConflict if !text(ContextKind::PriorArg).is_empty() => {
             format!("{option} cannot be used with {}", text(ContextKind::PriorArg))
         }

@@ -1,4 +1,4 @@
-//! `ctxsim tune`: the cheapest setting of a policy that keeps its constraints, judged on sessions that it was not sought on.
+//! `ctxsim tune`: the cheapest setting of a policy that keeps its constraints, judged on sessions that it was not chosen on.
 
 use super::door::Door;
 use super::failure::Failure;
@@ -39,7 +39,7 @@ agent's own configuration. If the sessions are too few for a recommendation, it
 gives none, and says how many more it would take. docs/tuning.md explains every
 step.";
 
-/// Search a policy's parameters for the cheapest setting, and judge it on sessions that it was not sought on
+/// Search a policy's parameters for the cheapest setting, and judge it on sessions that it was not chosen on
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("subject_to", |option| option.help(SUBJECT_TO)))]
 pub struct Tune {

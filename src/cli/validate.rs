@@ -35,7 +35,7 @@ beside it, `task` (or the column of --pair-by) what the run was asked to do,
 `arm` (or the column of --arm) the arm. A column `compactions` counts where a
 log notes none.";
 
-/// Hold what a policy was predicted to change against runs that were made under it: per call, per run, each with its interval
+/// Compare what a policy was predicted to change with runs that were made under it: per call, per run, each with its interval
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("logs", |option| option.help(LOGS)))]
 pub struct Validate {

@@ -103,9 +103,7 @@ impl Parameter {
                 Err(format!("`{number}` is no whole number; it counts {unit}"))
             }
             SWITCH if number != 0.0 && number != 1.0 => Err(format!("`{number}` is neither 0 (off) nor 1 (on)")),
-            unit if number < 0.0 && !(number == -1.0 && unit.ends_with("or -1")) => {
-                Err(format!("`{number}` is less than nothing; it counts {unit}"))
-            }
+            unit if number < 0.0 && !(number == -1.0 && unit.ends_with("or -1")) => Err(format!("`{number}` is below 0; it counts {unit}")),
             _ => Ok(()),
         }
     }

@@ -280,12 +280,18 @@ pub(super) fn verdict<'a>(
     let found = found(&sample, &others, own, &bars, asked);
     let unpriced = own.replay.bills.each().filter(|bills| own.replay.bill.is_priced() && bills.calls > 0 && !bills.is_priced());
     let left_out = [
-        (own.replay.imposed.len(), "session that a person compacted is", "sessions that a person compacted are"),
-        (unpriced.count(), "session without a price is", "sessions without a price are"),
+        (own.replay.imposed.len(), "session that a person compacted", "sessions that a person compacted"),
+        (unpriced.count(), "session without a price", "sessions without a price"),
     ];
     let left_out = left_out.into_iter().filter(|(count, ..)| *count > 0);
     let left_out = left_out
-        .map(|(count, one, many)| format!(" {} left out here, not in the rows.", counted_as(count as u64, one, many)))
+        .map(|(count, one, many)| {
+            format!(
+                " The verdict leaves out {}; the rows hold {}.",
+                counted_as(count as u64, one, many),
+                if count == 1 { "it" } else { "them" }
+            )
+        })
         .collect::<String>();
     let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
@@ -300,7 +306,7 @@ pub(super) fn verdict<'a>(
         let sentence = if judged {
             let own_error = found.iter().any(|one| one.finding == Finding::NoDifference(Within::OwnError));
             let than = if own_error { "the model's own error" } else { "the uncertainty" };
-            format!("Keep what you have: no policy is cheaper by more than {than} and fails no more sessions.")
+            format!("Keep what you have: none of the policies saves more than {than} without failing more sessions.")
         } else {
             "Cannot judge: too few sessions can be compared with your own agent's (forks of one count once).".to_owned()
         };
@@ -312,7 +318,7 @@ pub(super) fn verdict<'a>(
     let kept = best.kept.map(|(kept, mine)| (share(kept), share(mine)));
     let sentence = match kept {
         Some((kept, mine)) if !best.keeps_as_much() => format!(
-            "No policy is clearly cheaper, fails no more sessions and keeps as much. {name} is cheaper than yours over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
+            "Keep what you have: {name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         ),
         _ => {
             // A hundredth less may pass, and is told all the same.

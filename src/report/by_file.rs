@@ -19,9 +19,9 @@ pub fn table(corpus: &Corpus, files: &[FileReadings]) -> Table {
         .with(Column::name("file", "file"), name)
         .with(Column::recorded("readings", "readings", Unit::Count).says("calls that only look at it"), |file| Cell::Count(file.readings))
         .with(tokens("tokens", "tokens", "of all results"), |file| Cell::Tokens(file.tokens))
-        .with(Column::recorded("again", "again in context", Unit::Count).says(again).better(Better::Less), |file| Cell::Count(file.again))
+        .with(Column::recorded("again", "read again", Unit::Count).says(again).better(Better::Less), |file| Cell::Count(file.again))
         .with(
-            tokens("again_tokens", "tokens beside", "of those earlier results: as many at most are there twice").better(Better::Less),
+            tokens("again_tokens", "tokens twice", "of those earlier results: as many at most are there twice").better(Better::Less),
             |file| Cell::Tokens(file.again_tokens),
         )
         .table(2, files)

@@ -60,10 +60,7 @@ pub fn section(grouped: &Grouped) -> Section {
     let short = move |policy: &str| if alone(policy) || !policy.contains(" (") { stem(policy) } else { "own".to_owned() };
     let least = move |(policy, share): (&str, f64)| format!("{}, {}", short(policy), finding::share(share));
     let least = move |group: &&CallGroup| grouped.least(group).map_or(Cell::Empty, |found| Cell::Name(least(found)));
-    fields
-        .with(Column::name("least", "fewest tokens (simulated), vs re\u{ad}corded").priority(1), least)
-        .table(1, all)
-        .titled("As recorded")
+    fields.with(Column::name("least", "fewest tokens (simulated), vs re\u{ad}corded"), least).table(1, all).titled("As recorded")
 }
 
 /// The group with the most tokens, then each of them in the columns that fit.

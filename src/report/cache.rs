@@ -4,7 +4,7 @@ use super::asked::{BreaksBy, Parts};
 use super::document::{Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::record::cache::CacheRecord;
 use super::span::{lifetime, moment, span};
-use super::title::short_title;
+use super::title::title;
 use super::words::{counted, grouped, percent_of, short_dollars, three_digits};
 use super::{cost_figures, notes};
 use crate::corpus::Corpus;
@@ -53,7 +53,7 @@ fn content(corpus: &Corpus, found: &CacheReads, asked: BreaksBy) -> (Vec<Section
     let (headline, sum) = (Section::lines(headline(found, tells)), of(asked));
     let breaks = listed(corpus, found).section("Breaks");
     let mut sections: Vec<Section> = std::iter::once(headline.clone()).chain(by(asked)).collect();
-    let mut screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), ..Screen::default() };
+    let mut screen = Screen { title: title(&corpus.facts), sections: sections.clone(), ..Screen::default() };
     if let (BreaksBy::Cause, Some(breaks)) = (asked, &breaks) {
         (screen.rows, screen.sections) = (ROWS, vec![headline, sum.titled("")]);
         screen.sections.push(Section { title: String::new(), ..breaks.clone() });
@@ -87,7 +87,7 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
         match found.recorded_nano_usd.filter(|_| found.sum.is_priced()) {
             None => format!("{}, of unknown cost: no price is known (--prices takes a table).", counted(breaks, "break")),
             Some(recorded) => format!(
-                "{} cost {} of {} ({}).",
+                "{} cost {} of {} for calls with recorded usage ({}).",
                 counted(breaks, "break"),
                 money(nano_usd),
                 money(recorded),

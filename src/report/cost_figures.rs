@@ -68,7 +68,7 @@ pub fn own_error(checks: &BTreeMap<String, Check>, baselines: &Baselines<'_>, ca
     let by = match cache {
         // Without a counted cache, or billed as another model, calls have no factors.
         CacheKind::Recorded if checks.values().any(|check| check.held_out != check.modelled) => {
-            ", each call by the factors of its session's other calls,"
+            " (each call with the cache factors of its session's other calls)"
         }
         _ => "",
     };
@@ -77,10 +77,10 @@ pub fn own_error(checks: &BTreeMap<String, Check>, baselines: &Baselines<'_>, ca
         format!("{} of {}", of(error.off_nano_usd), of(error.recorded_nano_usd))
     };
     let own = baselines.own_error(Some(checks), cache).filter(|own| *own != error);
-    let own = own.map(|own| format!(", your own agents' defaults {}", off(&own)));
+    let own = own.map(|own| format!(", those of your own agents' defaults by {}", off(&own)));
     let sums = if for_note { format!(" (sums: {})", first_few(&agents, NAMED)) } else { String::new() };
     Some(format!(
-        "The bill's own error, session by session: the recordings themselves{by} are {} off the list price of their usage{sums}{}{}. Smaller differences say nothing.",
+        "The bill's own error, session by session: bills of the unchanged recordings{by} are off by {} at list price{sums}{}{}. Smaller differences say nothing.",
         off(&error),
         part(&error),
         own.unwrap_or_default(),

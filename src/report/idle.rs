@@ -5,7 +5,7 @@ use super::cache::{by_gap, money};
 use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::idle::IdleRecord;
 use super::span::{lifetime, span};
-use super::title::short_title;
+use super::title::title;
 use super::words::{counted, grouped, three_digits};
 use super::{cost_figures, finding, notes};
 use crate::corpus::Corpus;
@@ -43,7 +43,7 @@ fn content(corpus: &Corpus, found: &Idle) -> (Vec<Section>, Option<Screen>) {
     let sections = std::iter::once(headline).chain(recommended(corpus, found)).chain(break_even(found));
     let classes = by_class(found).section("Simulated cost of pauses by cache and context");
     let mut sections: Vec<Section> = sections.chain(classes).collect();
-    let screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), ..Screen::default() };
+    let screen = Screen { title: title(&corpus.facts), sections: sections.clone(), ..Screen::default() };
     sections.extend(by_model(found).section("Where remedies begin to pay"));
     sections.extend(by_gap(&found.reads).section("Reads by the time since the call before"));
     sections.extend(by_session(corpus, found).section("Sessions, the dearest first"));
@@ -69,8 +69,13 @@ fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
     };
     let cold = found.pauses.iter().filter(|pause| pause.goes_cold()).count() as u64;
     let were = if never == 1 { "was" } else { "were" };
-    let known = (untimed < calls)
-        .then(|| format!("{} outlasted the cache as recorded, {} broke it: {cost}.", counted(cold, "pause"), grouped(broken.breaks),));
+    let known = (untimed < calls).then(|| {
+        format!(
+            "{} outlasted a cache that promises a lifetime, {} broke it by the logs: {cost}.",
+            counted(cold, "pause"),
+            grouped(broken.breaks),
+        )
+    });
     let unpriced = found.reads.unpriced_calls;
     let unpriced = (unpriced > 0 && broken.is_priced()).then(|| {
         format!(
@@ -144,7 +149,7 @@ fn break_even(found: &Idle) -> Option<Section> {
     let model = &found.break_even.first()?.model;
     let of_model = found.break_even.iter().filter(|one| one.model == *model);
     let words = |one: &BreakEven| {
-        let pings = one.pings.zip(one.gap).map(|(pings, gap)| format!("{} = {}", counted(pings, "ping"), span(gap)));
+        let pings = one.pings.zip(one.gap).map(|(pings, gap)| format!("up to {}, which bridge {}", counted(pings, "ping"), span(gap)));
         let tokens = one.tokens.map(|tokens| format!("compacting beats going cold from {} up", three_digits(tokens)));
         let mut parts: Vec<String> = pings.into_iter().chain(tokens).collect();
         if parts.is_empty() {
@@ -194,9 +199,9 @@ fn remedies<'a, R: 'a>(fields: Fields<'a, R>, class: impl Fn(&R) -> &Class + Cop
         .with(count("pauses", "pauses", "that ended with another call, and last longer than nine tenths of the lifetime"), move |row| {
             Cell::Count(class(row).resumed)
         })
-        .with(count("cold", "cold", "the part of them that outlasted the entry"), move |row| Cell::Count(class(row).cold))
-        .with(count("never", "never", "sessions that were never resumed"), move |row| Cell::Count(class(row).never))
-        .with(cost("nothing_usd", "nothing", "cost of doing nothing"), move |row| Cell::money(class(row).cost(Remedy::Nothing, true)))
+        .with(count("cold", "went cold", "the part of them that outlasted the entry"), move |row| Cell::Count(class(row).cold))
+        .with(count("never", "never resumed", "sessions that were never resumed"), move |row| Cell::Count(class(row).never))
+        .with(cost("nothing_usd", "doing nothing", "what going cold costs"), move |row| Cell::money(class(row).cost(Remedy::Nothing, true)))
         .with(cost("pings_usd", "pings", "cost of the cheapest number of pings, in sessions that were never resumed too"), move |row| {
             class(row).best(true, is_pings).map_or(Cell::Empty, |best| Cell::money(best.nano_usd))
         })
@@ -206,7 +211,7 @@ fn remedies<'a, R: 'a>(fields: Fields<'a, R>, class: impl Fn(&R) -> &Class + Cop
         )
         .with(Column::name("best", "best"), move |row| best(class(row).best(true, |_| true)))
         .with(
-            Column::name("best_resumed", "resumed alone").says("the cheapest where sessions that were never resumed are left out"),
+            Column::name("best_resumed", "best if resumed").says("the cheapest where sessions that were never resumed are left out"),
             move |row| best(class(row).best(false, |_| true)),
         )
 }

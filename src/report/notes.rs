@@ -248,8 +248,8 @@ pub fn manual_undone(corpora: &[&Corpus]) -> Option<String> {
         corpus.traces.each().map(|trace| trace.compactions.iter().filter(|row| is_manual(row)).count() as u64).sum::<u64>()
     };
     let count = corpora.iter().map(of).sum();
-    let what = counted_as(count, "manual compaction is", "manual compactions are");
-    (count > 0).then(|| format!("{what} undone under each setting, the defaults too."))
+    let what = counted_as(count, "manual compaction of the logs is", "manual compactions of the logs are");
+    (count > 0).then(|| format!("{what} not replayed, under the defaults either."))
 }
 
 /// What is said of the logs in the end: what they hold and what they do not.

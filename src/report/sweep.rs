@@ -120,7 +120,9 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
                 (_, Direction::Maximise) => "comes to more than",
             };
             let (long, but) = (judged::if_as_long(&measure), but.unwrap_or_default());
-            format!("{named} {comes} {point}{long}{fewer}: {values}{but}. `ctxsim tune` judges on sessions that it was not sought on.")
+            format!(
+                "{named} {comes} {point}{long}{fewer}: {values}{but}. The setting was chosen on these same sessions; `ctxsim tune` tests it on others."
+            )
         }
         Finding::Worse if matches!(own.verdict.standing, Standing::Breaks | Standing::CannotTell) => {
             format!("{named} is the best that is allowed, and worse than {point}, which are not: {values}.")

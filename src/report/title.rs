@@ -3,20 +3,15 @@
 use super::words::{counted, first_few};
 use crate::corpus::CorpusFacts;
 
-/// So many formats are named where there is little room.
+/// So many formats are named.
 const FORMATS: usize = 6;
 
-/// One line on what was read.
+/// One line on what was read: few formats by name with their files, many by their number.
 pub fn title(facts: &CorpusFacts) -> String {
     let formats: Vec<String> = facts.formats.iter().map(|(format, files)| format!("{format} {files}")).collect();
-    let formats = if formats.is_empty() { String::new() } else { format!(" ({})", first_few(&formats, formats.len())) };
-    read_from(facts, &formats)
-}
-
-/// The same for a line with little room: many formats are counted.
-pub fn short_title(facts: &CorpusFacts) -> String {
-    match facts.formats.len() {
-        0..=FORMATS => title(facts),
+    match formats.len() {
+        0 => read_from(facts, ""),
+        few @ ..=FORMATS => read_from(facts, &format!(" ({})", first_few(&formats, few))),
         many => read_from(facts, &format!(" of {many} formats")),
     }
 }

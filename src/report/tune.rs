@@ -1,4 +1,4 @@
-//! `tune`: the setting that was found beside the defaults, on sessions that it was not sought on.
+//! `tune`: the setting that was found beside the defaults, on sessions that it was not chosen on.
 
 mod said;
 mod screen;

@@ -130,7 +130,7 @@ named! {
         /// The fallback ran again and again without the call going through.
         Loop = "its fallback ran to the limit of tries without the call going through",
         /// No limit of the policy lies below the window: it can never fire.
-        NeverFires = "can fire on a refusal alone: none of its limits lies below the largest prompt that the provider takes",
+        NeverFires = "acts after a refusal alone: all its limits lie above the largest prompt that the provider takes",
         /// The policy's program could not be started.
         ProgramNotStarted = "fails because its program could not be started",
         /// The policy's program ended before the session did.

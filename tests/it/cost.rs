@@ -467,7 +467,7 @@ fn the_bar_is_the_larger_of_both_errors() {
     let record = record(&[], Path::new("transcripts/opencode/prune-and-compaction.json"));
     let beside = &record["own"]["beside_recorded"];
     let [cost, recorded] = ["cost", "recorded_cost"].map(|key| usd(&beside[key]));
-    let said = format!("your own agents' defaults ${:.4} of ${recorded:.4}", (cost - recorded).abs());
+    let said = format!("those of your own agents' defaults by ${:.4} of ${recorded:.4}", (cost - recorded).abs());
     assert!(record["notes"].to_string().contains(&said), "{said}");
 }
 

@@ -124,8 +124,8 @@ fn the_example_of_the_documentation_holds() {
 fn a_number_that_cannot_be_is_refused_wherever_it_is_written() {
     let written = |line: &str| Policy::parse("mine.toml", &format!("extends = \"opencode\"\n[params]\n{line}\n")).map(drop);
     for (param, value, reason) in [
-        ("prune_protect", "-5", "`prune_protect`: `-5` is less than nothing; it counts tokens"),
-        ("prune_protect", "-0.5", "`prune_protect`: `-0.5` is less than nothing; it counts tokens"),
+        ("prune_protect", "-5", "`prune_protect`: `-5` is below 0; it counts tokens"),
+        ("prune_protect", "-0.5", "`prune_protect`: `-0.5` is below 0; it counts tokens"),
         ("prune", "2", "`prune`: `2` is neither 0 (off) nor 1 (on)"),
     ] {
         let set = Policy::load("opencode").unwrap().set(param, value).unwrap_err().to_string();
@@ -136,7 +136,7 @@ fn a_number_that_cannot_be_is_refused_wherever_it_is_written() {
     assert!(written("prune_protect = 0").is_ok() && written("prune = 1").is_ok());
     // What is described without a unit keeps the inherited one, with all else that it does not name.
     let described = written("prune_protect = { value = -5 }").unwrap_err().to_string();
-    assert_eq!(described, "mine.toml:3:1: `prune_protect`: `-5` is less than nothing; it counts tokens");
+    assert_eq!(described, "mine.toml:3:1: `prune_protect`: `-5` is below 0; it counts tokens");
     let kept = Policy::parse("mine.toml", "extends = \"opencode\"\n[params]\nprune_protect = { range = [10, 20] }\n").unwrap();
     let before = Policy::load("opencode").unwrap();
     let shown = |policy: &Policy| (policy.params["prune_protect"].number(), policy.params["prune_protect"].help.clone());
@@ -144,7 +144,7 @@ fn a_number_that_cannot_be_is_refused_wherever_it_is_written() {
     assert_ne!(kept.params["prune_protect"].range, before.params["prune_protect"].range);
     // A description of its own is held to its own unit.
     let own = Policy::parse("own.toml", "[params]\nn = { value = -1, unit = \"messages\" }\n").unwrap_err().to_string();
-    assert_eq!(own, "own.toml:2:1: `n`: `-1` is less than nothing; it counts messages");
+    assert_eq!(own, "own.toml:2:1: `n`: `-1` is below 0; it counts messages");
     assert!(Policy::parse("own.toml", "[params]\nn = { value = -1, unit = \"factor\" }\n").is_ok());
 }
 
@@ -206,7 +206,7 @@ fn a_formula_is_held_to_the_models_of_the_logs() {
     let at = |window| policy.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None, item_bytes: 0 });
     assert!(at(1_000_000).is_ok());
     let refused = at(200_000).unwrap_err().to_string();
-    assert!(refused.contains("`-300000` is less than nothing; it counts tokens (`window-500k` at a window of 200000)"), "{refused}");
+    assert!(refused.contains("`-300000` is below 0; it counts tokens (`window-500k` at a window of 200000)"), "{refused}");
     let text = "extends = \"pi\"\nabout = \"mine\"\n[params]\nreserveTokens = \"=window-500k\"\n";
     let written = Policy::parse("mine", text).unwrap();
     let plan = |window| written.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None, item_bytes: 0 });

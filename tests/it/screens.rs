@@ -269,7 +269,7 @@ fn details_have_all_tables_and_all_rows() {
     let more = brief.lines().find_map(|line| line.strip_prefix("… ")?.strip_suffix(" more: --all")).unwrap();
     let files = |text: &str| text.lines().filter(|line| line.contains(" file ")).count();
     assert_eq!(files(&rows), files(&brief) + more.parse::<usize>().unwrap());
-    assert!(details.contains("Calls are recorded.") && details.contains("again in context:") && !brief.contains("again in context:"));
+    assert!(details.contains("Calls are recorded.") && details.contains("read again:") && !brief.contains("read again:"));
 }
 
 /// A path is enough: the root takes every option of `replay`.
@@ -303,7 +303,7 @@ fn the_verdict_is_what_the_sessions_come_to() {
     }
     let screen = shown(&typed, 200);
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    let difference = format!("cheaper than yours over {compared} sessions, {:+.1} %", (cost[0] / cost[1] - 1.0) * 100.0);
+    let difference = format!("cheaper than your own agent over {compared} sessions, {:+.1} %", (cost[0] / cost[1] - 1.0) * 100.0);
     let trade = format!("keeps {:.1} % of their reused text, not {:.1} %", kept[0] / all[0] * 100.0, kept[1] / all[1] * 100.0);
     assert!(screen.contains(&difference) && screen.contains(&trade), "{difference}; {trade}\n{screen}");
 }

@@ -205,7 +205,7 @@ fn money_is_judged_by_sessions_with_a_price() {
     let replayed = said("replay", &three, &[]);
     assert!(
         replayed.contains("Cannot judge: too few sessions")
-            && replayed.contains("7 sessions without a price are left out here, not in the rows."),
+            && replayed.contains("The verdict leaves out 7 sessions without a price; the rows hold them."),
         "{replayed}"
     );
     let swept = said("sweep", &three, &["--vary", "cap=50"]);

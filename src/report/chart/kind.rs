@@ -11,7 +11,7 @@ use crate::experiment::validate::Validation;
 use crate::policy::Plan;
 use crate::report::asked::{Baselines, Swept};
 use crate::report::notes;
-use crate::report::title::short_title;
+use crate::report::title::title;
 use crate::report::words::{counted, grouped};
 use crate::sim::Conditions;
 use std::collections::BTreeMap;
@@ -144,7 +144,7 @@ impl Kind {
         let replays = [Need::Replays, Need::Session, Need::Settings].iter().any(|need| self.needs(*need));
         let rests_on = if replays { notes::below_a_replay(material.corpus) } else { notes::below_a_chart(material.corpus) };
         // A chart of one session names it.
-        let over = (!self.needs(Need::Session)).then(|| format!("Over {}.", short_title(&material.corpus.facts)));
+        let over = (!self.needs(Need::Session)).then(|| format!("Over {}.", title(&material.corpus.facts)));
         let rests_on = over.into_iter().chain(rests_on).collect();
         let Drawn { title, subtitle, drawing, mut notes, data } = (self.draw)(material)?;
         let compares = self.needs(Need::Baselines) && !self.needs(Need::Money);

@@ -5,7 +5,7 @@ use super::kind::{Kind, Material, Need};
 use crate::experiment::validate::{Arm, Found, Validation};
 use crate::list::Arrange;
 use crate::report::document::Provenance;
-use crate::report::title::short_title as of_what;
+use crate::report::title::title as of_what;
 use crate::report::validate::FIRST;
 use crate::report::validated_rows::rows;
 use crate::report::words::counted;

@@ -72,7 +72,7 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
             broken.join(" and ")
         )),
         Verdict::CannotTell(untold) => {
-            told(format!("Nothing is recommended: on {on} it cannot be told whether {setting} keeps: {}.", untold.join(" and ")))
+            told(format!("Nothing is recommended: {on} are too few to tell whether {setting} keeps: {}.", untold.join(" and ")))
         }
         Verdict::NoDifference(within, more) => {
             let decides = match more {

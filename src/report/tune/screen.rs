@@ -1,4 +1,4 @@
-//! The first screen of `tune`: keep or change, what was found beside what there is on sessions that it was not sought on, and the snippet.
+//! The first screen of `tune`: keep or change, what was found beside what there is on sessions that it was not chosen on, and the snippet.
 
 use super::said::{held_out, is_of_nothing, point, sentences, setting_words};
 use crate::experiment::KnownFrom;
