@@ -350,7 +350,9 @@ fn output(trace: &Trace, call: &CallRow) -> u64 {
     // What the log counts without a prompt stands there already.
     recorded.or(Some(call.output).filter(|output| call.usage.is_none() && *output > 0)).unwrap_or_else(|| {
         let row = trace.messages.get(call.message as usize);
-        row.map_or(0, |row| trace.parts_of(row).map(|part| part.truth).sum())
+        let estimate = row.map_or(0, |row| trace.parts_of(row).map(|part| part.truth).sum());
+        // A count from within the stream is the least that the reply took.
+        call.usage.map_or(estimate, |usage| usage.output.max(estimate))
     })
 }
 

@@ -176,6 +176,9 @@ fn openclaw_is_an_agent_of_its_own() {
     assert_eq!((claw.agent.as_str(), calls.as_slice(), claw.messages.len()), ("openclaw", &["glm-5"][..], 4));
     assert_eq!(claw.compactions[0].automatic, Some(true));
     assert_eq!(read("/x", &said).agent, "openclaw");
+    // It had other names before.
+    let earlier = read("/x", &[user("Hi"), reply("zai", "glm-5", 90), reply("clawdbot", "delivery-mirror", 0)]);
+    assert_eq!((earlier.agent.as_str(), earlier.messages.iter().filter(|message| message.call.is_some()).count()), ("openclaw", 1));
     assert_eq!(read("/x", &said[..2]).agent, "pi");
 }
 

@@ -87,6 +87,9 @@ struct Session<'s> {
 /// The agent that is built upon pi, and what it calls itself as a provider.
 const OPENCLAW: &str = "openclaw";
 
+/// The model that it names for what it delivers itself, under its former names too.
+const DELIVERY: &str = "delivery-mirror";
+
 impl Session<'_> {
     /// Is this the header of another session, of a file that was put behind this one?
     fn is_over_with(&self, entry: &Entry<'_>) -> bool {
@@ -263,7 +266,7 @@ impl Session<'_> {
             lose("request that the provider refused as too large");
         }
         // What OpenClaw itself said to the person stands among the replies.
-        if &*payload.provider == OPENCLAW && usage.is_none() {
+        if (&*payload.provider == OPENCLAW || &*payload.model == DELIVERY) && usage.is_none() {
             self.is_of_openclaw();
             return None;
         }
