@@ -250,7 +250,8 @@ impl Level {
             (Some(limit), _) => format!("above {}", figure(limit)),
             (_, limit) => format!("at or above {}", figure(limit.unwrap_or(0.0))),
         };
-        format!("{} is {limit} tokens", self.of.words())
+        let most = self.at_most.as_ref().map(|most| format!(", or {} where that is less", most.words())).unwrap_or_default();
+        format!("{} is {limit} tokens{most}", self.of.words())
     }
 }
 
@@ -358,8 +359,10 @@ impl Select {
             AllKept::LastTurn => cut.push("where everything would be spared, all but the newest turn goes".to_owned()),
             AllKept::Snap => cut.push("where everything would be spared, what lies before the first such message goes".to_owned()),
         }
-        if self.replay == Replay::LastUser {
-            cut.push("before the newest user message, which is asked again, and what came after it is lost".to_owned());
+        match self.replay {
+            Replay::Nothing => {}
+            Replay::LastUser => cut.push("before the newest user message, which is asked again, and what came after it is lost".to_owned()),
+            Replay::Unanswered => cut.push("before the newest user message, which is asked again, if no reply has come since".to_owned()),
         }
         if self.carried == Carried::Lost {
             cut.push("what the compaction before has kept is lost".to_owned());

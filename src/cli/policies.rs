@@ -153,6 +153,7 @@ impl Policies {
     /// As [`Policies::load_varied`], but a policy that is named twice is taken once, and a warning says so.
     pub fn load_once_each(&self, logs: &Logs, varied: &[String]) -> Result<Vec<Policy>, Failure> {
         let mut policies: Vec<Policy> = Vec::new();
+        let mut told = BTreeSet::new();
         let loaded = self.load_varied(logs, varied)?;
         let names: Vec<String> = loaded.iter().map(|policy| policy.name.clone()).collect();
         let typed = |name: &str| -> BTreeSet<&String> {
@@ -165,7 +166,7 @@ impl Policies {
             }
             if !policies.contains(&policy) {
                 policies.push(policy);
-            } else if !logs.quiet {
+            } else if !logs.quiet && told.insert(policy.name.clone()) {
                 tell(&format!("policy {} is named more than once; it has one row", policy.name));
             }
         }

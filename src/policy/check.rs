@@ -5,6 +5,7 @@ use super::inflate::NoInflate;
 use super::marker::unknown_name;
 use super::plan::{Hook, Mode, Plan, Rule};
 use super::selector::{End, EndUnit, Select, Take};
+use super::size::Size;
 use super::suggestion::suggestion;
 use super::switch::Switch;
 use super::trigger::{Count, Level, Trigger};
@@ -274,7 +275,7 @@ impl Trigger {
             }
             Trigger::Any(triggers) | Trigger::All(triggers) if triggers.is_empty() => Err("`any` and `all` need triggers".to_owned()),
             Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().try_for_each(Trigger::check),
-            Trigger::Level(level) => level.of.check(),
+            Trigger::Level(level) => std::iter::once(&level.of).chain(&level.at_most).try_for_each(Size::check),
             Trigger::Count(_) | Trigger::Idle(_) => Ok(()),
         }
     }

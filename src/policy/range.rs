@@ -25,8 +25,8 @@ impl Select {
         if self.carried == Carried::Lost {
             range.lose_carried();
         }
-        if self.replay == Replay::LastUser {
-            range.replay_last_user();
+        if self.replay != Replay::Nothing {
+            range.replay_last_user(self.replay);
         }
         range.marks.extend(range.looked_at.iter().enumerate().filter(|(_, message)| is_mark(message)).map(|(place, _)| place));
         range
@@ -46,12 +46,18 @@ impl Range {
         (self.lost, self.looked_at) = (lost, rest);
     }
 
-    fn replay_last_user(&mut self) {
-        let asks = |message: &Seen| message.role == Role::User && !message.is_summary && !message.unseen;
+    fn replay_last_user(&mut self, how: Replay) {
+        // A text that was put in and begins a turn asks too; a summary does not.
+        let asks = |message: &Seen| message.role == Role::User && (!message.is_summary || message.opens_turn) && !message.unseen;
         let last = self.looked_at.iter().rposition(asks);
         // Where nothing was asked before it, nothing is replayed.
-        let Some(last) = last.filter(|last| self.looked_at.iter().take(*last).any(asks)) else { return };
-        self.lost.extend(self.looked_at.drain(last..).skip(1));
+        let last = last.filter(|last| self.looked_at.iter().take(*last).any(asks));
+        let is_answered = |last: usize| self.looked_at.iter().skip(last).any(|message| message.role == Role::Assistant);
+        match last {
+            Some(last) if how == Replay::LastUser || !is_answered(last) => self.lost.extend(self.looked_at.drain(last..).skip(1)),
+            _ if how == Replay::Unanswered => self.looked_at.clear(),
+            _ => {}
+        }
     }
 }
 

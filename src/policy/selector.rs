@@ -339,6 +339,8 @@ pub enum Replay {
     /// The newest user message (OpenCode after a refusal): the selection looks at what stands before it, and what has come after it is
     /// lost. Where no other user message stands before it, everything is selected.
     LastUser,
+    /// The same where no reply has come since (Kilo Code after a refusal); where one has, nothing is selected.
+    Unanswered,
 }
 
 /// Messages that stayed at an earlier compaction.

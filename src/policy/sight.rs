@@ -23,7 +23,7 @@ pub struct Sight<'a> {
     pub calls_since_fired: u64,
     /// Seconds since the last call; `None` where the log has no times.
     pub idle_seconds: Option<f64>,
-    /// What the policy took the last request for that the provider refused; 0 where none was.
+    /// What the policy took the smallest request for that the provider refused; 0 where none was.
     pub refused: u64,
     /// What the policy took the context for right after the rule last changed it; 0 where it has not.
     pub left: u64,

@@ -155,7 +155,7 @@ impl Size {
         match self {
             Size::Formula(formula) if !ASKED.iter().any(|(name, _)| formula.asks(name)) => {
                 let known: Vec<&str> = ASKED.iter().map(|(name, _)| *name).collect();
-                Err(format!("`of` looks at no size: its formula needs one of {}", known.join(", ")))
+                Err(format!("`{}` looks at no size: it needs one of {}", formula.text, known.join(", ")))
             }
             _ => Ok(()),
         }
@@ -196,11 +196,15 @@ pub(super) fn open_formulas(value: &mut Value) -> Result<(), ExpressionError> {
 }
 
 fn open_level(level: &mut Table) -> Result<(), ExpressionError> {
-    let Some(text) = level.get("of").and_then(Value::as_str).and_then(|text| text.strip_prefix('=')) else { return Ok(()) };
+    ["of", "at_most"].into_iter().try_for_each(|key| open_size(level, key))
+}
+
+fn open_size(level: &mut Table, key: &str) -> Result<(), ExpressionError> {
+    let Some(text) = level.get(key).and_then(Value::as_str).and_then(|text| text.strip_prefix('=')) else { return Ok(()) };
     let names = Expression::parse(text)?.names().into_iter().filter(|name| ASKED.iter().all(|(asked, _)| asked != name));
     let names: Table = names.map(|name| (name.clone(), Value::String(format!("={name}")))).collect();
     let opened = Table::from_iter([("formula".to_owned(), Value::String(text.to_owned())), ("names".to_owned(), Value::Table(names))]);
-    level.insert("of".to_owned(), Value::Table(opened));
+    level.insert(key.to_owned(), Value::Table(opened));
     Ok(())
 }
 

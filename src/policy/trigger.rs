@@ -55,7 +55,7 @@ impl Trigger {
     pub fn names_its_sizes(&self) -> bool {
         let mut levels = Vec::new();
         self.collect_levels(&mut levels);
-        levels.iter().all(|level| matches!(level.of, Size::Named(_)))
+        levels.iter().all(|level| matches!(level.of, Size::Named(_)) && level.at_most.is_none())
     }
 
     fn collect_levels<'t>(&'t self, levels: &mut Vec<&'t Level>) {
@@ -73,8 +73,8 @@ impl Trigger {
         };
         match (self, other) {
             (Trigger::Level(one), Trigger::Level(other)) => {
-                let exactly_one = |level: &Level| level.gt.is_some() != level.ge.is_some();
-                one == other || one.of == other.of && one.gt.is_some() == other.gt.is_some() && exactly_one(one) && exactly_one(other)
+                let stays = |level: &Level| level.limit().is_some();
+                one == other || one.of == other.of && one.gt.is_some() == other.gt.is_some() && stays(one) && stays(other)
             }
             (Trigger::Count(one), Trigger::Count(other)) => {
                 let shape = |count: &Count| (count.of, count.since_fired, count.gt.is_some(), count.ge.is_some());
@@ -107,6 +107,9 @@ pub struct Level {
     pub gt: Option<f64>,
     /// Size at or above which the level fires.
     pub ge: Option<f64>,
+    /// The limit is no more than this size, as it stands now (Kimi Code: a refusal lowers it). `None`: it stays as it is.
+    #[serde(default)]
+    pub at_most: Option<Size>,
 }
 
 /// A number of things against a limit. Exactly one of `gt` and `ge` is given.
@@ -225,15 +228,17 @@ impl Trigger {
 }
 
 impl Level {
-    /// The limit; `None` where there is none, or where there are two.
+    /// The limit, where it stays what it is; `None` where there is none, or where there are two.
     pub fn limit(&self) -> Option<f64> {
-        self.gt.xor(self.ge)
+        self.gt.xor(self.ge).filter(|_| self.at_most.is_none())
     }
 
     fn evaluate(&self, sight: &Sight<'_>) -> Verdict {
         let Some(size) = self.of.of(sight) else { return Verdict::default() };
-        let reached = self.gt.is_some_and(|limit| size > limit) || self.ge.is_some_and(|limit| size >= limit);
-        let limit = self.gt.or(self.ge).unwrap_or(f64::MAX);
+        let most = self.at_most.as_ref().and_then(|most| most.of(sight)).unwrap_or(f64::MAX);
+        let [gt, ge] = [self.gt, self.ge].map(|limit| limit.map(|limit| limit.min(most)));
+        let reached = gt.is_some_and(|limit| size > limit) || ge.is_some_and(|limit| size >= limit);
+        let limit = gt.or(ge).unwrap_or(f64::MAX);
         let level = Belief { tokens: size.max(0.0) as u64, size, limit, reached, sees_pending: self.of.sees_pending() };
         Verdict { fires: reached, level: Some(level), count: None }
     }

@@ -1,6 +1,6 @@
 //! How a table comes onto a page: which columns stand side by side, how wide they are, where words break.
 
-use super::escape::escape;
+use super::escape::{OLD_COMMAND, escape};
 use crate::list::Arrange;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -133,17 +133,27 @@ fn add(lines: &mut Vec<String>, glue: &str, piece: &str, hyphen: usize, width: u
         }
         lines.push(piece.to_owned());
     }
-    while let Some(line) = lines.last_mut()
-        && line.width() > width
-    {
-        let kept = fitting(line, width);
-        let rest = line.split_off(kept);
-        if rest.is_empty() || kept == 0 {
-            line.push_str(&rest);
-            break;
+    if lines.last().is_some_and(|line| line.width() > width) {
+        let long = lines.pop().unwrap_or_default();
+        lines.extend(cut_up(&long, width));
+    }
+}
+
+/// A word in lines of this width. What stood within it begins a line then, and might be a command there.
+fn cut_up(word: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut line, mut rest) = (String::new(), word);
+    loop {
+        let kept = fitting(rest, width.saturating_sub(line.width()));
+        if kept == rest.len() || kept == 0 && line.is_empty() {
+            lines.push(line + rest);
+            return lines;
         }
-        // What stood within a word begins a line here, and might be a command there.
-        lines.push(escape(&rest).into_owned());
+        let (fits, behind) = rest.split_at(kept);
+        lines.push(line + fits);
+        let begun = behind.char_indices().nth(OLD_COMMAND.len()).map_or(behind.len(), |(place, _)| place);
+        let (begun, behind) = behind.split_at(begun);
+        (line, rest) = (escape(begun).into_owned(), behind);
     }
 }
 

@@ -105,7 +105,9 @@ pub fn flat(grouped: &Grouped) -> Table {
     });
     let of = |cell: fn(&CallGroup) -> Cell| move |(group, policy): &Row<'_>| if policy.is_none() { cell(group) } else { Cell::Empty };
     let policy = |place: Option<usize>| place.map_or(RECORDED, |place| grouped.policies.get(place).map_or("", String::as_str));
-    let figures = |(group, place): &Row<'_>| place.and_then(|place| group.policies.get(place).copied());
+    // What a policy would send of the group's sessions that it brings to their end; absent where there are none.
+    let figures =
+        |(group, place): &Row<'_>| place.and_then(|place| group.policies.get(place).copied()).filter(|(_, recorded)| *recorded > 0);
     let tokens = move |row: &Row<'_>| {
         if row.1.is_none() {
             usage(row.0, row.0.prompt_tokens)
@@ -116,8 +118,8 @@ pub fn flat(grouped: &Grouped) -> Table {
     Fields::<Row<'_>>::new()
         .with(Column::name("group", header(grouped.by)), |(group, _)| Cell::text(&group.label))
         .with(Column::name("policy", "policy"), move |(_, place)| Cell::name(policy(*place)))
-        .with(recorded("sessions", "sessions", Unit::Count), |(group, _)| Cell::Count(group.sessions))
-        .with(recorded("calls", "calls", Unit::Count), |(group, _)| Cell::Count(group.calls))
+        .with(recorded("sessions", "sessions", Unit::Count), of(|group| Cell::Count(group.sessions)))
+        .with(recorded("calls", "calls", Unit::Count), of(|group| Cell::Count(group.calls)))
         .with(Column::simulated("prompt_tokens", "prompt tokens", Unit::Tokens), tokens)
         .with(recorded("recorded_tokens", "recorded tokens", Unit::Tokens), move |row| {
             figures(row).map_or(Cell::Empty, |(_, recorded)| usage(row.0, recorded))

@@ -56,7 +56,9 @@ pub(super) fn attempt<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a
 /// The provider refuses the call: counts it, and says why.
 fn overflow<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, actual: u64) {
     let cause = state.belief.cause(&state.inputs, state.belief.look);
-    state.belief.refused = state.window.context.view().request();
+    let request = state.window.context.view().request();
+    let smallest = Some(state.belief.refused).filter(|refused| *refused > 0);
+    state.belief.refused = smallest.map_or(request, |refused| refused.min(request));
     observer.overflow(state, cause);
     let ledger = &mut state.ledger;
     let tool = ledger.blame_tool();

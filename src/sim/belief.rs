@@ -39,7 +39,7 @@ pub(super) struct Belief {
     pub turn_opened: bool,
     /// The rules for the end of the turn have run since the last call.
     pub turn_ended: bool,
-    /// What it took the last request for that the provider refused; 0 where none was.
+    /// What it took the smallest request for that the provider refused; 0 where none was.
     pub refused: u64,
     /// Actual size right after the last reply: what an estimate from usage covers.
     pub actual_after_reply: u64,

@@ -502,3 +502,50 @@ fn codex_keeps_prompts_and_the_context_in_front_of_them() {
     assert_eq!((compaction.call, compaction.touched), (1, 2));
     assert_eq!(compaction.after - compaction.before, 1_605 - (10 + 200));
 }
+
+/// After a refusal OpenCode asks the newest user message again, also where nothing but the words stand before it that a compaction has put in to go on.
+#[test]
+fn opencode_replays_behind_the_words_that_go_on() {
+    // 148,000 tokens are hidden. The first compaction comes within the first turn; then a message of 600 tokens, and a result of 60,000.
+    let begun = Session::default().user(80_000).step(40, Some((168_000, 10)), "custom", text(4_000, 1_000)).reply(40, None);
+    let trace = begun.user(2_400).step(40, None, "custom", text(240_000, 60_000)).reply(4, None).trace();
+    for name in ["opencode@1.15", "opencode@1.18"] {
+        let outcome = replay(name, &[("tool_output_max_bytes", "1000000")], &trace);
+        assert_eq!(calls_of(&outcome, EventKind::Compact), [1, 3], "{name}");
+        let refused = of_kind(&outcome, EventKind::Compact)[1];
+        // Of the first compaction its summary, the newest step and the words to go on are left, and go into the second summary or stay before the message.
+        let (least, most) = (148_000 + 1_510 + 600, 148_000 + 1_510 + 600 + 1_100);
+        assert!((least..most).contains(&refused.after) && outcome.calls[3].refused == 1, "{name}: {refused:?}");
+    }
+}
+
+/// Kilo asks it again only where no reply has come since, and then keeps nothing else; within a turn its steps are summarised, and it is asked to go on.
+#[test]
+fn kilo_replays_a_message_that_was_not_answered() {
+    let settings = [("tool_output_max_bytes", "1000000")];
+    // 100,000 tokens are hidden.
+    let begun = || Session::default().user(400).reply(40, Some((100_100, 10)));
+    // A message of 110,000 tokens: the turn before it is summarised, and it alone does not fit.
+    let first = replay("kilo@7.7", &settings, &begun().user(240_000).reply(40, None).user(200_000).reply(4, None).trace());
+    let compact = of_kind(&first, EventKind::Compact)[0];
+    assert_eq!((compact.call, compact.after), (2, 100_000 + 1_510 + 50_000));
+    // Within a turn: its first result of 90,000 tokens goes into the summary, its last step stays, with ten tokens of words and ten of the call.
+    let steps = begun().user(2_400).step(40, None, "custom", text(360_000, 90_000)).step(40, None, "custom", text(48_000, 12_000));
+    let within = replay("kilo@7.7", &settings, &steps.reply(4, None).trace());
+    let compact = of_kind(&within, EventKind::Compact)[0];
+    assert_eq!((compact.call, compact.after), (3, 100_000 + 1_510 + 20 + 12_000 + 15));
+}
+
+/// A refusal lowers Kimi Code's limit, and not what it takes the context for.
+#[test]
+fn kimi_codes_limit_falls_after_a_refusal() {
+    let growing = (0..6).fold(Session::default().user(400), |session, _| session.user(40_000).reply(40, None));
+    let trace = growing.user(800_000).reply(40, None).user(40_000).reply(40, None).trace();
+    let outcome = replay("kimi-code", &[], &trace);
+    let limits =
+        outcome.events.iter().filter(|event| event.kind == EventKind::Compact).filter_map(|event| Some((event.belief?, event.limit?)));
+    for (belief, limit) in limits {
+        assert!(belief >= limit && limit < 150_000 && belief < 260_000, "{belief} {limit}");
+    }
+    assert_eq!(outcome.totals.early, 0);
+}

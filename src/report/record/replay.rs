@@ -51,6 +51,8 @@ record! {
     /// What was recorded in a group, and what policies would have sent there.
     struct GroupRecord(grouped: &Grouped, group: &CallGroup) with {
         let usage = |tokens: u64| group.has_usage().then_some(tokens);
+        // A policy that brings no session of the group to its end sends nothing there that is known.
+        let sums = |sums: &(u64, u64)| [sums.0, sums.1].map(|tokens| usage(tokens).filter(|_| sums.1 > 0));
         let policies = grouped.policies.iter().zip(&group.policies);
     } {
         group: String = group.label.clone(),
@@ -64,12 +66,12 @@ record! {
         estimated_output_usd: Option<String> = group.nano_usd.map(|_| usd(group.estimated_nano_usd)),
         compactions: u64 = group.compactions,
         compacting_ms: Option<u64> = group.compacting_ms,
-        policies: Vec<GroupPolicyRecord> = policies.map(|(name, sums)| GroupPolicyRecord::new(name, usage(sums.0), usage(sums.1))).collect(),
+        policies: Vec<GroupPolicyRecord> = policies.map(|(name, both)| GroupPolicyRecord::new(name, sums(both))).collect(),
     }
 }
 
 record! {
-    struct GroupPolicyRecord(name: &str, tokens: Option<u64>, recorded: Option<u64>) {
+    struct GroupPolicyRecord(name: &str, [tokens, recorded]: [Option<u64>; 2]) {
         policy: String = name.to_owned(),
         prompt_tokens: Option<u64> = tokens,
         recorded_prompt_tokens: Option<u64> = recorded,
