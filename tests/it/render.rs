@@ -282,6 +282,15 @@ fn a_broken_word_begins_no_command() {
     }
 }
 
+/// A name of megabytes takes time that grows with it: each line is cut off once.
+#[test]
+fn a_word_of_megabytes_is_cut_into_lines() {
+    let word = "m:".repeat(1 << 20);
+    let shown = prose(&word, plain(80));
+    assert!(shown.lines().all(|line| line.width() <= 80));
+    assert_eq!(shown.replace('\n', ""), word);
+}
+
 /// A number stands in one line with its unit, however the text falls.
 #[test]
 fn no_line_ends_between_a_number_and_its_unit() {
