@@ -6,3 +6,6 @@ pub const WRITES: &str = "What is written";
 
 /// The heading of options that show content of logs. A project's file sets none of them.
 pub const SHOWS: &str = "What is shown of the logs' content";
+
+/// The heading of options that say which logs are read, and how: they stand behind those of the command itself.
+pub const READS: &str = "Which logs, and how they are read";

@@ -1,6 +1,7 @@
 //! What is read: arguments that every command over logs shares.
 
 use super::failure::{Failure, tell};
+use super::heading::READS;
 use super::progress::Phase;
 use super::shell::{option, quoted};
 use super::when::{When, now};
@@ -35,43 +36,43 @@ pub struct Logs {
     #[arg(value_name = "LOGS", value_parser = name())]
     pub logs: Vec<String>,
     /// Read every file as this format instead of looking at its content (see `ctxsim formats`)
-    #[arg(long, value_name = "READER")]
+    #[arg(long, value_name = "READER", help_heading = READS)]
     pub input_format: Option<String>,
     /// Only sessions whose last call is of this date or later: 30d, 12h, 2w, 2026-10-01, 2026-10-01T12:00Z (UTC)
-    #[arg(long, value_name = "DATE", value_parser = When::parse)]
+    #[arg(long, value_name = "DATE", value_parser = When::parse, help_heading = READS)]
     pub since: Option<When>,
     /// Only sessions whose last call is of this date or earlier
-    #[arg(long, value_name = "DATE", value_parser = When::parse)]
+    #[arg(long, value_name = "DATE", value_parser = When::parse, help_heading = READS)]
     pub until: Option<When>,
     /// Only sessions of this project: its folder's name or path, or as `replay --by project` shows it; `*` stands for anything; may be given several times
-    #[arg(long, value_name = "PROJECT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "PROJECT", allow_hyphen_values = true, help_heading = READS)]
     pub project: Vec<String>,
     /// Count texts in this vocabulary instead of each model's own; `reference` counts with the slow reference implementation
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = READS)]
     pub tokenizer: Option<String>,
     /// Take every session for one of this model
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = READS)]
     pub model: Option<String>,
     /// End with exit code 1 if a file is skipped or a part of one cannot be used
-    #[arg(long)]
+    #[arg(long, help_heading = READS)]
     pub strict: bool,
     /// Sessions that another one started: counted with all others, or left out
-    #[arg(long, value_name = "HOW", default_value = "include")]
+    #[arg(long, value_name = "HOW", default_value = "include", help_heading = READS)]
     pub subagents: SubAgents,
     /// Read lines, documents and records of so many bytes at most, as in 1G [default: 64M]
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = READS)]
     pub max_line: Option<u64>,
     /// Read no more than this of what a packed file or a stream comes to [default: 4G]
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = READS)]
     pub max_unpacked: Option<u64>,
     /// Read so many lines of a file, and sessions of so many messages, at most [default: 10000000]
-    #[arg(long, value_name = "N", value_parser = whole::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1, u64::MAX), help_heading = READS)]
     pub max_records: Option<u64>,
     /// No progress bar, no word on stderr but errors
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = READS)]
     pub quiet: bool,
     /// Use so many threads instead of one for each core
-    #[arg(long, value_name = "N", value_parser = whole::<u16>(1, 1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1, 1024), help_heading = READS)]
     pub threads: Option<u16>,
     /// Does a table name the logs? Then those that do not exist are skipped.
     #[arg(skip)]

@@ -78,6 +78,9 @@ fn reach(name: &str, distances: &[&Distance], curve: &Curve) -> String {
         let interval = bounds.as_ref().and_then(|bounds| bounds.get(place)).map(|[low, high]| format!(" ({LEVEL} %: {low} to {high})"));
         value + unit + &interval.unwrap_or_default()
     };
+    if quantile(distances, Axis::Tokens, 90) == Some(0) {
+        return format!("Reused {name} of tool results ({results} in {sessions}): nine tenths stand in what had come last.");
+    }
     let bend = curve.knee.map(|knee| format!("; the curve bends at {}", three_digits(knee))).unwrap_or_default();
     format!(
         "Reused {name} of tool results ({results} in {sessions}): nine tenths lie within the newest {}, half within {}{bend}.",

@@ -42,7 +42,12 @@ fn overflows(replays: &[Replay], best: &Replay, unchanged: &Replay) -> String {
         (0, _) => format!("None of {calls} would overflow under {name}, where {} would without any policy", grouped(without)),
         _ => {
             let fewest = if replays.len() > 1 { format!(", the best of {} policies", replays.len()) } else { String::new() };
-            format!("{} of {calls} would overflow under {name}{fewest} (without any policy: {})", grouped(count), grouped(without))
+            let of_all = if unchanged.totals.calls == best.totals.calls {
+                String::new()
+            } else {
+                format!(" of {}", grouped(unchanged.totals.calls))
+            };
+            format!("{} of {calls} would overflow under {name}{fewest} (without any policy: {}{of_all})", grouped(count), grouped(without))
         }
     }
 }
