@@ -4,7 +4,7 @@ use super::switch::Switch;
 use serde::Deserialize;
 
 /// What a rule acts upon. The default is everything but system messages and tool definitions.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Select {
     /// Only these kinds; empty for all but system messages.
@@ -63,32 +63,6 @@ impl Step {
     pub(super) fn taken(&self, eligible: usize) -> usize {
         let (by, ahead) = ((self.by.max(1.0)) as usize, self.ahead.max(0.0) as usize);
         ((eligible + ahead) / by * by).saturating_sub(ahead)
-    }
-}
-
-impl Default for Select {
-    fn default() -> Select {
-        Select {
-            kind: Vec::new(),
-            tools: Vec::new(),
-            not_tools: Vec::new(),
-            not_errors: Switch::Off,
-            superseded: Switch::Off,
-            head: Vec::new(),
-            tail: Vec::new(),
-            tails: Tails::Union,
-            all_kept: AllKept::Nothing,
-            pairs: Pairs::Whole,
-            stop_at: Vec::new(),
-            snap: None,
-            protect: Vec::new(),
-            replay: Replay::Nothing,
-            carried: Carried::Counted,
-            take: Take::All,
-            order: Order::Oldest,
-            sizes: Sizes::Texts,
-            step: None,
-        }
     }
 }
 
