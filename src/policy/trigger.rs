@@ -33,37 +33,38 @@ impl Trigger {
         }
     }
 
-    /// The sizes that it holds contexts against.
-    pub fn levels(&self) -> Vec<f64> {
+    /// The levels within it, in their order.
+    fn all_levels(&self) -> Vec<&Level> {
         match self {
-            Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
+            Trigger::Level(level) => vec![level],
             Trigger::Count(_) | Trigger::Idle(_) => Vec::new(),
-            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(Trigger::levels).collect(),
+            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(Trigger::all_levels).collect(),
         }
     }
-}
 
-impl Trigger {
+    /// The sizes that it holds contexts against.
+    pub fn levels(&self) -> Vec<f64> {
+        self.all_levels().iter().filter_map(|level| level.gt.or(level.ge)).collect()
+    }
+
     /// The only level that it holds contexts against; `None` where there is none, or more than one.
     pub fn only_level(&self) -> Option<&Level> {
-        let mut levels = Vec::new();
-        self.collect_levels(&mut levels);
-        <[&Level; 1]>::try_from(levels).ok().map(|[level]| level)
+        <[&Level; 1]>::try_from(self.all_levels()).ok().map(|[level]| level)
     }
 
     /// Does it look at nothing but sizes that have a name?
     pub fn names_its_sizes(&self) -> bool {
-        let mut levels = Vec::new();
-        self.collect_levels(&mut levels);
-        levels.iter().all(|level| matches!(level.of, Size::Named(_)) && level.at_most.is_none())
+        self.all_levels().iter().all(|level| matches!(level.of, Size::Named(_)) && level.at_most.is_none())
     }
 
-    fn collect_levels<'t>(&'t self, levels: &mut Vec<&'t Level>) {
-        match self {
-            Trigger::Level(level) => levels.push(level),
-            Trigger::Count(_) | Trigger::Idle(_) => {}
-            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().for_each(|trigger| trigger.collect_levels(levels)),
-        }
+    /// Does it look at the one size that is the truth?
+    pub(super) fn looks_at_truth(&self) -> bool {
+        self.all_levels().iter().any(|level| level.of.measure() == Measure::NextPrompt)
+    }
+
+    /// Does it look at any size at all?
+    pub fn looks_at_size(&self) -> bool {
+        !self.all_levels().is_empty()
     }
 
     /// Are two triggers the same but for the limits of sizes, and, where wanted, those of counts and pauses?
@@ -206,24 +207,6 @@ impl Trigger {
         let levels = verdicts.iter().filter_map(|verdict| verdict.level).filter(|level| level.limit > 0.0);
         let level = levels.max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
         Verdict { fires: rule(&verdicts), level, count: verdicts.iter().find_map(|verdict| verdict.count) }
-    }
-
-    /// Does it look at the one size that is the truth?
-    pub(super) fn looks_at_truth(&self) -> bool {
-        match self {
-            Trigger::Level(level) => level.of.measure() == Measure::NextPrompt,
-            Trigger::Count(_) | Trigger::Idle(_) => false,
-            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().any(Trigger::looks_at_truth),
-        }
-    }
-
-    /// Does it look at any size at all?
-    pub fn looks_at_size(&self) -> bool {
-        match self {
-            Trigger::Level(_) => true,
-            Trigger::Count(_) | Trigger::Idle(_) => false,
-            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().any(Trigger::looks_at_size),
-        }
     }
 }
 
