@@ -313,31 +313,24 @@ impl Parser<'_> {
     }
 
     fn sum(&mut self) -> Result<Node<String>, ExpressionError> {
-        let mut left = self.product()?;
-        loop {
-            let operator = if self.take("+") {
-                Operator::Add
-            } else if self.take("-") {
-                Operator::Subtract
-            } else {
-                return Ok(left);
-            };
-            left = Node::Binary(operator, Box::new(left), Box::new(self.product()?));
-        }
+        self.chain([("+", Operator::Add), ("-", Operator::Subtract)], Self::product)
     }
 
     fn product(&mut self) -> Result<Node<String>, ExpressionError> {
-        let mut left = self.atom()?;
-        loop {
-            let operator = if self.take("*") {
-                Operator::Multiply
-            } else if self.take("/") {
-                Operator::Divide
-            } else {
-                return Ok(left);
-            };
-            left = Node::Binary(operator, Box::new(left), Box::new(self.atom()?));
+        self.chain([("*", Operator::Multiply), ("/", Operator::Divide)], Self::atom)
+    }
+
+    /// Operands with operators of one rank between them, from left to right.
+    fn chain(
+        &mut self,
+        operators: [(&str, Operator); 2],
+        operand: fn(&mut Self) -> Result<Node<String>, ExpressionError>,
+    ) -> Result<Node<String>, ExpressionError> {
+        let mut left = operand(self)?;
+        while let Some((_, operator)) = operators.into_iter().find(|(symbol, _)| self.take(symbol)) {
+            left = Node::Binary(operator, Box::new(left), Box::new(operand(self)?));
         }
+        Ok(left)
     }
 
     fn atom(&mut self) -> Result<Node<String>, ExpressionError> {
