@@ -119,7 +119,11 @@ pub fn signed(number: u64) -> i64 {
 
 /// A number with its thousands set apart: `1,234,567`.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+    grouped_digits(&number.to_string())
+}
+
+/// Digits with their thousands set apart.
+pub fn grouped_digits(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {

@@ -4,6 +4,7 @@ use super::action::Truncate;
 use super::expression::{Expression, Scope};
 use super::suggestion::suggestion;
 use crate::transcript::Length;
+use crate::units::grouped;
 
 /// A text before and after a cut, for markers that name it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +40,8 @@ pub(super) fn marker(template: &str, limits: &Truncate, extents: &Extents) -> St
             _ => {
                 let bare = formula.strip_prefix(',');
                 match Expression::parse(bare.unwrap_or(formula)).and_then(|formula| formula.value(&scope)) {
-                    Ok(value) => text.push_str(&number(value.max(0.0) as u64, bare.is_some())),
+                    Ok(value) if bare.is_some() => text.push_str(&grouped(value.max(0.0) as u64)),
+                    Ok(value) => text.push_str(&(value.max(0.0) as u64).to_string()),
                     Err(_) => text.extend(["{", formula, "}"]),
                 }
             }
@@ -58,19 +60,6 @@ pub(super) fn unknown_name(template: &str) -> Option<(String, String)> {
     let unknown = parsed.flat_map(|formula| formula.names()).find(|name| !known.contains_key(name))?;
     let hint = suggestion(&unknown, known.keys().map(String::as_str));
     Some((unknown, hint))
-}
-
-/// A number, its thousands divided by commas or not.
-fn number(value: u64, divided: bool) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if divided && place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn scope(limits: &Truncate, extents: &Extents) -> Scope {
