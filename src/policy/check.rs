@@ -152,114 +152,82 @@ impl Rule {
     fn check(&self) -> Result<(), String> {
         let actions = [self.mask.is_some(), self.truncate.is_some(), self.drop.is_some(), self.summarise.is_some()];
         let count = actions.into_iter().filter(|has| *has).count();
-        if count > 1 {
-            return Err("it has more than one action".to_owned());
-        }
+        let (items, messages) = (self.mask.is_some() || self.truncate.is_some(), self.drop.is_some() || self.summarise.is_some());
+        refuse(count > 1, "it has more than one action")?;
         if let Take::Share(share) | Take::EvenShare(share) = self.select.take
             && share > 1.0
         {
             return Err(format!("`take` is a share of {share}: 1 is all that is eligible"));
         }
         let shrinks = |end: &End| end.shrink.is_some_and(|shrink| end.unit != EndUnit::MessageShare || shrink.by < 0.001);
-        let of_head = self.select.head.iter().any(|end| end.shrink.is_some());
-        if of_head || self.select.tail.iter().any(shrinks) {
-            return Err("`shrink` makes a `message_share` at the new side smaller, by a thousandth or more".to_owned());
-        }
+        let shrinks = self.select.head.iter().any(|end| end.shrink.is_some()) || self.select.tail.iter().any(shrinks);
+        refuse(shrinks, "`shrink` makes a `message_share` at the new side smaller, by a thousandth or more")?;
         if let Some(truncate) = &self.truncate
             && let Some((name, hint)) = [&truncate.marker, &truncate.header].into_iter().find_map(|text| unknown_name(text))
         {
             return Err(format!("a marker names `{name}`, which is no size of what was cut{hint}"));
         }
-        if matches!(self.select.take, Take::DownTo(_)) && self.mask.is_none() && self.truncate.is_none() {
-            return Err("`down_to` takes items: it needs mask or truncate".to_owned());
-        }
-        if matches!(self.select.take, Take::Calls(_)) && self.drop.is_none() && self.summarise.is_none() {
-            return Err("`calls` takes messages: it needs drop or summarise".to_owned());
-        }
-        if self.select.protect.iter().any(|protect| protect.oldest > protect.tokens.unwrap_or(0)) {
-            return Err("`oldest` is a part of `tokens`, and cannot be larger".to_owned());
-        }
-        let refuses = self.refuse == Switch::On;
-        if self.asks() {
-            return self.check_asking(count > 0 || !self.inject.is_empty() || refuses);
-        }
-        if count == 0 && self.inject.is_empty() && !refuses {
-            return Err("it has no action: give it mask, truncate, drop, summarise, inject, refuse or ask".to_owned());
-        }
-        if refuses && (count > 0 || !self.inject.is_empty()) {
-            return Err("`refuse` ends the session: nothing else can be done".to_owned());
-        }
-        if refuses && !matches!(self.at, Hook::PreCall | Hook::MidTurn | Hook::Overflow | Hook::Manual) {
-            return Err("`refuse` stands where a call is about to be made: at pre_call, mid_turn, overflow, or manual".to_owned());
-        }
-        if (self.at == Hook::Idle) != self.after.is_some() {
-            return Err("`after` says how long after the last reply a rule at idle runs: they go together".to_owned());
-        }
-        if self.after.is_some_and(|seconds| seconds <= 0.0) {
-            return Err("`after` is a time above 0".to_owned());
-        }
-        if self.summarise.as_ref().is_some_and(|summarise| summarise.per == Per::Tokens(0)) {
-            return Err("`per` needs pieces of 1 token or more".to_owned());
-        }
-        if self.delay > 0 && (self.summarise.is_none() || self.mode != Mode::Commit) {
-            return Err("`delay` needs summarise, and a change that lasts".to_owned());
-        }
-        if self.give_up_after == Some(0) {
-            return Err("`give_up_after` counts failures: 1 or more".to_owned());
-        }
-        if self.give_up_with.is_some() && self.give_up_after.is_none() {
-            return Err("`give_up_with` needs `give_up_after`".to_owned());
-        }
-        if self.at == Hook::Ingest && (self.truncate.is_none() || self.when.is_some() || !self.inject.is_empty()) {
-            return Err("as an item arrives it can only be truncated, without a trigger".to_owned());
-        }
-        if self.at == Hook::Ingest && self.mode != Mode::Commit {
-            return Err("what is cut as it arrives stays cut: `mode` has no meaning".to_owned());
-        }
-        if self.attempt.is_some() && self.at != Hook::Overflow {
-            return Err("`attempt` has a meaning at overflow alone".to_owned());
-        }
+        let (down_to, calls) = (matches!(self.select.take, Take::DownTo(_)), matches!(self.select.take, Take::Calls(_)));
+        refuse(down_to && !items, "`down_to` takes items: it needs mask or truncate")?;
+        refuse(calls && !messages, "`calls` takes messages: it needs drop or summarise")?;
+        let oldest = self.select.protect.iter().any(|protect| protect.oldest > protect.tokens.unwrap_or(0));
+        refuse(oldest, "`oldest` is a part of `tokens`, and cannot be larger")?;
+        let (refuses, acts) = (self.refuse == Switch::On, count > 0 || !self.inject.is_empty());
+        if self.asks() { self.check_asking(acts || refuses) } else { self.check_acting(acts, refuses) }
+    }
+
+    fn check_acting(&self, acts: bool, refuses: bool) -> Result<(), String> {
         let messages = self.drop.is_some() || self.summarise.is_some();
-        if (self.min_progress.is_some() || self.min_messages.is_some()) && !messages {
-            return Err("`min_progress` and `min_messages` count messages: they need drop or summarise".to_owned());
-        }
-        if self.no_inflate != NoInflate::Off && self.mask.is_none() && self.summarise.is_none() && self.at != Hook::Ingest {
-            return Err("`no_inflate` needs mask or summarise, or a limit on what arrives".to_owned());
-        }
-        if self.no_inflate == NoInflate::UsageIn && self.summarise.is_none() {
-            return Err("`no_inflate` against `usage_in` needs summarise".to_owned());
-        }
+        refuse(!acts && !refuses, "it has no action: give it mask, truncate, drop, summarise, inject, refuse or ask")?;
+        refuse(refuses && acts, "`refuse` ends the session: nothing else can be done")?;
+        let before_call = matches!(self.at, Hook::PreCall | Hook::MidTurn | Hook::Overflow | Hook::Manual);
+        let where_refused = "`refuse` stands where a call is about to be made: at pre_call, mid_turn, overflow, or manual";
+        refuse(refuses && !before_call, where_refused)?;
+        let is_idle = self.at == Hook::Idle;
+        refuse(is_idle != self.after.is_some(), "`after` says how long after the last reply a rule at idle runs: they go together")?;
+        refuse(self.after.is_some_and(|seconds| seconds <= 0.0), "`after` is a time above 0")?;
+        let of_nothing = self.summarise.as_ref().is_some_and(|summarise| summarise.per == Per::Tokens(0));
+        refuse(of_nothing, "`per` needs pieces of 1 token or more")?;
+        let delays = self.summarise.is_some() && self.mode == Mode::Commit;
+        refuse(self.delay > 0 && !delays, "`delay` needs summarise, and a change that lasts")?;
+        refuse(self.give_up_after == Some(0), "`give_up_after` counts failures: 1 or more")?;
+        refuse(self.give_up_with.is_some() && self.give_up_after.is_none(), "`give_up_with` needs `give_up_after`")?;
+        let (arrives, cuts_alone) = (self.at == Hook::Ingest, self.truncate.is_some() && self.when.is_none() && self.inject.is_empty());
+        refuse(arrives && !cuts_alone, "as an item arrives it can only be truncated, without a trigger")?;
+        refuse(arrives && self.mode != Mode::Commit, "what is cut as it arrives stays cut: `mode` has no meaning")?;
+        refuse(self.attempt.is_some() && self.at != Hook::Overflow, "`attempt` has a meaning at overflow alone")?;
+        let counts_messages = self.min_progress.is_some() || self.min_messages.is_some();
+        refuse(counts_messages && !messages, "`min_progress` and `min_messages` count messages: they need drop or summarise")?;
+        let may_inflate = self.mask.is_some() || self.summarise.is_some() || arrives;
+        let guards = self.no_inflate != NoInflate::Off;
+        refuse(guards && !may_inflate, "`no_inflate` needs mask or summarise, or a limit on what arrives")?;
+        let by_usage = self.no_inflate == NoInflate::UsageIn;
+        refuse(by_usage && self.summarise.is_none(), "`no_inflate` against `usage_in` needs summarise")?;
         self.when.as_ref().map_or(Ok(()), Trigger::check)
     }
-}
 
-impl Rule {
     /// What a program decides, the document leaves open.
     fn check_asking(&self, acts: bool) -> Result<(), String> {
-        if acts {
-            return Err("`ask` leaves the action to the program: it has no other one".to_owned());
-        }
+        refuse(acts, "`ask` leaves the action to the program: it has no other one")?;
         let guards = self.min_saving.is_some() || self.min_progress.is_some() || self.min_messages.is_some();
         if guards || self.no_inflate != NoInflate::Off || self.delay > 0 || self.select != Select::default() {
             return Err("`ask` leaves to the program what is acted upon: `select`, `min_saving`, `min_progress`, `min_messages`, `no_inflate` and `delay` have no meaning".to_owned());
         }
-        if self.mode == Mode::CommitIfFewer {
-            return Err("`ask` goes with the modes commit, view and turn".to_owned());
-        }
-        if self.at == Hook::Ingest && (self.when.is_some() || self.mode != Mode::Commit) {
-            return Err("as an item arrives it can only be truncated, without a trigger, and stays cut".to_owned());
-        }
-        if (self.at == Hook::Idle) != self.after.is_some() || self.after.is_some_and(|seconds| seconds <= 0.0) {
-            return Err("`after` says how long after the last reply a rule at idle runs, a time above 0: they go together".to_owned());
-        }
-        if self.attempt.is_some() && self.at != Hook::Overflow {
-            return Err("`attempt` has a meaning at overflow alone".to_owned());
-        }
-        if self.give_up_after == Some(0) {
-            return Err("`give_up_after` counts failures: 1 or more".to_owned());
-        }
+        refuse(self.mode == Mode::CommitIfFewer, "`ask` goes with the modes commit, view and turn")?;
+        let cuts_alone = self.when.is_none() && self.mode == Mode::Commit;
+        let arrives = self.at == Hook::Ingest;
+        refuse(arrives && !cuts_alone, "as an item arrives it can only be truncated, without a trigger, and stays cut")?;
+        let wrong_after = (self.at == Hook::Idle) != self.after.is_some() || self.after.is_some_and(|seconds| seconds <= 0.0);
+        refuse(wrong_after, "`after` says how long after the last reply a rule at idle runs, a time above 0: they go together")?;
+        refuse(self.attempt.is_some() && self.at != Hook::Overflow, "`attempt` has a meaning at overflow alone")?;
+        refuse(self.give_up_after == Some(0), "`give_up_after` counts failures: 1 or more")?;
         self.when.as_ref().map_or(Ok(()), Trigger::check)
     }
+}
+
+/// Refuses a rule of which this holds, for this reason.
+fn refuse(holds: bool, reason: &str) -> Result<(), String> {
+    if holds { Err(reason.to_owned()) } else { Ok(()) }
 }
 
 impl Trigger {
