@@ -268,17 +268,6 @@ impl Estimator {
         }
     }
 
-    /// What one character of a text counts.
-    pub fn units_of(&self, letter: char) -> u64 {
-        let units = match self.unit {
-            Unit::Bytes | Unit::Json => letter.len_utf8(),
-            Unit::Utf16 | Unit::JsonUtf16 => letter.len_utf16(),
-            Unit::Chars | Unit::JsonChars | Unit::Tokens => 1,
-        };
-        let weight = self.non_ascii.as_ref().filter(|_| !letter.is_ascii()).map_or(1, |beyond| beyond.units);
-        units as u64 * weight
-    }
-
     /// Units of a text in calls and results of tools.
     fn tool_units(&self, text: &Text, unit: Unit) -> u64 {
         match &self.non_ascii {

@@ -273,14 +273,6 @@ impl Default for Summarise {
     }
 }
 
-impl Summarise {
-    /// The limit of a tool's result in the summariser's request; `None` where there is none.
-    pub fn tool_cap(&self) -> Option<Truncate> {
-        let limits = Truncate { unit: Unit::Utf16, boundary: self.tool_boundary, marker: self.tool_marker.clone(), ..Truncate::default() };
-        (self.tool_cap_utf16 > 0).then(|| Truncate { max: Some(u64::from(self.tool_cap_utf16)), ..limits })
-    }
-}
-
 /// What one of a rule's summaries covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -27,11 +27,6 @@ struct Candidate {
 }
 
 impl Candidates {
-    /// The items, the newest first.
-    pub fn items(&self) -> impl ExactSizeIterator<Item = &SeenItem> {
-        self.found.iter().map(|candidate| &candidate.item)
-    }
-
     /// How many of them, the newest ones, the ends of a selection keep.
     pub fn kept(&self, select: &Select) -> usize {
         let within = |holds: &dyn Fn(f64) -> bool| self.found.partition_point(|candidate| holds(candidate.sum as f64));

@@ -8,7 +8,7 @@ use crate::units::grouped;
 
 /// A text before and after a cut, for markers that name it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Extents {
+pub struct Extents {
     /// The text as it was.
     pub whole: Length,
     /// Does it end in a newline?
@@ -24,7 +24,7 @@ pub(super) struct Extents {
 /// limit of lines was the one that ended it. `{unit}` is `lines` or `bytes`, `{removed}` the number of them that went. A comma before a
 /// formula divides its thousands: `{,max}`.
 /// What is no formula stays as it is written.
-pub(super) fn marker(template: &str, limits: &Truncate, extents: &Extents) -> String {
+pub fn marker(template: &str, limits: &Truncate, extents: &Extents) -> String {
     if !template.contains('{') {
         return template.to_owned();
     }

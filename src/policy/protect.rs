@@ -1,8 +1,9 @@
 //! Messages that a selection never touches, and those of them that a budget cuts.
 
-use super::selector::{Protect, Sizes};
+use super::action::Truncate;
+use super::selector::{Protect, Select, Sizes};
 use crate::context::{Seen, View};
-use crate::estimate::Guess;
+use crate::estimate::{Guess, Unit};
 use std::collections::BTreeSet;
 
 /// A message that is cut to what was left of a budget.
@@ -93,4 +94,14 @@ fn within(sizes: impl Iterator<Item = Sized>, budget: u64) -> (Vec<u32>, Option<
         left -= whole;
     }
     (fitting, None)
+}
+
+impl Select {
+    /// The limits of a text that keeps so many estimated tokens of itself, this share of them from its start. `per_token` are the bytes that
+    /// so many tokens of it take.
+    pub fn excerpt_limits(&self, keeps: u64, head: f64, per_token: (u64, u64)) -> Truncate {
+        let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
+        let keep = keeps * per_token.0 / per_token.1.max(1);
+        Truncate { max: Some(0), keep: Some(keep), unit: Unit::Bytes, head, marker: marker.unwrap_or_default(), ..Truncate::default() }
+    }
 }

@@ -112,11 +112,6 @@ impl Select {
         taken.retain(|item| !spared.contains(&item.id));
     }
 
-    /// The oldest message, and with it what belongs to it.
-    pub fn oldest() -> Select {
-        Select { take: Take::Count(1), ..Select::default() }
-    }
-
     /// The messages that the selection takes. `request` is the estimate of the request as it stands.
     pub fn messages(&self, view: View<'_>, request: u64) -> Selection {
         let range = self.looked_at(view);

@@ -136,12 +136,12 @@ fn back_lines(text: &Text, end: Step) -> Step {
 
 impl Truncate {
     /// The part of what is kept that comes from the start.
-    pub(super) fn at_start(&self, amount: u64) -> u64 {
+    pub fn at_start(&self, amount: u64) -> u64 {
         (amount as f64 * self.head.clamp(0.0, 1.0)).floor() as u64
     }
 
     /// The mark of a line that does not fit, where such lines stay in part.
-    pub(super) fn marked_line(&self) -> Option<&str> {
+    pub fn marked_line(&self) -> Option<&str> {
         match &self.partial_line {
             PartialLine::Marked(mark) if self.whole_lines == Switch::On => Some(mark),
             _ => None,
@@ -149,7 +149,7 @@ impl Truncate {
     }
 
     /// Of a text of so many lines: how many may stay, and how many of these from its start; one at least, where any do.
-    pub(super) fn lines_at_start(&self, lines: u64) -> (u64, u64) {
+    pub fn lines_at_start(&self, lines: u64) -> (u64, u64) {
         let most = self.max_lines.unwrap_or(lines).min(lines);
         (most, if self.head > 0.0 { self.at_start(most).max(1).min(most) } else { 0 })
     }

@@ -1,7 +1,8 @@
 //! Presets beside the code of their systems, where an audit has found them apart: figures worked by hand from that code.
 
+use crate::conformance::excerpt::apply;
 use crate::policies::{Session, calls_of, preset, run, text};
-use ctxsim::policy::{Facts, Policy, apply};
+use ctxsim::policy::{Facts, Policy};
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
 use ctxsim::transcript::{Part, Role, Text};

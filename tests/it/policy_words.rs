@@ -1,5 +1,6 @@
 //! Words of the policy language that several systems need: what each does, with figures worked by hand.
 
+use crate::conformance::excerpt::apply_rule;
 use crate::policies::{Session, calls_of, run, text};
 use ctxsim::policy::{Facts, Policy, presets};
 use ctxsim::sim::{EventKind, Outcome};
@@ -261,7 +262,7 @@ fn cut_by(truncate: &str, given: &str) -> (Option<String>, Option<u32>) {
     let length = Length { newlines: given.matches('\n').count() as u32, ..text(given.len() as u32, 0).length };
     let shape = Shape { lines: Lines::of(given), ..Shape::default() };
     let measured = Text { length, shape: Some(Box::new(shape)), ..text(given.len() as u32, given.len() as u32 / 4) };
-    (plan.rule[0].apply(given), plan.rule[0].arrives(&measured).map(|cut| cut.text.length.chars))
+    (apply_rule(&plan.rule[0], given), plan.rule[0].arrives(&measured).map(|cut| cut.text.length.chars))
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! BaseAgent.
 
+use super::excerpt::apply;
 use super::given::{ENDLESS, Given, call, chat, list, part, plan, reply_row, roles, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::{Context, State};
-use ctxsim::policy::{Facts, Plan, apply};
+use ctxsim::policy::{Facts, Plan};
 use ctxsim::sim::{Conditions, EventKind, watch};
 use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;

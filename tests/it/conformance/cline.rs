@@ -1,8 +1,9 @@
 //! Cline CLI 3.0.
 
+use super::excerpt::{apply, tool_cap};
 use super::given::{Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
-use ctxsim::policy::{Facts, Hook, Plan, Truncate, apply};
+use ctxsim::policy::{Facts, Hook, Plan, Truncate};
 use ctxsim::sim::{Conditions, Probe};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Length, Role, Text};
@@ -287,7 +288,7 @@ pub fn serialise(case: &Case) -> Checked {
 
 /// The frames around messages are told here; what is cut in them, files and reasoning like results, is the preset's.
 fn serialised(messages: &[Value], plan: &Plan) -> String {
-    let cap = plan.rule.iter().find(|rule| rule.id == "agentic").and_then(|rule| rule.summarise.as_ref()).unwrap().tool_cap().unwrap();
+    let cap = plan.rule.iter().find(|rule| rule.id == "agentic").and_then(|rule| rule.summarise.as_ref()).and_then(tool_cap).unwrap();
     let shown: Vec<String> = messages.iter().map(|message| shown(message, &cap)).collect();
     shown.join("\n\n").trim().to_owned()
 }

@@ -1,10 +1,11 @@
 //! Codex.
 
+use super::excerpt::{apply, apply_to_texts, excerpt};
 use super::given::{ENDLESS, Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::Region;
 use ctxsim::format::ground::image::from_data_url;
-use ctxsim::policy::{Facts, Measure, Plan, Select, Trigger, Truncate, apply, apply_to_texts};
+use ctxsim::policy::{Facts, Measure, Plan, Select, Take, Trigger, Truncate};
 use ctxsim::sim::Standing;
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Image, Role};
@@ -264,7 +265,7 @@ pub fn build_compacted_history(case: &Case) -> Checked {
             .shortened
             .iter()
             .find(|shortened| shortened.id == *id)
-            .and_then(|shortened| rules[1].select.excerpt(shortened, &plan.estimator, &whole));
+            .and_then(|shortened| excerpt(&rules[1].select, shortened, &plan.estimator, &whole));
         digest::same(cut.as_deref().unwrap_or(&whole), &expected["text"][0])?;
     }
     Ok(Passed::Whole)
@@ -288,7 +289,8 @@ fn removals(case: &Case) -> Checked {
     let mut context = probe.context().clone();
     let mut lengths = Vec::new();
     for _ in 0..case.params["remove_count"].as_u64().unwrap() {
-        context.remove(&ctxsim::policy::Select::oldest().messages(context.view(), 0).gone);
+        let oldest = Select { take: Take::Count(1), ..Select::default() };
+        context.remove(&oldest.messages(context.view(), 0).gone);
         lengths.push(context.len() as u64);
     }
     expect("lengths", lengths, list(&case.expected["lengths_after_each"]).iter().filter_map(Value::as_u64).collect())?;

@@ -1,9 +1,10 @@
 //! Cuts of measured texts against cuts of the texts themselves.
 
+use super::excerpt::apply;
 use crate::counting::{counter, recorded_texts};
 use ctxsim::estimate::Vocabulary;
 use ctxsim::measure::{Content, TextScale};
-use ctxsim::policy::{Facts, Hook, Policy, Truncate, apply, cut};
+use ctxsim::policy::{Facts, Hook, Policy, Truncate, cut};
 use ctxsim::transcript::Scale;
 
 /// Parameters and their values.

@@ -1,8 +1,9 @@
 //! Edges that the golden vectors do not reach, each with what the system's own code does there.
 
+use super::excerpt::{apply, apply_to_texts, tool_cap};
 use super::given::{ENDLESS, Given, call, part, plan};
 use ctxsim::format::agents::pi::refusal::{Answer, Refusals, Rules};
-use ctxsim::policy::{Facts, Plan, apply, apply_to_texts};
+use ctxsim::policy::{Facts, Plan};
 use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ fn pi_cuts_results_for_its_summariser_at_whole_characters_since_1_5() {
     let result = format!("x{}", "😀".repeat(1_000));
     let shown = |name| {
         let plan = preset(name, &[]);
-        let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).and_then(|summarise| summarise.tool_cap());
+        let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).and_then(tool_cap);
         apply(&cap.unwrap(), &result).unwrap()
     };
     let note = "\n\n[... 1 more characters truncated]";

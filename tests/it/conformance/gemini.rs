@@ -1,9 +1,10 @@
 //! Gemini CLI 0.61.
 
+use super::excerpt::apply;
 use super::given::{ENDLESS, Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::State;
-use ctxsim::policy::{Facts, Hook, NoInflate, Plan, apply};
+use ctxsim::policy::{Facts, Hook, NoInflate, Plan};
 use ctxsim::sim::{Probe, Standing};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Length, Role};

@@ -1,9 +1,10 @@
 //! Kimi Code 2.1.
 
+use super::excerpt::{apply, excerpt};
 use super::given::{ENDLESS, Given, call, list, part, plan, text, weigh};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::Seen;
-use ctxsim::policy::{Facts, Hook, Plan, Rule, apply, older_than};
+use ctxsim::policy::{Facts, Hook, Plan, Rule, older_than};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::Role;
 use serde_json::Value;
@@ -114,7 +115,7 @@ fn kept_texts(given: &Given, messages: &[Value], plan: &Plan) -> Vec<String> {
         match selection.shortened.iter().find(|cut| cut.id == id) {
             None => kept.push(whole),
             Some(cut) => {
-                let left = rule.select.excerpt(cut, &plan.estimator, &whole).unwrap_or(whole);
+                let left = excerpt(&rule.select, cut, &plan.estimator, &whole).unwrap_or(whole);
                 kept.extend(left.split(CUT).map(str::to_owned));
             }
         }

@@ -7,6 +7,7 @@ mod codex;
 mod cuts;
 mod digest;
 mod edges;
+pub mod excerpt;
 mod gemini;
 mod given;
 mod kimi;

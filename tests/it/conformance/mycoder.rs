@@ -1,9 +1,10 @@
 //! MyCoder.
 
+use super::excerpt::apply;
 use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::{Context, Region};
-use ctxsim::policy::{Facts, Plan, Trigger, apply};
+use ctxsim::policy::{Facts, Plan, Trigger};
 use ctxsim::sim::{EventKind, watch};
 use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;

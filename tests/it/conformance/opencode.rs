@@ -1,10 +1,11 @@
 //! OpenCode, two versions.
 
+use super::excerpt::{apply, tool_cap};
 use super::given::{ENDLESS, Given, call, list, part, plan, text, weigh};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::State;
 use ctxsim::format::agents::opencode::history::{End, Entry, EntryKind, Request, in_context, latest};
-use ctxsim::policy::{Facts, Plan, apply};
+use ctxsim::policy::{Facts, Plan};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Role, Usage};
 use serde_json::Value;
@@ -392,7 +393,7 @@ fn later_select(preset: &'static str, case: &Case) -> Checked {
 /// The text of one message in the summariser's request: what frames it is told here, what is cut in it is the preset's.
 pub fn summariser_text(case: &Case) -> Checked {
     let plan = plan(NEWER, model(), &[]);
-    let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).unwrap().tool_cap().unwrap();
+    let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).and_then(tool_cap).unwrap();
     let message = &case.input["message"];
     let user = message["info"]["role"] == "user";
     let mut lines = Vec::new();

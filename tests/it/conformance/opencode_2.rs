@@ -1,8 +1,9 @@
 //! OpenCode v2, as its packages/core has it at 031a4a9c.
 
+use super::excerpt::apply;
 use super::given::{ENDLESS, Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
-use ctxsim::policy::{Facts, Hook, Measure, Plan, apply};
+use ctxsim::policy::{Facts, Hook, Measure, Plan};
 use ctxsim::sim::Probe;
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::Role;

@@ -1,10 +1,11 @@
 //! Vectors of our own, for numbers of the presets that no golden vector reaches: what arrives of a long result, and short replays in
 //! which the size of every prompt was worked out by hand from what is written down of each system (`params.source`).
 
+use super::excerpt::apply;
 use super::given::{Given, call, expanded, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, expect};
 use ctxsim::context::Region;
-use ctxsim::policy::{Facts, Hook, Plan, apply};
+use ctxsim::policy::{Facts, Hook, Plan};
 use ctxsim::sim::{Conditions, simulate};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Length, Role, Text};

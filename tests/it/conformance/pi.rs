@@ -1,9 +1,10 @@
 //! pi, four versions.
 
+use super::excerpt::{apply, tool_cap};
 use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::format::agents::pi::refusal::{Answer, Refusals, Rules};
-use ctxsim::policy::{Facts, Measure, Plan, Truncate, apply};
+use ctxsim::policy::{Facts, Measure, Plan, Truncate};
 use ctxsim::sim::{Conditions, Probe, simulate};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::Role;
@@ -329,7 +330,7 @@ pub fn is_context_overflow(case: &Case) -> Checked {
 pub fn serialize_conversation(case: &Case) -> Checked {
     for (name, version) in later(case) {
         let plan = preset(name, case);
-        let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).unwrap().tool_cap().unwrap();
+        let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).and_then(tool_cap).unwrap();
         let shown: Vec<String> = list(&case.input["messages"]).iter().flat_map(|message| shown(message, &cap, version)).collect();
         digest::same(&shown.join("\n\n"), &case.expected[version]).map_err(|error| format!("{version} {error}"))?;
     }

@@ -1,9 +1,10 @@
 //! PicoClaw.
 
+use super::excerpt::apply_to_bytes;
 use super::given::{ENDLESS, Given, call, chat, list, plan, roles, text, weigh};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::estimate::Estimator;
-use ctxsim::policy::{Facts, Plan, Take, apply_to_bytes};
+use ctxsim::policy::{Facts, Plan, Take};
 use ctxsim::trace::PartKind;
 use ctxsim::transcript::Text;
 use serde_json::Value;

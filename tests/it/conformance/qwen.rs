@@ -1,5 +1,6 @@
 //! Qwen Code 0.24.
 
+use super::excerpt::apply_rule;
 use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::State;
@@ -157,7 +158,7 @@ pub fn truncate_tool_output(case: &Case) -> Checked {
     // A result that bears the mark is not cut again.
     let marked = given.starts_with("Tool output was too large and has been truncated");
     let rule = plan.rule.iter().find(|rule| rule.id == id && !marked);
-    let cut = rule.and_then(|rule| rule.apply(given));
+    let cut = rule.and_then(|rule| apply_rule(rule, given));
     expect("truncated", Some(cut.is_some()), case.expected["truncated"].as_bool())?;
     let left = cut.map_or_else(|| given.to_owned(), |cut| cut.replacen(SAVED[1], SAVED[0], 1));
     digest::same(&left, &case.expected["content"])?;

@@ -1,14 +1,10 @@
-//! Cuts of real texts, to the byte: what the agent itself would have stored. `truncate.rs` does the same to measured texts.
+//! Cuts of real texts, to the byte: what the agent itself would have stored. A replay does the same to measured texts (`policy::cut`).
 
-use super::action::{Boundary, LongLines, PartialLine, Truncate};
-use super::inflate::NoInflate;
-use super::marker::{Extents, marker};
-use super::plan::Rule;
-use super::protect::Shortened;
-use super::selector::Select;
-use super::switch::Switch;
-use crate::estimate::{Estimator, Unit, cleaned};
-use crate::transcript::Length;
+use ctxsim::estimate::{Estimator, Unit, cleaned};
+use ctxsim::policy::{
+    Boundary, Extents, LongLines, NoInflate, PartialLine, Rule, Select, Shortened, Summarise, Switch, Texts, Truncate, marker,
+};
+use ctxsim::transcript::Length;
 
 /// Applies the limits to a text; `None` where it passes whole. Half a character that a cut leaves shows as U+FFFD.
 pub fn apply(limits: &Truncate, text: &str) -> Option<String> {
@@ -83,47 +79,53 @@ struct Lines<'t> {
     count: u32,
 }
 
-impl Rule {
-    /// What is left of a text that arrives; `None` where it passes whole. As [`Rule::arrives`], with the words.
-    pub fn apply(&self, text: &str) -> Option<String> {
-        let limits = self.truncate.as_ref()?;
-        let smaller = |cut: &String| units(limits.unit, cut) < units(limits.unit, text);
-        apply(limits, text).filter(|cut| self.no_inflate == NoInflate::Off || text.trim().is_empty() || smaller(cut))
-    }
+/// What is left of a text that arrives; `None` where it passes whole. As [`Rule::arrives`], with the words.
+pub fn apply_rule(rule: &Rule, text: &str) -> Option<String> {
+    let limits = rule.truncate.as_ref()?;
+    let smaller = |cut: &String| units(limits.unit, cut) < units(limits.unit, text);
+    apply(limits, text).filter(|cut| rule.no_inflate == NoInflate::Off || text.trim().is_empty() || smaller(cut))
 }
 
-impl Select {
-    /// What is left of the text of a message that stays in part: both its ends, and the marker between them.
-    pub fn excerpt(&self, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
-        let Shortened { keeps, head, .. } = *shortened;
-        let limits = self.excerpt_limits(keeps, head, (estimator.denominator, estimator.numerator));
-        if estimator.non_ascii.is_none() {
-            return apply(&limits, text);
-        }
-        // Where characters count otherwise than others, the cut lies where the estimate of what stays ends.
-        let from_start = (keeps as f64 * head).round() as u64;
-        let taken = |tokens: u64, letters: &mut dyn Iterator<Item = char>| -> usize {
-            let mut left = tokens * estimator.denominator / estimator.numerator.max(1);
-            let fits = |letter: &char| {
-                let units = estimator.units_of(*letter);
-                let fits = units <= left;
-                left = left.saturating_sub(units);
-                fits
-            };
-            letters.take_while(fits).map(char::len_utf8).sum()
+/// What is left of the text of a message that stays in part: both its ends, and the marker between them.
+pub fn excerpt(select: &Select, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
+    let Shortened { keeps, head, .. } = *shortened;
+    let limits = select.excerpt_limits(keeps, head, (estimator.denominator, estimator.numerator));
+    if estimator.non_ascii.is_none() {
+        return apply(&limits, text);
+    }
+    // Where characters count otherwise than others, the cut lies where the estimate of what stays ends.
+    let from_start = (keeps as f64 * head).round() as u64;
+    let taken = |tokens: u64, letters: &mut dyn Iterator<Item = char>| -> usize {
+        let mut left = tokens * estimator.denominator / estimator.numerator.max(1);
+        let fits = |letter: &char| {
+            let units = units_of(estimator, *letter);
+            let fits = units <= left;
+            left = left.saturating_sub(units);
+            fits
         };
-        let front = taken(from_start, &mut text.chars());
-        let back = text.len() - taken(keeps - from_start, &mut text.chars().rev());
-        (front < back).then(|| [text.get(..front).unwrap_or_default(), &limits.marker, text.get(back..).unwrap_or_default()].concat())
-    }
+        letters.take_while(fits).map(char::len_utf8).sum()
+    };
+    let front = taken(from_start, &mut text.chars());
+    let back = text.len() - taken(keeps - from_start, &mut text.chars().rev());
+    (front < back).then(|| [text.get(..front).unwrap_or_default(), &limits.marker, text.get(back..).unwrap_or_default()].concat())
+}
 
-    /// The limits of a text that keeps so many estimated tokens of itself, this share of them from its start. `per_token` are the bytes that
-    /// so many tokens of it take.
-    pub fn excerpt_limits(&self, keeps: u64, head: f64, per_token: (u64, u64)) -> Truncate {
-        let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
-        let keep = keeps * per_token.0 / per_token.1.max(1);
-        Truncate { max: Some(0), keep: Some(keep), unit: Unit::Bytes, head, marker: marker.unwrap_or_default(), ..Truncate::default() }
-    }
+/// What one character of a text counts.
+fn units_of(estimator: &Estimator, letter: char) -> u64 {
+    let units = match estimator.unit {
+        Unit::Bytes | Unit::Json => letter.len_utf8(),
+        Unit::Utf16 | Unit::JsonUtf16 => letter.len_utf16(),
+        Unit::Chars | Unit::JsonChars | Unit::Tokens => 1,
+    };
+    let weight = estimator.non_ascii.as_ref().filter(|_| !letter.is_ascii()).map_or(1, |beyond| beyond.units);
+    units as u64 * weight
+}
+
+/// The limit of a tool's result in the summariser's request; `None` where there is none.
+pub fn tool_cap(summarise: &Summarise) -> Option<Truncate> {
+    let Summarise { tool_cap_utf16: most, tool_boundary: boundary, .. } = *summarise;
+    let limits = Truncate { unit: Unit::Utf16, boundary, marker: summarise.tool_marker.clone(), ..Truncate::default() };
+    (most > 0).then(|| Truncate { max: Some(u64::from(most)), ..limits })
 }
 
 fn joined(limits: &Truncate, source: &str, whole: Length, ends: &Ends) -> Vec<u8> {
@@ -271,7 +273,7 @@ fn fitting<'t>(
 }
 
 /// Length of a text in a unit.
-pub(super) fn units(unit: Unit, text: &str) -> u64 {
+fn units(unit: Unit, text: &str) -> u64 {
     size(unit, text, &Length::of(text))
 }
 
@@ -319,4 +321,51 @@ fn short_lines(text: &str, most: u64) -> Option<String> {
     }
     let lines: Vec<&str> = text.split('\n').map(|line| line.get(..short(line)).unwrap_or(line)).collect();
     Some(lines.join("\n"))
+}
+
+/// Applies the limits to the texts of one result, in which `None` stands for what is no text; `None` where all of them pass whole.
+/// What is no text stays where it is.
+pub fn apply_to_texts(limits: &Truncate, items: &[Option<&str>]) -> Option<Vec<Option<String>>> {
+    match &limits.texts {
+        Some(texts) => one_by_one(limits, texts, items),
+        None => as_one(limits, items),
+    }
+}
+
+/// The texts as one: what is left of it stands in front of all that is no text.
+fn as_one(limits: &Truncate, items: &[Option<&str>]) -> Option<Vec<Option<String>>> {
+    // A text of nothing has a line of its own, but none before the first word.
+    let texts: Vec<&str> = items.iter().flatten().copied().skip_while(|text| text.is_empty()).collect();
+    let cut = apply(limits, &texts.join("\n"))?;
+    let others = items.iter().filter(|item| item.is_none()).map(|_| None);
+    Some(std::iter::once(Some(cut)).chain(others).collect())
+}
+
+/// Each text takes what it needs. The first that does not fit is cut to what is left, and those behind it are left out.
+fn one_by_one(limits: &Truncate, texts: &Texts, items: &[Option<&str>]) -> Option<Vec<Option<String>>> {
+    let grain = texts.grain.max(1);
+    let mut room = limits.keep.or(limits.max)?;
+    let (mut omitted, mut cut) = (0_u64, false);
+    let mut left = Vec::with_capacity(items.len() + 1);
+    for item in items {
+        let Some(text) = item else {
+            left.push(None);
+            continue;
+        };
+        let cost = units(limits.unit, text).div_ceil(grain).saturating_mul(grain);
+        if room == 0 {
+            omitted += 1;
+        } else if cost <= room {
+            room -= cost;
+            left.push(Some((*text).to_owned()));
+        } else {
+            let limits = Truncate { max: Some(room), keep: Some(room), ..limits.clone() };
+            left.push(Some(apply(&limits, text).unwrap_or_else(|| (*text).to_owned())));
+            (room, cut) = (0, true);
+        }
+    }
+    if omitted > 0 {
+        left.push(Some(texts.omitted.replace("{omitted}", &omitted.to_string())));
+    }
+    (omitted > 0 || cut).then_some(left)
 }
