@@ -141,13 +141,6 @@ impl OwnError {
         let whole = self.recorded_nano_usd + self.unrecorded_nano_usd;
         (self.unrecorded_nano_usd > whole / FEW).then_some((self.recorded_nano_usd, whole))
     }
-
-    /// Is a difference between two bills no larger than the error, as a share of the dearer one?
-    pub fn covers(&self, one_nano_usd: u64, other_nano_usd: u64) -> bool {
-        let wide = |number: u64| u128::from(number);
-        wide(one_nano_usd.abs_diff(other_nano_usd)) * wide(self.recorded_nano_usd)
-            <= wide(self.off_nano_usd) * wide(one_nano_usd.max(other_nano_usd))
-    }
 }
 
 /// Holds the model against a session. `whole` are its prompts under no policy.
