@@ -1,8 +1,8 @@
 //! What the program knows, as a report: models, formats, presets, measures.
 
 use super::document::{Cell, Report, Section, Table};
+use super::record::any::ListRecord;
 use super::record::any::Record;
-use super::record::list::ListRecord;
 use serde_json::{Value, json};
 
 /// A table as a report that answers this question.

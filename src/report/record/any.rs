@@ -1,20 +1,18 @@
 //! The record of any question.
 
-use super::backtest::BacktestRecord;
-use super::cache::CacheRecord;
-use super::cost::CostRecord;
-use super::curve::CurveRecord;
-use super::diff::DiffRecord;
-use super::drift::EstimatorsRecord;
-use super::gate::GateRecord;
-use super::idle::IdleRecord;
-use super::inspect::InspectRecord;
-use super::list::ListRecord;
-use super::replay::{ExplainRecord, ReplayRecord};
-use super::sweep::SweepRecord;
-use super::tune::TuneRecord;
-use super::validate::ValidateRecord;
+use super::{backtest, cache, cost, curve, diff, drift, gate, idle, inspect, replay, sweep, tune, validate};
 use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Rows by the keys of their columns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ListRecord {
+    /// What is listed: the name of the schema.
+    #[serde(skip)]
+    pub question: &'static str,
+    /// One object per row; null where there is nothing to say.
+    pub rows: Vec<Map<String, Value>>,
+}
 
 /// Declares the records: the name of each schema, which is that of the command that asked, and the version.
 macro_rules! records {
@@ -48,31 +46,31 @@ macro_rules! records {
 
 records! {
     /// What policies did to a corpus.
-    Replay(ReplayRecord) = "replay" / 3,
+    Replay(replay::ReplayRecord) = "replay" / 3,
     /// What one policy did to one session.
-    Explain(ExplainRecord) = "explain" / 3,
+    Explain(replay::ExplainRecord) = "explain" / 3,
     /// How far estimators are from recorded usage.
-    Drift(EstimatorsRecord) = "drift" / 2,
+    Drift(drift::EstimatorsRecord) = "drift" / 2,
     /// What recorded sessions and policies cost.
-    Cost(CostRecord) = "cost" / 3,
+    Cost(cost::CostRecord) = "cost" / 3,
     /// What calls read from the prompt cache.
-    Cache(CacheRecord) = "cache" / 2,
+    Cache(cache::CacheRecord) = "cache" / 2,
     /// What pauses between calls cost.
-    Idle(IdleRecord) = "idle" / 2,
+    Idle(idle::IdleRecord) = "idle" / 2,
     /// What the recording agents did, and what their own policies would have done.
-    Backtest(BacktestRecord) = "backtest" / 2,
+    Backtest(backtest::BacktestRecord) = "backtest" / 2,
     /// Where two policies part.
-    Diff(DiffRecord) = "diff" / 3,
+    Diff(diff::DiffRecord) = "diff" / 3,
     /// From how far back the model repeats texts.
-    Curve(CurveRecord) = "curve" / 2,
+    Curve(curve::CurveRecord) = "curve" / 2,
     /// What sessions and their logs hold.
-    Inspect(InspectRecord) = "inspect" / 2,
+    Inspect(inspect::InspectRecord) = "inspect" / 2,
     /// What many settings came to.
-    Sweep(SweepRecord) = "sweep" / 2,
+    Sweep(sweep::SweepRecord) = "sweep" / 2,
     /// A policy beside its baseline.
-    Gate(GateRecord) = "gate" / 2,
+    Gate(gate::GateRecord) = "gate" / 2,
     /// The setting that tuning found, and the verdict.
-    Tune(TuneRecord) = "tune" / 2,
+    Tune(tune::TuneRecord) = "tune" / 2,
     /// Predictions beside what runs came to.
-    Validate(ValidateRecord) = "validate" / 1,
+    Validate(validate::ValidateRecord) = "validate" / 1,
 }

@@ -13,7 +13,6 @@ pub mod gate;
 pub mod idle;
 pub mod inspect;
 pub mod keys;
-pub mod list;
 pub mod number;
 pub mod read_again;
 pub mod recording;
