@@ -5,6 +5,7 @@ use super::pieces::Pattern;
 use super::ranks::{self, Ranks};
 use super::vocabulary::Vocabulary;
 use super::{long_piece, reference, seam};
+use crate::list::place_or_push;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -156,11 +157,7 @@ impl Counter {
 
     fn with_memo(&self, count: impl FnOnce(&mut Memo) -> u64) -> u64 {
         MEMOS.with_borrow_mut(|memos| {
-            let known = memos.iter().position(|memo| memo.vocabulary() == self.vocabulary);
-            let place = known.unwrap_or_else(|| {
-                memos.push(Memo::new(self.vocabulary));
-                memos.len() - 1
-            });
+            let place = place_or_push(memos, |memo| memo.vocabulary() == self.vocabulary, || Memo::new(self.vocabulary));
             memos.get_mut(place).map_or(0, count)
         })
     }

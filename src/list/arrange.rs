@@ -23,6 +23,14 @@ impl<T> Arrange<T> for [T] {
     }
 }
 
+/// The place of the first element that fits; where none does, of a new one behind all others.
+pub fn place_or_push<T>(all: &mut Vec<T>, fits: impl FnMut(&T) -> bool, new: impl FnOnce() -> T) -> usize {
+    all.iter().position(fits).unwrap_or_else(|| {
+        all.push(new());
+        all.len() - 1
+    })
+}
+
 /// The places of so many elements, in their order.
 fn sorted(count: usize, order: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..count).collect();

@@ -7,7 +7,7 @@ pub mod listed;
 mod pack;
 mod rows;
 
-pub use arrange::Arrange;
+pub use arrange::{Arrange, place_or_push};
 use bytes::Bytes;
 pub use bytes::lost;
 pub use pack::{Pack, packed, unpacked};

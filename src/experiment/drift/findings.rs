@@ -17,7 +17,7 @@ use crate::catalog::{Catalog, Family};
 use crate::corpus::{Corpus, Vocabularies};
 use crate::experiment::origin::{lineages, origins};
 use crate::experiment::replay::{Ready, ReplaySettings, ready};
-use crate::list::List;
+use crate::list::{List, place_or_push};
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::Origin;
 use crate::trace::Trace;
@@ -313,11 +313,7 @@ impl Sources {
     fn of(sessions: &List<Session>) -> Sources {
         let mut sources = Sources { names: Vec::new(), of: Vec::with_capacity(sessions.len()) };
         for session in sessions.each() {
-            let known = sources.names.iter().position(|name| *name == session.source);
-            let number = known.unwrap_or_else(|| {
-                sources.names.push(session.source.clone());
-                sources.names.len() - 1
-            });
+            let number = place_or_push(&mut sources.names, |name| *name == session.source, || session.source.clone());
             sources.of.push(number as u32);
         }
         sources

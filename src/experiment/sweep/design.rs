@@ -2,6 +2,7 @@
 
 use super::dimension::Dimension;
 use crate::experiment::error::SweepError;
+use crate::list::place_or_push;
 use crate::policy::{Policy, PolicyError, is_called, number};
 use crate::statistics::Chance;
 use serde::{Deserialize, Serialize};
@@ -85,10 +86,7 @@ pub fn settings(bases: &[Policy], dimensions: &[Dimension], design: Design) -> R
 pub fn with_own(settings: &mut Vec<Setting>, bases: &[Policy]) -> Vec<usize> {
     let of_base = |base: usize| {
         let is_own = |setting: &Setting| setting.base == base && setting.distance(bases) == 0.0;
-        settings.iter().position(is_own).unwrap_or_else(|| {
-            settings.push(Setting { base, values: Vec::new() });
-            settings.len() - 1
-        })
+        place_or_push(settings, is_own, || Setting { base, values: Vec::new() })
     };
     (0..bases.len()).map(of_base).collect()
 }

@@ -9,6 +9,7 @@ use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{NO_MESSAGES, thinking};
 use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
+use crate::list::place_or_push;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde_json::value::RawValue;
 
@@ -150,11 +151,8 @@ impl Run<'_> {
     fn entry(&mut self, text: &str, number: u64, source: &mut Source) {
         match (serde_json::from_str::<ChatMessage>(text), serde_json::from_str::<Entry>(text)) {
             (Ok(message), Ok(entry)) => {
-                let known = self.agents.iter().position(|agent| agent.name == *entry.agent);
-                let index = known.unwrap_or_else(|| {
-                    self.agents.push(Agent { name: entry.agent.to_string(), ..Agent::default() });
-                    self.agents.len() - 1
-                });
+                let agent = || Agent { name: entry.agent.to_string(), ..Agent::default() };
+                let index = place_or_push(&mut self.agents, |agent| agent.name == *entry.agent, agent);
                 if let Some(agent) = self.agents.get_mut(index) {
                     agent.entry(message, &entry, self.scale, &mut |reason| source.lose(number, reason));
                 }

@@ -1,6 +1,7 @@
 //! What a rule would do to the context as it stands, before it is done: by this the rules of two settings are compared.
 
 use crate::context::SeenItem;
+use crate::list::place_or_push;
 use crate::policy::{Action, Bounds, Mask, Range, Rule, Select, Take};
 use crate::sim::candidates::Candidates;
 use crate::sim::guard::{Chosen, removable, removes_items};
@@ -104,29 +105,20 @@ impl<'r> Known<'r> {
     }
 
     fn items(&mut self, state: &State<'_>, select: &'r Select) -> &[SeenItem] {
-        let known = self.items.iter().position(|(known, _)| *known == select);
-        let place = known.unwrap_or_else(|| {
-            self.items.push((select, select.items(state.window.context.view(), &state.inputs.trace.tools)));
-            self.items.len() - 1
-        });
+        let items = || (select, select.items(state.window.context.view(), &state.inputs.trace.tools));
+        let place = place_or_push(&mut self.items, |(known, _)| *known == select, items);
         self.items.get(place).map_or(&[], |(_, items)| items)
     }
 
     /// The place of a selection of messages. Where it cuts as a known one does, it takes what that one takes.
     fn messages(&mut self, state: &State<'_>, select: &'r Select) -> usize {
-        let known = self.ranges.iter().position(|(known, _)| known.looks_at_messages_like(select));
-        let range = known.unwrap_or_else(|| {
-            self.ranges.push((select, select.looked_at(state.window.context.view())));
-            self.ranges.len() - 1
-        });
+        let looked_at = || (select, select.looked_at(state.window.context.view()));
+        let range = place_or_push(&mut self.ranges, |(known, _)| known.looks_at_messages_like(select), looked_at);
         let Some((_, range)) = self.ranges.get(range) else { return 0 };
         let bounds = select.bounds(range);
         let alike = |(known, cut, _): &(&Select, Bounds, Chosen)| *cut == bounds && known.takes_messages_like(select);
-        self.messages.iter().position(alike).unwrap_or_else(|| {
-            let chosen = Chosen::between(select, range, bounds, &state.window.context, state.belief.incoming);
-            self.messages.push((select, bounds, chosen));
-            self.messages.len() - 1
-        })
+        let chosen = || Chosen::between(select, range, bounds, &state.window.context, state.belief.incoming);
+        place_or_push(&mut self.messages, alike, || (select, bounds, chosen()))
     }
 
     /// What a mask would replace whose selection takes all but what its ends keep: one look at the items serves all of them.

@@ -11,6 +11,7 @@ use crate::format::ground::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::NO_MESSAGES;
+use crate::list::place_or_push;
 use crate::transcript::{Scale, Transcript};
 use record::Record;
 use session::{AGENT, Session};
@@ -49,11 +50,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     source.each_line(|source, line| {
         source.values(line, |record: Record, lose| {
             let agent = record.agent_id.id();
-            let known = sessions.iter().position(|(known, _)| known == agent);
-            let index = known.unwrap_or_else(|| {
-                sessions.push((agent.to_owned(), Session::new(scale, &name)));
-                sessions.len() - 1
-            });
+            let session = || (agent.to_owned(), Session::new(scale, &name));
+            let index = place_or_push(&mut sessions, |(known, _)| known == agent, session);
             if let Some((_, session)) = sessions.get_mut(index) {
                 session.record(&record, lose);
             }
