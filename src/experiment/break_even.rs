@@ -5,6 +5,7 @@ use super::replay::{Replay, ReplaySettings, replay};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Prunes, Tariff, prunes};
 use crate::policy::{Policy, PolicyError};
+use crate::statistics::distinct;
 
 /// The minimums that are tried, in tokens.
 const TRIED: [u64; 9] = [0, 2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000];
@@ -33,9 +34,7 @@ pub fn break_even(
     tariff: &Tariff<'_>,
 ) -> Result<BreakEven, PolicyError> {
     let value = policy.params.get(param).and_then(|parameter| parameter.value.as_integer()).and_then(|value| u64::try_from(value).ok());
-    let mut minimums: Vec<u64> = TRIED.into_iter().chain(value).collect();
-    minimums.sort_unstable();
-    minimums.dedup();
+    let minimums = distinct(TRIED.into_iter().chain(value));
     let mut tried = Vec::with_capacity(minimums.len());
     for minimum in minimums {
         let mut turned = policy.clone();

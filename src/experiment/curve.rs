@@ -2,7 +2,7 @@
 
 use super::distance::Distance;
 use crate::names::named;
-use crate::statistics::{Estimate, RESAMPLES, Resamples, SEED, rank, wilson};
+use crate::statistics::{Estimate, RESAMPLES, Resamples, SEED, distinct, rank, sorted, wilson};
 use crate::trace::Trace;
 use std::collections::BTreeMap;
 
@@ -76,8 +76,7 @@ const MESSAGES: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 /// The curve of these distances along an axis. It ends with the first retention that keeps them all.
 pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
     let grid = if matches!(axis, Axis::Tokens | Axis::OutputTokens) { TOKENS } else { MESSAGES };
-    let mut all: Vec<u64> = distances.iter().map(|distance| axis.of(distance)).collect();
-    all.sort_unstable();
+    let all = sorted(distances.iter().map(|distance| axis.of(distance)));
     let kept = |limit: u64| all.partition_point(|distance| *distance <= limit) as u64;
     let references = all.len() as u64;
     let shown = grid.iter().position(|limit| kept(*limit) == references).map_or(grid.len(), |last| last + 1);
@@ -147,25 +146,19 @@ impl Newest {
 
 /// The distance at or below which so many percent of the distances lie; `None` of nothing.
 pub fn quantile(distances: &[&Distance], axis: Axis, percent: u64) -> Option<u64> {
-    let mut all: Vec<u64> = distances.iter().map(|distance| axis.of(distance)).collect();
-    all.sort_unstable();
-    crate::statistics::quantile(&all, percent * 10)
+    crate::statistics::quantile(&sorted(distances.iter().map(|distance| axis.of(distance))), percent * 10)
 }
 
 /// The clusters that these distances are in, in ascending order.
 fn clusters(distances: &[&Distance]) -> Vec<usize> {
-    let mut clusters: Vec<usize> = distances.iter().map(|distance| distance.cluster).collect();
-    clusters.sort_unstable();
-    clusters.dedup();
-    clusters
+    distinct(distances.iter().map(|distance| distance.cluster))
 }
 
 /// Quantiles in percent, each with its interval over the draws of a curve's bands. `None` with fewer than two clusters of sessions.
 pub fn quantiles<const N: usize>(distances: &[&Distance], axis: Axis, percents: [u64; N]) -> Option<[Estimate; N]> {
     let clusters = clusters(distances);
     let place = |distance: &&Distance| (axis.of(distance), clusters.partition_point(|cluster| *cluster < distance.cluster));
-    let mut all: Vec<(u64, usize)> = distances.iter().map(place).collect();
-    all.sort_unstable();
+    let all = sorted(distances.iter().map(place));
     let wholes = sums(distances, &clusters, &|_| true);
     Resamples::new(clusters.len(), RESAMPLES, SEED).estimates(|times| {
         let whole = wholes.iter().zip(times).map(|(whole, times)| whole.unsigned_abs() * u64::from(*times)).sum();

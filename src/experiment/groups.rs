@@ -4,6 +4,7 @@ use super::recording::Recording;
 use super::replay::Replay;
 use crate::corpus::{Corpus, Projects};
 use crate::sim::Outcome;
+use crate::statistics::sorted;
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
@@ -188,10 +189,8 @@ fn time_of(trace: &Trace, call: usize) -> Option<Timestamp> {
 /// The beginnings of the blocks of all calls, ascending.
 fn blocks(corpus: &Corpus) -> Vec<Timestamp> {
     let of = |trace: Cow<'_, Trace>| (0..trace.calls.len()).filter_map(|call| time_of(&trace, call)).collect::<Vec<_>>();
-    let mut times: Vec<Timestamp> = corpus.traces.each().flat_map(of).collect();
-    times.sort_unstable();
     let mut starts: Vec<Timestamp> = Vec::new();
-    for time in times {
+    for time in sorted(corpus.traces.each().flat_map(of)) {
         let over = starts.last().is_none_or(|start| start.checked_add(BLOCK_HOURS.hours()).is_ok_and(|end| time >= end));
         if over {
             starts.extend(time.round(TimestampRound::new().smallest(Unit::Hour).mode(RoundMode::Trunc)).ok());

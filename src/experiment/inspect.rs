@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
+use crate::statistics::median;
 use crate::trace::{Outputs, PartKind, Trace};
 use crate::transcript::{CompactionKind, Role};
 use crate::units::add_fields;
@@ -132,9 +133,7 @@ impl Contents {
 
     /// The overhead in the middle; `None` where no log tells it.
     pub fn overhead(&self) -> Option<u64> {
-        let mut sorted = self.overheads.clone();
-        sorted.sort_unstable();
-        sorted.get(sorted.len().saturating_sub(1) / 2).copied()
+        median(self.overheads.clone())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::corpus::Corpus;
 use crate::sim::hindsight::{Lookahead, costs};
-use crate::statistics::first;
+use crate::statistics::{first, sorted};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -52,8 +52,7 @@ pub fn least_budget(corpus: &Corpus) -> Option<LeastBudget> {
 
 /// The most references that can be kept by carrying so many tokens, summed over calls, up to this many.
 pub fn most_kept(corpus: &Corpus, most: u64) -> Vec<(u64, u64)> {
-    let mut costs: Vec<u64> = corpus.traces.each().flat_map(|trace| costs(&trace, trace.calls.len())).collect();
-    costs.sort_unstable();
+    let costs = sorted(corpus.traces.each().flat_map(|trace| costs(&trace, trace.calls.len())));
     let mut points = vec![(0, 0)];
     let mut carried: u64 = 0;
     let step = costs.len().div_ceil(POINTS).max(1);

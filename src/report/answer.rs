@@ -19,7 +19,7 @@ use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, part, sample_of};
 use crate::list::Arrange;
-use crate::statistics::{Bars, Estimate, Finding, Part, Sample, WORTH, Within};
+use crate::statistics::{Bars, Estimate, Finding, Part, Sample, WORTH, Within, sorted};
 use std::borrow::Cow;
 
 const SIMULATED: &str = "All but `recorded` is simulated on recorded messages, if runs stay as long";
@@ -115,8 +115,7 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
         Row::Of(replay) if is_needed(replay) => Some(false),
         Row::Of(replay) => is_named(replay).then_some(true),
     };
-    let mut held: Vec<(bool, usize)> = rows.iter().enumerate().filter_map(|(place, row)| Some((rank(row)?, place))).collect();
-    held.sort_unstable();
+    let held = sorted(rows.iter().enumerate().filter_map(|(place, row)| Some((rank(row)?, place))));
     let held = held.into_iter().map(|(_, place)| place).collect();
     let policy = |row: &Row<'_>| match row {
         Row::Recorded(_) => Cell::name(RECORDED),

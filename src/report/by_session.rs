@@ -15,6 +15,7 @@ use crate::experiment::{Recording, Replay};
 use crate::list::Arrange;
 use crate::list::List;
 use crate::sim::{EventKind, Outcome, Totals};
+use crate::statistics::sorted;
 use crate::trace::Trace;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -35,8 +36,7 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind, most: 
         (Reverse((totals.failed_sessions, totals.overflows, totals.reply_cut, totals.over_budget, totals.peak_tokens)), which)
     };
     // Equals stay in the order of policies and corpus.
-    let mut all: Vec<_> = replays.iter().flat_map(|replay| replay.outcomes.each()).enumerate().map(badness).collect();
-    all.sort_unstable();
+    let all = sorted(replays.iter().flat_map(|replay| replay.outcomes.each()).enumerate().map(badness));
     let sessions = corpus.traces.len().max(1);
     let rows = all.into_iter().take(most).filter_map(|(_, which)| {
         let (trace, replay, outcome, bills) = pair(corpus, replays.get(which / sessions)?, which % sessions)?;

@@ -12,6 +12,7 @@ use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::experiment::{Contents, ModelShare, Outlier, UsageOutlier, by_agent, by_model, usage_outliers};
 use crate::list::Arrange;
+use crate::statistics::sorted;
 use crate::trace::{Outputs, Trace};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -316,8 +317,7 @@ fn largest_first(corpus: &Corpus) -> Vec<usize> {
         // Equals stay in the order of the corpus.
         (Reverse((contents.largest_prompt, contents.messages())), place)
     };
-    let mut sizes: Vec<_> = corpus.traces.each().enumerate().map(size).collect();
-    sizes.sort_unstable();
+    let sizes = sorted(corpus.traces.each().enumerate().map(size));
     sizes.into_iter().map(|(_, place)| place).collect()
 }
 

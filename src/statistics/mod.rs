@@ -19,7 +19,7 @@ pub use front::front;
 pub use halving::first;
 pub use interval::{Drawn, Estimate, Interval, LEVEL, RESAMPLES, Resamples, SEED, bounds, change, intervals, quotient, ratio, share};
 pub use poisson::expected;
-pub use quantile::{median, median_place, quantile, rank};
+pub use quantile::{distinct, median, median_place, quantile, rank, sorted};
 pub use ranks::rank_correlation;
 pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Part, Sample, effective};
 pub use survival::{Step, survival};

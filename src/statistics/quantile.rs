@@ -4,6 +4,20 @@
 //!
 //! Shares are in thousandths.
 
+/// Some numbers in ascending order.
+pub fn sorted<T: Ord>(numbers: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut numbers: Vec<T> = numbers.into_iter().collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// The same, each number once.
+pub fn distinct<T: Ord>(numbers: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut numbers = sorted(numbers);
+    numbers.dedup();
+    numbers
+}
+
 /// The rank of a quantile among so many sorted numbers, from 1: the share of their count, rounded up, and 1 at least.
 pub fn rank(count: u64, thousandths: u64) -> u64 {
     let rank = (u128::from(count) * u128::from(thousandths.min(1_000))).div_ceil(1_000);

@@ -6,7 +6,7 @@
 
 use super::figures::Pair;
 use super::halves::Half;
-use crate::statistics::first;
+use crate::statistics::{first, sorted};
 
 /// A probability, in thousandths.
 pub type Level = u64;
@@ -75,8 +75,7 @@ fn covered(sessions: &[Vec<i64>], buffer: Option<i64>) -> (u64, u64) {
 /// The smallest level, from the one that is asked for up, at which each session is covered as asked by the quantile of the others; then
 /// the quantile of all at that level.
 fn quantile(sessions: &[Vec<i64>], level: Level) -> Option<i64> {
-    let mut all: Vec<i64> = sessions.iter().flatten().copied().collect();
-    all.sort_unstable();
+    let all = sorted(sessions.iter().flatten().copied());
     let rank = (all.len() as u64 + 1) * level;
     if rank.div_ceil(1000) > all.len() as u64 {
         return None;

@@ -8,7 +8,7 @@ use super::sample::Session;
 use crate::catalog::{Catalog, Family};
 use crate::estimate::ContentKind;
 use crate::list::List;
-use crate::statistics::{median, quantile};
+use crate::statistics::{median, quantile, sorted};
 use crate::units::counted;
 use std::fmt::Write;
 
@@ -34,8 +34,7 @@ pub(super) fn calibrate(sessions: &List<Session>, predictions: &[Prediction], ba
     let method = if basis == Basis::Tokens { Method::Source } else { Method::SourceChars };
     let of = |family: Family| {
         let costs = from_growth(&grown(sessions.each(), family, basis), &shipped(family, basis, catalog));
-        let mut overheads: Vec<u64> = sessions.each().filter_map(|session| over_calls(&session, family, &costs, basis)).collect();
-        overheads.sort_unstable();
+        let overheads = sorted(sessions.each().filter_map(|session| over_calls(&session, family, &costs, basis)));
         let calls = sessions.each().map(|session| session.compared_of(family).count() as u64).sum();
         let held_out = predictions.iter().filter(|prediction| prediction.family == family && prediction.method == method);
         Some(Calibrated {

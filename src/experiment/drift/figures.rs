@@ -1,6 +1,6 @@
 //! Figures over pairs of an estimate and a recorded prompt. Integers all through: the order of the pairs cannot change them.
 
-use crate::statistics::quantile;
+use crate::statistics::{distinct, quantile, sorted};
 use crate::units::signed;
 use serde::Serialize;
 use std::sync::Arc;
@@ -132,17 +132,13 @@ impl Figures {
         let calls = pairs.len() as u64;
         let errors: u128 =
             pairs.iter().map(|pair| u128::from(pair.missing().unsigned_abs()) * 1_000_000_000 / u128::from(pair.recorded.max(1))).sum();
-        let mut sessions: Vec<usize> = pairs.iter().map(|pair| pair.session).collect();
-        sessions.sort_unstable();
-        sessions.dedup();
-        let mut ratios: Vec<u64> = pairs.iter().map(Pair::ratio).collect();
-        ratios.sort_unstable();
+        let ratios = sorted(pairs.iter().map(Pair::ratio));
         let at = |percent: u64| quantile(&ratios, percent * 10);
         let low = pairs.iter().filter(|pair| pair.missing() > 0);
         let worst = low.max_by_key(|pair| (pair.missing(), std::cmp::Reverse((pair.session, pair.call))));
         Figures {
             calls,
-            sessions: sessions.len() as u64,
+            sessions: distinct(pairs.iter().map(|pair| pair.session)).len() as u64,
             estimated_tokens: pairs.iter().map(|pair| pair.estimated).sum(),
             recorded_tokens: pairs.iter().map(|pair| pair.recorded).sum(),
             mape_millionths: errors.checked_div(u128::from(calls) * 1000).map_or(0, |mean| u64::try_from(mean).unwrap_or(u64::MAX)),

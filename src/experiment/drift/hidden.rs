@@ -4,7 +4,7 @@ use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::Family;
 use crate::corpus::version;
-use crate::statistics::{Interval, Origin, Sample, intervals, median, quantile, rank};
+use crate::statistics::{Interval, Origin, Sample, intervals, median, quantile, rank, sorted};
 use std::collections::BTreeMap;
 
 /// The hidden overhead of one session.
@@ -80,11 +80,9 @@ pub(super) fn spreads<'a>(overheads: impl Iterator<Item = &'a Overhead>) -> Vec<
 
 fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
     let first = overheads.first()?;
-    let mut tokens: Vec<u64> = overheads.iter().map(|overhead| overhead.tokens).collect();
-    tokens.sort_unstable();
+    let tokens = sorted(overheads.iter().map(|overhead| overhead.tokens));
     let sample = Sample::new(overheads.iter().map(|overhead| overhead.origin));
-    let mut clusters: Vec<(u64, usize)> = overheads.iter().enumerate().map(|(place, one)| (one.tokens, sample.of(place))).collect();
-    clusters.sort_unstable();
+    let clusters = sorted(overheads.iter().enumerate().map(|(place, one)| (one.tokens, sample.of(place))));
     let interval = intervals(&sample, |times| {
         let times = |cluster: usize| times.get(cluster).copied().map_or(0, u64::from);
         let middle = rank(clusters.iter().map(|(_, cluster)| times(*cluster)).sum(), 500);

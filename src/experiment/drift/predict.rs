@@ -10,6 +10,7 @@ use crate::catalog::{Catalog, Family};
 use crate::corpus::KnownOverheads;
 use crate::list::List;
 use crate::names::named;
+use crate::statistics::sorted;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,8 +77,7 @@ pub(super) fn predictions(sessions: &List<Session>, catalog: &Catalog) -> Vec<Pr
                 None => drop(sources.insert(session.source.clone(), vec![place])),
             }
         }
-        let mut places: Vec<usize> = sources.values().flatten().copied().collect();
-        places.sort_unstable();
+        let places = sorted(sources.values().flatten().copied());
         let all = Chosen { all: sessions, places: &places };
         let row = |method, pairs: &[Pair]| Prediction { method, family, source: None, figures: Figures::of(pairs) };
         let previous: Vec<Pair> = all.each().flat_map(|session| from_previous(&session, family)).collect();

@@ -10,7 +10,7 @@ use crate::experiment::drift::{Buffer, Pair, PairList, Paired, Pairs, Use};
 use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::drift::{left_out, uncounted};
 use crate::report::words::{counted, grouped};
-use crate::statistics::quantile;
+use crate::statistics::{quantile, sorted};
 use crate::trace::Trace;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -270,8 +270,7 @@ fn apart(pairs: &PairList) -> Vec<(f64, f64)> {
 /// The share of the calls that each buffer covers, from where the first is covered to where all are.
 fn coverage(pairs: &PairList) -> Vec<(f64, f64)> {
     const STEPS: usize = 200;
-    let mut missing: Vec<i64> = pairs.iter().map(|pair| pair.missing()).collect();
-    missing.sort_unstable();
+    let missing = sorted(pairs.iter().map(|pair| pair.missing()));
     let count = missing.len();
     let every = count.div_ceil(STEPS).max(1);
     let at = |(place, tokens): (usize, &i64)| (*tokens as f64, (place + 1) as f64 / count as f64);
@@ -280,9 +279,7 @@ fn coverage(pairs: &PairList) -> Vec<(f64, f64)> {
 
 /// The smallest buffer that covers so many thousandths of the calls.
 fn needed(pairs: &PairList, level: u64) -> Option<i64> {
-    let mut missing: Vec<i64> = pairs.iter().map(|pair| pair.missing()).collect();
-    missing.sort_unstable();
-    quantile(&missing, level)
+    quantile(&sorted(pairs.iter().map(|pair| pair.missing())), level)
 }
 
 fn signed(tokens: i64) -> String {

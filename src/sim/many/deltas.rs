@@ -15,6 +15,7 @@ use crate::sim::ledger::Detail;
 use crate::sim::outcome::CallOutcome;
 use crate::sim::retention::{Fate, fate, fate_by};
 use crate::sim::state::State;
+use crate::statistics::sorted;
 use crate::trace::{CallRow, Evidence, Place, Reference};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -363,8 +364,7 @@ pub(super) fn by_class(cuts: &Cuts, family: &Family<'_>, members: &[u32]) -> Vec
     if cuts.classes() == 1 || members.is_empty() {
         return if members.is_empty() { Vec::new() } else { vec![(0, members.to_vec())] };
     }
-    let mut sorted: Vec<(u32, u32)> = members.iter().map(|member| (cuts.class_of(family.ingest(*member)), *member)).collect();
-    sorted.sort_unstable();
+    let sorted = sorted(members.iter().map(|member| (cuts.class_of(family.ingest(*member)), *member)));
     let group = |group: &[(u32, u32)]| Some((group.first()?.0, group.iter().map(|(_, member)| *member).collect()));
     sorted.chunk_by(|one, other| one.0 == other.0).filter_map(group).collect()
 }
