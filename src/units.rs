@@ -6,9 +6,9 @@ use std::iter::Sum;
 use std::num::{NonZeroI64, NonZeroU32, NonZeroU64};
 use std::ops::{Add, AddAssign, Sub};
 
-/// Adds the named fields of one value to those of another.
+/// Adds the named fields of one value to those of another, or takes them from it.
 macro_rules! add_fields {
-    ($sum:ident += $other:ident: $($field:ident),+) => { $($sum.$field += $other.$field;)+ };
+    ($sum:ident $sign:tt $other:ident: $($field:ident),+) => { $($sum.$field $sign $other.$field;)+ };
 }
 pub(crate) use add_fields;
 
@@ -36,11 +36,6 @@ impl Tokens {
     /// The difference, or zero where `other` is the larger one.
     pub fn saturating_sub(self, other: Tokens) -> Tokens {
         Tokens(self.0.saturating_sub(other.0))
-    }
-
-    /// The value as a signed number, for differences.
-    pub fn signed(self) -> i64 {
-        signed(self.0)
     }
 }
 

@@ -4,7 +4,9 @@ use crate::sim::event::EventKind;
 use crate::sim::outcome::{CallOutcome, Outcome};
 use crate::sim::retention::{Category, Fate, Fates, OF_LOG};
 use crate::sim::totals::Totals;
+use crate::statistics::distinct;
 use crate::trace::Evidence;
+use crate::units::add_fields;
 use std::collections::BTreeMap;
 
 /// A class of settings that has acted like its leader so far, in a context of other sizes. All figures are what it has beyond the leader.
@@ -199,23 +201,14 @@ impl Delta {
     pub fn beyond(&self, other: &Delta) -> Delta {
         let mut own = self.clone();
         own.larger = None;
-        own.actual -= other.actual;
-        own.anchored -= other.anchored;
-        own.estimated -= other.estimated;
-        own.dead -= other.dead;
-        own.beliefs.usage -= other.beliefs.usage;
-        own.beliefs.pending -= other.beliefs.pending;
-        own.beliefs.after_reply -= other.beliefs.after_reply;
-        own.beliefs.look.iter_mut().zip(other.beliefs.look).for_each(|(own, other)| *own -= other);
+        add_fields!(own -= other: actual, anchored, estimated, dead);
+        let (beliefs, less) = (&mut own.beliefs, &other.beliefs);
+        add_fields!(beliefs -= less: usage, pending, after_reply);
+        beliefs.look.iter_mut().zip(less.look).for_each(|(own, other)| *own -= other);
         let (sums, less) = (&mut own.sums, &other.sums);
-        sums.anchored -= less.anchored;
-        sums.missing -= less.missing;
+        add_fields!(sums -= less: anchored, missing, dead, carried, cuts, broken_calls);
         sums.estimates.iter_mut().zip(less.estimates).for_each(|(own, other)| *own -= other);
         sums.beliefs.iter_mut().zip(less.beliefs).for_each(|(own, other)| *own -= other);
-        sums.dead -= less.dead;
-        sums.carried -= less.carried;
-        sums.cuts -= less.cuts;
-        sums.broken_calls -= less.broken_calls;
         own.prompts = beyond(&self.prompts, &other.prompts);
         other.fates.iter().for_each(|(key, shift)| own.fates.entry(*key).or_default().beyond(shift));
         other.broken_by.iter().for_each(|(key, shift)| own.broken_by.entry(*key).or_default().beyond(shift));
@@ -225,13 +218,11 @@ impl Delta {
 
 /// One list of steps beyond another.
 fn beyond(own: &[(u32, i64)], other: &[(u32, i64)]) -> Vec<(u32, i64)> {
-    let mut calls: Vec<u32> = own.iter().chain(other).map(|(call, _)| *call).collect();
-    calls.sort_unstable();
-    calls.dedup();
     let at = |steps: &[(u32, i64)], call: u32| {
         let behind = steps.partition_point(|(from, _)| *from <= call);
         behind.checked_sub(1).and_then(|place| steps.get(place)).map_or(0, |(_, by)| *by)
     };
+    let calls = distinct(own.iter().chain(other).map(|(call, _)| *call));
     let mut steps: Vec<(u32, i64)> = calls.into_iter().map(|call| (call, at(own, call) - at(other, call))).collect();
     steps.dedup_by_key(|(_, by)| *by);
     steps
