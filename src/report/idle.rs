@@ -188,10 +188,6 @@ const fn count(key: &'static str, header: &'static str, meaning: &'static str) -
     Column::recorded(key, header, Unit::Count).says(meaning)
 }
 
-fn is_pings(remedy: Remedy) -> bool {
-    matches!(remedy, Remedy::Pings(_))
-}
-
 /// What the remedies come to for classes of pauses; `name` is the first column.
 fn remedies<'a, R: 'a>(fields: Fields<'a, R>, class: impl Fn(&R) -> &Class + Copy + 'a) -> Fields<'a, R> {
     let best = |best: Option<Best>| best.map_or(Cell::Empty, |best| Cell::Name(remedy_name(best.remedy)));
@@ -203,7 +199,7 @@ fn remedies<'a, R: 'a>(fields: Fields<'a, R>, class: impl Fn(&R) -> &Class + Cop
         .with(count("never", "never resumed", "sessions that were never resumed"), move |row| Cell::Count(class(row).never))
         .with(cost("nothing_usd", "doing nothing", "what going cold costs"), move |row| Cell::money(class(row).cost(Remedy::Nothing, true)))
         .with(cost("pings_usd", "pings", "cost of the cheapest number of pings, in sessions that were never resumed too"), move |row| {
-            class(row).best(true, is_pings).map_or(Cell::Empty, |best| Cell::money(best.nano_usd))
+            class(row).best(true, |remedy| matches!(remedy, Remedy::Pings(_))).map_or(Cell::Empty, |best| Cell::money(best.nano_usd))
         })
         .with(
             cost("compact_usd", "compact", "cost of a compaction before the entry expires, in sessions that were never resumed too"),

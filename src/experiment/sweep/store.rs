@@ -4,8 +4,8 @@
 use super::row::Row;
 use crate::corpus::Corpus;
 use crate::experiment::error::SweepError;
-use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
 use std::io::{BufRead, BufReader, Read, Write};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed, xxh3_128};
 
@@ -58,14 +58,9 @@ impl Header {
         format!("{:032x}{}", sink.0.digest128(), if ended { "" } else { "?" })
     }
 
-    /// The hash of base policies.
-    pub fn policies_hash(bases: &[Policy]) -> String {
-        format!("{:032x}", xxh3_128(format!("{bases:?}").as_bytes()))
-    }
-
-    /// The hash of settings.
-    pub fn settings_hash(settings: &[super::design::Setting]) -> String {
-        format!("{:032x}", xxh3_128(format!("{settings:?}").as_bytes()))
+    /// The hash of base policies, or of settings.
+    pub fn hash_of(asked: &impl Debug) -> String {
+        format!("{:032x}", xxh3_128(format!("{asked:?}").as_bytes()))
     }
 
     fn difference(&self, other: &Header) -> Option<&'static str> {

@@ -32,7 +32,7 @@ type Sums<'a> = BTreeMap<(&'a str, Cause), Reads>;
 type Period = fn(&str) -> String;
 
 /// The shortest comes first. Of more periods than have a row the next longer ones are taken.
-const PERIODS: [Period; 3] = [str::to_owned, week, month];
+const PERIODS: [Period; 3] = [str::to_owned, week, |day| within(day, "2026-01")];
 
 /// A week by its Monday.
 fn week(day: &str) -> String {
@@ -40,12 +40,9 @@ fn week(day: &str) -> String {
     day.parse().ok().and_then(monday).map_or_else(|| day.to_owned(), |monday| format!("week of {monday}"))
 }
 
-fn month(day: &str) -> String {
-    day.get(.."2026-01".len()).unwrap_or(day).to_owned()
-}
-
-fn year(day: &str) -> String {
-    day.get(.."2026".len()).unwrap_or(day).to_owned()
+/// So much of a day as this one has: its month or its year.
+fn within(day: &str, like: &str) -> String {
+    day.get(..like.len()).unwrap_or(day).to_owned()
 }
 
 fn breaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
@@ -54,7 +51,7 @@ fn breaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     let (all, left_out): (Vec<(String, &CacheBreak)>, Vec<_>) = of_each.partition(|(day, one)| !day.is_empty() && one.nano_usd.is_some());
     let names = |period: Period| all.iter().map(|(day, _)| period(day)).collect::<Vec<String>>();
     let few = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() <= ROWS;
-    let names = PERIODS.into_iter().map(names).find(few).unwrap_or_else(|| names(year));
+    let names = PERIODS.into_iter().map(names).find(few).unwrap_or_else(|| names(|day| within(day, "2026")));
     let mut sums: Sums<'_> = BTreeMap::new();
     let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();
     for ((_, one), period) in all.iter().zip(&names) {

@@ -134,7 +134,8 @@ impl<'a> Family<'a> {
         let rules = self.members.first().map_or(0, |member| member.plan.rule.len());
         for rule in 0..rules {
             let rules = || self.members.iter().map(|member| member.plan.rule.get(rule).map(Arc::as_ref));
-            let (actions, triggers) = (numbered(rules(), mixed_numbers_of, same_action), numbered(rules(), mixed_levels_of, same_trigger));
+            let (actions, triggers) =
+                (numbered(rules(), mixed_numbers_of, same_action), numbered(rules(), mixed_levels_of, |one, other| one.when == other.when));
             self.actions.push(actions);
             self.triggers.push(triggers);
         }
@@ -241,10 +242,6 @@ fn same_action(one: &Rule, other: &Rule) -> bool {
 /// The limits by which a rule cuts what has arrived.
 fn cuts_of(rule: &Rule) -> Option<&Truncate> {
     rule.truncate.as_ref().filter(|_| rule.at != Hook::Ingest)
-}
-
-fn same_trigger(one: &Rule, other: &Rule) -> bool {
-    one.when == other.when
 }
 
 /// Numbers for rules, the same for those that are the same. What is mixed of them tells most of the others apart.
