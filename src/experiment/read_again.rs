@@ -2,49 +2,38 @@
 //! either was asked for again.
 
 use crate::corpus::Corpus;
+use crate::names::named;
 use crate::statistics::wilson;
 use crate::trace::{CompactionRow, Evidence, Reading, Trace};
 use crate::transcript::CompactionKind;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a recorded compaction did to the result of a reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
-    /// The compaction removed the result.
-    Removed,
-    /// The compaction kept the result.
-    Kept,
-    /// The session was not compacted: looked at from the middle of its messages on, as if something had happened there.
-    Undisturbed,
-}
-
-impl Standing {
-    /// Its name in reports and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Standing::Removed => "removed",
-            Standing::Kept => "kept",
-            Standing::Undisturbed => "undisturbed",
-        }
+named! {
+    /// What a recorded compaction did to the result of a reading.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Standing: name {
+        /// The compaction removed the result.
+        Removed = "removed",
+        /// The compaction kept the result.
+        Kept = "kept",
+        /// The session was not compacted: looked at from the middle of its messages on, as if something had happened there.
+        Undisturbed = "undisturbed",
     }
 }
 
-/// What makes a result one that was needed later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Basis {
-    /// A later reply repeats lines of it, before it, or its file, is asked for again: the reading again cannot have made the reference.
-    Lines,
-    /// As [`Basis::Lines`], with names in place of lines.
-    Names,
-    /// A later reply repeats lines of it, at any time. Where the result was taken away, most such replies can only be written once it is read again: circular,
-    /// and shown to say so.
-    LinesAnyTime,
-}
-
-impl Basis {
-    /// All bases, in the order of reports.
-    pub const ALL: [Basis; 3] = [Basis::Lines, Basis::Names, Basis::LinesAnyTime];
+named! {
+    /// What makes a result one that was needed later.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Basis: name {
+        /// A later reply repeats lines of it, before it, or its file, is asked for again: the reading again cannot have made the reference.
+        Lines = "lines",
+        /// As [`Basis::Lines`], with names in place of lines.
+        Names = "names",
+        /// A later reply repeats lines of it, at any time. Where the result was taken away, most such replies can only be written once it is read again: circular,
+        /// and shown to say so.
+        LinesAnyTime = "lines_any_time",
+    }
 }
 
 /// The result of one reading after one event.
@@ -113,7 +102,7 @@ pub fn read_again(corpus: &Corpus) -> ReadAgain {
         let requests: BTreeSet<u32> = trace.readings.iter().map(|reading| reading.request).collect();
         found.repeated += (trace.readings.len() - requests.len()) as u64;
     }
-    for standing in [Standing::Removed, Standing::Kept, Standing::Undisturbed] {
+    for standing in Standing::ALL {
         for (place, basis) in Basis::ALL.into_iter().enumerate() {
             for taken_up in [true, false] {
                 let mine = |one: &&Watched| one.standing == standing && one.taken_up.get(place) == Some(&taken_up);

@@ -18,6 +18,7 @@ use super::suggestion::suggestion;
 use crate::catalog::Family;
 use crate::decode::{self, place_of};
 use crate::reading;
+use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -86,24 +87,13 @@ impl Policy {
         check_shape(origin, text)?;
         let mut body = inherit(origin, text, 0)?;
         within_bounds(&body).map_err(|reason| no_such(origin, text, reason))?;
-        let text_of = |body: &mut Table, key: &str| match body.remove(key) {
-            Some(Value::String(text)) => text,
-            _ => String::new(),
-        };
-        let own = text.parse::<Table>().unwrap_or_default();
-        let own_name = own.get("name").and_then(Value::as_str).map(str::to_owned);
+        let mut own = text.parse::<Table>().unwrap_or_default();
+        let name = take::<Option<String>>(&mut own, "name").unwrap_or_else(|| default_name.to_owned());
         body.remove("name");
         own_agents(&mut body);
         body.remove("mirrored");
-        let recorded_by = own.get("recorded_by").cloned().and_then(|value| decode::from_value(value).ok()).unwrap_or_default();
-        let mirrored = own.get("mirrored").cloned().and_then(|value| decode::from_value(value).ok()).unwrap_or_default();
-        let name = own_name.unwrap_or_else(|| default_name.to_owned());
-        let about = text_of(&mut body, "about");
-        let mirrors = text_of(&mut body, "mirrors");
-        let not_modelled = match body.remove("not_modelled") {
-            Some(Value::Array(lines)) => lines.into_iter().filter_map(|line| line.as_str().map(str::to_owned)).collect(),
-            _ => Vec::new(),
-        };
+        let (recorded_by, mirrored) = (take(&mut own, "recorded_by"), take(&mut own, "mirrored"));
+        let (about, mirrors, not_modelled) = (take(&mut body, "about"), take(&mut body, "mirrors"), take(&mut body, "not_modelled"));
         let parameter = |(param, value): (String, Value)| {
             let wrong = |reason| no_such(origin, text, (param.clone(), format!("`{param}`: {reason}")));
             Ok((param.clone(), Parameter::from_value(value).map_err(wrong)?))
@@ -119,8 +109,7 @@ impl Policy {
             let refused = |reason| no_such(origin, text, (param.clone(), format!("`{param}`: {reason}")));
             parameter.check_written().map_err(refused)?;
         }
-        let configuration: Vec<ConfigurationFile> =
-            body.remove("configuration").and_then(|files| decode::from_value(files).ok()).unwrap_or_default();
+        let configuration: Vec<ConfigurationFile> = take(&mut body, "configuration");
         // What is inherited may name a parameter that `without` takes out.
         let files = own.get("configuration").and_then(Value::as_array).into_iter().flatten();
         let mut keys = files.filter_map(|file| file.get("keys")?.as_table()).flat_map(Table::keys);
@@ -341,6 +330,11 @@ impl Policy {
             Err(other) => Err(other),
         }
     }
+}
+
+/// What stands under a key, taken out. Its shape is checked before.
+pub(super) fn take<T: DeserializeOwned + Default>(table: &mut Table, key: &str) -> T {
+    table.remove(key).and_then(|value| decode::from_value(value).ok()).unwrap_or_default()
 }
 
 /// A formula that cannot be worked out, at the place where it stands.

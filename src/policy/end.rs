@@ -73,17 +73,14 @@ impl End {
     /// How many messages an end at the old side keeps. Tokens keep what fits; shares keep their rounded-up number.
     pub(super) fn length(&self, all: &[Seen]) -> usize {
         let n = self.n.max(0.0) as usize;
+        let starts = |begins: &dyn Fn(usize, &Seen) -> bool| {
+            (0..all.len()).zip(all).filter(|(place, message)| begins(*place, message)).nth(n).map_or(all.len(), |(place, _)| place)
+        };
         match self.unit {
             // What stands before all turns ends with the first reply at the latest: a conversation may begin within a turn, as behind a compaction.
             EndUnit::Turns if n == 0 => all.iter().position(|message| message.opens_turn || message.role == Role::Assistant).unwrap_or(0),
-            EndUnit::Turns => {
-                let mut starts = all.iter().enumerate().filter(|(_, message)| message.opens_turn).map(|(index, _)| index);
-                starts.nth(n).unwrap_or(all.len())
-            }
-            EndUnit::UserMessages => {
-                let mut starts = all.iter().enumerate().filter(|(_, message)| message.role == Role::User).map(|(index, _)| index);
-                starts.nth(n).unwrap_or(all.len())
-            }
+            EndUnit::Turns => starts(&|_, message| message.opens_turn),
+            EndUnit::UserMessages => starts(&|_, message| message.role == Role::User),
             EndUnit::Tokens | EndUnit::SizeShare => {
                 let whole: u64 = all.iter().map(|message| message.in_ends).sum();
                 let budget = if self.unit == EndUnit::Tokens { self.n } else { whole as f64 * self.n };
@@ -97,7 +94,7 @@ impl End {
             }
             EndUnit::MessageShare | EndUnit::TurnShare => ((all.len() as f64 * self.n.max(0.0)).ceil() as usize).min(all.len()),
             EndUnit::Messages | EndUnit::Items => n,
-            EndUnit::Batches => (0..all.len()).filter(|place| begins_batch(all, *place)).nth(n).unwrap_or(all.len()),
+            EndUnit::Batches => starts(&|place, _| begins_batch(all, place)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::check::unlike_ids;
 use super::configuration::ConfigurationFile;
+use super::document::take;
 use super::error::PolicyError;
 use super::expression::Expression;
 use super::mirrored::Mirrored;
@@ -53,10 +54,7 @@ pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, P
         return Err(PolicyError::Ring(origin.to_owned()));
     }
     let mut own: Table = text.parse().map_err(|error| invalid(origin, &Mistake::syntax(&error, text)))?;
-    let without: Vec<String> = match own.remove("without") {
-        Some(Value::Array(ids)) => ids.into_iter().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
-        _ => Vec::new(),
-    };
+    let without: Vec<String> = take(&mut own, "without");
     let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
     let placed = |error: PolicyError| no_such(origin, text, (base.clone(), error.to_string()));
     let mut table = match preset(&base) {

@@ -116,9 +116,9 @@ impl Size {
 
     /// The size that it is, or for a formula the one that comes nearest: what it counts, however it weighs that.
     pub fn measure(&self) -> Measure {
-        let Size::Formula(formula) = self else {
-            let Size::Named(measure) = self else { return Measure::UsageTotal };
-            return *measure;
+        let formula = match self {
+            Size::Named(measure) => return *measure,
+            Size::Formula(formula) => formula,
         };
         let asks = |names: &[&str]| names.iter().any(|name| formula.asks(name));
         match (asks(&["usage_in", "usage_total", "usage_plus_pending"]), self.sees_pending()) {

@@ -16,7 +16,7 @@ use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
 use crate::sim::{BatchOutcome, Conditions, RecordedSummary, Refetching};
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, distinct};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -132,9 +132,7 @@ impl Sweep<'_> {
         let mut dialled: Vec<Dialled<'_>> =
             block.iter().zip(&policies).filter_map(|(setting, policy)| Some(base(setting)?.dial(policy))).collect();
         let own: Vec<Option<u64>> = policies.par_iter().map(Policy::default_window).collect();
-        let mut defaults = own.clone();
-        defaults.sort_unstable();
-        defaults.dedup();
+        let defaults = distinct(own.iter().copied());
         let mut by_windows: BTreeMap<Windows, Vec<usize>> = BTreeMap::new();
         for (place, trace) in self.corpus.traces.each().enumerate() {
             let key = |window: Window| (window.facts, window.window, window.prompt_limit);

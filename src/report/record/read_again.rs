@@ -2,7 +2,7 @@
 
 use super::keys::record;
 use super::number::share_of;
-use crate::experiment::{Basis, Group, ReadAgain};
+use crate::experiment::{Group, ReadAgain};
 
 record! {
     /// Part of schema `ctxsim.backtest/2`.
@@ -20,11 +20,7 @@ record! {
         let interval = group.interval();
     } {
         standing: &'static str = group.standing.name(),
-        basis: &'static str = match group.basis {
-            Basis::Lines => "lines",
-            Basis::Names => "names",
-            Basis::LinesAnyTime => "lines_any_time",
-        },
+        basis: &'static str = group.basis.name(),
         taken_up: bool = group.taken_up,
         results: u64 = group.results,
         sessions: u64 = group.sessions,
