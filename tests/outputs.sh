@@ -61,7 +61,7 @@ for logs in "$@"; do
         esac
         keep "$n-chart-$kind" chart "$kind" "$logs" "${options[@]}" -o "$out/$n-chart-$kind.svg" --force
     done
-    keep "$n-report" report "$logs" -o "$out/$n-report" --force
+    keep "$n-report" report "$logs" -o "$out/$n-report.html" --force
     keep "$n-trace" trace build "$logs" -o "$out/$n.ctxtrace" --force
     forms "$n-trace-replay" replay "$out/$n.ctxtrace" --policy opencode
     keep "$n-convert" convert "$logs" --redact -o "$out/$n-convert.jsonl" --force
