@@ -90,7 +90,7 @@ const MADE: [(&str, &[&str]); 21] = [
     ("gemini-stream", &[]),
     ("grok-cli", &["sessions/%2Fx/grok-1/updates.jsonl", "sessions/%2Fy/grok-2/updates.jsonl", "updates.jsonl"]),
     ("junie", &["session-1/events.jsonl", "unreported.jsonl"]),
-    ("kimi-cli", &["s1/context.jsonl"]),
+    ("kimi-cli", &["s1/context.jsonl", "s2/context.jsonl", "s2/context_sub_1.jsonl"]),
     ("kimi-code", &["session_1/agents/main/wire.jsonl", "session_1/agents/scout/wire.jsonl", "older.jsonl"]),
     ("kiro-cli", &["conversation.json", "flat.jsonl", "plain.jsonl"]),
     ("langchain", &[]),

@@ -2,7 +2,10 @@
 //!
 //! The size that the provider reports for a prompt is written before the reply (`_usage`), the size with the reply after it. Newer
 //! versions write an estimate again after the results of tools: only a size next to a reply is a measurement. Going back and compacting
-//! begin a new file and leave the old one as `context_<n>.jsonl`; each file is a session as far as it goes.
+//! begin a new file and leave the old one as `context_<n>.jsonl`; each file is a session as far as it goes. Contexts of sub-agents lie beside as
+//! `context_sub_<n>.jsonl`, since 2026-03 in `subagents/<id>/`. `wire.jsonl` beside has cache, time and window of each step.
+
+mod steps;
 
 use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, wire};
 use crate::format::reader::{Claim, Reader};
@@ -10,11 +13,15 @@ use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::chat::ChatToolCall;
 use crate::format::wire::kimi::{Content, parts, texts};
+use crate::reading::is_beside;
 use crate::transcript::{Call, Message, Messages, Part, Role, Scale, Transcript};
 use std::path::Path;
+use steps::{Steps, WIRE};
 
 /// Contexts of Kimi CLI.
 pub const READER: Reader = Reader { name: "kimi-cli", about: "Kimi CLI contexts (~/.kimi/sessions/*/*/context.jsonl)", claims, read };
+
+const CONTEXT: &str = "context.jsonl";
 
 fn claims(source: &Source) -> Claim {
     let own = source.head_text().lines().filter(|line| !line.trim().is_empty()).take(50).any(|line| {
@@ -24,8 +31,8 @@ fn claims(source: &Source) -> Claim {
         return Claim::Yes;
     }
     // The events for the screen repeat the context, in a file of this name beside it.
-    let beside = source.path.parent().is_some_and(|folder| crate::reading::is_beside(&folder.join("context.jsonl")));
-    if source.name() == "wire.jsonl" && beside { Claim::Companion } else { Claim::No }
+    let beside = source.path.parent().is_some_and(|folder| is_beside(&folder.join(CONTEXT)));
+    if source.name() == WIRE && beside { Claim::Companion } else { Claim::No }
 }
 
 wire! {
@@ -48,18 +55,43 @@ enum Before {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     // The session's id is the name of its folder; older contexts after a step back lie beside the newest.
-    let folder = source.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-    let name = source.name();
-    let id = match folder.filter(|folder| !folder.is_empty()) {
-        Some(folder) if name == "context.jsonl" => folder,
+    let folder = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned()).filter(|folder| !folder.is_empty());
+    let above = source.path.parent().map(Path::to_owned).unwrap_or_default();
+    let (name, of_sub_agent) = (source.name(), source.name().starts_with("context_sub"));
+    let id = match folder(&above) {
+        Some(folder) if name == CONTEXT => folder,
         Some(folder) => format!("{folder}/{name}"),
-        None => name,
+        None => name.clone(),
     };
-    let mut context = Context { made: Recorder::new(READER.name, id, scale), before: Before::Other, prompt: None };
+    let mut context = Context {
+        made: Recorder::new(READER.name, id, scale),
+        before: Before::Other,
+        prompt: None,
+        prompts: Vec::new(),
+        open: None,
+        unanswered: Vec::new(),
+    };
+    context.made.transcript.parent = match above.parent() {
+        _ if of_sub_agent => folder(&above),
+        Some(agents) if agents.ends_with("subagents") => agents.parent().and_then(folder),
+        _ => None,
+    };
     source.each_line(|source, line| source.values(line, |record: Line, lose| context.line(&record, lose)))?;
-    let messages = &mut context.made.transcript.messages;
-    if messages.iter().all(|message| message.role == Role::System) {
-        *messages = Messages::default();
+    context.unanswered.extend(context.open);
+    let transcript = &mut context.made.transcript;
+    if transcript.messages.iter().all(|message| message.role == Role::System) {
+        transcript.messages = Messages::default();
+    }
+    let wire = above.join(WIRE);
+    if is_beside(&wire) {
+        match source.beside(&wire).and_then(|mut wire| Ok((Steps::read(&mut wire, of_sub_agent)?, wire))) {
+            Ok((steps, wire)) => {
+                source.lose_all(0, wire.losses());
+                let is_whole = name == CONTEXT && !is_beside(&above.join("context_1.jsonl"));
+                steps.enrich(transcript, &context.prompts, &context.unanswered, is_whole);
+            }
+            Err(_) => source.lose(0, "wire beside the context that cannot be read"),
+        }
     }
     context.made.end(source, hand_over);
     Ok(())
@@ -70,6 +102,12 @@ struct Context<'s> {
     before: Before,
     /// The prompt of the reply that was read last.
     prompt: Option<u64>,
+    /// Replies whose prompt is known, by their places.
+    prompts: Vec<(usize, u64)>,
+    /// The size of a prompt whose reply has not come yet.
+    open: Option<u64>,
+    /// Sizes that no reply came to: prompts of turns that were interrupted, estimates.
+    unanswered: Vec<u64>,
 }
 
 impl Context<'_> {
@@ -78,10 +116,10 @@ impl Context<'_> {
         match &*line.role {
             "_usage" => match line.token_count.known() {
                 Ok(size) => {
-                    if let (Before::Reply, Some(size)) = (before, size)
-                        && !self.replied(size)
-                    {
-                        lose("size with a reply, but none without it (not used)");
+                    match (before, size) {
+                        (Before::Reply, Some(size)) if !self.replied(size) => lose("size with a reply, but none without it (not used)"),
+                        (Before::Reply, _) => {}
+                        _ => self.unanswered.extend(std::mem::replace(&mut self.open, size)),
                     }
                     self.before = size.map_or(Before::Other, Before::Size);
                 }
@@ -91,8 +129,13 @@ impl Context<'_> {
             "_system_prompt" | "system" => self.list(line, Role::System, lose),
             "user" => self.list(line, Role::User, lose),
             "assistant" => {
-                self.list(line, Role::Assistant, lose);
+                let open = self.open.take();
                 self.prompt = if let Before::Size(size) = before { Some(size) } else { None };
+                match self.prompt {
+                    Some(prompt) => self.prompts.push((self.made.next(), prompt)),
+                    None => self.unanswered.extend(open),
+                }
+                self.list(line, Role::Assistant, lose);
                 self.before = Before::Reply;
             }
             "tool" => self.result(line, lose),
