@@ -208,6 +208,14 @@ impl Source {
         self.stream.take().unwrap_or_else(|| Box::new(io::empty()))
     }
 
+    /// Passes over the first bytes of the content.
+    pub fn pass_over(&mut self, bytes: usize) -> Result<(), ReadError> {
+        if let Some(stream) = &mut self.stream {
+            io::copy(&mut stream.take(bytes as u64), &mut io::sink())?;
+        }
+        Ok(())
+    }
+
     /// Hands over each line in turn. What is wrong with a line is counted here; a stream that breaks off ends the file, but loses
     /// nothing that was read before. It can be called once.
     pub fn each_line(&mut self, mut handle: impl FnMut(&mut Source, &Line)) -> Result<(), ReadError> {

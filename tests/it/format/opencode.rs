@@ -84,6 +84,16 @@ fn an_export_becomes_a_conversation() {
     assert_eq!(reasons, [("absurd usage numbers", 1), ("unknown content part", 1)]);
 }
 
+/// `opencode export > FILE 2>&1` writes what the program says into the file, too.
+#[test]
+fn what_the_program_says_before_an_export_is_passed_over() {
+    let text = std::fs::read_to_string(fixture("export.json")).unwrap();
+    let plain = read_text("export.json", &text);
+    for banner in ["Exporting session: ses_1\n", "Exporting session: latest"] {
+        assert_eq!(read_text("export.json", &format!("{banner}{text}")), plain, "{banner}");
+    }
+}
+
 #[test]
 fn each_step_is_a_call_and_a_wrapper_is_none() {
     let (session, _) = only("export.json");

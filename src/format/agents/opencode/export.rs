@@ -2,6 +2,7 @@
 
 use super::record::SessionInfo;
 use super::session::{Session, Stored};
+use super::sniff::banner;
 use crate::format::ground::{ODD, ReadError, Source, Take, each_piece};
 use crate::format::recorder::end;
 use crate::transcript::{Scale, Transcript};
@@ -9,6 +10,7 @@ use crate::transcript::{Scale, Transcript};
 /// Reads the session of an export file.
 pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut session = Session::new(source.name(), scale);
+    source.pass_over(banner(source))?;
     each_piece(source, &[("info", Take::Whole), ("messages", Take::Elements)], |source, piece| match piece.key {
         "info" => piece.take(source, |info: SessionInfo, _| session.describe(&info)),
         _ => match serde_json::from_str::<Stored>(piece.text) {

@@ -30,7 +30,14 @@ pub fn form(source: &Source) -> Form {
     if sqlite::is_side_file(source, &TABLES) || is_side_record(&source.path) {
         return Form::Companion;
     }
-    let outline = source.outline();
+    let behind;
+    let outline = match source.head_text().get(banner(source)..) {
+        Some(text) if banner(source) > 0 => {
+            behind = Outline::of(text);
+            &behind
+        }
+        _ => source.outline(),
+    };
     let id = outline.text("id");
     if is_session(outline, "info.") {
         Form::Export
@@ -41,6 +48,13 @@ pub fn form(source: &Source) -> Form {
     } else {
         Form::Unknown
     }
+}
+
+/// Bytes of what `opencode export` says beside the session: it stands before it where a shell wrote both into one file (`> FILE 2>&1`).
+pub fn banner(source: &Source) -> usize {
+    let head = source.head();
+    let end = || head.iter().position(|byte| *byte == b'{');
+    if head.starts_with(b"Exporting session: ") { end().unwrap_or(0) } else { 0 }
 }
 
 /// Is the object at this place a session? Ids may be redacted, so it is known by where it took place; sessions of versions before 0.6
