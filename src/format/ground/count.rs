@@ -71,6 +71,12 @@ impl Count {
 pub struct Dollars(pub Option<i64>);
 
 impl Dollars {
+    /// So many dollars, where they can be a measurement.
+    pub fn of(dollars: f64) -> Dollars {
+        let sound = (0.0..=MOST_DOLLARS).contains(&dollars);
+        Dollars(sound.then(|| (dollars * 1e9).round() as i64))
+    }
+
     /// The same without zero, for agents that write 0 where they know no price (subscriptions, unlisted models): it says nothing.
     pub fn above_zero(self) -> Option<i64> {
         self.0.filter(|nano| *nano > 0)
@@ -122,8 +128,7 @@ impl From<Number> for Dollars {
             Number::Float(number) => number,
             Number::None | Number::Other => return Dollars(None),
         };
-        let sound = (0.0..=MOST_DOLLARS).contains(&dollars);
-        Dollars(sound.then(|| (dollars * 1e9).round() as i64))
+        Dollars::of(dollars)
     }
 }
 

@@ -40,6 +40,21 @@ fn sessions_have_the_usage_of_their_last_call() {
     assert_eq!((transcripts[1].id.as_str(), transcripts[1].parent.as_deref()), ("toolu_1", Some("s1")));
 }
 
+/// A session holds the cost of those that it started.
+#[test]
+fn the_cost_that_sessions_name_is_counted_once() {
+    let (_folder, path) = database("crush/crush.sql", "crush.db");
+    let costs = "ALTER TABLE sessions ADD COLUMN cost REAL NOT NULL DEFAULT 0.0;
+        INSERT INTO sessions VALUES ('s9', NULL, 'other', 0, 0, 1754498150, NULL, 0.25);
+        INSERT INTO messages VALUES ('n1', 's9', 'user', '[{\"type\":\"text\",\"data\":{\"text\":\"One\"}}]', '', 1, NULL);
+        UPDATE sessions SET cost = 1.5 WHERE id = 's1';
+        UPDATE sessions SET cost = 0.5 WHERE id = 'toolu_1';";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(costs).unwrap();
+    let lost = read_all(&path).1;
+    let lost: Vec<_> = lost.iter().filter(|loss| loss.reason.starts_with("cost")).map(|loss| (loss.reason.as_str(), loss.count)).collect();
+    assert_eq!(lost, [("cost of the whole session alone ($1.75 in all)", 2)]);
+}
+
 /// The agent itself puts the note before the prompt with which it goes on.
 #[test]
 fn a_summary_within_a_turn_was_automatic() {

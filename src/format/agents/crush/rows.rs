@@ -2,7 +2,7 @@
 
 use super::session::{MessageRow, Session, SessionRow};
 use crate::format::ground::sqlite::{Database, damaged, readable};
-use crate::format::ground::{Count, ReadError, Source, millis};
+use crate::format::ground::{Count, Dollars, ReadError, Source, millis};
 use crate::format::marks::{Mark, Marked};
 use crate::format::recorder::NO_MESSAGES;
 use crate::format::usage::Reported;
@@ -26,17 +26,27 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
     // The archived program did not note the provider.
     let agent = if has_column(connection, "messages", "provider").map_err(damaged)? { "crush" } else { "opencode-go" };
     let marked = has_column(connection, "messages", "is_summary_message").map_err(damaged)?;
+    let (mut paid, mut nano_usd) = (Vec::new(), 0);
     for (number, row) in (1..).zip(sessions(connection, source).map_err(damaged)?) {
         let mut lose = |reason: &str| source.lose(number, reason);
         let mut session = Session::new(&row, agent, scale);
         match messages(connection, &row.id, marked, &mut session, &mut lose) {
             Ok(()) => match session.finish(&row.last, &mut lose) {
-                Some(transcript) => hand_over(transcript),
+                Some(transcript) => {
+                    hand_over(transcript);
+                    // A session holds what those cost that it started.
+                    if let (Some(cost), None) = (row.cost, &row.parent) {
+                        paid.push(number);
+                        nano_usd += cost;
+                    }
+                }
                 None => lose(NO_MESSAGES),
             },
             Err(_) => lose("session whose rows cannot be read"),
         }
     }
+    let cost = format!("cost of the whole session alone (${:.2} in all)", nano_usd as f64 / 1e9);
+    paid.into_iter().for_each(|number| source.lose(number, &cost));
     database.count_orphans("messages", "sessions", source);
     database.count_changes(source);
     Ok(())
@@ -49,7 +59,10 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
 
 fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionRow>> {
     let summary = if has_column(connection, "sessions", "summary_message_id")? { "summary_message_id" } else { "NULL" };
-    let sql = format!("SELECT id, parent_session_id, {summary}, prompt_tokens, completion_tokens FROM sessions ORDER BY created_at, rowid");
+    let cost = if has_column(connection, "sessions", "cost")? { "cost" } else { "NULL" };
+    let sql = format!(
+        "SELECT id, parent_session_id, {summary}, prompt_tokens, completion_tokens, {cost} FROM sessions ORDER BY created_at, rowid"
+    );
     let mut statement = connection.prepare(&sql)?;
     let some = |row: &Row<'_>, column| -> rusqlite::Result<Option<String>> {
         Ok(row.get::<_, Option<String>>(column)?.filter(|text| !text.is_empty()))
@@ -60,6 +73,7 @@ fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Ve
             parent: some(row, 1)?,
             summary_message: some(row, 2)?,
             last: Reported { input: count(row, 3)?, output: count(row, 4)?, ..Reported::default() },
+            cost: row.get_ref(5)?.as_f64_or_null().ok().flatten().and_then(|dollars| Dollars::of(dollars).above_zero()),
         })
     })?;
     Ok(readable(rows, source))

@@ -14,6 +14,8 @@ pub struct SessionRow {
     pub summary_message: Option<String>,
     /// Usage of the last call.
     pub last: Reported,
+    /// What the session and those that it started cost by its own word, in thousand-millionths of a dollar.
+    pub cost: Option<i64>,
 }
 
 /// A row of the table of messages.
