@@ -45,6 +45,8 @@ pub struct RecordedSession {
     /// The list price of both with the modelled cache, where the log has usage and no count of the cache, and where another model is billed: what a
     /// policy's bill, which has that cache, is compared with. `None` where the log counts it.
     pub modelled_nano_usd: Option<u64>,
+    /// Does any log tell what the prompt cache did? The share that it read is not known else.
+    pub tells_of_cache: bool,
     /// Calls whose model has no price.
     pub unpriced_calls: u64,
     /// By call the list price of its recorded usage, in thousand-millionths of a dollar, and the part of it that is an estimated reply: `None` without usage or price. Empty in a sum.
@@ -87,6 +89,7 @@ impl RecordedSession {
             estimated_bill: check.unrecorded,
             modelled_nano_usd: (tariff.model.is_some() || !trace.tells_of_cache())
                 .then(|| check.modelled.nano_usd() + check.unrecorded.nano_usd()),
+            tells_of_cache: trace.tells_of_cache(),
             unpriced_calls: check.unpriced_calls + check.unrecorded_unpriced_calls,
             call_prices: call_prices(trace, tariff),
         }
@@ -94,6 +97,7 @@ impl RecordedSession {
 
     fn add(&mut self, other: &RecordedSession) {
         self.totals += &other.totals;
+        self.tells_of_cache |= other.tells_of_cache;
         add_fields!(self += other:
             manual_compactions, estimated_calls, estimated_tokens, bill, estimated_output, estimated_bill, unpriced_calls);
     }
@@ -115,6 +119,12 @@ impl RecordedSession {
             }
             CacheKind::Perfect => None,
         }
+    }
+
+    /// What caches read of the recorded prompts, and those prompts, in tokens; `None` where no log says what its cache did, and without usage.
+    pub fn cache_reads(&self) -> Option<(u64, u64)> {
+        let known = self.tells_of_cache && self.bill.prompt_tokens() > 0;
+        known.then(|| (self.bill.cache_read.tokens, self.bill.prompt_tokens()))
     }
 
     /// Has any call a price?

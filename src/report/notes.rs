@@ -6,7 +6,7 @@ use crate::catalog::Scenario;
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::{Replay, is_manual};
 use crate::sim::{EventKind, Lasts, Totals};
-use crate::trace::CallRow;
+use crate::trace::{CallRow, Trace};
 use crate::transcript::Trust;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -171,13 +171,17 @@ fn trust(facts: &CorpusFacts) -> Option<String> {
     })
 }
 
-/// Sessions whose recorded bills have no cache, and whose simulated ones have.
+/// Sessions whose recorded bills have no cache where usage is recorded, and whose simulated ones have.
 fn without_cache(corpus: &Corpus) -> Option<String> {
     let is_reported = |call: &CallRow| call.usage.is_some_and(|usage| usage.trust == Trust::Provider);
-    let blind = corpus.traces.each().filter(|trace| !trace.tells_of_cache() && trace.calls.iter().any(is_reported)).count() as u64;
-    let what = "with usage and without any count of the provider's cache: their simulated bills have a modelled one, the recorded ones none; \
-                what is compared with the recording has it on both sides.";
-    (blind > 0).then(|| format!("{} {what}", counted_as(blind, "session is recorded", "sessions are recorded")))
+    let is_blind = |trace: &Trace| !trace.tells_of_cache() && trace.calls.iter().any(is_reported);
+    let blind = || corpus.traces.each().filter(|trace| is_blind(trace));
+    let estimated = blind().any(|trace| trace.calls.iter().any(|call| call.usage.is_none()));
+    let but = if estimated { ", but for calls without usage, whose cost is estimated with it" } else { "" };
+    let what =
+        "with usage and without any count of the provider's cache: their simulated bills have a modelled one, the recorded ones none";
+    let (blind, sides) = (blind().count() as u64, "what is compared with the recording has it on both sides.");
+    (blind > 0).then(|| format!("{} {what}{but}; {sides}", counted_as(blind, "session is recorded", "sessions are recorded")))
 }
 
 /// The part of sessions that another one started, and those of them that were left out.

@@ -37,9 +37,9 @@ pub fn cost(recorded: &RecordedSession) -> Cell {
     if recorded.is_priced() { Cell::money(recorded.nano_usd()) } else { Cell::Empty }
 }
 
-/// The share of its prompt tokens that caches read.
+/// The share of its prompt tokens that caches read; empty where no log tells it.
 pub fn hit_rate(recorded: &RecordedSession) -> Cell {
-    if recorded.bill.prompt_tokens() > 0 { cost_figures::hits(&recorded.bill) } else { Cell::Empty }
+    recorded.cache_reads().map_or(Cell::Empty, |(read, prompt)| Cell::share(read, prompt))
 }
 
 /// What the recorded cost leaves out, and how much of it and of the prompt tokens is estimated: said beside them where it is more than a hundredth.

@@ -279,6 +279,8 @@ fn a_cache_that_no_log_counts_is_on_both_sides() {
         assert_eq!((&beside["cost_vs_recorded"], &beside["cost"]), (&0.0.into(), &beside["recorded_cost"]), "{cache}");
         // 127,800 tokens at $1.25 and 1,200 at $10 a million.
         assert_eq!(value["recorded"]["cost"], "0.17175");
+        // What was read from the cache is not known.
+        assert_eq!(value["recorded"]["cache_hit_rate"], Value::Null);
         let drawn = run(&["chart", "cost", &path, "-p", "none", "--cache", cache, "--format", "csv", "-o", "-"], None);
         let costs: Vec<&str> = drawn.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
         assert!(costs.len() == 2 && costs[0] == costs[1], "{cache}: {drawn}");
@@ -290,7 +292,24 @@ fn a_cache_that_no_log_counts_is_on_both_sides() {
         let model = if model.is_empty() { vec![] } else { vec!["--model", model] };
         let value = json(&[&["replay", &path, "-p", "none", "--cache", cache], &model[..]].concat());
         assert_eq!(value["policies"][0]["beside_recorded"]["cost_vs_recorded"], Value::Null, "{cache} {model:?}");
+        assert_eq!(value["recorded"]["cache_hit_rate"], json_of!(0.84507));
     }
+}
+
+/// Where a log has usage for some calls alone and no count of the cache, the others are priced with a modelled one, and the report says so.
+#[test]
+fn estimated_calls_of_a_log_without_a_cache_have_a_modelled_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = |usages: [Value; 3]| {
+        let path = native(folder.path(), (0..3).zip(usages).flat_map(|(number, usage)| [reply(number, usage), told(number)]));
+        let value = json(&["cost", &path, "-p", "none"]);
+        let notes: Vec<String> = value["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap().to_owned()).collect();
+        notes.into_iter().find(|note| note.contains("without any count of the provider's cache")).unwrap()
+    };
+    let usage = |prompt: u64| json_of!({"prompt": prompt, "output": 200});
+    let but = "the recorded ones none, but for calls without usage, whose cost is estimated with it; what is compared";
+    assert!(notes([usage(20_000), usage(20_520), usage(21_040)]).contains("the recorded ones none; what is compared"));
+    assert!(notes([usage(20_000), usage(20_520), Value::Null]).contains(but));
 }
 
 /// A call without usage behind a compaction is priced as it was sent, not as the conversation would be that nothing had shortened.

@@ -45,7 +45,7 @@ record! {
         estimated_prompt_tokens: u64 = recorded.estimated_tokens,
         output_tokens: u64 = totals.output_tokens,
         cache_read_tokens: u64 = bill.cache_read.tokens,
-        cache_hit_rate: Option<f64> = share(bill.cache_read.tokens, bill.prompt_tokens()),
+        cache_hit_rate: Option<f64> = recorded.cache_reads().and_then(|(read, prompt)| share(read, prompt)),
         cost: Option<String> = priced(recorded.nano_usd()),
         estimated_cost: Option<String> = priced(recorded.estimated_bill.nano_usd()),
         estimated_output_cost: Option<String> = priced(recorded.estimated_output.nano_usd),
