@@ -36,7 +36,7 @@ pub(super) struct Small {
     tool: u16,
     newlines: u16,
     words: u16,
-    /// Bytes of escapes in JSON.
+    /// Bytes of escapes in JSON; [`UNMEASURED`] where those in JSON were not counted.
     escapes: u16,
     chars: u32,
     tokens: u32,
@@ -50,6 +50,9 @@ const ANCHORED: u8 = 2;
 const EXPIRES: u8 = 4;
 const TRUNCATED: u8 = 8;
 const COUNTED: u8 = 16;
+
+/// Stands for bytes in JSON that are 0: a text that is weighed by its length alone has none.
+const UNMEASURED: u16 = u16::MAX;
 
 impl Held {
     fn of(row: PartRow) -> Held {
@@ -84,7 +87,7 @@ impl Small {
             tool: row.tool.get().map_or(u16::MAX, |tool| tool as u16),
             newlines: newlines as u16,
             words: text.words as u16,
-            escapes: text.json_bytes.wrapping_sub(bytes) as u16,
+            escapes: if text.json_bytes == 0 { UNMEASURED } else { text.json_bytes.wrapping_sub(bytes) as u16 },
             chars,
             tokens: text.tokens,
             counts: [o200k_base, cl100k_base],
@@ -104,7 +107,7 @@ impl Small {
             tokens,
             counts: holds(COUNTED).then_some(Counts { o200k_base, cl100k_base }),
             kind: self.text_kind,
-            json_bytes: length.bytes.wrapping_add(self.escapes.into()),
+            json_bytes: if self.escapes == UNMEASURED { 0 } else { length.bytes.wrapping_add(self.escapes.into()) },
             words: self.words.into(),
             non_ascii: self.non_ascii.into(),
             truncated: holds(TRUNCATED),
@@ -255,8 +258,9 @@ mod tests {
             PartRow { tool: Some(65_534).into(), answers: Some(70_000).into(), id_bytes: 255, error: true, ..plain.clone() },
             PartRow { truth: u64::from(u32::MAX), anchored: true, expires: true, ..plain.clone() },
             with(|row| (row.text.length, row.text.json_bytes) = (Length { bytes: 283, utf16: 29, chars: 28, newlines: 65_535 }, 283)),
-            with(|row| (row.text.truncated, row.text.words, row.text.json_bytes, row.text.non_ascii) = (true, 65_535, 65_563, 255)),
+            with(|row| (row.text.truncated, row.text.words, row.text.json_bytes, row.text.non_ascii) = (true, 65_535, 65_562, 255)),
             PartRow { text: Text { counts, kind: TextKind::Json, ..plain.text.clone() }, ..plain.clone() },
+            with(|row| row.text.json_bytes = 0),
         ];
         let large = [
             PartRow { tool: Some(65_535).into(), ..plain.clone() },
@@ -268,6 +272,7 @@ mod tests {
             with(|row| row.text.length.bytes = 27),
             with(|row| row.text.length.newlines = 65_536),
             with(|row| row.text.json_bytes = 27),
+            with(|row| row.text.json_bytes = 28 + 65_535),
             with(|row| row.text.words = 65_536),
             with(|row| row.text.non_ascii = 256),
             with(|row| row.text.shape = Some(Box::<Shape>::default())),
