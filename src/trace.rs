@@ -324,12 +324,12 @@ pub struct Repetition {
 pub struct Reading {
     /// Index of the message with the call.
     pub message: u32,
-    /// Part of its result; `None` where the log has none, or does not tell which it is.
-    pub result: Option<u32>,
+    /// Part of its result; absent where the log has none, or does not tell which it is.
+    pub result: Index,
     /// A number for what is asked for: readings of one tool with the same arguments have the same.
     pub request: u32,
-    /// A number for the file that the arguments name; `None` where they name none.
-    pub file: Option<u32>,
+    /// A number for the file that the arguments name; absent where they name none.
+    pub file: Index,
 }
 
 impl Trace {

@@ -39,7 +39,11 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
     imposed.references = trace.references.iter().map(|reference| moved.reference(reference, &place)).collect();
     let repetition = |one: &Repetition| Repetition { later: moved.part(one.later), earlier: moved.part(one.earlier) };
     imposed.repetitions = trace.repetitions.iter().map(repetition).collect();
-    let reading = |one: &Reading| Reading { message: moved.message(one.message), result: one.result.map(|part| moved.part(part)), ..*one };
+    let reading = |one: &Reading| Reading {
+        message: moved.message(one.message),
+        result: one.result.get().map(|part| moved.part(part)).into(),
+        ..*one
+    };
     imposed.readings = trace.readings.iter().map(reading).collect();
     imposed.paths = trace.paths.iter().map(|(part, path)| (moved.part(*part), path.clone())).collect();
     settle(trace, &mut imposed, &events.iter().map(|(index, _)| *index).collect::<Vec<_>>());

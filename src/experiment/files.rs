@@ -43,10 +43,10 @@ fn of_session(session: usize, trace: &Trace) -> Vec<FileReadings> {
     // By file the newest result that has been read: its part, the message that it stands in, and its tokens.
     let mut newest: BTreeMap<u32, (u32, u32, u64)> = BTreeMap::new();
     for reading in &trace.readings {
-        let result = reading.result.and_then(|part| Some((part, trace.parts.get(part as usize)?)));
+        let result = reading.result.get().and_then(|part| Some((part, trace.parts.get(part as usize)?)));
         let tool = result.as_ref().and_then(|(_, row)| trace.tools.get(row.tool.get()? as usize));
         // What is searched is named as a file is, and is often a folder.
-        let Some(file) = reading.file.filter(|_| !tool.is_some_and(|tool| searches(tool))) else { continue };
+        let Some(file) = reading.file.get().filter(|_| !tool.is_some_and(|tool| searches(tool))) else { continue };
         let found = files.entry(file).or_insert_with(|| FileReadings { session, file, ..FileReadings::default() });
         found.readings += 1;
         if found.path.is_none() {

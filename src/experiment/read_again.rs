@@ -151,7 +151,7 @@ fn watch(session: usize, trace: &Trace) -> Vec<Watched> {
         // Of several readings of the same the latest stands for all.
         let mut latest: BTreeMap<u32, (u32, &Reading)> = BTreeMap::new();
         for reading in &trace.readings {
-            let Some(message) = reading.result.and_then(|part| trace.message_of(part)).filter(|message| *message < cut.before) else {
+            let Some(message) = reading.result.get().and_then(|part| trace.message_of(part)).filter(|message| *message < cut.before) else {
                 continue;
             };
             latest.insert(reading.request, (message, reading));
@@ -186,10 +186,10 @@ fn watch_one(
 ) -> Watched {
     let later = || trace.readings.iter().filter(|other| while_watched.contains(&other.message));
     let same = |other: &&Reading| other.request == reading.request;
-    let same_file = |other: &&Reading| same(other) || (reading.file.is_some() && other.file == reading.file);
+    let same_file = |other: &&Reading| same(other) || (reading.file.get().is_some() && other.file == reading.file);
     let asked: BTreeSet<u32> = later().filter(same_file).map(|other| other.message).collect();
     let first_asked = asked.first().copied().unwrap_or(while_watched.end);
-    let mine = reading.result.and_then(|part| uses.get(&part)).map_or(&[][..], Vec::as_slice);
+    let mine = reading.result.get().and_then(|part| uses.get(&part)).map_or(&[][..], Vec::as_slice);
     let before = |kind: Evidence| mine.iter().any(|(message, use_)| *use_ == kind && (while_watched.start..first_asked).contains(message));
     let any_time =
         mine.iter().any(|(message, use_)| *use_ == Evidence::Line && while_watched.contains(message) && !asked.contains(message));

@@ -41,13 +41,8 @@ pub fn find(trace: &mut Trace, held: &Pieces, copies: &[bool]) {
             let request = *requests.entry((part.tool.get(), asked)).or_insert(next);
             let subject = held.call(call).map_or(0, |call| call.subject);
             let next = files.len() as u32;
-            let file = (subject != 0).then(|| *files.entry(subject).or_insert(next));
-            found.push(Reading {
-                message: index as u32,
-                result: results.get(call as usize).and_then(|result| result.get()),
-                request,
-                file,
-            });
+            let file = (subject != 0).then(|| *files.entry(subject).or_insert(next)).into();
+            found.push(Reading { message: index as u32, result: results.get(call as usize).copied().unwrap_or_default(), request, file });
         }
     }
     found.shrink_to_fit();
