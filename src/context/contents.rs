@@ -1,8 +1,9 @@
 //! The context of one simulation, and the only legal edits of it.
 
 use super::cow_vec::CowVec;
+use super::entries::Entries;
 use super::item::{Arrival, Calling, Entry, Item, Replacement, State};
-use super::items::{Items, NONE};
+use super::items::Items;
 use super::prefix::{Prefix, Sent};
 use super::presence::Ends;
 use super::region::Region;
@@ -11,11 +12,14 @@ use crate::transcript::{Role, Text};
 use crate::units::{Index, Known, Size, Tokens};
 use rustc_hash::FxHashSet;
 
+/// Stands for an index that is absent.
+pub(super) const NONE: u32 = u32::MAX;
+
 /// The context of one simulation: every message that has ever stood in it, and what is left.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     pub(super) estimator: Estimator,
-    pub(super) entries: CowVec<Entry>,
+    pub(super) entries: Entries,
     pub(super) items: Items,
     /// By item: the id of its message.
     pub(super) owners: CowVec<u32>,
@@ -118,7 +122,7 @@ impl Context {
             calling = calling.with(item.region, &mut reasons);
         }
         let count = self.items.len() as u32 - first;
-        self.entries.push(Entry {
+        let mut entry = Entry {
             message: arrival.message.into(),
             role: arrival.role,
             opens_turn: arrival.opens_turn,
@@ -137,70 +141,73 @@ impl Context {
             summarised: false,
             by: Index::default(),
             touched: self.prefix.request,
-        });
+        };
         match place {
             Some(place) if place < self.order.len() => self.order.insert(place, id),
             _ => self.order.push(id),
         }
         for index in first..first + count {
-            self.account(index, id);
+            let Some(item) = self.items.get(index) else { continue };
+            self.account(&item, &mut entry);
         }
         self.turns += u64::from(arrival.opens_turn);
         self.messages += u64::from(arrival.role != Role::System || arrival.is_summary);
-        self.re_estimate(id);
+        self.re_estimate(&mut entry);
+        self.entries.push(&entry);
         id
     }
 
     /// The message that was added last opens a turn.
     pub fn open_turn(&mut self) {
-        let newest = self.newest().and_then(|id| self.entries.get_mut(id as usize));
-        if let Some(entry) = newest.filter(|entry| !entry.opens_turn) {
+        let Some(newest) = self.newest() else { return };
+        self.entries.change(newest, |entry| {
+            self.turns += u64::from(!entry.opens_turn);
             entry.opens_turn = true;
-            self.turns += 1;
-        }
+        });
     }
 
     /// The provider has told what a reply's call came to, prompt and output together.
     pub fn note_usage(&mut self, id: u32, tokens: u64) {
-        if let Some(entry) = self.entries.get_mut(id as usize) {
-            entry.usage = Some(tokens).into();
-        }
+        self.entries.change(id, |entry| entry.usage = Some(tokens).into());
     }
 
     /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
     pub fn replace(&mut self, item: u32, by: Replacement) {
-        let Some(owner) = self.change(item, |slot| {
+        self.change(item, |slot| {
             let Replacement { state, ends, guess, alone, end_units, actual } = by;
-            *slot = Item { state, ends, guess, alone, end_units, actual, anchored: 0, ..*slot };
-        }) else {
-            return;
-        };
-        self.account(item, owner);
-        self.re_estimate(owner);
+            Item { state, ends, guess, alone, end_units, actual, anchored: 0, ..slot }
+        });
     }
 
     /// Removes one item of a message.
     pub fn remove_item(&mut self, item: u32) {
-        let gone = |slot: &mut Item| {
-            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, end_units: 0, actual: 0, anchored: 0, ..*slot };
-        };
-        if let Some(owner) = self.change(item, gone) {
-            self.re_estimate(owner);
-        }
+        self.change(item, |slot| Item {
+            state: State::Removed,
+            guess: Guess::default(),
+            alone: 0,
+            end_units: 0,
+            actual: 0,
+            anchored: 0,
+            ..slot
+        });
     }
 
-    /// Takes an item that is still there out of all sums, and changes it; hands back its entry.
-    fn change(&mut self, item: u32, change: impl FnOnce(&mut Item)) -> Option<u32> {
-        let owner = self.owner(item)?;
-        let mut slot = self.items.get(item).filter(|slot| slot.state != State::Removed)?;
+    /// Puts what is made of an item that is still there in its place.
+    fn change(&mut self, item: u32, change: impl FnOnce(Item) -> Item) {
+        let Some(owner) = self.owner(item) else { return };
+        let Some(before) = self.items.get(item).filter(|slot| slot.state != State::Removed) else { return };
         self.prefix.touch(owner, &self.order, &mut self.entries);
+        let Some(mut entry) = self.entries.get(owner) else { return };
         self.edits += 1;
         self.changed.push(item);
-        self.unaccount(item, owner);
-        change(&mut slot);
-        slot.by = self.acting;
-        self.items.put(item, &slot);
-        Some(owner)
+        self.unaccount(&before, &mut entry);
+        let by = Item { by: self.acting, ..change(before) };
+        self.items.put(item, &by);
+        if by.state != State::Removed {
+            self.account(&by, &mut entry);
+        }
+        self.re_estimate(&mut entry);
+        self.entries.put(owner, &entry);
     }
 
     /// Removes messages with all their items.
@@ -213,22 +220,18 @@ impl Context {
         self.edits += gone.len() as u64;
         for id in gone {
             self.prefix.touch(*id, &self.order, &mut self.entries);
-            let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).copied() else { continue };
+            let Some(mut entry) = self.entries.get(*id).filter(|entry| entry.live) else { continue };
             self.changed.extend(entry.first..entry.first + entry.count);
             for item in entry.first..entry.first + entry.count {
-                if self.items.get(item).is_some_and(|slot| slot.state != State::Removed) {
-                    self.unaccount(item, *id);
+                if let Some(item) = self.items.get(item).filter(|item| item.state != State::Removed) {
+                    self.unaccount(&item, &mut entry);
                 }
             }
             self.size.estimated = Tokens(self.size.estimated.0.saturating_sub(entry.estimated));
             self.system_estimated -= if entry.role == Role::System { entry.estimated } else { 0 };
             self.turns -= u64::from(entry.opens_turn);
             self.messages -= u64::from(entry.role != Role::System || entry.is_summary);
-            if let Some(slot) = self.entries.get_mut(*id as usize) {
-                slot.live = false;
-                slot.by = self.acting.into();
-                slot.estimated = 0;
-            }
+            self.entries.put(*id, &Entry { live: false, by: self.acting.into(), estimated: 0, ..entry });
         }
     }
 
@@ -236,7 +239,7 @@ impl Context {
     fn sweep(&mut self, from: usize) {
         let behind = self.order.split_off(from);
         let entries = &self.entries;
-        self.order.extend(behind.into_iter().filter(|id| entries.get(*id as usize).is_some_and(|entry| entry.live)));
+        self.order.extend(behind.into_iter().filter(|id| entries.get(*id).is_some_and(|entry| entry.live)));
     }
 
     /// The message that was added last, wherever it stands; `None` where there is none.
@@ -285,7 +288,7 @@ impl Context {
         let mut gone = Vec::new();
         // Only the newest turn can hold such items; older ones have expired before.
         for id in self.order.iter().rev() {
-            let Some(entry) = self.entries.get(*id as usize) else { continue };
+            let Some(entry) = self.entry(*id) else { continue };
             let range = entry.first..entry.first + entry.count;
             gone.extend(range.filter(|item| self.items.get(*item).is_some_and(|slot| slot.expires && slot.state != State::Removed)));
             // A turn that the policy has opened itself lies within one of the log.
@@ -331,19 +334,19 @@ impl Context {
     }
 
     /// Live entries in prompt order, with their ids.
-    pub fn live(&self) -> impl DoubleEndedIterator<Item = (u32, &Entry)> {
+    pub fn live(&self) -> impl DoubleEndedIterator<Item = (u32, Entry)> {
         self.live_from(0)
     }
 
     /// Live messages from a place in the order on.
-    pub fn live_from(&self, place: usize) -> impl DoubleEndedIterator<Item = (u32, &Entry)> {
+    pub fn live_from(&self, place: usize) -> impl DoubleEndedIterator<Item = (u32, Entry)> {
         let order = self.order.get(place..).unwrap_or(&[]);
-        order.iter().filter_map(|id| self.entries.get(*id as usize).map(|entry| (*id, entry)))
+        order.iter().filter_map(|id| Some((*id, self.entry(*id)?)))
     }
 
     /// A message, whether or not it has left; `None` where there never was one.
-    pub fn entry(&self, id: u32) -> Option<&Entry> {
-        self.entries.get(id as usize)
+    pub fn entry(&self, id: u32) -> Option<Entry> {
+        self.entries.get(id)
     }
 
     /// What a message really costs; 0 where it has left.
@@ -438,8 +441,7 @@ impl Context {
     }
 
     #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
-    pub(super) fn account(&mut self, item: u32, owner: u32) {
-        let (Some(slot), Some(entry)) = (self.items.get(item), self.entries.get_mut(owner as usize)) else { return };
+    pub(super) fn account(&mut self, slot: &Item, entry: &mut Entry) {
         entry.guess = entry.guess.plus(slot.guess);
         entry.end_units += u64::from(slot.end_units);
         entry.actual += slot.actual;
@@ -463,8 +465,7 @@ impl Context {
     }
 
     #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
-    pub(super) fn unaccount(&mut self, item: u32, owner: u32) {
-        let (Some(slot), Some(entry)) = (self.items.get(item), self.entries.get_mut(owner as usize)) else { return };
+    pub(super) fn unaccount(&mut self, slot: &Item, entry: &mut Entry) {
         entry.guess = entry.guess.less(slot.guess);
         entry.end_units -= u64::from(slot.end_units);
         entry.actual -= slot.actual;
@@ -484,8 +485,7 @@ impl Context {
         self.tool_pictures -= u64::from(slot.region == Region::Image && entry.role == Role::Tool);
     }
 
-    pub(super) fn re_estimate(&mut self, id: u32) {
-        let Some(entry) = self.entries.get_mut(id as usize) else { return };
+    pub(super) fn re_estimate(&mut self, entry: &mut Entry) {
         let estimated = self.estimator.message(entry.guess, entry.role);
         self.size.estimated = Tokens(self.size.estimated.0 + estimated - entry.estimated);
         if entry.role == Role::System {

@@ -14,8 +14,8 @@ impl Context {
     /// Adds the messages that have come at the end of another context since this one was a copy of it, and hands back where they stand
     /// among the entries. Neither has lost a message since, or got one elsewhere.
     pub fn keep_up(&mut self, other: &Context) -> std::ops::Range<u32> {
-        let from = self.entries.len();
-        for entry in (from..other.entries.len()).filter_map(|id| other.entries.get(id)) {
+        let from = self.entries.len() as u32;
+        for entry in (from..other.entries.len() as u32).filter_map(|id| other.entries.get(id)) {
             let items = (entry.first..entry.first + entry.count).filter_map(|item| other.item(item));
             let arrival = Arrival {
                 message: entry.message.get(),
@@ -30,7 +30,7 @@ impl Context {
                 self.note_usage(id, usage);
             }
         }
-        from as u32..self.entries.len() as u32
+        from..self.entries.len() as u32
     }
 
     /// A message that has left this one alone stands in it again, at this place in prompt order, as it stands in the other one.
@@ -38,21 +38,20 @@ impl Context {
         let Some(entry) = other.entry(id).filter(|_| self.entry(id).is_some_and(|gone| !gone.live)) else { return };
         self.prefix.touch_from(place, &self.order, &mut self.entries);
         self.order.insert(place.min(self.order.len()), id);
-        if let Some(slot) = self.entries.get_mut(id as usize) {
-            // Its items bring their sizes with them.
-            *slot = Entry { guess: Guess::default(), estimated: 0, end_units: 0, actual: 0, touched: self.prefix.request, ..*entry };
-        }
+        // Its items bring their sizes with them.
+        let mut back = Entry { guess: Guess::default(), estimated: 0, end_units: 0, actual: 0, touched: self.prefix.request, ..entry };
         for index in entry.first..entry.first + entry.count {
             let Some(item) = other.item(index) else { continue };
             self.items.put(index, &item);
             if item.state != State::Removed {
-                self.account(index, id);
+                self.account(&item, &mut back);
             }
         }
         self.edits += 1;
         self.changed.extend(entry.first..entry.first + entry.count);
         self.turns += u64::from(entry.opens_turn);
         self.messages += u64::from(entry.role != Role::System || entry.is_summary);
-        self.re_estimate(id);
+        self.re_estimate(&mut back);
+        self.entries.put(id, &back);
     }
 }

@@ -95,7 +95,7 @@ impl Calling {
 }
 
 /// One message in the context.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// Index of the message in the trace; absent for what the policy put in.
     pub message: Index,

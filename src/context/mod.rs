@@ -3,8 +3,10 @@
 //! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
+mod compact;
 mod contents;
 mod cow_vec;
+mod entries;
 mod following;
 mod item;
 mod items;

@@ -1,8 +1,7 @@
 //! What has become of the parts of the log in the context, and by whom.
 
-use super::contents::Context;
+use super::contents::{Context, NONE};
 use super::item::{Item, State};
-use super::items::NONE;
 use super::presence::Presence;
 
 impl Context {
@@ -43,9 +42,7 @@ impl Context {
     /// Removes whole messages whose content a summary takes over.
     pub fn condense(&mut self, gone: &[u32]) {
         for id in gone {
-            if let Some(entry) = self.entries.get_mut(*id as usize).filter(|entry| entry.live) {
-                entry.summarised = true;
-            }
+            self.entries.change(*id, |entry| entry.summarised |= entry.live);
         }
         self.remove(gone);
     }
@@ -77,10 +74,12 @@ impl Context {
     pub fn exchange(&mut self, part: u32, by: Item) -> Option<u32> {
         let (item, superseded) = self.standing(part).map(|(id, item)| (id, item.superseded))?;
         let owner = self.owner(item)?;
-        self.unaccount(item, owner);
-        self.items.put(item, &Item { superseded, ..by });
-        self.account(item, owner);
-        self.re_estimate(owner);
+        let (mut entry, before, by) = (self.entries.get(owner)?, self.items.get(item)?, Item { superseded, ..by });
+        self.unaccount(&before, &mut entry);
+        self.items.put(item, &by);
+        self.account(&by, &mut entry);
+        self.re_estimate(&mut entry);
+        self.entries.put(owner, &entry);
         Some(item)
     }
 

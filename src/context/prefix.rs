@@ -1,6 +1,6 @@
 //! How much of the context stands as it was sent the last time: what a prompt cache can still know.
 
-use super::cow_vec::CowVec;
+use super::entries::Entries;
 use super::item::Entry;
 use crate::transcript::Role;
 
@@ -27,7 +27,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    pub(super) fn of(entry: &Entry) -> Sent {
+    pub(super) fn of(entry: Entry) -> Sent {
         let source = entry.message.get().ok_or(entry.arrived);
         Sent { source, role: entry.role, actual: entry.actual, estimated: entry.estimated }
     }
@@ -36,27 +36,26 @@ impl Sent {
 impl Prefix {
     /// A message is about to change: the unchanged head ends before it. Each message leaves the head once between two requests, so
     /// that all edits of a request together cost no more than one look at what stands behind the first of them.
-    pub fn touch(&mut self, id: u32, order: &[u32], entries: &mut CowVec<Entry>) {
-        let known = |entry: &Entry| entry.live && entry.touched < self.request;
-        if entries.get(id as usize).is_some_and(known) {
+    pub fn touch(&mut self, id: u32, order: &[u32], entries: &mut Entries) {
+        let known = |entry: Entry| entry.live && entry.touched < self.request;
+        if entries.get(id).is_some_and(known) {
             while self.pop(order, entries).is_some_and(|popped| popped != id) {}
         }
     }
 
     /// Everything from this place on is about to move.
-    pub fn touch_from(&mut self, place: usize, order: &[u32], entries: &mut CowVec<Entry>) {
+    pub fn touch_from(&mut self, place: usize, order: &[u32], entries: &mut Entries) {
         while self.entries > place && self.pop(order, entries).is_some() {}
     }
 
-    fn pop(&mut self, order: &[u32], entries: &mut CowVec<Entry>) -> Option<u32> {
+    fn pop(&mut self, order: &[u32], entries: &mut Entries) -> Option<u32> {
         let last = self.entries.checked_sub(1)?;
         let id = *order.get(last)?;
-        let actual = entries.get(id as usize).map_or(0, |entry| entry.actual);
         self.entries = last;
-        self.actual = self.actual.saturating_sub(actual);
-        if let Some(entry) = entries.get_mut(id as usize) {
+        entries.change(id, |entry| {
+            self.actual = self.actual.saturating_sub(entry.actual);
             entry.touched = self.request;
-        }
+        });
         Some(id)
     }
 }

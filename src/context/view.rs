@@ -65,8 +65,8 @@ pub struct SeenItem {
 }
 
 impl Seen {
-    fn of(estimator: &Estimator, id: u32, entry: &Entry) -> Seen {
-        let Entry { role, opens_turn, is_summary, unseen, calling, estimated, end_units, usage, .. } = *entry;
+    fn of(estimator: &Estimator, id: u32, entry: Entry) -> Seen {
+        let Entry { role, opens_turn, is_summary, unseen, calling, estimated, end_units, usage, .. } = entry;
         let apart = estimator.ends.as_ref().map(|ends| ends.message(Guess { units: end_units, tokens: 0, parts: 1 }, role));
         let in_ends = apart.unwrap_or(estimated);
         Seen { id, role, opens_turn, is_summary, unseen, calling, estimated, in_ends, usage }

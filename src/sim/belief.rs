@@ -264,7 +264,7 @@ fn looks_at_size(plan: &Plan) -> bool {
 }
 
 /// What the policy takes the encrypted reasoning of a message for that its history holds: what a rule has taken out is gone from there.
-fn reasoning_in(inputs: &Inputs<'_>, context: &Context, entry: &Entry) -> u64 {
+fn reasoning_in(inputs: &Inputs<'_>, context: &Context, entry: Entry) -> u64 {
     let Some(message) = entry.message.get() else { return 0 };
     let held = |item: Item| item.state != ItemState::Removed || item.by.is_none();
     let items = inputs.items(message);

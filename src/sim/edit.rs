@@ -94,7 +94,7 @@ pub(super) fn shorten(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, s
 /// Cuts all texts of a message alike, each with a marker where something went.
 fn shorten_one(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, cut: Shortened) {
     let Shortened { id, keeps, of, head } = cut;
-    let Some(entry) = context.entry(id).copied() else { return };
+    let Some(entry) = context.entry(id) else { return };
     for item in entry.first..entry.first + entry.count {
         let Some(old) = context.item(item) else { continue };
         if old.region == Region::Image {

@@ -75,8 +75,8 @@ impl KnownContext {
 }
 
 impl KnownMessage {
-    fn of(context: &Context, id: u32, entry: &Entry) -> KnownMessage {
-        let Entry { message, role, first, arrived, estimated: tokens, usage, .. } = *entry;
+    fn of(context: &Context, id: u32, entry: Entry) -> KnownMessage {
+        let Entry { message, role, first, arrived, estimated: tokens, usage, .. } = entry;
         KnownMessage {
             id,
             message: message.get(),
@@ -96,7 +96,7 @@ impl KnownMessage {
     }
 
     /// What is to be said of it; `None` where it is what it was.
-    fn update(&mut self, view: &View<'_>, entry: &Entry) -> Option<Changed> {
+    fn update(&mut self, view: &View<'_>, entry: Entry) -> Option<Changed> {
         let context = &view.window.context;
         let same_items = || items(context, entry).map(|(id, item)| KnownItem::of(id, item)).eq(self.items.iter().copied());
         if self.tokens == entry.estimated && self.usage == entry.usage.get() && same_items() {
@@ -125,7 +125,7 @@ impl KnownItem {
 }
 
 /// The items of a message that are still there.
-fn items<'c>(context: &'c Context, entry: &Entry) -> impl Iterator<Item = (u32, Item)> + use<'c> {
+fn items<'c>(context: &'c Context, entry: Entry) -> impl Iterator<Item = (u32, Item)> + use<'c> {
     let there = |id: u32| Some((id, context.item(id).filter(|item| item.state != ItemState::Removed)?));
     (entry.first..entry.first + entry.count).filter_map(there)
 }
@@ -137,7 +137,7 @@ struct View<'v> {
 }
 
 impl View<'_> {
-    fn message(&self, id: u32, entry: &Entry) -> MessageSeen {
+    fn message(&self, id: u32, entry: Entry) -> MessageSeen {
         let context = &self.window.context;
         let row = entry.message.get().and_then(|message| self.inputs.message(message));
         let now = || self.window.call.and_then(|call| self.inputs.message(call.message));

@@ -290,7 +290,7 @@ fn spoken(context: &Context) -> u64 {
     spoken_in(context, context.live().map(|(_, entry)| entry))
 }
 
-fn spoken_in<'c>(context: &'c Context, entries: impl Iterator<Item = &'c Entry>) -> u64 {
+fn spoken_in(context: &Context, entries: impl Iterator<Item = Entry>) -> u64 {
     entries.filter(|entry| entry.role != Role::System).flat_map(|entry| items_in(context, entry)).map(|item| item.actual).sum()
 }
 
@@ -345,6 +345,6 @@ fn items_of<'c>(context: &'c Context, messages: &'c [u32]) -> impl Iterator<Item
     messages.iter().filter_map(|id| context.entry(*id)).flat_map(|entry| items_in(context, entry))
 }
 
-fn items_in<'c>(context: &'c Context, entry: &Entry) -> impl Iterator<Item = Item> + use<'c> {
+fn items_in<'c>(context: &'c Context, entry: Entry) -> impl Iterator<Item = Item> + use<'c> {
     (entry.first..entry.first + entry.count).filter_map(|id| context.item(id))
 }
