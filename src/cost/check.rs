@@ -6,6 +6,7 @@ use super::calibration::Calibration;
 use super::recorded::{Step, walk};
 use super::session::Session;
 use super::tariff::Tariff;
+use crate::list::{Coming, Rows};
 use crate::trace::{CallRow, Trace, WholePrompt};
 use crate::transcript::Usage;
 use crate::units::{add_fields, signed};
@@ -207,7 +208,7 @@ pub fn check_by(trace: &Trace, whole: &[WholePrompt], tariff: &Tariff<'_>, held_
 }
 
 /// The list price of each call's recorded usage, in thousand-millionths of a dollar, with the part of it that is an estimated reply; `None` without usage, and for models without a price.
-pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Vec<Option<(u64, u64)>> {
+pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Rows<Option<(u64, u64)>> {
     let mut session = Session::new(trace, tariff);
     let price = |call: &CallRow| {
         let time = session.time(call);
@@ -218,7 +219,9 @@ pub fn call_prices(trace: &Trace, tariff: &Tariff<'_>) -> Vec<Option<(u64, u64)>
         bill.charge(&known, as_recorded(&usage), call.recorded_output().unwrap_or(call.output));
         Some((bill.nano_usd(), if call.recorded_output().is_none() { bill.output.nano_usd } else { 0 }))
     };
-    trace.calls.iter().map(price).collect()
+    let mut prices = Coming::expecting(trace.calls.len());
+    trace.calls.iter().map(price).for_each(|price| prices.push(price));
+    prices.rows()
 }
 
 /// The list price of the summarisers' requests that a log holds with their usage, at the prices of the model that goes on behind them; in thousand-millionths of a

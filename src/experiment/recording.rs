@@ -7,7 +7,7 @@ use super::replay::Replay;
 use super::settings::ReplaySettings;
 use crate::corpus::Corpus;
 use crate::cost::{Bill, CacheKind, Charge, Check, OwnError, Tariff, call_prices};
-use crate::list::{List, Pack};
+use crate::list::{List, Pack, Rows};
 use crate::policy::PolicyError;
 use crate::sim::{EventKind, Totals};
 use crate::trace::Trace;
@@ -50,7 +50,7 @@ pub struct RecordedSession {
     /// Calls whose model has no price.
     pub unpriced_calls: u64,
     /// By call the list price of its recorded usage, in thousand-millionths of a dollar, and the part of it that is an estimated reply: `None` without usage or price. Empty in a sum.
-    pub call_prices: Vec<Option<(u64, u64)>>,
+    pub call_prices: Rows<Option<(u64, u64)>>,
 }
 
 impl Pack for RecordedSession {}

@@ -12,7 +12,7 @@ use bytes::Bytes;
 pub use bytes::lost;
 pub use pack::{Pack, packed, unpacked};
 use rayon::prelude::*;
-pub use rows::Rows;
+pub use rows::{Coming, Rows};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;

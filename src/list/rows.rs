@@ -8,6 +8,9 @@ use std::mem::take;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+/// Longer lists are bytes while they come: few sessions have so many calls.
+const MANY_ROWS: usize = 1 << 17;
+
 /// Rows, as they are or, until they are looked at, as bytes.
 pub struct Rows<T> {
     /// Empty where they are bytes.
@@ -51,6 +54,52 @@ impl<T> Rows<T> {
     fn of_bytes<R>(&self, of: impl FnOnce(&[u8]) -> R) -> Option<R> {
         let bytes = self.packed.as_ref()?.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         (!bytes.is_empty()).then(|| of(&bytes))
+    }
+}
+
+/// Rows that come one by one: those of a long list are bytes from the beginning.
+#[derive(Clone, Debug)]
+pub struct Coming<T> {
+    plain: Vec<T>,
+    /// How many there are as bytes, and these; `None` where they stay as they are.
+    packed: Option<(usize, Vec<u8>)>,
+}
+
+impl<T> Default for Coming<T> {
+    fn default() -> Coming<T> {
+        Coming { plain: Vec::new(), packed: None }
+    }
+}
+
+impl<T: Serialize> Coming<T> {
+    /// So many of them will come. Room that nothing is written into costs nothing.
+    pub fn expecting(rows: usize) -> Coming<T> {
+        match rows > MANY_ROWS {
+            true => Coming { packed: Some((0, Vec::with_capacity(rows * size_of::<T>()))), ..Coming::default() },
+            false => Coming { plain: Vec::with_capacity(rows), packed: None },
+        }
+    }
+
+    /// Adds one at the end.
+    pub fn push(&mut self, row: T) {
+        match &mut self.packed {
+            // Nothing can go wrong on the way into memory.
+            Some((count, bytes)) => *count += usize::from(postcard::to_io(&row, bytes).is_ok()),
+            None => self.plain.push(row),
+        }
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.plain.is_empty() && self.packed.as_ref().is_none_or(|(count, _)| *count == 0)
+    }
+
+    /// All of them.
+    pub fn rows(self) -> Rows<T> {
+        match self.packed {
+            Some((count, bytes)) => Rows::from([&*packed(&count), &bytes].concat().into_boxed_slice()),
+            None => Rows::from(self.plain),
+        }
     }
 }
 
@@ -166,5 +215,18 @@ mod tests {
         assert_eq!((&again, again.last()), (&rows, Some(&(1 << 40))));
         [&mut rows, &mut again].into_iter().for_each(|rows| rows.push(7));
         assert_eq!((again.len(), unpacked::<Rows<u64>>(&packed(&again))), (3, rows));
+    }
+
+    #[test]
+    fn rows_that_come_one_by_one_are_all_there() {
+        for expected in [0, 3, MANY_ROWS + 1] {
+            let mut coming = Coming::expecting(expected);
+            assert!(coming.is_empty());
+            (0..300_u64).for_each(|row| coming.push(row));
+            assert!(!coming.is_empty());
+            let rows = coming.rows();
+            assert_eq!((rows.packed.is_some(), rows.len()), (expected > MANY_ROWS, 300));
+            assert_eq!(*rows, (0..300).collect::<Vec<u64>>());
+        }
     }
 }

@@ -73,7 +73,7 @@ fn open_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, messag
 
 /// Runs the rules for the end of a turn, once for each.
 pub(super) fn end_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>) {
-    if !state.belief.turn_ended && !state.ledger.outcome.calls.is_empty() {
+    if !state.belief.turn_ended && !state.ledger.calls.is_empty() {
         state.belief.turn_ended = true;
         checkpoint(state, observer, Hook::TurnEnd);
     }

@@ -14,6 +14,7 @@ use super::retention::{Broken, Fates};
 use super::totals::{AfterEnd, Carried, Totals};
 use super::warning::{never_fires, warnings, without_gain};
 use crate::context::Context;
+use crate::list::Coming;
 use crate::measure::largest_remainder;
 use crate::trace::{CallRow, Evidence};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,8 @@ pub(super) enum Detail {
 #[derive(Clone, Default)]
 pub(super) struct Ledger {
     pub outcome: Outcome,
+    /// The rows of its calls so far.
+    pub calls: Coming<CallOutcome>,
     /// How much is written down.
     pub detail: Detail,
     /// The place of the call at hand, from 0.
@@ -83,11 +86,11 @@ impl Ledger {
             window: inputs.conditions.window,
             prompt_limit: inputs.conditions.prompt_limit,
             totals: Totals { sessions: 1, ..Totals::default() },
-            calls: Vec::with_capacity(inputs.trace.calls.len()).into(),
             ..Outcome::default()
         };
         let tools = inputs.trace.tools.len();
-        Ledger { outcome, tools: vec![Carried::default(); tools], carrying: vec![(0, 0); tools], ..Ledger::default() }
+        let calls = Coming::expecting(inputs.trace.calls.len());
+        Ledger { outcome, calls, tools: vec![Carried::default(); tools], carrying: vec![(0, 0); tools], ..Ledger::default() }
     }
 
     /// An event at this call; the caller fills in the rest.
@@ -215,13 +218,15 @@ impl Ledger {
         if let Some(end) = self.end.as_mut().filter(|end| end.call == self.index) {
             end.behind_from = AfterEnd::of(totals);
         }
-        self.outcome.calls.push(row);
+        self.calls.push(row);
     }
 
     /// The run is over. Where the session failed, what counts is what had been written down then.
     pub fn close(&mut self, inputs: &Inputs<'_>) {
         self.tools = self.carried();
         let outcome = &mut self.outcome;
+        outcome.calls = std::mem::take(&mut self.calls).rows();
+        let answered = self.end.as_ref().map_or_else(|| outcome.calls.len(), |end| end.call);
         if let Some(end) = self.end.take() {
             let behind = AfterEnd::of(&outcome.totals).since(end.behind_from);
             outcome.totals = Totals { after_end: behind, ..end.totals };
@@ -239,7 +244,7 @@ impl Ledger {
         }
         // What keeping most references takes, now that all is known, and which rules broke what.
         outcome.totals.retention.by_rule = inputs.named(&self.broken_by);
-        outcome.totals.retention.needed_tokens = inputs.intake.needed_tokens(inputs.trace, outcome.answered().len());
+        outcome.totals.retention.needed_tokens = inputs.intake.needed_tokens(inputs.trace, answered);
         let totals = &mut outcome.totals;
         totals.compactions_without_gain = without_gain(inputs.plan, &self.notes);
         // Beside what the log says was sent, where both come to their end.

@@ -46,7 +46,10 @@ pub(super) fn go_through(mut state: State<'_>, look: &mut dyn FnMut(&Context, us
     for (index, call) in state.inputs.trace.calls.iter().enumerate() {
         step(&mut state, &mut (), index, call, look);
     }
-    state.ledger.finish(&state.inputs)
+    let State { inputs, window, ledger, .. } = state;
+    // Of a long session the context takes more than all that is written down.
+    drop(window);
+    ledger.finish(&inputs)
 }
 
 /// One call, from the arrival of its messages to the end of its reply. `look` sees the context as it goes out, and how many events
