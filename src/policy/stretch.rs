@@ -10,31 +10,27 @@ use super::selector::{Carried, Order, Pairs, Replay, Select, Take};
 use crate::context::{Calling, Seen, View};
 use crate::transcript::Role;
 
+/// So many messages have a sum: those within are added up when they are asked for.
+const BLOCK: usize = 64;
+
 /// The messages of a context that grows at its end and does not change before it.
 #[derive(Clone, Debug, Default)]
 pub struct Conversation {
     range: Range,
-    /// By message: what stands before it.
-    before: Vec<Before>,
-    /// Sums behind the last message.
-    all: Before,
-    /// The messages among them in the user's name.
+    /// The estimated tokens of those before each [`BLOCK`] of them.
+    before: Vec<u64>,
+    /// Estimated tokens of all of them.
+    tokens: u64,
+    /// The messages among them in the user's name, and the summaries.
     users: Vec<usize>,
+    summaries: Vec<usize>,
+    /// By message in prompt order that is none of them (the system's, and what is lost): how many of them stand before it.
+    others: Vec<usize>,
     /// What becomes of messages that an earlier compaction has carried over, and the summary that it made.
     carried: Carried,
     newest_summary: Option<u32>,
     /// By message that is lost: its place in prompt order.
     lost_at: Vec<u32>,
-}
-
-/// Sums over the messages before a place.
-#[derive(Clone, Copy, Debug, Default)]
-struct Before {
-    /// Messages in prompt order, the system's included.
-    places: u32,
-    summaries: u32,
-    /// Estimated tokens of these messages.
-    tokens: u64,
 }
 
 /// Messages that a selection takes, side by side.
@@ -76,52 +72,55 @@ impl Conversation {
             self.clear();
             self.carried = carried;
         }
-        if self.all.places == 0 && carried == Carried::Lost {
+        if self.places() == 0 && carried == Carried::Lost {
             self.newest_summary = newest_summary(view.messages());
         }
         // Most of a long session comes at the first look.
-        let coming = view.len().saturating_sub(self.all.places as usize);
-        self.before.reserve(coming);
+        let coming = view.len().saturating_sub(self.places());
         self.range.looked_at.reserve(coming);
-        while let Some(message) = view.message(self.all.places as usize) {
+        while let Some(message) = view.message(self.places()) {
+            let place = self.len();
             if is_carried(&message, self.newest_summary) && message.role != Role::System {
                 self.range.lost.push(message);
-                self.lost_at.push(self.all.places);
+                self.lost_at.push(self.places() as u32);
+                self.others.push(place);
             } else if message.role != Role::System || message.is_summary {
-                self.users.extend((message.role == Role::User).then_some(self.before.len()));
-                self.range.marks.extend(is_mark(&message).then_some(self.before.len()));
-                self.before.push(self.all);
+                self.users.extend((message.role == Role::User).then_some(place));
+                self.summaries.extend(message.is_summary.then_some(place));
+                self.range.marks.extend(is_mark(&message).then_some(place));
+                self.before.extend(place.is_multiple_of(BLOCK).then_some(self.tokens));
                 self.range.looked_at.push(message);
-                self.all.tokens += message.estimated;
-                self.all.summaries += u32::from(message.is_summary);
+                self.tokens += message.estimated;
+            } else {
+                self.others.push(place);
             }
-            self.all.places += 1;
         }
         self.range = std::mem::take(&mut self.range).seen_in(view);
     }
 
     /// Forgets all messages that were looked at.
     pub fn clear(&mut self) {
-        self.cut_to(0, Before::default());
+        self.cut_to(0, 0);
         self.newest_summary = None;
     }
 
-    /// Only so many messages have been looked at, with this before the next one.
-    fn cut_to(&mut self, messages: usize, all: Before) {
-        self.all = all;
-        self.before.truncate(messages);
+    /// Only so many messages have been looked at, which end at this place in prompt order.
+    fn cut_to(&mut self, messages: usize, end: usize) {
+        self.tokens = self.tokens_before(messages);
+        self.before.truncate(messages.div_ceil(BLOCK));
         self.range.looked_at.truncate(messages);
-        for places in [&mut self.users, &mut self.range.marks] {
+        for places in [&mut self.users, &mut self.summaries, &mut self.range.marks] {
             places.truncate(places.partition_point(|place| *place < messages));
         }
-        self.lost_at.truncate(self.lost_at.partition_point(|place| *place < all.places));
+        self.others.truncate(end - messages);
+        self.lost_at.truncate(self.lost_at.partition_point(|place| (*place as usize) < end));
         self.range.lost.truncate(self.lost_at.len());
     }
 
     /// The messages of the newest turn have changed: they are looked at again.
     pub fn forget_newest_turn(&mut self) {
         let opening = self.range.looked_at.iter().rposition(|message| message.opens_turn && !message.is_summary).unwrap_or(0);
-        self.cut_to(opening, self.sums(opening));
+        self.cut_to(opening, self.place_of(opening));
     }
 
     /// What selections choose from that look at all messages.
@@ -133,13 +132,13 @@ impl Conversation {
     /// stays. `request` is the estimate of the request as it stands.
     pub fn stretch(&self, select: &Select, request: u64) -> Option<Stretch> {
         let Bounds::Between(start, cut) = select.bounds(&self.range) else {
-            return Some(Stretch { start: 0, end: 0, looked_at: self.before.len(), new: 0, tokens: 0 });
+            return Some(Stretch { start: 0, end: 0, looked_at: self.len(), new: 0, tokens: 0 });
         };
         if start > 0 && self.range.looked_at.first().is_some_and(|message| message.unseen) {
             return None;
         }
         let enough = |taken: (usize, usize), target: f64| {
-            request.saturating_sub(self.sums(taken.1).tokens - self.sums(taken.0).tokens) as f64 <= target
+            request.saturating_sub(self.tokens_before(taken.1) - self.tokens_before(taken.0)) as f64 <= target
         };
         let (start, end) = match select.take {
             Take::UntilRequest(target) => {
@@ -159,14 +158,14 @@ impl Conversation {
             _ => (start, cut),
         };
         let (start, end) = if select.pairs == Pairs::Split { (start, end) } else { self.with_whole_pairs(select.pairs, start, end) };
-        let (first, behind) = (self.sums(start), self.sums(end));
-        let summaries = behind.summaries - first.summaries;
+        let summaries_before = |place: usize| self.summaries.partition_point(|summary| *summary < place);
+        let summaries = summaries_before(end) - summaries_before(start);
         Some(Stretch {
             start,
             end,
-            looked_at: self.before.len(),
-            new: (end - start) as u64 - u64::from(summaries),
-            tokens: behind.tokens - first.tokens,
+            looked_at: self.len(),
+            new: (end - start - summaries) as u64,
+            tokens: self.tokens_before(end) - self.tokens_before(start),
         })
     }
 
@@ -191,23 +190,31 @@ impl Conversation {
         (first, last)
     }
 
-    fn sums(&self, place: usize) -> Before {
-        self.before.get(place).copied().unwrap_or(self.all)
+    fn tokens_before(&self, place: usize) -> u64 {
+        let Some(within) = self.range.looked_at.get(place / BLOCK * BLOCK..place).filter(|_| place < self.len()) else {
+            return self.tokens;
+        };
+        self.before.get(place / BLOCK).map_or(0, |before| before + within.iter().map(|message| message.estimated).sum::<u64>())
+    }
+
+    /// How many messages have been looked at in prompt order.
+    fn places(&self) -> usize {
+        self.len() + self.others.len()
     }
 
     /// Where in prompt order a message stands, by its place in the conversation.
     pub fn place_of(&self, message: usize) -> usize {
-        self.sums(message).places as usize
+        message + self.others.partition_point(|other| *other <= message)
     }
 
     /// Number of the messages that were looked at.
     pub fn len(&self) -> usize {
-        self.before.len()
+        self.range.looked_at.len()
     }
 
     /// Does the conversation hold no message?
     pub fn is_empty(&self) -> bool {
-        self.before.is_empty()
+        self.range.looked_at.is_empty()
     }
 
     /// The messages from a place on.

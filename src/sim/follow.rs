@@ -253,6 +253,13 @@ impl<'a> Window<'a> {
         }
     }
 
+    /// This rule is about to change the history: its messages are looked at anew the next time. A long one has so many of them that they go first.
+    pub fn forget_conversation(&mut self, rule: &Rule) {
+        if rule.mode == Mode::Commit {
+            (self.conversation, self.spoken) = (None, Vec::new());
+        }
+    }
+
     /// What is known of the stored history holds no more.
     pub fn forget_views(&mut self) {
         self.candidates.clear();

@@ -104,6 +104,7 @@ fn history_behind(context: &Context, selection: &Selection, tokens: u64) -> u64 
 /// A summary takes the place of what it is of.
 fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: Prepared) -> Done {
     let State { inputs, window, .. } = state;
+    window.forget_conversation(rule);
     let context = &mut window.context;
     let selection = prepared.selection;
     shorten(inputs, context, rule, &selection);
