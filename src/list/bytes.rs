@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// So many bytes of packed elements are held in memory, all lists together.
-const HELD: usize = 32 << 20;
+const HELD: usize = 8 << 20;
 
 /// Longer elements stay in memory: a place has 24 bits for the length and 40 for the offset.
 const LONGEST: usize = (1 << 24) - 1;
