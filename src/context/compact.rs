@@ -65,6 +65,14 @@ impl<S: Small> Compact<S> {
         self.0.get(id as usize).map(Held::whole)
     }
 
+    /// Something of an element, without the rest of it; `None` where there never was one.
+    pub fn look<T>(&self, id: u32, small: impl FnOnce(&S) -> T, whole: impl FnOnce(&S::Whole) -> T) -> Option<T> {
+        self.0.get(id as usize).map(|held| match held {
+            Held::Small(held) => small(held),
+            Held::Large(held) => whole(held),
+        })
+    }
+
     /// Puts another one in its place.
     pub fn put(&mut self, id: u32, whole: &S::Whole) {
         if let Some(slot) = self.0.get_mut(id as usize) {

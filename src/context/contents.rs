@@ -7,10 +7,10 @@ use super::items::Items;
 use super::prefix::{Prefix, Sent};
 use super::presence::Ends;
 use super::region::Region;
+use super::results::Results;
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::{Role, Text};
 use crate::units::{Index, Known, Size, Tokens};
-use rustc_hash::FxHashSet;
 
 /// Stands for an index that is absent.
 pub(super) const NONE: u32 = u32::MAX;
@@ -46,7 +46,7 @@ pub struct Context {
     /// Items that are still there, by region, in the order of [`Region::ALL`].
     pub(super) counts: [u32; 9],
     /// Those of them that are results and not masked, and those that are pictures in messages of tools.
-    pub(super) unmasked_results: u64,
+    pub(super) unmasked: Results,
     pub(super) tool_pictures: u64,
     pub(super) prefix: Prefix,
     pub(super) fingerprint: u64,
@@ -378,8 +378,9 @@ impl Context {
 
     /// The place in prompt order of the first of these messages; `None` where all have left.
     pub fn first_of(&self, ids: &[u32]) -> Option<usize> {
-        let ids: FxHashSet<u32> = ids.iter().copied().collect();
-        self.order.iter().position(|id| ids.contains(id))
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        self.order.iter().position(|id| ids.binary_search(id).is_ok())
     }
 
     /// How many live entries there are.
@@ -438,51 +439,6 @@ impl Context {
     pub(super) fn owner(&self, item: u32) -> Option<u32> {
         let id = *self.owners.get(item as usize)?;
         self.entry(id).is_some_and(|entry| entry.live).then_some(id)
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
-    pub(super) fn account(&mut self, slot: &Item, entry: &mut Entry) {
-        entry.guess = entry.guess.plus(slot.guess);
-        entry.end_units += u64::from(slot.end_units);
-        entry.actual += slot.actual;
-        self.fingerprint = self.fingerprint.wrapping_add(slot.fingerprint());
-        self.size.actual += Tokens(slot.actual);
-        self.anchored += slot.anchored;
-        self.regions[slot.region as usize] += slot.actual;
-        if let (Region::ToolResult, Some(tool)) = (slot.region, slot.tool) {
-            if self.tools.len() <= tool as usize {
-                self.tools.resize(tool as usize + 1, 0);
-            }
-            self.tools[tool as usize] += slot.actual;
-            self.tools_changed.push(tool);
-        }
-        self.original += if slot.part.is_some() { slot.actual } else { 0 };
-        self.dead += if slot.superseded { slot.actual } else { 0 };
-        self.superseded += u64::from(slot.superseded && slot.state != State::Masked);
-        self.counts[slot.region as usize] += 1;
-        self.unmasked_results += u64::from(slot.region == Region::ToolResult && slot.state != State::Masked);
-        self.tool_pictures += u64::from(slot.region == Region::Image && entry.role == Role::Tool);
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "every region has its sum, and every tool that is counted")]
-    pub(super) fn unaccount(&mut self, slot: &Item, entry: &mut Entry) {
-        entry.guess = entry.guess.less(slot.guess);
-        entry.end_units -= u64::from(slot.end_units);
-        entry.actual -= slot.actual;
-        self.fingerprint = self.fingerprint.wrapping_sub(slot.fingerprint());
-        self.size.actual = self.size.actual - Tokens(slot.actual);
-        self.anchored -= slot.anchored;
-        self.regions[slot.region as usize] -= slot.actual;
-        if let (Region::ToolResult, Some(tool)) = (slot.region, slot.tool) {
-            self.tools[tool as usize] -= slot.actual;
-            self.tools_changed.push(tool);
-        }
-        self.original -= if slot.part.is_some() { slot.actual } else { 0 };
-        self.dead -= if slot.superseded { slot.actual } else { 0 };
-        self.superseded -= u64::from(slot.superseded && slot.state != State::Masked);
-        self.counts[slot.region as usize] -= 1;
-        self.unmasked_results -= u64::from(slot.region == Region::ToolResult && slot.state != State::Masked);
-        self.tool_pictures -= u64::from(slot.region == Region::Image && entry.role == Role::Tool);
     }
 
     pub(super) fn re_estimate(&mut self, entry: &mut Entry) {

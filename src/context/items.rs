@@ -80,6 +80,13 @@ impl Small for SmallItem {
     }
 }
 
+impl Items {
+    /// The region of an item; `None` where there never was one.
+    pub(super) fn region(&self, id: u32) -> Option<Region> {
+        self.look(id, |small| small.region, |item| item.region)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::compact::Held;

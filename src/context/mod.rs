@@ -3,6 +3,7 @@
 //! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
+mod account;
 mod compact;
 mod contents;
 mod cow_vec;
@@ -14,6 +15,7 @@ mod parts;
 mod prefix;
 mod presence;
 mod region;
+mod results;
 mod view;
 
 pub use contents::Context;

@@ -94,11 +94,15 @@ impl<'a> View<'a> {
 
     /// Items of a message that are still there.
     pub fn items(self, message: Seen) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
+        self.items_in(message, |_| true)
+    }
+
+    /// Those of them that stand in regions that are wanted.
+    pub fn items_in(self, message: Seen, wanted: impl Fn(Region) -> bool + 'a) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
         let context = self.context;
-        let entry = context.entry(message.id);
-        entry
-            .map_or(0..0, |entry| entry.first..entry.first + entry.count)
-            .filter_map(move |id| context.items.get(id).filter(|item| item.state != State::Removed).map(|item| SeenItem::of(id, item)))
+        let ids = context.entry(message.id).map_or(0..0, |entry| entry.first..entry.first + entry.count);
+        let ids = ids.filter(move |id| context.items.region(*id).is_some_and(&wanted));
+        ids.filter_map(move |id| context.items.get(id).filter(|item| item.state != State::Removed).map(|item| SeenItem::of(id, item)))
     }
 
     /// One item, whatever has become of it; `None` where there is none of this id.
@@ -138,7 +142,17 @@ impl<'a> View<'a> {
 
     /// Tool results that are not masked.
     pub fn unmasked_results(self) -> u64 {
-        self.context.unmasked_results
+        self.context.unmasked.count
+    }
+
+    /// Estimated tokens of the texts of those results, each by itself.
+    pub fn unmasked_texts(self) -> u64 {
+        self.context.unmasked.alone
+    }
+
+    /// No fewer tokens than those results come to as parts of their messages, each rounded by itself.
+    pub fn most_unmasked_parts(self) -> u64 {
+        self.context.unmasked.most_as_parts(self.estimator())
     }
 
     /// Pictures in messages of tools.

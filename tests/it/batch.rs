@@ -6,7 +6,7 @@ use crate::made;
 use crate::policies::{Session, text};
 use crate::support::shared;
 use ctxsim::catalog::{Catalog, Family};
-use ctxsim::context::{Context, State};
+use ctxsim::context::{Context, Region, State};
 use ctxsim::corpus::{ReadSettings, impose, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
 use ctxsim::sim::{
@@ -551,6 +551,12 @@ fn running_sums_are_those_of_a_naive_engine() {
             assert_eq!(context.size().estimated.0, context.live().map(|(_, entry)| entry.estimated).sum::<u64>());
             assert_eq!(context.anchored(), items.iter().map(|item| item.anchored).sum::<u64>());
             assert_eq!(context.regions().iter().sum::<u64>(), context.size().actual.0);
+            let results: Vec<_> = items.iter().filter(|item| item.region == Region::ToolResult && item.state != State::Masked).collect();
+            let view = context.view();
+            let texts = results.iter().map(|item| item.alone).sum::<u64>();
+            assert_eq!((view.unmasked_results(), view.unmasked_texts()), (results.len() as u64, texts));
+            let parts = results.iter().map(|item| context.estimator().message_part(item.guess)).sum::<u64>();
+            assert!((parts..=parts + 2 * results.len() as u64).contains(&view.most_unmasked_parts()), "{}", preset.name);
         };
         watch(&session(&mut random), &plan, &conditions, &mut look);
     }
