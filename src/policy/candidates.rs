@@ -4,7 +4,7 @@
 //! selections that differ in nothing but how much such an end keeps.
 
 use super::select::middle_out;
-use super::selector::{DownTo, End, EndOf, EndUnit, Order, Select, Stop, Take};
+use super::selector::{DownTo, End, EndOf, EndUnit, Kind, Order, Select, Sizes, Stop, Take};
 use crate::context::{Seen, SeenItem, State, View};
 use crate::transcript::Role;
 
@@ -78,6 +78,24 @@ impl Select {
             Take::EvenShare(part) => taken.truncate(share(part) / 2 * 2),
         }
         taken
+    }
+
+    /// No fewer tokens than the items come to that it looks at; `None` where these may be others than results.
+    pub fn most(&self, view: View<'_>) -> Option<u64> {
+        self.takes_results_alone().then(|| match self.sizes {
+            Sizes::Texts => view.unmasked_texts(),
+            Sizes::Parts => view.most_unmasked_parts(),
+        })
+    }
+
+    /// Does it look at nothing but results of tools?
+    pub(super) fn takes_results_alone(&self) -> bool {
+        !self.kind.is_empty() && self.kind.iter().all(|kind| *kind == Kind::ToolResult)
+    }
+
+    /// Do its ends keep all that it looks at, where that comes to so many tokens at most?
+    pub fn keeps_all(&self, most: u64) -> bool {
+        self.tail.iter().any(|end| (end.unit, end.of) == (EndUnit::Tokens, EndOf::Selected) && (most as f64) < end.n)
     }
 
     /// Does it take all that it looks at but what its ends at the new side keep, the oldest first?

@@ -8,7 +8,7 @@
 use super::candidates::Scan;
 use super::selector::{End, EndOf, EndUnit, Kind, Select, Stop, Take};
 use super::switch::Switch;
-use crate::context::{Seen, State, View};
+use crate::context::{Region, Seen, State, View};
 
 /// What a selection has found so far in a context that grows at its end and does not change before it.
 #[derive(Clone, Debug)]
@@ -89,7 +89,10 @@ impl<'a> Growing<'a> {
             return true;
         }
         let mut forgotten = false;
-        for item in view.items(*message).filter(|item| self.select.wants(item, message, tools)) {
+        // Most items are nothing that it looks for: only the others are looked at.
+        let of_results = self.select.takes_results_alone();
+        let items = view.items_in(*message, |region| !of_results || region == Region::ToolResult);
+        for item in items.filter(|item| self.select.wants(item, message, tools)) {
             if item.state == State::Masked {
                 if self.select.stop_at.contains(&Stop::Masked) {
                     self.forget();
@@ -126,8 +129,7 @@ impl<'a> Growing<'a> {
 
     /// Would the ends of a selection keep all that was found, were it larger by so many tokens together? The selection looks at the same items as this one.
     pub fn keeps_all(&self, select: &Select, more: u64) -> bool {
-        let all = (self.tokens + more) as f64;
-        select.tail.iter().any(|end| (end.unit, end.of) == (EndUnit::Tokens, EndOf::Selected) && all < end.n)
+        select.keeps_all(self.tokens + more)
     }
 
     /// The estimates of all that was found.

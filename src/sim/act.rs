@@ -47,6 +47,9 @@ fn mask(state: &mut State<'_>, index: usize) -> Done {
     let State { inputs, window, belief, .. } = state;
     let plan = inputs.plan;
     let Some((rule, mask)) = plan.rule.get(index).and_then(|rule| Some((rule, rule.mask.as_ref()?))) else { return Done::Nothing };
+    if window.leaves_all(rule) {
+        return Done::Nothing;
+    }
     let masked = |items| if items > 0 { Done::Changed(reported_as(rule, EventKind::Prune), items) } else { Done::Nothing };
     if let Some(items) = window.mask_in_kept_view(inputs, index, rule, mask) {
         return masked(items as u32);
@@ -90,6 +93,9 @@ fn truncate(state: &mut State<'_>, index: usize) -> Done {
     let State { inputs, window, .. } = state;
     let plan = inputs.plan;
     let Some((rule, limits)) = plan.rule.get(index).and_then(|rule| Some((rule, rule.truncate.as_ref()?))) else { return Done::Nothing };
+    if window.leaves_all(rule) {
+        return Done::Nothing;
+    }
     let all = |window: &Window<'_>| rule.select.items(window.context.view(), &inputs.trace.tools);
     let items = window.uncut(inputs, rule).unwrap_or_else(|| all(window));
     let done = truncate_these(state, rule, limits, &items);

@@ -3,7 +3,7 @@
 
 use super::candidates::Candidates;
 use super::conditions::Refetching;
-use super::guard::{Chosen, permitted, selection};
+use super::guard::{Chosen, leaves_all, permitted, selection};
 use super::inputs::Inputs;
 use super::kept_view::{KeptView, Shown};
 use super::uncut::Uncut;
@@ -19,6 +19,11 @@ use std::ops::Range;
 const FOLLOWED: usize = 16;
 
 impl<'a> Window<'a> {
+    /// Does a rule that masks or cuts leave all that stands there? Told from sums, where views are kept.
+    pub fn leaves_all(&self, rule: &Rule) -> bool {
+        self.views == Views::Kept && leaves_all(rule, self.context.view(), 0)
+    }
+
     /// The place of what a mask could replace of the stored history as it stands; `None` where that is not followed.
     pub fn find(&mut self, inputs: &Inputs<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
         if self.views == Views::Anew || !self.shows_stored() || !rule.select.grows() {

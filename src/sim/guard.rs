@@ -1,6 +1,6 @@
 //! The guards of a rule: does what it would do come to enough?
 
-use crate::context::{Context, SeenItem};
+use crate::context::{Context, SeenItem, View};
 use crate::policy::{Basis, Bounds, Carried, Comparison, Kind, MinSaving, Range, Rule, Select, Selection, Stretch};
 
 /// Messages that a selection takes, with what guards ask about them.
@@ -64,6 +64,15 @@ pub(super) fn removes_items(rule: &Rule) -> bool {
 /// Are there items to remove, and do they save enough?
 pub(super) fn removable(rule: &Rule, items: &[SeenItem]) -> bool {
     !items.is_empty() && enough(rule.min_saving.as_ref(), items.iter().map(|item| item.alone).sum(), 0)
+}
+
+/// Does a rule that masks or cuts results leave all of them, however they stand, even if they were larger by so many tokens together? Then there
+/// is no need to look at each.
+pub(super) fn leaves_all(rule: &Rule, view: View<'_>, more: u64) -> bool {
+    rule.select.most(view).is_some_and(|most| {
+        let most = most.saturating_add(more);
+        rule.select.keeps_all(most) || !enough(rule.min_saving.as_ref(), most, 0)
+    })
 }
 
 /// Does it save enough?

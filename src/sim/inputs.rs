@@ -113,24 +113,16 @@ impl<'a> Inputs<'a> {
 
     /// What a mask leaves of an item; `None` where it replaces nothing.
     pub fn masked(&self, context: &Context, index: usize, rule: &Rule, mask: &Mask, id: u32) -> Option<Replacement> {
-        let by = self.masks.get(index)?.get_or_init(|| self.left_by(mask)).get(context.item(id)?.part?)?;
-        self.masked_as(context, rule, id, by)
+        let item = context.item(id)?;
+        let by = self.masks.get(index)?.get_or_init(|| self.left_by(mask)).get(item.part?)?;
+        masked_as(context, rule, &item, by)
     }
 
     /// What a mask of a program's leaves of an item; `None` where it replaces nothing.
     pub fn masked_by(&self, context: &Context, rule: &Rule, mask: &Mask, id: u32) -> Option<Replacement> {
         let item = context.item(id)?;
         let by = self.left_of(mask, &own_marker(mask), &item, context.role_of(id)?)?;
-        self.masked_as(context, rule, id, by)
-    }
-
-    fn masked_as(&self, context: &Context, rule: &Rule, id: u32, by: Replacement) -> Option<Replacement> {
-        let item = context.item(id)?;
-        // What an earlier cut has taken does not come back.
-        let ends = if item.state == ItemState::Whole { by.ends } else { by.ends.least(item.ends) };
-        let size = |guess, alone| rule.select.size(context.estimator(), guess, alone);
-        let shrinks = size(by.guess, by.alone) < size(item.guess, item.alone);
-        (rule.no_inflate == NoInflate::Off || shrinks).then_some(Replacement { ends, ..by })
+        masked_as(context, rule, &item, by)
     }
 
     /// What a mask leaves of each part of the session.
@@ -163,6 +155,14 @@ impl<'a> Inputs<'a> {
         let by = cut_item(&self.gauge(), item, &part, &text, role);
         Some(by.replacement(ItemState::Masked, text.ends))
     }
+}
+
+fn masked_as(context: &Context, rule: &Rule, item: &Item, by: Replacement) -> Option<Replacement> {
+    // What an earlier cut has taken does not come back.
+    let ends = if item.state == ItemState::Whole { by.ends } else { by.ends.least(item.ends) };
+    let size = |guess, alone| rule.select.size(context.estimator(), guess, alone);
+    let shrinks = || size(by.guess, by.alone) < size(item.guess, item.alone);
+    (rule.no_inflate == NoInflate::Off || shrinks()).then_some(Replacement { ends, ..by })
 }
 
 fn own_marker(mask: &Mask) -> Cut {

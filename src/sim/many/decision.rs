@@ -45,6 +45,7 @@ impl<'r> Known<'r> {
     pub fn decide(&mut self, state: &mut State<'r>, index: usize, rule: &'r Rule) -> Decision {
         let items = |items: Vec<u32>| if items.is_empty() { Decision::Nothing } else { Decision::Items(items) };
         match rule.action() {
+            Some(Action::Mask(_) | Action::Truncate(_)) if state.window.leaves_all(rule) => Decision::Nothing,
             Some(Action::Mask(mask)) if rule.select.takes_the_rest() => self.oldest(state, index, rule, mask),
             Some(Action::Mask(mask)) => {
                 let selected = self.items(state, &rule.select);

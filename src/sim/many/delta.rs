@@ -1,5 +1,6 @@
 //! One class of settings beside its leader: by how much its context, its estimates and its sums are larger.
 
+use crate::policy::Select;
 use crate::sim::event::EventKind;
 use crate::sim::outcome::{CallOutcome, Outcome};
 use crate::sim::retention::{Category, Fate, Fates, OF_LOG};
@@ -23,8 +24,8 @@ pub(super) struct Delta {
     pub estimated: i64,
     /// Dead weight among those messages, in tokens.
     pub dead: i64,
-    /// How much larger the selection of the rule at this place may find their items, at most; `None` where that is not known.
-    pub larger: Option<(usize, u64)>,
+    /// By what the size of an item counts: how much larger a selection may find their items, at most; `None` where that is not known.
+    pub larger: [Option<u64>; 2],
     pub beliefs: Beliefs,
     pub sums: Sums,
     /// Prompts, each from this call on up to the next one that is named.
@@ -101,6 +102,11 @@ impl Delta {
     /// Are context and estimates the leader's, whatever the sums are?
     pub fn is_level(&self) -> bool {
         self.differing == 0 && self.beliefs == Beliefs::default()
+    }
+
+    /// How much larger a selection may find the items, at most; `None` where that is not known.
+    pub fn larger_for(&self, select: &Select) -> Option<u64> {
+        self.larger.get(select.sizes as usize).copied().flatten()
     }
 
     /// The call's prompt is larger by so much.
@@ -200,7 +206,7 @@ impl Delta {
     /// What it has beyond another class, which leads from now on. How many messages differ is for the caller to count.
     pub fn beyond(&self, other: &Delta) -> Delta {
         let mut own = self.clone();
-        own.larger = None;
+        own.larger = [None; 2];
         add_fields!(own -= other: actual, anchored, estimated, dead);
         let (beliefs, less) = (&mut own.beliefs, &other.beliefs);
         add_fields!(beliefs -= less: usage, pending, after_reply);

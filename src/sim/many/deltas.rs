@@ -182,7 +182,7 @@ impl<'c> Deltas<'c> {
         };
         let (before, now) = (before.unwrap_or_default(), now.clone().unwrap_or_default());
         for (delta, own, led) in differing(self.cuts, self.leader, &mut self.all, place) {
-            delta.larger = None;
+            delta.larger = [None; 2];
             delta.differing = delta.differing.saturating_add_signed(by as i32);
             delta.actual += by * (own.weight.actual - led.weight.actual);
             delta.anchored += by * (own.weight.anchored - led.weight.anchored);
@@ -191,16 +191,17 @@ impl<'c> Deltas<'c> {
         }
     }
 
-    /// Works out how much larger a rule's selection may find the items of each class, at most.
-    pub fn measure(&mut self, state: &State<'_>, rule: usize, select: &Select) {
+    /// Works out how much larger a selection may find the items of each class, at most.
+    pub fn measure(&mut self, state: &State<'_>, select: &Select) {
         let (cuts, leader, standing) = (self.cuts, self.leader, &self.standing);
         let estimator = state.window.context.estimator();
         let size = |item: &Item| select.size(estimator, item.guess, item.alone);
-        for delta in self.all.iter_mut().filter(|delta| delta.larger.is_none_or(|(of, _)| of != rule)) {
+        for delta in self.all.iter_mut().filter(|delta| delta.larger_for(select).is_none()) {
             let places = standing.iter().enumerate().filter(|(_, standing)| standing.is_some()).map(|(place, _)| place);
             let ways = places.filter_map(|place| cuts.way(place, delta.class).zip(cuts.way(place, leader)));
             let pairs = ways.flat_map(|(own, led)| own.entering.items.iter().zip(&led.entering.items));
-            delta.larger = Some((rule, pairs.map(|(own, led)| size(own).saturating_sub(size(led))).sum()));
+            let larger = pairs.map(|(own, led)| size(own).saturating_sub(size(led))).sum();
+            delta.larger.get_mut(select.sizes as usize).into_iter().for_each(|slot| *slot = Some(larger));
         }
     }
 

@@ -5,9 +5,11 @@ use super::decision::{Decision, Known, lead_alike};
 use super::delta::Delta;
 use super::deltas::{Deltas, Said};
 use super::family::Family;
-use crate::policy::{NoInflate, Rule, Trigger, Verdict};
+use crate::policy::{Action, NoInflate, Rule, Trigger, Verdict};
 use crate::sim::belief::Look;
+use crate::sim::candidates::Candidates;
 use crate::sim::event::Cause;
+use crate::sim::guard::leaves_all;
 use crate::sim::observer::Observer;
 use crate::sim::outcome::CallOutcome;
 use crate::sim::state::State;
@@ -121,29 +123,39 @@ impl<'a, 'c> BatchObserver<'a, 'c> {
         self.drop_classes();
     }
 
-    /// A rule acts: the classes part for which it would act upon other sizes. They go on where a mask replaces nothing, whatever the sizes are.
+    /// A rule acts: the classes part for which it would act upon other sizes. They go on where it masks or cuts nothing, whatever the sizes are.
     fn part_where_sizes_count(&mut self, state: &mut State<'a>, index: usize) {
-        let State { inputs, window, .. } = &mut *state;
-        let rule = inputs.plan.rule.get(index).map(Arc::as_ref);
+        let rule = state.inputs.plan.rule.get(index).map(Arc::as_ref);
         // Where a rewind has taken back what differed, the last prompt differs still.
         let by_usage = rule.is_some_and(|rule| rule.no_inflate == NoInflate::UsageIn);
         let counts = |delta: &Delta| delta.differing > 0 || (by_usage && delta.beliefs.usage != 0);
         if !self.deltas.all.iter().any(counts) {
             return;
         }
-        let masking = rule.and_then(|rule| Some((rule, window.find(inputs, index, rule, rule.mask.as_ref()?)?)));
-        if let Some((rule, _)) = masking {
-            self.deltas.measure(state, index, &rule.select);
+        let looking = rule.filter(|rule| matches!(rule.action(), Some(Action::Mask(_) | Action::Truncate(_))));
+        if let Some(rule) = looking {
+            self.deltas.measure(state, &rule.select);
         }
-        let found = masking.and_then(|(rule, place)| Some((rule, state.window.candidates(place)?)));
         let family = self.family;
-        let nothing = |delta: &Delta| {
-            let Some(((led, candidates), (_, more))) = found.zip(delta.larger) else { return false };
+        let nothing = |delta: &Delta, none: &dyn Fn(&Rule, u64) -> bool| {
+            let Some((led, more)) = looking.and_then(|rule| Some((rule, delta.larger_for(&rule.select)?))) else { return false };
             // Each by its own rule: what its ends keep and what it must save may be dials as well.
-            let none = |rule: &Rule| candidates.serves(index, &rule.select) && candidates.replaces_none_with(rule, more);
-            none(led) && delta.members.iter().all(|member| family.rule(*member, index).is_some_and(none))
+            none(led, more) && delta.members.iter().all(|member| family.rule(*member, index).is_some_and(|rule| none(rule, more)))
         };
-        self.part_classes(state, |delta| counts(delta) && !nothing(delta), |_| true);
+        let view = state.window.context.view();
+        let leaves = |rule: &Rule, more: u64| leaves_all(rule, view, more);
+        if self.deltas.all.iter().all(|delta| !counts(delta) || nothing(delta, &leaves)) {
+            return;
+        }
+        let State { inputs, window, .. } = &mut *state;
+        let found = looking.and_then(|rule| window.find(inputs, index, rule, rule.mask.as_ref()?));
+        let found = found.and_then(|place| state.window.candidates(place));
+        let view = state.window.context.view();
+        let none = |rule: &Rule, more: u64| {
+            let followed = |found: &Candidates<'_>| found.serves(index, &rule.select) && found.replaces_none_with(rule, more);
+            leaves_all(rule, view, more) || found.is_some_and(followed)
+        };
+        self.part_classes(state, |delta| counts(delta) && !nothing(delta, &none), |_| true);
     }
 
     /// Classes without a setting that is left are followed no more.
