@@ -85,6 +85,11 @@ impl<'a> Window<'a> {
         if self.followed(&rule.select).is_none() {
             return selection(rule, &self.context, incoming);
         }
+        if let Some(taken) = self.stretch(rule, incoming) {
+            let gone = self.conversation.as_ref()?.1.ids(taken.start..taken.end);
+            let selection = || Selection { gone: gone.collect(), looked_at: taken.looked_at, ..Selection::default() };
+            return permitted(rule, taken).then(selection);
+        }
         let range = self.conversation.as_ref()?.1.range();
         let chosen = Chosen::between(&rule.select, range, rule.select.bounds(range), &self.context, incoming);
         chosen.permitted(rule).then_some(chosen.selection)

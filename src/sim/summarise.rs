@@ -47,7 +47,7 @@ pub(super) fn summarise_these(
     selection: Selection,
     text: Option<Text>,
 ) -> Done {
-    let replaced = state.window.in_request(items_of(&state.window.context, &selection.gone).map(|item| item.actual).sum());
+    let replaced = state.window.in_request(actual_of(&state.window.context, &selection.gone));
     let own = || summary_tokens(&state.inputs.plan.summary, state.inputs.conditions.recorded_summary, replaced);
     let size = summarise.tokens.unwrap_or_else(own);
     let Some(read) = summariser_input(state, summarise, &selection) else { return Done::Failed };
@@ -55,7 +55,8 @@ pub(super) fn summarise_these(
     let prose = |id: &&u32| context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
     let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
     let calls = u64::from(if few { summarise.calls.min(1) } else { summarise.calls });
-    let pairs = items_of(context, &selection.gone).filter(|item| item.region == Region::ToolResult).count() as u64;
+    let results = || items_of(context, &selection.gone).filter(|item| item.region == Region::ToolResult).count() as u64;
+    let pairs = if summarise.per == Per::Pair { results() } else { 0 };
     let work = Work::of(summarise, read.input, calls, pairs, size);
     let tokens = work.summaries * (size + summarise.wrapper_tokens);
     let rejected = match rule.no_inflate {
@@ -97,7 +98,7 @@ pub(super) fn summarise_these(
 
 /// The estimated history without what leaves, and with a summary of so many tokens.
 fn history_behind(context: &Context, selection: &Selection, tokens: u64) -> u64 {
-    let leaves: u64 = selection.leaving().iter().filter_map(|id| context.entry(*id)).map(|entry| entry.estimated).sum();
+    let leaves: u64 = selection.gone.iter().chain(&selection.lost).filter_map(|id| context.entry(*id)).map(|entry| entry.estimated).sum();
     context.view().history().saturating_sub(leaves) + context.own_text(&text_of(tokens), Region::Summary).alone
 }
 
@@ -202,7 +203,7 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
         Input::Head => {
             // All but the messages that stay.
             let context = &window.context;
-            let gone = selection.gone.iter().filter_map(|id| context.entry(*id));
+            let gone = selection.gone.iter().filter_map(|id| Some((*id, context.entry(*id)?)));
             window.actual().saturating_sub(window.in_request(spoken(context).saturating_sub(spoken_in(context, gone))))
         }
         Input::Messages => window.in_request(spoken(&window.context)),
@@ -288,11 +289,16 @@ fn with_less(inputs: &Inputs<'_>, window: &Window<'_>, summarise: &Summarise, se
 
 /// What all messages but the system's come to.
 fn spoken(context: &Context) -> u64 {
-    spoken_in(context, context.live().map(|(_, entry)| entry))
+    spoken_in(context, context.live())
 }
 
-fn spoken_in(context: &Context, entries: impl Iterator<Item = Entry>) -> u64 {
-    entries.filter(|entry| entry.role != Role::System).flat_map(|entry| items_in(context, entry)).map(|item| item.actual).sum()
+fn spoken_in(context: &Context, entries: impl Iterator<Item = (u32, Entry)>) -> u64 {
+    entries.filter(|(_, entry)| entry.role != Role::System).map(|(id, _)| context.actual_of(id)).sum()
+}
+
+/// What messages of the context come to.
+fn actual_of(context: &Context, messages: &[u32]) -> u64 {
+    messages.iter().map(|id| context.actual_of(*id)).sum()
 }
 
 fn is_prose(kind: PartKind) -> bool {
@@ -320,6 +326,9 @@ fn units_of(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, messa
 
 /// What the summariser reads of these messages.
 fn read_by_summariser(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, messages: &[u32]) -> u64 {
+    if summarise.input == Input::Selection && summarise.tool_cap_utf16 == 0 {
+        return actual_of(context, messages);
+    }
     items_of(context, messages).map(|item| read_of_item(inputs, summarise, &item)).sum()
 }
 
