@@ -49,6 +49,9 @@ impl Trigger {
 
     /// The only level that it holds contexts against; `None` where there is none, or more than one.
     pub fn only_level(&self) -> Option<&Level> {
+        if let Trigger::Level(level) = self {
+            return Some(level);
+        }
         <[&Level; 1]>::try_from(self.all_levels()).ok().map(|[level]| level)
     }
 

@@ -3,6 +3,7 @@
 use super::ask::ask_at_ingest;
 use super::checkpoint::{checkpoint, pause};
 use super::event::EventKind;
+use super::ledger::Detail;
 use super::note::Note;
 use super::observer::Observer;
 use super::state::State;
@@ -82,7 +83,8 @@ pub(super) fn end_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'
 /// Puts a message at the end of the context and counts what its tools returned.
 pub(super) fn enter(state: &mut State<'_>, message: u32) -> u32 {
     let State { inputs, ledger, .. } = state;
-    if let Some(row) = inputs.message(message).filter(|row| !row.copy) {
+    // Sums alone say nothing of tools.
+    if let Some(row) = inputs.message(message).filter(|row| !row.copy && ledger.detail == Detail::Everything) {
         let results = inputs.trace.parts_of(row).filter(|part| part.kind == PartKind::ToolResult);
         results.for_each(|part| ledger.count_result(part.tool.get(), part.truth));
     }

@@ -18,7 +18,9 @@ pub(super) fn judge(inputs: &Inputs<'_>, window: &Window<'_>, ledger: &mut Ledge
     let retention = &mut ledger.outcome.totals.retention;
     retention.dead_tokens += context.dead_weight();
     retention.carried_tokens += context.recorded();
-    let references = references_of(trace, message);
+    let ahead = trace.references.get(ledger.next_reference..).unwrap_or_default();
+    ledger.next_reference += ahead.iter().take_while(|one| one.message < message).count();
+    let references = made_by(trace, ledger.next_reference, message);
     if references.is_empty() {
         return;
     }
@@ -44,8 +46,12 @@ pub(super) fn judge(inputs: &Inputs<'_>, window: &Window<'_>, ledger: &mut Ledge
 
 /// The references of a message.
 pub(super) fn references_of(trace: &Trace, message: u32) -> &[Reference] {
-    let all = &trace.references;
-    let behind = all.get(all.partition_point(|one| one.message < message)..).unwrap_or_default();
+    made_by(trace, trace.references.partition_point(|one| one.message < message), message)
+}
+
+/// Those of them from a place on.
+fn made_by(trace: &Trace, from: usize, message: u32) -> &[Reference] {
+    let behind = trace.references.get(from..).unwrap_or_default();
     let count = behind.iter().take_while(|one| one.message == message).count();
     behind.get(..count).unwrap_or_default()
 }

@@ -43,6 +43,8 @@ pub(super) struct Ledger {
     pub index: usize,
     /// What the policy did, in order.
     pub notes: Vec<Note>,
+    /// References before this place in the session are made by replies before the last one that was judged.
+    pub next_reference: usize,
     tools: Vec<Carried>,
     /// By tool: tokens that calls carry, and the first call that is not counted yet.
     carrying: Vec<(u64, u64)>,
@@ -136,6 +138,7 @@ impl Ledger {
         let missing = (call.hidden + visible).saturating_sub(row.actual);
         totals.missing_tokens += missing;
         if self.detail != Detail::Everything {
+            context.count_tools(before + 1);
             return;
         }
         if missing == 0 {
