@@ -237,6 +237,9 @@ impl Guess {
 impl Estimator {
     /// Units turned into whole tokens by factor and rounding.
     pub fn whole(&self, units: u64) -> u64 {
+        if self.numerator == self.denominator && self.denominator > 0 {
+            return units;
+        }
         self.rounding.divide(u128::from(units) * u128::from(self.numerator), u128::from(self.denominator.max(1)))
     }
 

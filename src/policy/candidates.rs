@@ -164,6 +164,14 @@ impl Select {
     }
 }
 
+impl End {
+    /// May it protect messages as a whole?
+    pub(super) fn guards_messages(&self) -> bool {
+        let by_messages = matches!(self.unit, EndUnit::Turns | EndUnit::UserMessages | EndUnit::Messages | EndUnit::Batches);
+        by_messages || (self.unit, self.of) == (EndUnit::Tokens, EndOf::All)
+    }
+}
+
 /// Counters of a scan from the newest message to the oldest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {

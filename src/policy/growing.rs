@@ -63,7 +63,8 @@ impl<'a> Growing<'a> {
     /// one would now end at something newer than they are.
     pub fn grow(&mut self, view: View<'_>, tools: &[String]) -> usize {
         let mut new_from = self.found.len();
-        while let Some(message) = view.message(self.seen) {
+        let guards = self.select.tail.iter().any(End::guards_messages);
+        while let Some(message) = view.message(self.seen).filter(|_| guards) {
             self.guarded.pass(&message);
             self.seen += 1;
         }
@@ -74,7 +75,9 @@ impl<'a> Growing<'a> {
             }
             self.passed += 1;
             oldest = view.message(self.passed);
-            self.guarded.leave_behind(&message, oldest);
+            if guards {
+                self.guarded.leave_behind(&message, oldest);
+            }
             if self.find_in(&message, view, tools) {
                 new_from = 0;
             }

@@ -236,9 +236,11 @@ impl<'a> Observer<'a> for BatchObserver<'a, '_> {
                 continue;
             };
             let same = self.family.rule(*one, rule).is_some_and(|other| {
-                let others = known.decide(state, rule, other);
                 let cut_alike = led.truncate == other.truncate || matches!(decision, Decision::Nothing);
-                cut_alike && lead_alike(&led.select, &other.select) && known.same(state, &decision, &others)
+                cut_alike && lead_alike(&led.select, &other.select) && {
+                    let others = known.decide(state, rule, other);
+                    known.same(state, &decision, &others)
+                }
             });
             if !same {
                 class.iter().for_each(|member| self.company.part(state.window.index, *member));
