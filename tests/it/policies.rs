@@ -491,7 +491,7 @@ proptest! {
             prop_assert_eq!(items().map(|item| item.anchored).sum::<u64>(), context.anchored());
             prop_assert_eq!(context.live().map(|(_, entry)| entry.estimated).sum::<u64>(), context.size().estimated.0);
             prop_assert_eq!(context.regions().iter().sum::<u64>(), context.size().actual.0);
-            let user = |entry: &&ctxsim::context::Entry| entry.role != Role::System;
+            let user = |entry: &ctxsim::context::Entry| entry.role != Role::System;
             prop_assert_eq!(context.live().map(|(_, entry)| entry).filter(user).count() as u64, context.view().message_count());
         }
     }

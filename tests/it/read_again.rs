@@ -56,7 +56,7 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
             trace.messages.push(MessageRow { first_part, part_count: 1, ..made::message(role) });
             trace.parts.push(PartRow { truth: 10, ..made::part(kind) });
         }
-        trace.readings.push(Reading { message, result: Some(message + 1), request: *request, file: None });
+        trace.readings.push(Reading { message, result: Some(message + 1).into(), request: *request, file: None.into() });
     }
     trace.compactions =
         events.iter().map(|(before, kept_from)| CompactionRow { kept_from: *kept_from, ..made::compaction(*before) }).collect();
@@ -82,7 +82,7 @@ fn group(found: &ReadAgain, standing: SourceStanding, basis: Basis, taken_up: bo
 #[test]
 fn files_count_what_stood_in_the_context_already() {
     let mut corpus = session(&[0, 1, 0, 0, 0], &[(6, None)], &[]);
-    corpus.traces[0].readings.iter_mut().for_each(|reading| reading.file = Some(u32::from(reading.request == 1)));
+    corpus.traces[0].readings.iter_mut().for_each(|reading| reading.file = Some(u32::from(reading.request == 1)).into());
     let found = ctxsim::experiment::files(&corpus);
     let told: Vec<_> = found.iter().map(|file| (file.file, file.readings, file.tokens, file.again, file.again_tokens)).collect();
     // Messages 0, 4, 6 and 8 read file 0, and the compaction is before message 6.

@@ -39,7 +39,7 @@ fn messages(case: &Case) -> Given {
 
 /// Indices of the messages that are masked now and were not before.
 fn cleared(context: &Context, before: &Given) -> Vec<u64> {
-    let masked = |entry: &&(u32, &ctxsim::context::Entry)| {
+    let masked = |entry: &&(u32, ctxsim::context::Entry)| {
         (entry.1.first..entry.1.first + entry.1.count).any(|item| context.item(item).is_some_and(|item| item.state == State::Masked))
     };
     let already =

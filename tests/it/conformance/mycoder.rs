@@ -70,7 +70,7 @@ pub fn compact_history(case: &Case) -> Checked {
     };
     expect(
         "roles",
-        probe.context().live().map(|(_, entry)| name(entry)).collect(),
+        probe.context().live().map(|(_, entry)| name(&entry)).collect(),
         list(&case.expected["roles"]).iter().map(text).collect::<Vec<_>>(),
     )?;
     if changed {
