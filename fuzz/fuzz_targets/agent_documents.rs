@@ -5,6 +5,7 @@ const READERS: &[&str] = &[
     "opencode",
     "cline",
     "cline-cli",
+    "continue",
     "kiro-cli",
     "vscode-chat",
     "mycoder",

@@ -188,6 +188,7 @@ pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
     add("kimi-code", set("KIMI_CODE_HOME").unwrap_or_else(|| home.join(".kimi-code")).join("sessions"));
     add("factory-droid", home.join(".factory/sessions"));
     add("cline-cli", set("CLINE_DIR").unwrap_or_else(|| home.join(".cline")).join("data/sessions"));
+    add("continue", set("CONTINUE_GLOBAL_DIR").unwrap_or_else(|| home.join(".continue")).join("sessions"));
     add("grok-cli", home.join(".grok/sessions"));
     add("junie", home.join(".junie/sessions"));
     add("muse", data.join("muse/sessions"));

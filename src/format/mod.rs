@@ -53,6 +53,7 @@ pub const READERS: &[&Reader] = &[
     &agents::crush::READER,
     &agents::goose::READER,
     &agents::vscode_chat::READER,
+    &agents::continue_dev::READER,
     &agents::kimi_code::READER,
     &agents::kimi_cli::READER,
     &agents::kiro_cli::READER,

@@ -77,13 +77,14 @@ pub fn compare(reader: &str, files: &[PathBuf]) {
 }
 
 /// The made files of readers that a script counts too; all of a folder where none is named.
-const MADE: [(&str, &[&str]); 21] = [
+const MADE: [(&str, &[&str]); 22] = [
     ("adk", &[]),
     ("aider", &["chat.md", "requests.txt"]),
     ("amp", &[]),
     ("cline", &["task1/api_conversation_history.json", "task2/ui_messages.json", "task3/api_conversation_history.json"]),
     ("claude-managed-agents", &[]),
     ("cline-cli", &["s1.messages.json"]),
+    ("continue", &["session.json", "cli.json", "sums.json"]),
     ("copilot-cli", &["events.jsonl", "single.jsonl"]),
     ("deepseek-harness", &["session.jsonl"]),
     ("factory-droid", &["droid-1.jsonl", "droid-2.jsonl", "droid-3.jsonl"]),

@@ -9,6 +9,7 @@ pub mod claude_code;
 pub mod cline;
 pub mod cline_cli;
 pub mod codex;
+pub mod continue_dev;
 pub mod copilot_cli;
 pub mod crush;
 pub mod deepseek_harness;

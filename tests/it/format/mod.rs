@@ -26,6 +26,8 @@ pub mod cline;
 pub mod cline_cli;
 /// Codex CLI rollouts.
 pub mod codex;
+/// Sessions of Continue.
+pub mod continue_dev;
 /// Copies of a log under other names, shorter ones, and logs that only look alike.
 mod copies;
 /// GitHub Copilot CLI events: no prompts by call, totals at the exit.

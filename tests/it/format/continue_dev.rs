@@ -1,0 +1,72 @@
+use crate::support::{assert_lost, claim, fixture, in_short, prompts};
+use ctxsim::format::Claim;
+use ctxsim::transcript::Part;
+use std::path::Path;
+
+#[test]
+fn an_extension_keeps_what_stood_before_a_message_and_what_tools_gave() {
+    let (transcripts, lost) = fixture("continue/session.json");
+    assert_lost(&lost, &[("request without a reply", 1)]);
+    let session = &transcripts[0];
+    assert_eq!(session.id, "7c1e0000-0000-4000-8000-000000000001");
+    let shown = in_short(session);
+    // The instructions stand in the first prompt alone.
+    assert_eq!(shown[0], "s: Be short.\n\nAlways.");
+    assert!(shown[1].starts_with("u: x = 1\n | Rename it | "), "{}", shown[1]);
+    assert!(shown[2].ends_with("I look. | read_file(call_1) | run_terminal_command(call_2)"), "{}", shown[2]);
+    assert!(matches!(&session.messages[2].parts[0], Part::Thinking { sealed_bytes: 8, .. }));
+    let texts: Vec<String> = session.messages.iter().flat_map(|message| &message.parts).filter_map(result).collect();
+    assert_eq!(texts, ["x = 1\n\nmore", "no such command\n[Status: Command failed]", "The user cancelled this tool call."]);
+    assert_eq!(shown[6..], ["t: edit(call_3)=", "u: Why?", "a: ~0 | Because.", "u: Go on", "a: On."], "{shown:?}");
+    let calls: Vec<_> = session.messages.iter().filter_map(|message| message.call.as_ref()).collect();
+    assert_eq!(calls.iter().map(|call| call.model.as_str()).collect::<Vec<_>>(), ["My model", "claude-x", "", ""]);
+    let compaction = &session.compactions[0];
+    assert_eq!((compaction.before, compaction.summary.as_ref().unwrap().content.as_deref()), (9, Some("It was renamed.")));
+    assert!(calls[3].unchained);
+}
+
+fn result(part: &Part) -> Option<String> {
+    match part {
+        Part::ToolResult { text, .. } => Some(text.as_str().to_owned()),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_command_line_keeps_the_usage_of_each_reply() {
+    let (transcripts, lost) = fixture("continue/cli.json");
+    assert!(lost.is_empty(), "{lost:?}");
+    let session = &transcripts[0];
+    // Thoughts of 45 tokens are in the total alone; what does not fit into a prompt lies beside it.
+    assert_eq!(prompts(session), [(2000, 60), (2040, 3), (2065, 2)]);
+    let usage: Vec<_> = session.messages.iter().filter_map(|message| message.call.as_ref()?.usage).collect();
+    assert_eq!(usage.iter().map(|usage| (usage.cache_read, usage.cache_write)).collect::<Vec<_>>(), [(0, 0), (1990, 0), (1900, 160)]);
+    assert_eq!(session.messages[1].call.as_ref().unwrap().model, "gemini-2.5-pro");
+}
+
+#[test]
+fn a_sum_of_a_session_is_no_call_s_and_its_model_is_all_calls() {
+    let (transcripts, lost) = fixture("continue/sums.json");
+    assert_lost(&lost, &[("usage of the whole session alone", 1)]);
+    assert_eq!(transcripts[0].messages[1].call.as_ref().unwrap().model, "GPT-5.2");
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/continue/sessions.json");
+    assert_eq!(claim(&list), Some(("continue", Claim::Companion)));
+}
+
+#[test]
+fn what_is_damaged_is_named() {
+    let (transcripts, lost) = fixture("continue/broken.json");
+    assert_lost(
+        &lost,
+        &[
+            ("absurd usage numbers", 1),
+            ("cut off at the end of the file", 1),
+            ("message of an unknown role", 1),
+            ("message without content", 1),
+            ("reasoning without a reply", 1),
+            ("record of an unexpected shape", 1),
+            ("unknown content part", 2),
+        ],
+    );
+    assert_eq!(in_short(&transcripts[0]), ["u: text", "a: Ho"]);
+}
