@@ -69,6 +69,8 @@ pub const READERS: &[&Reader] = &[
     &agents::amp::READER,
     &agents::pydantic_ai::READER,
     &agents::langchain::READER,
+    &agents::openai_agents::READER,
+    &agents::crewai::READER,
     &agents::mini_swe_agent::READER,
     &benchmarks::tau2::READER,
     &agents::swe_agent::READER,

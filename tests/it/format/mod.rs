@@ -32,6 +32,9 @@ pub mod continue_dev;
 mod copies;
 /// GitHub Copilot CLI events: no prompts by call, totals at the exit.
 pub mod copilot_cli;
+/// Tasks of crewAI.
+#[cfg(feature = "sqlite")]
+pub mod crewai;
 /// Crush and the archived Go OpenCode.
 #[cfg(feature = "sqlite")]
 pub mod crush;
@@ -79,6 +82,9 @@ pub mod muse;
 pub mod mycoder;
 /// The program's own shape, and the example of its documentation.
 pub mod native;
+/// Sessions of the OpenAI Agents SDK.
+#[cfg(feature = "sqlite")]
+pub mod openai_agents;
 /// OpenAI chat messages in their many wrappings.
 pub mod openai_chat;
 /// OpenCode's exports and storage trees.
