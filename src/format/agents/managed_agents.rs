@@ -47,16 +47,19 @@ wire! {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut file = File { scale, threads: vec![Thread::new(scale, "")], seen: HashSet::new() };
+    let newest_first = is_newest_first(source.head_text());
+    let mut held = Vec::new();
     let lists: &[&str] = if source.outline().has("data") || source.head_text().trim_start().starts_with('[') { &["data"] } else { &[] };
     source.each_text(lists, |source, text, number, at_end| {
         source.values_of(text, number, at_end, |value: &RawValue, lose| {
-            let line = serde_json::from_str::<Line>(value.get()).unwrap_or_default();
-            match serde_json::from_str::<Event>(line.raw.unwrap_or(value).get()) {
-                Ok(event) => file.event(&event, lose),
-                Err(_) => lose("record of an unexpected shape"),
+            if newest_first {
+                held.push((number, value.to_owned()));
+            } else {
+                file.value(value, lose);
             }
         });
     })?;
+    held.iter().rev().for_each(|(number, value)| file.value(value, &mut |reason| source.lose(*number, reason)));
     let main = file.threads.first().map(|thread| thread.made.transcript.id.clone()).unwrap_or_default();
     for (number, mut thread) in file.threads.into_iter().enumerate() {
         thread.end_request(None, None, &mut |reason| source.lose(0, reason));
@@ -70,6 +73,15 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         }
     }
     Ok(())
+}
+
+/// Do the events begin with the newest, as the interface lists them on demand? The times of the first ones tell, more of which fall than rise then.
+fn is_newest_first(head: &str) -> bool {
+    let times: Vec<&str> =
+        head.split("\"processed_at\":").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next()).collect();
+    let times: Vec<i64> = times.into_iter().filter_map(millis).collect();
+    let neighbours = || times.iter().zip(times.iter().skip(1));
+    neighbours().filter(|(first, second)| first > second).count() > neighbours().filter(|(first, second)| first < second).count()
 }
 
 struct File<'s> {
@@ -89,6 +101,14 @@ struct Thread<'s> {
 }
 
 impl File<'_> {
+    fn value(&mut self, value: &RawValue, lose: Lose<'_>) {
+        let line = serde_json::from_str::<Line>(value.get()).unwrap_or_default();
+        match serde_json::from_str::<Event>(line.raw.unwrap_or(value).get()) {
+            Ok(event) => self.event(&event, lose),
+            Err(_) => lose("record of an unexpected shape"),
+        }
+    }
+
     fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {
         let (domain, action) = event.kind.split_once('.').unwrap_or_default();
         if domain == "session" {

@@ -46,3 +46,19 @@ fn events_may_stand_in_a_list_or_beside_what_others_say_of_them() {
         assert_eq!(transcripts, expected, "{log}");
     }
 }
+
+#[test]
+fn events_may_stand_with_the_newest_first() {
+    let lines = fs::read_to_string("tests/data/claude-managed-agents/events.jsonl").unwrap();
+    let (expected, lost) = fixture("claude-managed-agents/events.jsonl");
+    let mut all: Vec<&str> = lines.lines().collect();
+    all.reverse();
+    for log in [all.join("\n"), format!(r#"{{"data":[{}],"next_page":null}}"#, all.join(","))] {
+        let (mut transcripts, mut found) = read_text("events.jsonl", &log);
+        transcripts.iter_mut().zip(&expected).for_each(|(session, expected)| session.id.clone_from(&expected.id));
+        found.sort_unstable();
+        let mut lost = lost.clone();
+        lost.sort_unstable();
+        assert_eq!((transcripts, found), (expected.clone(), lost), "{log}");
+    }
+}
