@@ -12,6 +12,7 @@ pub mod openai_responses;
 mod prints;
 mod sessions;
 mod stream;
+mod texts;
 mod verbatim;
 
 pub use entry::{Entry, Exchange, call, received};
@@ -43,6 +44,8 @@ pub enum Dialect {
     Ollama,
     /// Cohere: chat, both versions.
     Cohere,
+    /// Completions of a text in names of their own: Titan, Llama and Cohere's first models at Amazon, Anthropic's first interface.
+    Texts,
 }
 
 wire! {
@@ -55,6 +58,8 @@ wire! {
         input: Option<&'a RawValue>,
         /// A prompt that the provider keeps, or the text to complete.
         prompt: Option<&'a RawValue>,
+        /// The same at Titan.
+        input_text: Option<&'a RawValue> = "inputText",
         /// Cohere's first version: the newest message.
         message: Option<&'a RawValue>,
     }
@@ -119,8 +124,13 @@ impl Dialect {
             let is_of = |maker: &str| model.split('.').any(|part| part == maker);
             // A profile of one's own names no maker.
             match () {
+                () if model.contains("embed") => return None,
+                () if model.contains("titan-") => Dialect::Texts,
                 () if is_of("amazon") => Dialect::Bedrock,
                 () if is_of("anthropic") || !model.contains('.') || model.starts_with("arn:") => Dialect::Anthropic,
+                () if model.contains("cohere.command-r") => Dialect::Cohere,
+                () if model.contains("ai21.jamba") => Dialect::OpenAiChat,
+                () if is_of("cohere") || is_of("meta") => Dialect::Texts,
                 () => return None,
             }
         } else if ends(&CONVERSE) {
@@ -129,6 +139,8 @@ impl Dialect {
             Dialect::OpenAiChat
         } else if ends(&["/completions"]) {
             Dialect::Completions
+        } else if ends(&["/v1/complete"]) {
+            Dialect::Texts
         } else {
             return None;
         })
@@ -145,12 +157,20 @@ impl Dialect {
         let converse = CONVERSE.iter().any(|name| path(address).ends_with(name));
         // Nothing else is asked at these addresses, so that a request whose JSON is broken has an answer that counts.
         let Ok(keys) = serde_json::from_str::<Keys>(request) else { return converse.then_some(Dialect::Bedrock) };
+        let text = keys.prompt.or(keys.input_text);
+        // Claude's first versions complete a text, and a profile of one's own may lead to any model.
+        let dialect = match dialect {
+            Dialect::Anthropic if path(address).contains("/invoke") && keys.messages.is_none() => Dialect::Texts,
+            dialect => dialect,
+        };
         let asked = match dialect {
             Dialect::OpenAiCompact => true,
             Dialect::OpenAiResponses => keys.input.or(keys.prompt).is_some(),
             Dialect::Gemini => keys.contents.is_some(),
             Dialect::Completions => keys.prompt.is_some(),
-            Dialect::Anthropic | Dialect::Bedrock | Dialect::OpenAiChat | Dialect::Ollama | Dialect::Cohere => keys.messages.is_some(),
+            Dialect::Texts => text.is_some(),
+            Dialect::Cohere => keys.messages.or(keys.message).is_some(),
+            Dialect::Anthropic | Dialect::Bedrock | Dialect::OpenAiChat | Dialect::Ollama => keys.messages.is_some(),
         };
         let claude = dialect == Dialect::Bedrock && !converse && keys.anthropic_version.is_some();
         asked.then_some(if claude { Dialect::Anthropic } else { dialect })
@@ -184,8 +204,8 @@ impl Dialect {
     /// The model that the address of a request names, for dialects that do so; empty where there is none.
     pub fn model_of_address(self, address: &str) -> String {
         match self {
-            // Cohere's models are served there, too.
-            Dialect::Bedrock | Dialect::Cohere => bedrock::model(address),
+            // Other makers' models are served there, too.
+            Dialect::Bedrock | Dialect::Cohere | Dialect::Texts | Dialect::OpenAiChat => bedrock::model(address),
             Dialect::Gemini => gemini::model(address).to_owned(),
             _ => String::new(),
         }
@@ -211,6 +231,7 @@ impl Dialect {
             },
             Dialect::Ollama => openai_chat::renamed(ollama::request(request), response.and_then(ollama::response), lose),
             Dialect::Cohere => openai_chat::renamed(cohere::request(request), response.and_then(cohere::response), lose),
+            Dialect::Texts => openai_chat::renamed(texts::request(request), response.and_then(texts::response), lose),
             Dialect::Bedrock => {
                 let (asked, response) = (bedrock::request(request), response.and_then(bedrock::response));
                 if asked.is_none() {

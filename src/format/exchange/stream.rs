@@ -8,8 +8,9 @@ pub fn joined(dialect: Dialect, response: &str) -> Option<String> {
     let start = response.trim_start_matches('\u{feff}').trim_start();
     let events = match dialect {
         _ if ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| start.starts_with(field)) => events(start),
-        // Amazon sends the events of Anthropic's models between bytes that are no text.
+        // Amazon sends the events of other makers' models between bytes that are no text.
         Dialect::Anthropic if !start.starts_with('{') => bedrock::events(start),
+        Dialect::OpenAiChat if !start.starts_with('{') && start.contains("{\"bytes\":") => bedrock::events(start),
         _ => return None,
     };
     let body = match dialect {
@@ -18,7 +19,7 @@ pub fn joined(dialect: Dialect, response: &str) -> Option<String> {
         Dialect::OpenAiResponses | Dialect::OpenAiCompact => openai_responses(events)?,
         Dialect::Gemini => Value::Array(events),
         // Its streams are no text, and those of the others are joined in their own names.
-        Dialect::Bedrock | Dialect::Ollama | Dialect::Cohere => return None,
+        Dialect::Bedrock | Dialect::Ollama | Dialect::Cohere | Dialect::Texts => return None,
     };
     serde_json::to_string(&body).ok()
 }

@@ -309,7 +309,7 @@ impl Traffic {
     }
 }
 
-/// Is it the address of an interface for replies that is not read: the first ones of Anthropic and Cohere, those of Bedrock's other models?
+/// Is it the address of an interface for replies that is not read: Cohere's first ones, those of Bedrock's other models?
 fn is_completion(address: &str) -> bool {
     const ENDS: [&str; 4] = ["/complete", "/v1/generate", "/invoke", "/invoke-with-response-stream"];
     let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! Interfaces with names of their own for what Chat Completions says: Ollama's, Cohere's in both versions, completions of a text.
+//! Interfaces with names of their own for what Chat Completions says: Ollama's, Cohere's in both versions, completions of a text in many names.
 
 use crate::support::{in_short, prompts, read_text};
 use ctxsim::transcript::{Transcript, Trust};
@@ -149,4 +149,61 @@ fn completions_of_a_text_are_calls_of_one_message() {
     let several = json!({ "model": "m", "prompt": ["How are", "Where are"] });
     let (none, lost) = read_text("talk.json", &cassette("https://api.openai.com/v1/completions", &[(several, reply.to_string())]));
     assert_eq!((none.len(), lost), (0, vec![("several prompts in one request".to_owned(), 1)]));
+}
+
+#[test]
+fn models_at_bedrock_complete_texts_in_names_of_their_own() {
+    let at = |model: &str| format!("https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}/invoke");
+    let generations = json!({ "id": "g", "prompt": "Hi", "generations": [{ "text": " Ho", "finish_reason": "COMPLETE" }] });
+    let titan =
+        json!({ "inputTextTokenCount": 9.0, "results": [{ "tokenCount": 2.0, "outputText": "\nHo", "completionReason": "FINISH" }] });
+    let llama = json!({ "generation": "Ho", "prompt_token_count": 9, "generation_token_count": 2, "stop_reason": "stop" });
+    let command = json!({ "response_id": "r", "generation_id": "d", "text": "Ho", "chat_history": [], "finish_reason": "COMPLETE" });
+    for (model, request, response, usage) in [
+        ("amazon.titan-text-express-v1", json!({ "inputText": "Hi" }), titan, (9, 2)),
+        ("us.meta.llama3-1-8b-instruct-v1%3A0", json!({ "prompt": "Hi" }), llama, (9, 2)),
+        ("cohere.command-text-v14", json!({ "prompt": "Hi" }), generations, (0, 0)),
+        ("cohere.command-r-v1:0", json!({ "message": "Hi" }), command, (0, 0)),
+    ] {
+        let transcripts = read(&at(model), &[(request, response.to_string())]);
+        assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: Hi".into(), "a: Ho".into()], vec![usage]), "{model}");
+        assert_eq!(transcripts[0].messages[1].call.as_ref().unwrap().model, model.replace("%3A", ":"));
+    }
+    // Amazon counts at the end of a stream; what belongs to another reply is not this one's.
+    let end = json!({ "is_finished": true, "amazon-bedrock-invocationMetrics": { "inputTokenCount": 9, "outputTokenCount": 2 } });
+    let pieces =
+        [json!({ "index": 0, "text": "H" }), json!({ "index": 0, "text": "o" }), end.clone()].map(|piece| format!("\u{1}{piece}")).concat();
+    let transcripts = read(&at("cohere.command-light-text-v14"), &[(json!({ "prompt": "Hi" }), pieces)]);
+    assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: Hi".into(), "a: Ho".into()], vec![(9, 2)]));
+    let several =
+        [json!({ "index": 0, "text": "Ho" }), json!({ "index": 1, "text": "He" }), end].map(|piece| format!("\u{1}{piece}")).concat();
+    let log = cassette(&at("cohere.command-light-text-v14"), &[(json!({ "prompt": "Hi" }), several)]);
+    assert_eq!(read_text("talk.json", &log).1, [("second choice of a reply".to_owned(), 1)]);
+}
+
+#[test]
+fn anthropic_completed_a_text_that_holds_the_turns() {
+    let asked = |prompt: &str| json!({ "model": "claude-2", "prompt": prompt, "max_tokens_to_sample": 9 });
+    let reply = |id: &str, words: &str| {
+        json!({ "type": "completion", "id": id, "completion": words, "stop_reason": "stop_sequence", "model": "claude-2.1" }).to_string()
+    };
+    let pieces = ["Fi", "ne."].map(|words| {
+        format!("event: completion\ndata: {}\n\n", json!({ "type": "completion", "completion": words, "model": "claude-2.1" }))
+    });
+    let transcripts = read(
+        "https://api.anthropic.com/v1/complete",
+        &[
+            (asked("Be short.\n\nHuman: Hi\n\nAssistant:"), reply("c1", " Ho")),
+            (asked("Be short.\n\nHuman: Hi\n\nAssistant: Ho\n\nHuman: How are you?\n\nAssistant:"), pieces.concat()),
+        ],
+    );
+    assert_eq!(transcripts.len(), 1);
+    assert_eq!(in_short(&transcripts[0]), ["s: Be short.", "u: Hi", "a: Ho", "u: How are you?", "a: Fine."]);
+    assert_eq!(prompts(&transcripts[0]), [(0, 0), (0, 0)]);
+    assert_eq!(transcripts[0].messages[2].call.as_ref().unwrap().model, "claude-2.1");
+    let refused = cassette(
+        "https://api.anthropic.com/v1/complete",
+        &[(asked("\n\nHuman: Hi\n\nAssistant:"), r#"{"type":"error","error":{"type":"x","message":"no"}}"#.to_owned())],
+    );
+    assert_eq!(read_text("talk.json", &refused), (vec![], vec![("request without a reply".to_owned(), 1)]));
 }

@@ -293,8 +293,8 @@ fn a_response_shows_an_interface_that_its_address_does_not() {
         read_text("talk.json", &nock(("https://api.example.org", address), &format!(r#""body":{{"prompt":"Hi"}},"response":{response}"#))).1
     };
     let unread = |count: u64| vec![("request to an interface that is not read".to_owned(), count)];
-    assert_eq!(asked("/model/meta.llama3/invoke", r#"{"generation":"Ho","prompt_token_count":8,"generation_token_count":2}"#), unread(1));
-    assert_eq!(asked("/v1/complete", "{}"), unread(1));
+    assert_eq!(asked("/model/mistral.large/invoke", r#"{"outputs":[{"text":"Ho"}]}"#), unread(1));
+    assert_eq!(asked("/v1/generate", "{}"), unread(1));
     assert_eq!(asked("/v1/files", replied), unread(1));
     assert_eq!(asked("/v1/files", &replied.replace(": 2", ": 0")), [("request to no model".to_owned(), 1)]);
     assert_eq!(asked("/model/amazon.titan-embed-text/invoke", r#"{"inputTextTokenCount":8}"#), [("request to no model".to_owned(), 1)]);
@@ -412,10 +412,13 @@ fn bodies_that_are_no_text_may_say_so() {
     let claude = "us.anthropic.claude-sonnet-4-20250514-v1:0";
     let (transcripts, lost) = read_text("talk.json", &file(claude, "invoke-with-response-stream", &body));
     assert_eq!((prompts(&transcripts[0]), in_short(&transcripts[0]).pop(), lost), (vec![(11, 4)], Some("a: Ho".to_owned()), vec![]));
-    // Another maker's model is asked in other words.
+    // Another maker's model is asked in the words of Chat Completions, and others in their own.
     let jamba = r#"{"id":"chatcmpl-1","choices":[{"index":0,"message":{"role":"assistant","content":"Ho"}}],"usage":{"prompt_tokens":9,"completion_tokens":2}}"#;
     for body in [serde_json::to_string(jamba).unwrap(), format!("\"base64:{}\"", encoded(jamba.as_bytes()))] {
         let (transcripts, lost) = read_text("talk.json", &file("ai21.jamba-1-5-mini-v1:0", "invoke", &body));
+        assert_eq!((prompts(&transcripts[0]), in_short(&transcripts[0]).pop(), lost), (vec![(9, 2)], Some("a: Ho".to_owned()), vec![]));
+        assert_eq!(transcripts[0].messages[1].call.as_ref().unwrap().model, "ai21.jamba-1-5-mini-v1:0");
+        let (transcripts, lost) = read_text("talk.json", &file("mistral.large", "invoke", &body));
         assert_eq!((transcripts.len(), lost), (0, vec![("request to an interface that is not read".to_owned(), 1)]));
     }
 }
