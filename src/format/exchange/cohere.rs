@@ -31,7 +31,7 @@ pub fn request(body: &str) -> Option<Renamed> {
     })
 }
 
-/// A response in Chat's names: a body, or the events of a stream. `None` where nothing came to its end.
+/// A response in Chat's names: a body, or the events of a stream, of which one that was cut off counts no tokens. `None` where nothing was said.
 pub fn response(body: &str) -> Option<Value> {
     let lines: Vec<Value> = values(body).map_while(Result::ok).collect();
     let pieces = if lines.is_empty() { events(body) } else { lines };
@@ -65,9 +65,10 @@ pub fn response(body: &str) -> Option<Value> {
     }))
 }
 
-/// Does a stream come to an end that counts its tokens? Other programs name their events alike.
+/// Does a stream come to an end that counts its tokens, or break off behind words of a reply? Other programs name their events alike.
 pub fn is_counted(stream: &str) -> bool {
-    response(stream).is_some_and(|reply| reply.pointer("/usage/completion_tokens").is_some_and(Value::is_u64))
+    let cut = !["message-end", "stream-end"].iter().any(|end| stream.contains(end));
+    response(stream).is_some_and(|reply| cut || reply.pointer("/usage/completion_tokens").is_some_and(Value::is_u64))
 }
 
 /// The body that the events of a stream make up; the first version repeats it whole at the end.
@@ -75,6 +76,8 @@ fn joined(events: &[Value]) -> Option<Value> {
     let mut reply = Map::new();
     let mut calls: Vec<Value> = Vec::new();
     let mut id = None;
+    // The text of the first version.
+    let mut words = String::new();
     for event in events {
         let said = event.pointer("/delta/message");
         match (text(event, "type"), said) {
@@ -95,11 +98,21 @@ fn joined(events: &[Value]) -> Option<Value> {
                 reply.insert("tool_calls".to_owned(), Value::Array(calls));
                 return Some(json!({ "id": id, "message": reply, "usage": event.pointer("/delta/usage") }));
             }
-            _ if text(event, "event_type") == "stream-end" => return event.get("response").cloned(),
-            _ => {}
+            _ => match text(event, "event_type") {
+                "stream-start" => id = event.get("generation_id"),
+                "text-generation" => words.push_str(text(event, "text")),
+                "stream-end" => return event.get("response").cloned(),
+                _ => {}
+            },
         }
     }
-    None
+    // Cut off.
+    if !words.is_empty() {
+        return Some(json!({ "generation_id": id, "text": words }));
+    }
+    let is_said = !calls.is_empty() || !reply.is_empty();
+    reply.insert("tool_calls".to_owned(), Value::Array(calls));
+    is_said.then(|| json!({ "id": id, "message": reply }))
 }
 
 /// A message of the second version: what the model plans comes before what it says, and documents are texts.

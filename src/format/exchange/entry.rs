@@ -32,6 +32,8 @@ pub struct Exchange {
     pub session: String,
     /// The window that the log names.
     pub window: Option<u64>,
+    /// A call that is part of no conversation: its usage counts, and nothing else is known of it.
+    pub aside: Option<Call>,
 }
 
 impl Exchange {

@@ -84,6 +84,11 @@ wire! {
     }
 }
 
+wire! {
+    /// Why a request was refused: at Ollama, and at Cohere.
+    struct Refusal<'a> { error: Option<&'a RawValue>, message: Option<&'a RawValue> }
+}
+
 /// How the addresses of Converse end.
 const CONVERSE: [&str; 2] = ["/converse", "/converse-stream"];
 
@@ -183,6 +188,7 @@ impl Dialect {
         let shown = values::<Named>(response).chain(events.flat_map(values::<Named>)).find_map(Result::ok)?;
         let dialect = match (&*shown.object, &*shown.kind, &*shown.event_type) {
             ("chat.completion" | "chat.completion.chunk", ..) => Dialect::OpenAiChat,
+            ("text_completion", ..) => Dialect::Completions,
             ("", "message-start", _) | ("", _, "stream-start") if cohere::is_counted(response) => Dialect::Cohere,
             ("", ..) if shown.finish_reason.and(shown.counted).is_some() && shown.message.or(shown.generation_id).is_some() => {
                 Dialect::Cohere
@@ -194,11 +200,26 @@ impl Dialect {
         };
         let keys = serde_json::from_str::<Keys>(request).unwrap_or_default();
         let own = match dialect {
-            Dialect::Ollama => keys.prompt,
+            Dialect::Ollama | Dialect::Completions => keys.prompt,
             Dialect::Cohere => keys.message,
             _ => None,
         };
         Some((dialect, keys.messages.or(own).is_some()))
+    }
+
+    /// The same of a request that was refused, by its address and the words of the refusal: other programs have the same addresses, and what they answer is none.
+    pub fn of_refusal(address: &str, request: &str, response: &str) -> Option<Dialect> {
+        let keys = serde_json::from_str::<Keys>(request).ok()?;
+        let came = serde_json::from_str::<Refusal>(response).ok()?;
+        let at = |ends: [&str; 2]| ends.iter().any(|end| path(address).ends_with(end));
+        let says = |words: Option<&RawValue>| words.is_some_and(|words| words.get().starts_with('"'));
+        match () {
+            () if at(["/api/chat", "/api/generate"]) && says(came.error) => keys.messages.or(keys.prompt).map(|_| Dialect::Ollama),
+            () if at(["/v1/chat", "/v2/chat"]) && address.contains("cohere") && says(came.message) => {
+                keys.messages.or(keys.message).map(|_| Dialect::Cohere)
+            }
+            () => None,
+        }
     }
 
     /// The model that the address of a request names, for dialects that do so; empty where there is none.
@@ -226,7 +247,7 @@ impl Dialect {
                 Some(asked) => openai_chat::renamed(Some(asked), response.and_then(openai_chat::completed), lose),
                 None => {
                     lose("several prompts in one request");
-                    Ok(Exchange::default())
+                    Ok(openai_chat::aside(response, lose))
                 }
             },
             Dialect::Ollama => openai_chat::renamed(ollama::request(request), response.and_then(ollama::response), lose),

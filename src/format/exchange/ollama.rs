@@ -28,20 +28,24 @@ pub fn request(body: &str) -> Option<Renamed> {
     })
 }
 
-/// A response in Chat's names: a body, or the lines of a stream. `None` where nothing came to its end.
+/// A response in Chat's names: a body, or the lines of a stream. One that was cut off counts no tokens. `None` where nothing was said.
 pub fn response(body: &str) -> Option<Value> {
     let mut reply = Map::from_iter([("role".to_owned(), json!("assistant"))]);
     let mut calls = Vec::new();
-    let mut end = None;
+    let (mut end, mut named) = (None, Value::Null);
     for piece in values::<Value>(body).map_while(Result::ok) {
         let said = piece.get("message").unwrap_or(&piece);
         extend(&mut reply, "content", text(said, "content"));
         extend(&mut reply, "content", text(&piece, "response"));
         extend(&mut reply, "reasoning_content", text(said, "thinking"));
         calls.extend(said.get("tool_calls").and_then(Value::as_array).cloned().unwrap_or_default());
+        if named.is_null() && piece.get("model").is_some() {
+            named = json!({ "model": piece.get("model"), "created_at": piece.get("created_at") });
+        }
         end = Some(piece).filter(|piece| piece.get("done") == Some(&Value::Bool(true)));
     }
-    let end = end?;
+    let is_said = !calls.is_empty() || ["content", "reasoning_content"].iter().any(|key| reply.get(*key).is_some_and(|words| words != ""));
+    let end = end.or_else(|| Some(named).filter(|_| is_said))?;
     reply.insert("tool_calls".to_owned(), Value::Array(calls));
     // Versions before 0.4 leave the count out where the prompt was in the cache: then nothing was measured.
     let usage = json!({ "prompt_tokens": end.get("prompt_eval_count"), "completion_tokens": end.get("eval_count") });

@@ -79,6 +79,13 @@ pub fn completion(body: &str) -> Option<Renamed> {
     Some(Renamed { body, window: None, hidden })
 }
 
+/// What a request for several took: its usage is a sum, and that of no context.
+pub fn aside(response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Exchange {
+    let response = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
+    let usage = sound(response.usage.map_or(Ok(None), ChatUsage::read), lose);
+    Exchange { aside: usage.map(|usage| call(&response.id, &response.model, Some(usage))), ..Exchange::default() }
+}
+
 /// The response to such a request in the names of this interface: its choices hold texts. `None` where it is not JSON.
 pub fn completed(body: &str) -> Option<Value> {
     let mut response = serde_json::from_str::<Value>(body).ok()?;

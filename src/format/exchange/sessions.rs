@@ -75,6 +75,9 @@ impl<'s> Sessions<'s> {
     /// A request that got no reply and goes on with no session is counted by its decoder, and begins none.
     pub fn add(&mut self, exchange: Exchange) -> Option<Transcript> {
         self.exchanges += 1;
+        if let Some(call) = exchange.aside {
+            return Some(Transcript { agent: self.agent.to_owned(), side_calls: vec![call], ..Transcript::default() });
+        }
         let mut said: Vec<Print> = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(prints).collect();
         let asked = said.len();
         said.extend(exchange.reply.iter().flat_map(|reply| &reply.messages).flat_map(prints));

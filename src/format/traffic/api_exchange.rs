@@ -24,9 +24,11 @@ pub const READER: Reader = Reader {
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let named = outline.shows("api request") && Dialect::of_name(outline.text("api")).is_some();
-    if named || ["", "[]."].iter().any(|place| outline.shows_at(place, "request.contents response !type")) {
+    let bare = |place: &&str| BARE.iter().any(|signature| outline.shows_at(place, signature));
+    if named || ["", "[]."].iter().any(bare) {
         Claim::Yes
-    } else if outline.shows("custom_id response|result|body.messages|body.input|params.messages")
+    } else if outline.shows("request.messages|request.prompt response={\"model\":*")
+        || outline.shows("custom_id response|result|body.messages|body.input|params.messages")
         || ["", "[]."].iter().any(|place| answered(outline, place).is_some())
         || (outline.shows("method !request") && ["response.", "response[]."].iter().any(|place| answered(outline, place).is_some()))
     {
@@ -36,6 +38,16 @@ fn claims(source: &Source) -> Claim {
         Claim::No
     }
 }
+
+/// What shows an exchange without a name and an address, of which no other reader knows the interface: Gemini's, Ollama's, Cohere's in both versions,
+/// completions of a text.
+const BARE: [&str; 5] = [
+    "request.contents response !type",
+    "request.model response.model response.created_at response.done",
+    "request.messages response.message.role response.finish_reason response.usage",
+    "request.message response.generation_id response.text",
+    "request.prompt response.object=text_completion",
+];
 
 /// What shows a response, and of which interface. Anthropic's are messages.
 const RESPONSES: [(&str, Dialect); 3] = [
@@ -157,12 +169,14 @@ const BATCH: &str = ":batch";
 
 fn exchange(value: &RawValue, record: &Record, lose: Lose) -> Option<Exchange> {
     let Some(request) = record.request.map(RawValue::get) else { return response_alone(record.response.unwrap_or(value).get(), lose) };
-    let shown = || Dialect::of_body(request).or_else(|| answered(&Outline::of(record.response?.get()), ""));
+    let response = record.response.map(received);
+    let told = || Dialect::of_response(request, response.as_deref()?).filter(|(_, holds)| *holds).map(|(dialect, _)| dialect);
+    let shown = || Dialect::of_body(request).or_else(|| answered(&Outline::of(record.response?.get()), "")).or_else(told);
     let Some(dialect) = Dialect::of_name(&record.api).or_else(|| Dialect::of_address(&record.url, request)).or_else(shown) else {
         lose("exchange with an unknown interface");
         return None;
     };
-    decoded(dialect, request, record.response.map(received).as_deref(), lose)
+    decoded(dialect, request, response.as_deref(), lose)
 }
 
 fn response_alone(response: &str, lose: Lose) -> Option<Exchange> {

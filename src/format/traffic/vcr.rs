@@ -273,7 +273,8 @@ impl Traffic {
         let empty = self.asks && self.request.trim().is_empty();
         let dialect = if empty { Dialect::at(&self.address) } else { Dialect::of_address(&self.address, &self.request) };
         let shown = || Dialect::of_response(&self.request, response.filter(|_| self.asks)?);
-        let Some((dialect, holds)) = dialect.map(|dialect| (dialect, !empty)).or_else(shown) else {
+        let refused = || Some((Dialect::of_refusal(&self.address, &self.request, response.filter(|_| self.asks)?)?, true));
+        let Some((dialect, holds)) = dialect.map(|dialect| (dialect, !empty)).or_else(shown).or_else(refused) else {
             let unread = self.asks && (is_completion(&self.address) || response.is_some_and(counts_reply));
             lose(if unread { "request to an interface that is not read" } else { "request to no model" });
             return None;

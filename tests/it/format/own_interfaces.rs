@@ -145,10 +145,88 @@ fn completions_of_a_text_are_calls_of_one_message() {
         &[(json!({ "model": "m", "prompt": "How are", "suffix": "?" }), reply.to_string())],
     );
     assert_eq!(in_short(&filled[0])[0], "u: How are | ?");
-    // The usage of several prompts at once is that of no context.
+    // The usage of several prompts at once is that of no context: it counts on the side.
     let several = json!({ "model": "m", "prompt": ["How are", "Where are"] });
-    let (none, lost) = read_text("talk.json", &cassette("https://api.openai.com/v1/completions", &[(several, reply.to_string())]));
-    assert_eq!((none.len(), lost), (0, vec![("several prompts in one request".to_owned(), 1)]));
+    let (beside, lost) = read_text("talk.json", &cassette("https://api.openai.com/v1/completions", &[(several, reply.to_string())]));
+    assert_eq!((beside.len(), beside[0].messages.len(), lost), (1, 0, vec![("several prompts in one request".to_owned(), 1)]));
+    let call = &beside[0].side_calls[0];
+    assert_eq!((call.model.as_str(), call.usage.map(|usage| (usage.prompt, usage.output))), ("m", Some((3, 1))));
+}
+
+#[test]
+fn what_came_of_a_stream_that_was_cut_off_is_a_reply_without_usage() {
+    let piece = |said: &str| json!({ "model": "m", "created_at": "2026-08-07T06:08:11Z", "message": { "role": "assistant", "content": said }, "done": false });
+    let asked = json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }] });
+    let second = |kind: &str, delta: Value| format!("data: {}\n\n", json!({ "type": kind, "id": "r", "delta": { "message": delta } }));
+    let start = second("message-start", json!({ "role": "assistant" }));
+    let words = |words: &str| second("content-delta", json!({ "content": { "text": words } }));
+    let first = [json!({ "event_type": "stream-start", "generation_id": "d" }), json!({ "event_type": "text-generation", "text": "Ho" })];
+    let first = first.map(|event| event.to_string()).join("\n");
+    for (address, asked, came) in [
+        ("http://localhost:11434/api/chat", asked.clone(), format!("{}\n{}", piece("H"), piece("o"))),
+        ("http://localhost:11434/api/chat", asked.clone(), format!("{}\n{}", piece("Ho"), json!({ "error": "out of memory" }))),
+        ("https://api.cohere.com/v2/chat", asked.clone(), [start.clone(), words("H"), words("o")].concat()),
+        ("https://api.cohere.com/v1/chat", json!({ "model": "m", "message": "Hi" }), first),
+    ] {
+        let transcripts = read(address, &[(asked, came.clone())]);
+        assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: Hi".into(), "a: Ho".into()], vec![(0, 0)]), "{came}");
+    }
+    // Before the first word there is none.
+    let nothing = [
+        ("http://localhost:11434/api/chat", piece("").to_string(), "request without a reply"),
+        ("https://api.cohere.com/v2/chat", start, "request to no model"),
+    ];
+    for (address, came, reason) in nothing {
+        let log = cassette(address, &[(asked.clone(), came)]);
+        assert_eq!(read_text("talk.json", &log), (vec![], vec![(reason.to_owned(), 1)]));
+    }
+}
+
+#[test]
+fn a_refused_request_asked_a_model() {
+    let asked = json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }] });
+    let first = json!({ "model": "m", "message": "Hi" });
+    for (address, asked, came, reason) in [
+        ("http://localhost:11434/api/chat", &asked, r#"{"error":"model 'm' not found"}"#, "request without a reply"),
+        ("http://localhost:11434/api/generate", &json!({ "prompt": "Hi" }), r#"{"error":"model is required"}"#, "request without a reply"),
+        ("https://api.cohere.com/v2/chat", &asked, r#"{"message":"invalid api token"}"#, "request without a reply"),
+        ("https://api.cohere.com/v1/chat", &first, r#"{"message":"invalid api token"}"#, "request without a reply"),
+        ("https://example.org/api/chat", &asked, r#"{"answer":"Ho"}"#, "request to no model"),
+        ("https://example.org/v1/chat", &first, r#"{"message":"Ho"}"#, "request to no model"),
+    ] {
+        let log = cassette(address, &[(asked.clone(), came.to_owned())]);
+        assert_eq!(read_text("talk.json", &log), (vec![], vec![(reason.to_owned(), 1)]), "{address} {came}");
+    }
+}
+
+#[test]
+fn lines_without_a_name_and_an_address_show_their_interface() {
+    let asked = json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }] });
+    let said = json!({ "role": "assistant", "content": "Ho" });
+    let ollama = json!({ "model": "m", "created_at": "2026-08-07T06:08:11Z", "message": said, "done": true, "prompt_eval_count": 9, "eval_count": 2 });
+    // A stream, as the text that came.
+    let streamed = [("Ho", r#""done":false"#), ("", r#""done":true,"prompt_eval_count":9,"eval_count":2"#)].map(|(words, done)| {
+        format!(r#"{{"model":"m","created_at":"2026-08-07T06:08:11Z","message":{{"role":"assistant","content":"{words}"}},{done}}}"#)
+    });
+    let generated = json!({ "model": "m", "created_at": "2026-08-07T06:08:11Z", "response": "Ho", "done": true, "prompt_eval_count": 9, "eval_count": 2 });
+    let tokens = json!({ "tokens": { "input_tokens": 9, "output_tokens": 2 } });
+    let second = json!({ "id": "r", "finish_reason": "COMPLETE", "message": { "role": "assistant", "content": [{ "type": "text", "text": "Ho" }] }, "usage": tokens });
+    let first = json!({ "generation_id": "d", "text": "Ho", "finish_reason": "COMPLETE", "meta": tokens });
+    let completed = json!({ "object": "text_completion", "model": "m", "choices": [{ "text": "Ho" }], "usage": { "prompt_tokens": 9, "completion_tokens": 2 } });
+    let prompt = json!({ "model": "m", "prompt": "Hi" });
+    for (request, response) in [
+        (&asked, &ollama),
+        (&asked, &json!(streamed.join("\n"))),
+        (&prompt, &generated),
+        (&asked, &second),
+        (&json!({ "model": "m", "message": "Hi" }), &first),
+        (&prompt, &completed),
+    ] {
+        let (transcripts, lost) = read_text("log.jsonl", &json!({ "request": request, "response": response }).to_string());
+        assert_eq!((transcripts.len(), lost), (1, vec![]), "{response}");
+        assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: Hi".into(), "a: Ho".into()], vec![(9, 2)]));
+        assert_eq!(transcripts[0].agent, "api-exchange");
+    }
 }
 
 #[test]
