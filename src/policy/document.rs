@@ -5,7 +5,7 @@ use super::configuration::ConfigurationFile;
 use super::error::PolicyError;
 use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
-use super::inherit::{check_shape, inherit};
+use super::inherit::{check_shape, inherit, take};
 use super::mirrored::Mirrored;
 use super::mistake::no_such;
 use super::parameter::{Parameter, as_number};
@@ -18,7 +18,6 @@ use super::suggestion::suggestion;
 use crate::catalog::Family;
 use crate::decode::{self, place_of};
 use crate::reading;
-use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -330,11 +329,6 @@ impl Policy {
             Err(other) => Err(other),
         }
     }
-}
-
-/// What stands under a key, taken out. Its shape is checked before.
-pub(super) fn take<T: DeserializeOwned + Default>(table: &mut Table, key: &str) -> T {
-    table.remove(key).and_then(|value| decode::from_value(value).ok()).unwrap_or_default()
 }
 
 /// A formula that cannot be worked out, at the place where it stands.

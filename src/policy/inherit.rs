@@ -2,7 +2,6 @@
 
 use super::check::unlike_ids;
 use super::configuration::ConfigurationFile;
-use super::document::take;
 use super::error::PolicyError;
 use super::expression::Expression;
 use super::mirrored::Mirrored;
@@ -16,6 +15,7 @@ use crate::decode::{self, Mistake};
 use crate::estimate::Estimator;
 use crate::reading;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::{Table, Value};
@@ -162,6 +162,11 @@ pub(super) fn overlay(base: &mut Table, own: Table) {
 /// Reads the text for unknown words and wrong types alone.
 pub(super) fn check_shape(origin: &str, text: &str) -> Result<(), PolicyError> {
     decode::from_toml::<Written>(&plain_numbers(text)).map(drop).map_err(|error| invalid(origin, &error))
+}
+
+/// What stands under a key, taken out. Its shape is checked before.
+pub(super) fn take<T: DeserializeOwned + Default>(table: &mut Table, key: &str) -> T {
+    table.remove(key).and_then(|value| decode::from_value(value).ok()).unwrap_or_default()
 }
 
 /// Formulas stand where numbers are expected: each becomes the number 1 at the same place, so that positions stay true.
