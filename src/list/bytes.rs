@@ -7,7 +7,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// So many bytes of packed elements are held in memory, all lists together.
-const HELD: usize = 8 << 20;
+const HELD: usize = 32 << 20;
+
+/// A longer element goes into the file at once: it is that of a very long session, and the next one is made beside it.
+const LONG: usize = 1 << 20;
 
 /// Longer elements stay in memory: a place has 24 bits for the length and 40 for the offset.
 const LONGEST: usize = (1 << 24) - 1;
@@ -33,9 +36,9 @@ struct Spill {
 }
 
 impl Bytes {
-    /// Puts bytes away: into memory while there is room, else into the file. Where the file takes nothing more, they stay in memory.
+    /// Puts bytes away: into memory while there is room and they are not long, else into the file. Where the file takes nothing more, they stay in memory.
     pub fn new(bytes: Box<[u8]>) -> Bytes {
-        Bytes::within(HELD, bytes)
+        Bytes::within(if bytes.len() > LONG { 0 } else { HELD }, bytes)
     }
 
     /// Puts bytes away with another bound on the bytes in memory.
