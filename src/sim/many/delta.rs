@@ -1,8 +1,10 @@
 //! One class of settings beside its leader: by how much its context, its estimates and its sums are larger.
 
+use crate::list::Coming;
 use crate::policy::Select;
 use crate::sim::event::EventKind;
-use crate::sim::outcome::{CallOutcome, Outcome};
+use crate::sim::ledger::Ledger;
+use crate::sim::outcome::CallOutcome;
 use crate::sim::retention::{Category, Fate, Fates, OF_LOG};
 use crate::sim::totals::Totals;
 use crate::statistics::distinct;
@@ -196,11 +198,13 @@ impl Delta {
         own
     }
 
-    /// Turns what the leader has written down into what this class has.
-    pub fn rewrite(&self, outcome: &mut Outcome) {
-        let rows: Vec<CallOutcome> = self.rows(&outcome.calls, outcome.window).collect();
-        self.apply(&mut outcome.totals, rows.iter().copied(), &outcome.calls);
-        outcome.calls = rows.into();
+    /// Turns what the leader has written down so far into what this class has.
+    pub fn rewrite(&self, ledger: &mut Ledger) {
+        let led = std::mem::take(&mut ledger.calls).rows();
+        let outcome = &mut ledger.outcome;
+        self.apply(&mut outcome.totals, self.rows(&led, outcome.window), &led);
+        ledger.calls = Coming::expecting(led.len());
+        self.rows(&led, outcome.window).for_each(|row| ledger.calls.push(row));
     }
 
     /// What it has beyond another class, which leads from now on. How many messages differ is for the caller to count.

@@ -120,7 +120,7 @@ impl<'c> Deltas<'c> {
             last.whole = last.whole.saturating_add_signed(whole);
             last.left = last.left.map(|size| size.saturating_add_signed(left));
         }
-        delta.rewrite(&mut state.ledger.outcome);
+        delta.rewrite(&mut state.ledger);
         state.ledger.broken_by = delta.broken_by(&state.ledger.broken_by);
     }
 
