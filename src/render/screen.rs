@@ -203,20 +203,27 @@ fn section_within(one: &Section, page: Page, depth: Depth, cut: &Cut<'_>) -> Opt
     if depth == Depth::AllRows || table.columns.iter().any(|column| column.asked) {
         return Some(whole());
     }
-    let mut rows = table.rows.len().min(if most == 0 { ROWS } else { most });
-    loop {
+    let told = |rows: usize| {
         let more = table.rows.len() - rows;
         let first = Section { title: one.title.clone(), body: Body::Table(table.first(rows, held)) };
         let told = rendered(&first, more, page);
-        let over = lines(&told).saturating_sub(room);
+        (lines(&told).saturating_sub(room), (told, more))
+    };
+    // Fewer rows than these tell nothing, but a row of sentences does.
+    let fewest = if table.columns.iter().any(|column| column.unit == Unit::Prose) { 1 } else { 3 }.max(held.len());
+    let mut rows = table.rows.len().min(if most == 0 { ROWS } else { most });
+    let mut too_many = rows + 1;
+    loop {
+        let (over, (told_here, more)) = told(rows);
         if over == 0 {
-            return Some((told, more));
+            // Rows of several lines free more than a line each: some of them fit after all.
+            let longer = (rows + 1..too_many).map(told).take_while(|(over, _)| *over == 0).last();
+            return Some(longer.map_or((told_here, more), |(_, told)| told));
         }
-        // Fewer rows than these tell nothing, but a row of sentences does. Rows of several lines free more than a line each.
-        let fewest = if table.columns.iter().any(|column| column.unit == Unit::Prose) { 1 } else { 3.max(held.len()) };
+        too_many = rows;
         let fewer = rows.saturating_sub(over);
         rows = match rows {
-            _ if rows <= fewest => return forced.then_some((told, more)),
+            _ if rows <= fewest => return forced.then_some((told_here, more)),
             _ if fewer < fewest => (rows / 2).max(fewest),
             _ => fewer,
         };

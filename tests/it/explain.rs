@@ -1,6 +1,8 @@
 //! `ctxsim explain`: what fired and why, what the policy estimated when, which events share one line.
 
+use crate::made::Native;
 use crate::support::ctxsim;
+use serde_json::json;
 use std::fs;
 
 const SESSION: &str = "tests/data/cli/session.jsonl";
@@ -96,4 +98,34 @@ fn a_call_that_is_not_there_is_refused() {
     at("1").code(0);
     let error = at("900").code(2).stderr();
     assert!(error.starts_with("error: there is no call 900: the session has "), "{error}");
+}
+
+/// The rows that say the most stay where a screen lacks room, in their order, and the first sentences name the cause.
+#[test]
+fn what_fails_or_overflows_stays_on_the_screen() {
+    for (session, policy, rows) in
+        [("32252a7f", "baseagent", ["overflow: ", "failed: "]), ("22485d98", "pi@0.58", ["overflow: ", "retry: "])]
+    {
+        let shown = ctxsim(&["explain", session, "transcripts/", "-p", policy, "-q"]).columns(80).stdout();
+        assert!((26..=30).contains(&shown.lines().count()), "{shown}");
+        assert!(rows.iter().all(|row| shown.contains(row)), "{shown}");
+        let (opening, table) = shown.split_once("what happened\n").expect("a table");
+        let opening = opening.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(opening.contains(" overflow at call ") && opening.contains(" (cause: "), "{shown}");
+        let first = |line: &str| line.split(['-', ' ']).next().and_then(|call| call.replace(',', "").parse::<u64>().ok());
+        let calls: Vec<u64> = table.lines().skip(1).take_while(|line| !line.is_empty()).filter_map(first).collect();
+        assert!(calls.len() > 2 && calls.is_sorted(), "{calls:?}: {shown}");
+    }
+}
+
+/// The limit on prompts is named where it lies below the window, and whose size a policy acts by where that is not the one that is drawn.
+#[test]
+fn the_opening_names_what_decides() {
+    let folder = tempfile::tempdir().expect("folder");
+    let log = (1..=3).fold(Native::new(json!({"model": "gpt-5"})), |log, call| log.asked("go on", "done", call * 9_000, 90));
+    let path = log.write(folder.path(), "s.jsonl");
+    let shown = ctxsim(&["explain", "s", &path, "-p", "none", "-q"]).columns(80).stdout();
+    assert!(shown.contains("window 400k, prompts up to 272k"), "{shown}");
+    let shown = ctxsim(&["explain", "22485d98", "transcripts/", "-p", "pi@0.58", "-q"]).columns(80).stdout();
+    assert!(shown.contains("(acts when its own estimate passes 184k)") && !shown.contains("prompts up to"), "{shown}");
 }
