@@ -41,7 +41,8 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let mut sections = vec![table];
     let unlike = unlike(corpus, replays, baselines, asked);
     let again = refetch::in_brief(replays, asked.cache);
-    let mut lines: Vec<String> = unlike.iter().cloned().collect();
+    // How much of the recording a row covers never gives way.
+    let mut lines: Vec<String> = baselines.covered(corpus).into_iter().chain(unlike.clone()).collect();
     lines.extend(verdict);
     lines.extend(again.clone());
     let check = || calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted);
@@ -198,11 +199,9 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
     let how: Vec<&str> = how.into_iter().flatten().chain(over.as_deref()).collect();
     let column = if costs { "cost vs recorded" } else { "vs recorded" };
     let beside = (!how.is_empty()).then(|| format!("`{column}` {}", how.join(" and ")));
-    let covered = baselines.own.filter(|own| !own.left_out.is_empty());
-    let covered = covered.map(|own| format!("own agents cover {} of {}", grouped(own.sessions()), counted(all, "session")));
     let gaps = Some(recording::gaps(corpus, &recording.sum)).filter(|gaps| !gaps.is_empty());
     let gaps = gaps.map(|gaps| format!("of the row `recorded` {}", gaps.join(", ")));
-    let parts: Vec<String> = beside.into_iter().chain(covered).chain(gaps).collect();
+    let parts: Vec<String> = beside.into_iter().chain(gaps).collect();
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 

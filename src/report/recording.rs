@@ -101,6 +101,13 @@ impl<'a> Baselines<'a> {
         Some(self.recording.map_or(unchanged, |recording| recording.own_error(unchanged, self.own, cache)))
     }
 
+    /// Which part of the sessions the row of the own agents covers; `None` where that is all.
+    pub fn covered(&self, corpus: &Corpus) -> Option<String> {
+        let own = self.own.filter(|own| !own.left_out.is_empty())?;
+        let all = counted(corpus.traces.len() as u64, "session");
+        Some(format!("`{}` covers {} of {all}.", own.replay.policy, grouped(own.sessions())))
+    }
+
     /// What is to be said of these rows: calls whose size is estimated, sessions that are left out.
     pub fn notes(&self, corpus: &Corpus) -> Vec<String> {
         let mut notes = Vec::new();

@@ -509,3 +509,18 @@ fn a_redacted_summary_has_the_size_that_its_request_replied_or_none() {
         assert!(fitted(words, None).is_some_and(|(_, events)| events == 1), "{words}");
     }
 }
+
+/// A row over fewer sessions than were recorded says so right below the table, whatever else gives way.
+#[test]
+fn a_row_over_some_sessions_says_so_first() {
+    let folder = tempfile::tempdir().expect("folder");
+    both_kinds(folder.path());
+    Native::new(json_of!({"session": "mine", "agent": "mine"})).asked("hello", "hi", 9_000, 9).write(folder.path(), "mine.jsonl");
+    let path = folder.path().to_string_lossy().into_owned();
+    for command in ["replay", "cost"] {
+        let shown = run(&[command, &path], None);
+        let (_, below) = shown.split_once("────\n").expect("a table");
+        let below = below.split("\n\n").nth(1).unwrap_or_default();
+        assert!(below.starts_with("`claude-code (defaults)` covers 1 of 2 sessions.\n"), "{shown}");
+    }
+}
