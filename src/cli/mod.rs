@@ -29,6 +29,7 @@ mod man;
 mod metrics;
 mod mistyped;
 mod models;
+mod next;
 mod output;
 mod own;
 mod policies;

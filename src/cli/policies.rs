@@ -178,6 +178,14 @@ impl Policies {
         set_in(&self.set, policy)
     }
 
+    /// These for one of several policies that they name, the one at this place, with what is set in it.
+    pub fn of_one(&self, place: usize, policy: &Policy, of: usize) -> Policies {
+        let typed = self.policies.iter().filter(|name| *name != ORACLE).collect::<Vec<_>>();
+        // A policy that was named twice has one row, and what was typed no longer stands beside what was loaded.
+        let typed = typed.get(place).filter(|_| typed.len() == of).map_or_else(|| policy.name.clone(), |name| (*name).clone());
+        Policies { policies: vec![typed], set: self.set_in(policy).cloned().collect(), ..self.clone() }
+    }
+
     /// What was set by options, set once more: it goes before what files say.
     pub fn set_again(&self, policy: Policy) -> Result<Policy, Failure> {
         let mut policies = [policy.clone()];

@@ -5,9 +5,10 @@ use super::door::{Door, SHOWS};
 use super::failure::Failure;
 use super::logs::{Logs, SubAgents};
 use super::mistyped::tell_renamed;
+use super::next;
 use super::output::Output;
 use super::own::OwnAgents;
-use super::policies::{ORACLE, Policies};
+use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::{flag, option};
@@ -19,8 +20,6 @@ use ctxsim::experiment::{self, Charges, GroupBy, Measure, Metric, Own, metric};
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
 use ctxsim::report::{self, Asked, Baselines, By, Oracle, Series, column_names, three_digits};
-use ctxsim::trace::Trace;
-use std::collections::BTreeMap;
 
 const POLICIES: &str = "A preset or a policy file; may be given several times [default: the main presets]. `oracle` gives each of them a row below it: what \
      a policy that knows the future keeps in contexts of the same sizes";
@@ -87,6 +86,9 @@ pub struct Replay {
     /// Put each call into the JSON
     #[arg(long)]
     series: bool,
+    /// What to type before all else, and what it shows
+    #[arg(skip)]
+    pub first: Option<(String, String)>,
 }
 
 /// Policies, and whether the oracle stands beside them.
@@ -173,7 +175,7 @@ impl Replay {
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
         let by = self.by.unwrap_or_default();
         let screen = self.by.is_none() && self.columns.is_empty() && self.output.has_screen();
-        let next = if screen { self.next(corpus, policies, own.as_ref()) } else { Vec::new() };
+        let next = if screen { self.next(corpus, policies, &replays, own.as_ref()) } else { Vec::new() };
         let scenarios = Scenario::builtin()?;
         let asked = |parts| Asked {
             parts,
@@ -195,42 +197,31 @@ impl Replay {
     }
 
     /// What to type next.
-    fn next(&self, corpus: &Corpus, policies: &[Policy], own: Option<&Own>) -> Vec<(String, String)> {
+    fn next(&self, corpus: &Corpus, policies: &[Policy], replays: &[experiment::Replay], own: Option<&Own>) -> Vec<(String, String)> {
         if corpus.facts.calls == 0 {
             return vec![self.logs.step(&["inspect"], &[], "what the logs hold")];
         }
-        // The preset that most sessions of an agent are replayed through.
-        let preset = |agent: &str| {
-            let presets = &own?.agents.get(agent)?.presets;
-            presets.iter().max_by_key(|(name, sessions)| (**sessions, std::cmp::Reverse(name.as_str()))).map(|(name, _)| name.clone())
-        };
-        let sent = |trace: &Trace| trace.usages().map(|usage| usage.prompt).sum::<u64>();
-        let mut agents: BTreeMap<String, u64> = BTreeMap::new();
-        corpus.traces.each().for_each(|trace| *agents.entry(trace.agent.clone()).or_default() += sent(&trace));
-        let most =
-            agents.iter().filter(|(agent, _)| preset(agent).is_some()).max_by_key(|(agent, sent)| (**sent, std::cmp::Reverse(*agent)));
-        // What was typed is typed again: a file has another name than its policy.
-        let named = || self.policies.policies.iter().find(|name| !["none", ORACLE].contains(&name.as_str())).cloned();
-        let first = || named().or_else(|| policies.iter().find(|policy| policy.name != "none").map(|policy| policy.name.clone()));
-        let typed_in = |name: Option<String>| option("-p", name.or_else(first));
-        let policy = typed_in(most.and_then(|(agent, _)| preset(agent)));
-        let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
-        let largest = corpus.traces.each().max_by_key(|trace| (peak(trace), std::cmp::Reverse(trace.id.clone())));
         // What was asked here is asked there: of the same policies, or at least in the same window.
         let typed = |policies: &Policies| [policies.words(), self.pricing.words(), self.own.words()].concat();
         // Only a replay takes several windows.
         let windows = self.policies.windows.clone();
         let one_window = Policies { windows: if windows.len() > 1 { Vec::new() } else { windows }, ..self.policies.clone() };
         let unnamed = Policies { policies: Vec::new(), set: Vec::new(), ..one_window.clone() };
-        let policy = [policy, unnamed.words()].concat();
-        let mut next = Vec::new();
-        if policy.first().is_some_and(|flag| flag == "-p") {
-            next.push(self.logs.step(&["tune"], &policy, "which settings would be cheapest"));
-            let explained = |trace: &Trace| [typed_in(preset(&trace.agent)), unnamed.words()].concat();
-            next.extend(
-                largest.map(|trace| self.logs.explaining(&trace.id, corpus, &explained(&trace), "the session with the largest prompt")),
-            );
-        }
+        let tuned = own.and_then(|own| next::tuned(&self.logs, corpus, own, &unnamed));
+        // A search of one agent's logs among others' is longer to type, and comes second.
+        let (first, second) = if corpus.agents().len() == 1 { (tuned, None) } else { (None, tuned) };
+        let mut next: Vec<(String, String)> = self.first.iter().cloned().chain(first).collect();
+        // A session's own preset needs no name.
+        let own = own.map(|own| (&own.replay, unnamed.words()));
+        let by_window = self.policies.by_window();
+        let choices = by_window.iter().flat_map(|choice| policies.iter().enumerate().map(move |(place, policy)| (choice, place, policy)));
+        let named = replays.iter().zip(choices).filter(|(replay, _)| !replay.is_none());
+        let named = named.map(|(replay, (choice, place, policy))| (replay, choice.of_one(place, policy, policies.len()).words()));
+        next.extend(match self.policies.policies.is_empty() {
+            true => next::explained(&self.logs, corpus, own.into_iter().chain(named)),
+            false => next::explained(&self.logs, corpus, named.chain(own)),
+        });
+        next.extend(second);
         next.push(self.logs.step(&["report"], &typed(&one_window), "all of it in a browser"));
         let same = [typed(&self.policies), self.refetch.words()].concat();
         next.push(self.logs.step(&["replay", "--details"], &same, "all columns, method and notes"));

@@ -524,3 +524,34 @@ fn a_row_over_some_sessions_says_so_first() {
         assert!(below.starts_with("`claude-code (defaults)` covers 1 of 2 sessions.\n"), "{shown}");
     }
 }
+
+/// What is proposed is a session in which something happens, under its own preset where none was named, and a search over the own agent's logs alone.
+#[test]
+fn what_to_type_next_fits_the_logs() {
+    let next = |words: &[&str]| {
+        let shown = ctxsim(words).args(["-q"]).columns(160).stdout();
+        let (_, next) = shown.split_once("\nNext:").unwrap_or_else(|| panic!("{shown}"));
+        next.lines().map(|line| line.trim().to_owned()).collect::<Vec<String>>()
+    };
+    let line =
+        |lines: &[String], of: &str| lines.iter().find(|line| line.starts_with(&format!("ctxsim {of} "))).cloned().unwrap_or_default();
+    let own = next(&["replay", "transcripts/"]);
+    assert!(line(&own, "tune").starts_with("ctxsim tune transcripts/claude-code -p claude-code@"), "{own:#?}");
+    let explained = line(&own, "explain");
+    assert!(explained.contains("   a session that ") && !explained.contains(" -p "), "{own:#?}");
+    let named = next(&["replay", "transcripts/", "-p", "opencode", "--set", "prune=1"]);
+    let explained = line(&named, "explain");
+    assert!(explained.contains("transcripts/ -p opencode --set prune=1   a session that "), "{named:#?}");
+    let told = ctxsim(&["explain"]).args(explained.split_whitespace().skip(2).take(6)).args(["-q", "--json"]).json();
+    assert!(told["timeline"].as_array().is_some_and(|events| !events.is_empty()), "{explained}");
+    // One agent alone has these logs, and no session of them needs another preset.
+    let of_one = next(&["replay", "transcripts/pi"]);
+    assert!(line(&of_one, "tune").starts_with("ctxsim tune transcripts/pi -p pi@"), "{of_one:#?}");
+    // A folder that holds sessions of others, too, is no path of the agent's.
+    let folder = tempfile::tempdir().expect("folder");
+    both_kinds(folder.path());
+    Native::new(json_of!({"session": "mine", "agent": "mine"})).asked("hello", "hi", 9_000, 9).write(folder.path(), "sub.jsonl");
+    let mixed = next(&["replay", &folder.path().to_string_lossy()]);
+    let tuned = line(&mixed, "tune");
+    assert!(tuned.is_empty() || tuned.contains("both.jsonl -p claude-code@"), "{mixed:#?}");
+}
