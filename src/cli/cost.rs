@@ -79,7 +79,8 @@ impl Cost {
             let cache = self.pricing.cache;
             let (predicted, breakdown) = (None, self.bill);
             let priced = Priced { corpus, replays, baselines, unchanged, checks, predicted, break_even, cache, breakdown };
-            self.output.give(door, "cost", self.command(), || report::cost(&priced).then(self.next()))?;
+            self.output
+                .give(door, "cost", self.command(), || report::cost(&priced).said(self.policies.told_set(&policies)).then(self.next()))?;
         }
         Failure::checked(self.logs.complaints(&corpus))
     }

@@ -57,7 +57,7 @@ impl Diff {
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, None)?;
         drop(phase);
         self.output.give(door, "diff", self.command(), || {
-            let report = report::diff(&corpus, &diff).then(self.next(&corpus, &diff));
+            let report = report::diff(&corpus, &diff).said(self.policies.told_set(&policies)).then(self.next(&corpus, &diff));
             // Without a call there is nothing that could be checked.
             if corpus.facts.calls > 0 { report.opened_by(check) } else { report }
         })?;

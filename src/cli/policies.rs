@@ -186,6 +186,17 @@ impl Policies {
         Policies { policies: vec![typed], set: self.set_in(policy).cloned().collect(), ..self.clone() }
     }
 
+    /// What options set in these policies, in a sentence; `None` where they set nothing.
+    pub fn told_set(&self, policies: &[Policy]) -> Option<String> {
+        let values = |policy: &Policy| {
+            let values = self.set_in(policy).filter_map(|setting| Some(format!("{}={}", parameter(setting)?, setting.split_once('=')?.1)));
+            values.collect::<Vec<String>>().join(", ")
+        };
+        let set = policies.iter().map(|policy| (policy, values(policy))).filter(|(_, values)| !values.is_empty());
+        let set: Vec<String> = set.map(|(policy, values)| format!("`{}` with {values}", policy.name)).collect();
+        (!set.is_empty()).then(|| format!("By --set: {}.", set.join("; ")))
+    }
+
     /// What was set by options, set once more: it goes before what files say.
     pub fn set_again(&self, policy: Policy) -> Result<Policy, Failure> {
         let mut policies = [policy.clone()];

@@ -191,7 +191,7 @@ impl Replay {
             columns: self.columns.clone(),
         };
         drop(phase);
-        let report = |parts| report::replay(corpus, &replays, baselines, &asked(parts)).then(next);
+        let report = |parts| report::replay(corpus, &replays, baselines, &asked(parts)).said(self.policies.told_set(policies)).then(next);
         self.output.give_parts(door, "replay", command, report)?;
         Ok(replays)
     }

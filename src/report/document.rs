@@ -75,6 +75,24 @@ impl Report {
         self
     }
 
+    /// The same with a sentence on all its figures: on the first screen right below its first table, or else at the end of what opens it; and among the notes.
+    pub fn said(mut self, sentence: Option<String>) -> Report {
+        let Some(sentence) = sentence else { return self };
+        let screen = self.screen.as_mut().map(|screen| &mut screen.sections).filter(|sections| !sections.is_empty());
+        let sections = screen.unwrap_or(&mut self.sections);
+        let found = sections.iter_mut().enumerate().find_map(|(place, section)| match &mut section.body {
+            Body::Lines(lines) => Some((place, lines)),
+            _ => None,
+        });
+        match found {
+            Some((0, lines)) => lines.push(sentence.clone()),
+            Some((_, lines)) => lines.insert(0, sentence.clone()),
+            None => sections.push(Section::lines(vec![sentence.clone()])),
+        }
+        self.notes.insert(0, sentence);
+        self
+    }
+
     /// The sections of the first screen: its own, or else those of the report.
     pub fn on_screen(&self) -> &[Section] {
         self.own_screen().map_or(&self.sections, |screen| &screen.sections)

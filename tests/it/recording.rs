@@ -555,3 +555,17 @@ fn what_to_type_next_fits_the_logs() {
     let tuned = line(&mixed, "tune");
     assert!(tuned.is_empty() || tuned.contains("both.jsonl -p claude-code@"), "{mixed:#?}");
 }
+
+/// A row whose parameters were set names them, wherever the table goes.
+#[test]
+fn what_was_set_stands_with_the_row() {
+    let logs = ["transcripts/opencode", "-q", "-p", "opencode", "--set", "prune=1", "--set", "opencode:prune_protect=20k"];
+    for (command, more) in [("replay", &[][..]), ("cost", &[]), ("diff", &["-p", "none"])] {
+        for form in [&[][..], &["--markdown"]] {
+            let shown = ctxsim(&[command]).args(logs).args(more).args(form).stdout().replace('\\', "");
+            assert!(shown.contains("By --set: `opencode@1.18` with prune=1, prune_protect=20k."), "{command} {form:?}: {shown}");
+        }
+    }
+    let unset = ctxsim(&["replay", "transcripts/opencode", "-q", "-p", "opencode"]).stdout();
+    assert!(!unset.contains("--set"), "{unset}");
+}
