@@ -10,7 +10,7 @@ use ctxsim::corpus::{Corpus, Home, homes};
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::{Own, OwnSettings, lies_below, own_agents, price, recorders};
 use ctxsim::policy::{Policy, suggestion};
-use ctxsim::report::first_few;
+use ctxsim::report::{SetIn, first_few};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -66,11 +66,12 @@ impl OwnAgents {
         corpus: &Corpus,
         policies: &Policies,
         logs: &Logs,
-    ) -> Result<(Policy, Option<String>), Failure> {
+    ) -> Result<(Policy, Option<SetIn>), Failure> {
         let typed = policies.set_in(&policy).cloned().collect::<Vec<String>>().join(", ");
         let (policy, read) = self.read_into(policy, corpus, policies, logs)?;
+        let given = read.is_none();
         let words: Vec<String> = read.into_iter().chain(Some(typed).filter(|typed| !typed.is_empty())).collect();
-        Ok((policy, (!words.is_empty()).then(|| words.join("; "))))
+        Ok((policy, (!words.is_empty()).then(|| SetIn { words: words.join("; "), given })))
     }
 
     /// The same of several policies; no words where nothing is set.
@@ -80,7 +81,7 @@ impl OwnAgents {
         corpus: &Corpus,
         options: &Policies,
         logs: &Logs,
-    ) -> Result<(Vec<Policy>, Vec<String>), Failure> {
+    ) -> Result<(Vec<Policy>, Vec<SetIn>), Failure> {
         let configured =
             policies.into_iter().map(|policy| self.configured(policy, corpus, options, logs)).collect::<Result<Vec<_>, _>>()?;
         Ok(configured.into_iter().map(|(policy, words)| (policy, words.unwrap_or_default())).unzip())

@@ -12,14 +12,17 @@ use super::shell::option;
 use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::Corpus;
+use ctxsim::cost::Tariff;
 use ctxsim::experiment::{
     Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Sampling, Store, Sweep as Run, Unit, own_error,
-    settings, summed, thresholds, with_own,
+    recorded_under, recorders, settings, summed, thresholds, with_own,
 };
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
 use ctxsim::report::{Swept, counted, grouped, sweep};
 use ctxsim::statistics::{Bars, RESAMPLES, WORTH};
+use ctxsim::trace::Trace;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -157,6 +160,8 @@ impl Sweep {
         let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache, replay)? } else { None };
         let thresholds = bases.iter().map(|base| thresholds(&corpus, base, replay)).collect::<Result<Vec<_>, _>>()?;
         let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;
+        let unset = yours.iter().all(|set| set.words.is_empty());
+        let mixed = if billing.is_some() && unset { self.mixed(&corpus, bases, &catalog, &tariff)? } else { None };
         let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };
         self.output.give_beside(door, "sweep", self.command(), printed, || {
             sweep(&Swept {
@@ -169,6 +174,7 @@ impl Sweep {
                 sampling: &sampling,
                 own: &own,
                 yours: &yours,
+                mixed,
                 thresholds: &thresholds,
                 bars: Bars { own_error, worth: self.worth, anchored: corpus.facts.anchored() },
                 chance: (resamples, seed),
@@ -178,6 +184,18 @@ impl Sweep {
             .then(self.next(&dimensions, bases))
         })?;
         Failure::checked(self.logs.complaints(&corpus))
+    }
+
+    /// The row of the agent's own versions and its cost, where the policy is a preset of an agent whose sessions are not all of that preset, and no others are there.
+    fn mixed(&self, corpus: &Corpus, bases: &[Policy], catalog: &Catalog, tariff: &Tariff<'_>) -> Result<Option<(String, u64)>, Failure> {
+        let ([base], recorders, settings) = (bases, recorders()?, self.policies.settings(catalog, &self.logs)) else { return Ok(None) };
+        let is_its = |trace: &Trace| base.recorded_by.iter().any(|entry| entry.agent == trace.agent);
+        let is_other = |trace: &Trace| recorded_under(trace, &recorders, &settings).is_some_and(|(preset, _)| preset.name != base.name);
+        if !corpus.traces.each().all(|trace| is_its(&trace)) || !corpus.traces.each().any(|trace| is_other(&trace)) {
+            return Ok(None);
+        }
+        let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, tariff)?.filter(|own| own.left_out.is_empty());
+        Ok(own.map(|own| (own.replay.policy.clone(), own.replay.bill.with(self.pricing.cache).nano_usd())))
     }
 
     fn rows(&self, door: &Door, run: &Run<'_>, sampling: &Sampling) -> Result<Vec<Row>, Failure> {

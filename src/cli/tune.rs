@@ -134,7 +134,7 @@ impl Tune {
                 split: &split,
                 tuned: &tuned,
                 decided: decided.as_deref(),
-                yours: yours.as_deref(),
+                yours: yours.as_ref(),
                 thresholds: &thresholds,
                 chance: (resamples, self.seed),
             })

@@ -162,7 +162,8 @@ fn with_end(report: &Report, page: Page, depth: Depth, end: &End<'_>) -> (String
             Some((told, more)) => {
                 out += &format!("\n{told}");
                 shown.push(one);
-                lack.half_rows += if held.is_empty() { 0 } else { more * 2 };
+                // Of a list one row is held beside the first ones: its others answer nothing.
+                lack.half_rows += if held.len() > 1 { more * 2 } else { 0 };
             }
             None => {
                 lack.sections += 1;

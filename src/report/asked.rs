@@ -206,6 +206,26 @@ pub enum Series {
     LeftOut,
 }
 
+/// What is set in a policy beside its own values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetIn {
+    /// Parameters and values, in words; empty where nothing is set.
+    pub words: String,
+    /// Do options alone set them, and no settings of the user's own?
+    pub given: bool,
+}
+
+impl SetIn {
+    /// What other settings of the policy are compared with: in a sentence, and as a mark.
+    pub fn point(set: Option<&SetIn>) -> (&'static str, &'static str) {
+        match set.filter(|set| !set.words.is_empty()) {
+            None => ("the defaults", "defaults"),
+            Some(set) if set.given => ("the settings given", "given"),
+            Some(_) => ("your own settings", "yours"),
+        }
+    }
+}
+
 /// A sweep that has been run.
 pub struct Swept<'a> {
     /// The sessions that each setting replayed.
@@ -224,8 +244,11 @@ pub struct Swept<'a> {
     pub sampling: &'a Sampling,
     /// By policy the place of its own setting, which the others are compared with. Empty where there is none.
     pub own: &'a [usize],
-    /// By policy what the user's own settings set in it, in words; empty where they are not known.
-    pub yours: &'a [String],
+    /// By policy what options and the user's own settings set in it; empty where they are not known.
+    pub yours: &'a [SetIn],
+    /// The own agent's row, each session by the preset of its version, and what it costs, in thousand-millionths of a dollar; `None` where all have the preset
+    /// that is swept.
+    pub mixed: Option<(String, u64)>,
     /// By policy and session the lowest size at which a rule of its own setting looks at the context. Empty where they are not asked for.
     pub thresholds: &'a [Vec<Option<u64>>],
     /// The bars that a difference must exceed to count.
@@ -248,8 +271,8 @@ pub struct Found<'a> {
     pub tuned: &'a Tuned,
     /// What each session came to; `None` where it was not asked which of them decided.
     pub decided: Option<&'a [Decided]>,
-    /// What the user's own settings set in the policy, in words; `None` where they are not known, and the defaults are compared with.
-    pub yours: Option<&'a str>,
+    /// What options and the user's own settings set in the policy; `None` where they are not known, and the defaults are compared with.
+    pub yours: Option<&'a SetIn>,
     /// By session the lowest size at which a rule of the policy looks at the context.
     pub thresholds: &'a [Option<u64>],
     /// How often sessions were resampled, and the seed.

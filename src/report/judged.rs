@@ -1,6 +1,6 @@
 //! The settings of a sweep, each with its verdict.
 
-use super::asked::Swept;
+use super::asked::{SetIn, Swept};
 use super::finding;
 use super::words::{counted, percent_of, three_digits};
 use crate::experiment::{
@@ -91,7 +91,7 @@ impl Swept<'_> {
 
     /// What the settings of a policy are compared with.
     pub fn point(&self, base: usize) -> &'static str {
-        if self.yours.get(base).is_some_and(|words| !words.is_empty()) { "your own settings" } else { "the defaults" }
+        SetIn::point(self.yours.get(base)).0
     }
 
     /// The name of the policy that a setting turns.
@@ -215,8 +215,7 @@ impl Bundle<'_, '_> {
     /// The settings of the bundle in words.
     pub fn words(&self, swept: &Swept<'_>) -> String {
         let setting = self.judged.setting;
-        let yours = swept.yours.get(setting.base).is_some_and(|words| !words.is_empty());
-        let own = if yours { "yours" } else { "defaults" };
+        let (_, own) = SetIn::point(swept.yours.get(setting.base));
         let words = match (swept.own.contains(&self.judged.row.setting), setting.words()) {
             (true, words) if words.is_empty() => own.to_owned(),
             (true, words) => format!("{words} ({own})"),

@@ -56,7 +56,8 @@ mod verdict;
 mod words;
 
 pub use asked::{
-    Asked, Baselines, BreaksBy, By, Found, Gated, Grouping, Oracle, Parts, Priced, Series, SubAgents, Subject, Swept, Telling, Validated,
+    Asked, Baselines, BreaksBy, By, Found, Gated, Grouping, Oracle, Parts, Priced, Series, SetIn, SubAgents, Subject, Swept, Telling,
+    Validated,
 };
 pub use backtest::backtest;
 pub use cache::cache;

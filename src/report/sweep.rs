@@ -1,6 +1,6 @@
 //! `sweep`: many settings of policies, the best first.
 
-use super::asked::Swept;
+use super::asked::{SetIn, Swept};
 use super::document::{Better, Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::figures::{cell as figure_cell, cells, column, tabled};
 use super::judged::{self, Bundle, Judged, bundled, judged};
@@ -8,13 +8,14 @@ use super::measures::{CLOSED_LOOP, against, bound_cell, share_cell, supposed, va
 use super::record::sweep::SweepRecord;
 use super::ties::ties;
 use super::title::title;
-use super::words::{counted, counted_as, grouped};
+use super::words::{capital, counted, counted_as, grouped, short_dollars};
 use super::{causes, cautions, cost_figures, finding, notes};
 use crate::advice::WithoutEffect;
 use crate::experiment::metric::{in_spreadsheets, metric_of};
 use crate::experiment::{Against, Difference, Direction, KnownFrom, Measure, Metric, RecordedSummaries, Row, Standing, never_reached};
 use crate::policy::{Facts, Policy, number};
 use crate::statistics::{Estimate, FEWEST, Finding, Within, effective};
+use crate::units::signed;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
@@ -32,7 +33,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let shown: Vec<&Bundle<'_, '_>> = shown.iter().chain(rest.iter().filter(|bundle| is_own(bundle))).collect();
     let figures = tabled(shown.iter().map(|bundle| &bundle.judged.row.totals));
     let rows: Vec<(&Judged<'_>, String)> = shown.iter().map(|bundle| (bundle.judged, bundle.words(swept))).collect();
-    let lines = verdict(swept, &judged).into_iter().chain(taken_for_held(swept, &judged));
+    let lines = verdict(swept, &judged).into_iter().chain(mixed(swept, &judged)).chain(taken_for_held(swept, &judged));
     let lines = lines.chain(at_edge(&judged)).chain(ties(swept, &judged));
     let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged)).chain(notes::manual_undone(&[swept.corpus]));
     let lines = lines.chain(cautions::told(cautions::shrunk(&[swept.corpus], swept.corpus.facts.calls)));
@@ -46,7 +47,9 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let brief = brief.chain((!below.is_empty()).then(|| Section::lines(below))).collect();
     // The verdict comes first, and stays.
     let spare = lines.iter().skip(1).rev().cloned().collect();
-    let screen = Some(Screen { sections: brief, spare, ..Screen::default() });
+    // What the others are compared with is shown wherever it stands.
+    let held = shown.iter().enumerate().filter(|(_, bundle)| is_own(bundle)).map(|(place, _)| place).collect();
+    let screen = Some(Screen { sections: brief, held, spare, ..Screen::default() });
     sections.push(table(swept, &rows, &figures).titled(goal(swept)));
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
     let (facts, record) = (&swept.corpus.facts, SweepRecord::new(swept, &judged));
@@ -65,6 +68,14 @@ fn taken_for_held(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let own = swept.own.get(first.setting.base)?;
     let own = judged.iter().find(|judged| judged.row.setting == *own)?;
     supposed(measures(swept), [first.row, own.row], swept.point(first.setting.base))
+}
+
+/// That the agent's own mix of versions costs otherwise than the preset that is swept; `None` where it costs as much.
+fn mixed(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
+    let ((name, mixed), [base], [own]) = (swept.mixed.as_ref()?, swept.bases, swept.own) else { return None };
+    let own = judged.iter().find(|judged| judged.row.setting == *own)?;
+    let [mixed, alone] = [*mixed, own.row.charges.nano_usd].map(|nano_usd| short_dollars(signed(nano_usd)));
+    (mixed != alone).then(|| format!("Each session by the preset of its version ({name}) costs {mixed}, all by {} {alone}.", base.name))
 }
 
 /// The best setting beside the own one of its policy.
@@ -106,7 +117,9 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         });
     };
     let (summarised, but) = swept.told(best.row, own.row, difference.as_ref());
-    let values = against(&measure, [best.row, own.row], "", difference.as_ref(), &swept.bars) + &summarised;
+    let set = swept.yours.get(best.setting.base).map(|set| set.words.as_str()).filter(|words| !words.is_empty());
+    let which = format!(" of {}{}", best.policy, set.map_or_else(String::new, |words| format!(" with {words}")));
+    let values = against(&measure, [best.row, own.row], &which, difference.as_ref(), &swept.bars) + &summarised;
     let (failed, of_own) = (best.row.failed_sessions(), own.row.failed_sessions());
     let fewer =
         if failed < of_own { format!("; it fails {} instead of {}", counted(failed, "session"), grouped(of_own)) } else { String::new() };
@@ -338,7 +351,9 @@ fn base<'j>(swept: &Swept<'_>, judged: impl Iterator<Item = &'j Judged<'j>>) -> 
 
 /// What the differences from the own setting are called.
 fn beside(swept: &Swept<'_>) -> &'static str {
-    if swept.yours.iter().any(|words| !words.is_empty()) { "vs yours" } else { "vs de\u{ad}faults" }
+    let marks: Vec<&str> = swept.yours.iter().map(|set| SetIn::point(Some(set)).1).collect();
+    let of = [("yours", "vs yours"), ("given", "vs given")].into_iter().find(|(mark, _)| marks.contains(mark));
+    of.map_or("vs de\u{ad}faults", |(_, header)| header)
 }
 
 /// What has no price under the first setting, where bills were made.
@@ -384,8 +399,8 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         let (settings, results) = (counted(judged.len() as u64, "setting"), counted(distinct.len() as u64, "different result"));
         all.push(format!("{settings} came to {results}: some parameters decide nothing in these sessions."));
     }
-    let yours = swept.bases.iter().zip(swept.yours).filter(|(_, words)| !words.is_empty());
-    all.extend(yours.map(|(policy, words)| format!("Your own settings of {}: {words}.", policy.name)));
+    let yours = swept.bases.iter().zip(swept.yours).filter(|(_, set)| !set.words.is_empty());
+    all.extend(yours.map(|(policy, set)| format!("{} of {}: {}.", capital(SetIn::point(Some(set)).0), policy.name, set.words)));
     if swept.bases.iter().any(Policy::takes_recorded_summaries) {
         let recorded = RecordedSummaries::fit(swept.corpus.traces.each()).describe();
         all.extend(recorded.map(|words| format!("Sizes of summaries: {words}.")));

@@ -251,7 +251,7 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     } else {
         all.extend(left_out(found));
     }
-    all.extend(found.yours.map(|words| format!("Compared with your own settings: {words}.")));
+    all.extend(found.yours.map(|set| format!("Compared with {}: {}.", said::point(found), set.words)));
     if found.policy.takes_recorded_summaries() {
         all.extend(
             RecordedSummaries::fit(found.split.training.traces.each().chain(found.split.held_out.traces.each()))

@@ -169,6 +169,7 @@ fn swept(material: Material<'_>, replay: &ReplaySettings<'_>, vary: &[&str], kin
         sampling: &sampling,
         own: &own,
         yours: &[],
+        mixed: None,
         thresholds: &[],
         bars: Default::default(),
         chance: (50, 1),

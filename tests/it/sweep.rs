@@ -1,5 +1,6 @@
 //! `ctxsim sweep`: the same bytes however it is run, killed and resumed; designs; constraints; what is best and what cannot be told.
 
+use crate::backtest::Made;
 use crate::made::call;
 use crate::support::{Ran, ctxsim, rows};
 use ctxsim::experiment::{
@@ -370,4 +371,44 @@ fn a_session_without_a_call_is_in_no_cluster() {
         sample(&traces),
     );
     assert_eq!((unpriced.by, unpriced.clusters(), all.by, all.clusters()), (DrawnBy::Sessions, 13, DrawnBy::Projects, 5));
+}
+
+/// What was typed with `--set` is no configuration of the agent's own, and the row that others are compared with is shown wherever it stands.
+#[test]
+fn what_is_compared_with_is_named_and_shown() {
+    let shown = |words: &[&str]| {
+        let shown = ctxsim(&["sweep", LOGS, "-q"]).args(words).columns(80).stdout();
+        assert!(shown.lines().count() <= 30, "{shown}");
+        (shown.split_whitespace().collect::<Vec<_>>().join(" "), shown)
+    };
+    let vary = ["-p", "opencode", "--vary", "prune_protect=1k..120k:1k"];
+    let (given, table) = shown(&[&vary[..], &["--set", "prune=1"]].concat());
+    assert!(given.contains("the settings given") && table.contains("given") && !given.contains("your"), "{table}");
+    assert!(table.lines().any(|line| line.contains("(given)")) && table.contains(" more: --all"), "{table}");
+    let (unset, table) = shown(&["-p", "codex", "--vary", "model_auto_compact_token_limit=50k..250k:50k"]);
+    assert!(
+        unset.contains("the defaults") && !unset.contains("given") && table.contains("(defaults)") | table.contains("\ndefaults"),
+        "{table}"
+    );
+    assert!(!unset.contains(" against $") || unset.contains(" of codex@"), "{table}");
+}
+
+/// Where the agent's versions have several presets, what all of them cost stands beside the one that is swept.
+#[test]
+fn a_mix_of_versions_costs_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    for (version, prompts) in
+        [("2.1.20", [20, 90, 140, 150, 156, 160, 166, 168, 171]), ("2.1.45", [21, 95, 141, 151, 157, 161, 165, 167, 170])]
+    {
+        Made::new(version, version).calls(&prompts).write(folder.path(), &format!("{version}.jsonl"));
+    }
+    let path = folder.path().to_string_lossy().into_owned();
+    let shown = ctxsim(&["sweep", &path, "-q", "-p", "claude-code", "--vary", "buffer=5k..40k:5k"]).stdout();
+    let replayed = ctxsim(&["replay", &path, "-q", "-p", "claude-code"]).columns(120).stdout();
+    let row = |name: &str| replayed.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{replayed}"));
+    let cost = |name: &str| row(name).split_whitespace().find(|word| word.starts_with('$')).unwrap_or_default().to_owned();
+    let (mixed, alone) = (cost("claude-code (defaults)"), cost("claude-code@early"));
+    let said =
+        format!("Each session by the preset of its version (claude-code (defaults)) costs {mixed}, all by claude-code@early {alone}.");
+    assert!(mixed != alone && shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said), "{said} {shown}");
 }

@@ -270,6 +270,7 @@ impl ChartQuestion<'_> {
             sampling: &sampling,
             own: &own,
             yours: &yours,
+            mixed: None,
             thresholds: &[],
             bars: Bars { own_error, worth: WORTH, anchored: corpus.facts.anchored() },
             chance: CHANCE,

@@ -8,7 +8,7 @@ use super::range::spread;
 use crate::experiment::{Charges, Direction, Judgement, Measure, Row, Setting, Standing};
 use crate::list::Arrange;
 use crate::policy::number;
-use crate::report::asked::Swept;
+use crate::report::asked::{SetIn, Swept};
 use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::finding::{self, share};
 use crate::report::judged;
@@ -306,7 +306,7 @@ pub(super) fn marked(swept: &Swept<'_>, places: impl Fn(&[&Row]) -> Vec<(f64, f6
     let own: Vec<&Row> = swept.rows.iter().filter(|row| swept.own.contains(&row.setting)).collect();
     let all_equal = if best.len() > 1 { ", all equal" } else { "" };
     let name = format!("{}{all_equal}", swept.first(&swept.judgements()).name);
-    let whose = if swept.yours.iter().any(|words| !words.is_empty()) { "yours" } else { "defaults" };
+    let (_, whose) = SetIn::point(swept.yours.iter().find(|set| !set.words.is_empty()));
     let marks = [
         Marks { name, symbol: Symbol::Ring, hue: Hue::Recorded, points: places(&best) },
         Marks { name: whose.to_owned(), symbol: Symbol::Star, hue: Hue::Own, points: places(&own) },
@@ -356,7 +356,7 @@ pub(super) fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
         bests.first().and_then(|row| swung.rows.iter().zip(swept.judgements()).find(|((_, known), _)| known.setting == row.setting));
     let Some(((setting, _), verdict)) = found else { return "No setting keeps all constraints".to_owned() };
     let measure = swept.objective.measure.words();
-    let own = if swept.yours.get(setting.base).is_some_and(|words| !words.is_empty()) { "your own setting" } else { "the defaults" };
+    let (own, _) = SetIn::point(swept.yours.get(setting.base));
     let equal = match bests.len().saturating_sub(1) as u64 {
         0 => String::new(),
         others => format!("; {} as good", counted_as(others, "other setting is", "other settings are")),

@@ -3,14 +3,14 @@
 use crate::experiment::tune::{Bound, FEWEST, Split, Trial, Verdict, telling};
 use crate::experiment::{NeverReached, Row, Unit, acts, never_reached};
 use crate::policy::{Facts, figure};
-use crate::report::asked::Found;
+use crate::report::asked::{Found, SetIn};
 use crate::report::measures::{against, phrase};
 use crate::report::words::{capital, counted, grouped};
 use crate::report::{causes, finding, judged, notes};
 
 /// What the setting is compared with.
 pub(super) fn point(found: &Found<'_>) -> &'static str {
-    if found.yours.is_some() { "your own settings" } else { "the defaults" }
+    SetIn::point(found.yours).0
 }
 
 /// "cost $1.20 against $2.00 with the defaults on 12 held-out sessions: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)"
@@ -187,6 +187,6 @@ fn defaults_break(found: &Found<'_>) -> Option<String> {
 }
 
 pub(super) fn setting_words(found: &Found<'_>, trial: &Trial) -> String {
-    let own = if found.yours.is_some() { "yours" } else { "defaults" };
+    let (_, own) = SetIn::point(found.yours);
     if trial.setting.values.is_empty() { own.to_owned() } else { trial.setting.words() }
 }
