@@ -1,7 +1,7 @@
 //! The first screen of `replay`: what happened, what the user's own agent and each policy would have come to, whether to change anything, and how far
 //! to trust that.
 
-use super::asked::{Asked, Baselines};
+use super::asked::{Asked, Baselines, Oracle};
 use super::calibration::calibration;
 use super::causes;
 use super::cautions;
@@ -166,7 +166,27 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>, best: 
         let cell = move |row: &Row<'_>| figure(kept, row);
         fields = fields.with(Column { header: "reused text kept", priority: 2, ..figures::column(kept) }, cell);
     }
-    let table: Table = fields.table(1, rows);
+    let policies: Vec<Option<&Replay>> = rows.iter().map(|row| if let Row::Of(replay) = row { Some(*replay) } else { None }).collect();
+    let mut table: Table = fields.table(1, rows);
+    if asked.oracle == Oracle::Beside {
+        // The oracle fills the contexts of the policy above it: it keeps other text, and has no other figure.
+        let place = table.columns.iter().position(|column| column.key == "references_kept_share");
+        let kept = metric_of("references_kept_share");
+        let mut beside = Vec::new();
+        for (replay, cells) in policies.into_iter().zip(table.rows.each()) {
+            beside.push(cells.into_owned());
+            let Some(((replay, kept), place)) = replay.filter(|replay| is_named(replay)).zip(kept).zip(place) else { continue };
+            let mut cells = vec![Cell::Empty; table.columns.len()];
+            let name = Cell::Name(format!("oracle ({})", replay.policy));
+            for (at, cell) in [(0, name), (place, figures::oracle_cell(kept, &replay.totals))] {
+                cells.get_mut(at).into_iter().for_each(|to| to.clone_from(&cell));
+            }
+            beside.push(cells);
+        }
+        table.rows = beside.into();
+        let all = table.rows.len();
+        return (Section::table(table), (0..all).collect());
+    }
     (Section::table(table), held)
 }
 

@@ -54,14 +54,20 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let first = unpriced.unwrap_or_else(|| summarisers(priced));
     // What costs suppose, and the caution, stay.
     let spare: Vec<String> = gaps.iter().chain(&own_error).cloned().collect();
-    let trust: Vec<String> = [first].into_iter().chain(own_error).chain(gaps).chain(caution).collect();
-    let trust = (!trust.is_empty()).then(|| Section::lines(trust));
-    let break_even = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache));
     let title = if is_priced { "List prices, recorded and simulated" } else { "Recorded and simulated, without prices" };
-    let brief = [shown.titled(title)].into_iter().chain(trust).chain(break_even);
+    // What was asked for stands in place of the table of policies, and of what is said of its rows.
+    let bills = priced.breakdown.then(|| by_tier(priced).titled("Bills by tier, simulated"));
+    let asked = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)).chain(bills);
+    let mut brief: Vec<Section> = asked.collect();
+    let of_rows = brief.is_empty().then(|| priced.baselines.covered(priced.corpus).into_iter().chain([first]).chain(gaps));
+    let trust: Vec<String> = of_rows.into_iter().flatten().chain(own_error).chain(caution).collect();
+    if brief.is_empty() {
+        brief.push(shown.titled(title));
+    }
+    brief.extend((!trust.is_empty()).then(|| Section::lines(trust)));
     let record = CostRecord::new(priced);
     let (sections, screen) = match answer::no_calls(priced.corpus) {
-        None => (sections, Screen { sections: brief.collect(), spare, ..Screen::default() }),
+        None => (sections, Screen { sections: brief, spare, ..Screen::default() }),
         Some(sentence) => {
             (vec![Section::lines(vec![sentence.clone()])], Screen { sections: vec![Section::lines(vec![sentence])], ..Screen::default() })
         }

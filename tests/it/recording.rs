@@ -569,3 +569,19 @@ fn what_was_set_stands_with_the_row() {
     let unset = ctxsim(&["replay", "transcripts/opencode", "-q", "-p", "opencode"]).stdout();
     assert!(!unset.contains("--set"), "{unset}");
 }
+
+/// What a flag asks for is on the first screen.
+#[test]
+fn what_is_asked_for_is_shown() {
+    let shown = |words: &[&str]| ctxsim(words).args(["-q"]).columns(80).stdout();
+    let bill = shown(&["cost", "transcripts/", "-p", "pi", "--bill"]);
+    assert!(bill.contains("Bills by tier") && bill.contains("cache read "), "{bill}");
+    let even = shown(&["cost", "transcripts/", "-p", "anthropic@context-editing", "--break-even", "clear_at_least"]);
+    assert!(even.contains("Where clear_at_least of anthropic@context-editing should stand") && even.contains("best minimum"), "{even}");
+    let oracle = shown(&["replay", "transcripts/", "-p", "opencode", "-p", "oracle"]);
+    let row = oracle.lines().find(|line| line.starts_with("oracle (opencode@1.18)")).unwrap_or_else(|| panic!("{oracle}"));
+    assert!(row.ends_with(" %") && row.split_whitespace().count() == 4, "{row}");
+    for screen in [bill, even, oracle] {
+        assert!(screen.lines().count() <= 30, "{screen}");
+    }
+}
