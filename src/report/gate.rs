@@ -14,6 +14,9 @@ use crate::statistics::{Bars, Estimate, LEVEL};
 /// So many sessions are named for each measure.
 const SHOWN: usize = 5;
 
+/// So many undecided limits are named in the verdict.
+const NAMED: usize = 3;
+
 /// So many measures without a limit are named on a screen.
 const OTHERS: usize = 6;
 
@@ -51,23 +54,20 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     // What has no price is told from what lies within the uncertainty.
     let unjudged = comparison.measures.iter().filter(|moved| moved.is_unjudged).map(|moved| moved.allowed.len() as u64).sum::<u64>();
     let untold = untold.saturating_sub(unjudged);
-    let verdict = match (broken, untold) {
+    let undecided = (untold > 0).then(|| undecided(&comparison.measures, untold));
+    let verdict = match (broken, &undecided) {
         _ if unjudged > 0 && unjudged == all => format!("CANNOT TELL: none of {} can be judged", counted(all, "limit")),
-        (0, _) if unjudged > 0 => {
+        (0, None) if unjudged > 0 => {
             format!("PASS: none of {} is seen to be exceeded, {} cannot be judged", counted(all, "limit"), grouped(unjudged))
         }
-        (0, 0) => format!("PASS: all {} kept", counted(all, "limit")),
-        (0, _) => format!("PASS: none of {} is exceeded by more than the uncertainty", counted(all, "limit")),
-        _ => format!("FAIL: {} of {} exceeded", grouped(broken), counted(all, "limit")),
+        (0, None) => format!("PASS: all {} kept", counted(all, "limit")),
+        (0, Some(undecided)) if unjudged > 0 => format!("PASS, {undecided}; {} cannot be judged", counted(unjudged, "limit")),
+        (0, Some(undecided)) => format!("PASS, {undecided}"),
+        (_, None) => format!("FAIL: {} of {} exceeded", grouped(broken), counted(all, "limit")),
+        (_, Some(undecided)) => format!("FAIL: {} of {} exceeded, {undecided}", grouped(broken), counted(all, "limit")),
     };
     let (facts, record) = (&gated.corpus.facts, GateRecord::new(gated));
     let mut said = vec![format!("Policy {} over {}", gated.policy, title(facts))];
-    said.extend((untold > 0).then(|| {
-        format!(
-            "Beyond {}, but by no more than the uncertainty over sessions ({LEVEL} %): there it cannot be told.",
-            counted(untold, "limit")
-        )
-    }));
     let rests_on = Bars { anchored: gated.corpus.facts.anchored(), ..Bars::default() };
     said.extend(finding::estimated(&rests_on).map(|words| format!("Beyond these logs no limit can be judged: {words}.")));
     // What is compared with what is part of the verdict.
@@ -79,6 +79,21 @@ pub fn gate(gated: &Gated<'_>) -> Report {
         sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });
     }
     Report { title: verdict, screen, ..Report::over(facts, sections, notes, flat(&comparison.measures), record) }
+}
+
+/// The limits that are exceeded by no more than the uncertainty, each with what was found: `1 limit undecided: tokens +5.23 % (limit +2 %) is within ...`.
+fn undecided(measures: &[Moved], count: u64) -> String {
+    let words = |moved: &Moved, limit: &String| {
+        let measure = moved.measure.words();
+        let limit = limit.strip_prefix(&moved.measure.name()).unwrap_or(limit).trim().replace(" %", "%").replace('%', " %");
+        let in_percent = Some(change(moved.baseline, moved.now)).filter(|change| limit.ends_with('%') && !change.is_empty());
+        let found = in_percent.unwrap_or_else(|| signed(moved.baseline, moved.now, &moved.measure));
+        format!("{measure} {found} (limit {limit})")
+    };
+    let judged = measures.iter().filter(|moved| !moved.is_unjudged);
+    let all: Vec<String> = judged.flat_map(|moved| moved.untold.iter().map(move |limit| words(moved, limit))).collect();
+    let is = if all.len() == 1 { "is" } else { "are" };
+    format!("{} undecided: {} {is} within the uncertainty ({LEVEL} %)", counted(count, "limit"), first_few(&all, NAMED))
 }
 
 /// The verdict, what has a limit, what else moved, and the sessions that moved it.

@@ -3,8 +3,10 @@
 use crate::made::Native;
 use crate::population::{Population, Session};
 use crate::support::{Ran, ctxsim};
+use ctxsim::corpus::Corpus;
 use ctxsim::experiment::Value;
 use ctxsim::experiment::gate::{Allowance, Baseline, BaselineSession, SCHEMA, compare};
+use ctxsim::report::Gated;
 use ctxsim::statistics::Chance;
 use ctxsim::statistics::Part;
 use serde_json::json;
@@ -489,4 +491,23 @@ fn a_session_that_either_run_fails_is_left_out() {
     // Sessions without a call are none to draw: three sessions are judged by what they come to.
     let sessions = |tokens: i64| baseline(&[[[tokens, 0, 4]; 3].as_slice(), &[[0; 3]; 8]].concat());
     assert!(compare(&sessions(100), &sessions(113), &limits).unwrap().fails());
+}
+
+/// A limit that is exceeded by no more than the uncertainty is named in the verdict. Where no limit is in money, nothing is said of prices.
+#[test]
+fn an_undecided_limit_is_named_in_the_verdict() {
+    let metrics = ["tokens", "calls", "cost"];
+    let rows = |tokens: [i64; 6]| tokens.map(|tokens| [tokens, 4, 0]);
+    let (was, now) = (of_rows(metrics, &rows([100; 6])), of_rows(metrics, &rows([150, 90, 100, 95, 110, 101])));
+    let report = |limits: &[&str]| {
+        let limits = limits.iter().map(|words| Allowance::parse(words).unwrap()).collect::<Vec<_>>();
+        let comparison = compare(&was, &now, &limits).unwrap();
+        let report = ctxsim::report::gate(&Gated { corpus: &Corpus::default(), policy: "p", comparison: &comparison });
+        (report.title, comparison.changes.join(" "))
+    };
+    let (title, changes) = report(&["tokens +2%"]);
+    assert_eq!(title, "PASS, 1 limit undecided: tokens +7.67 % (limit +2 %) is within the uncertainty (90 %)");
+    assert!(!changes.contains("No price"), "{changes}");
+    assert!(report(&["tokens +2%", "cost +1%"]).1.contains("No price is known"));
+    assert_eq!(report(&["tokens +10%"]).0, "PASS: all 1 limit kept");
 }

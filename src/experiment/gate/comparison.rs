@@ -330,25 +330,30 @@ fn is_unjudged(sides: &[Side; 2]) -> bool {
     unpriced(sides) > 0 && judged(sides).all(|place| is_silent(&place))
 }
 
-/// That sessions have no price, in a sentence.
+/// Is a limit of this measure one in money?
+fn limits_money(moved: &Moved) -> bool {
+    !moved.allowed.is_empty() && moved.measure.parts().any(|metric| metric.unit == Unit::Money)
+}
+
+/// That sessions have no price, in a sentence, where a limit is in money.
 fn without_price(measures: &[Moved]) -> Option<String> {
-    let (unpriced, compared) = measures.iter().map(|moved| (moved.unpriced, moved.compared)).max().filter(|(unpriced, _)| *unpriced > 0)?;
+    let limited = measures.iter().filter(|moved| limits_money(moved));
+    let (unpriced, compared) = limited.map(|moved| (moved.unpriced, moved.compared)).max().filter(|(unpriced, _)| *unpriced > 0)?;
     Some(format!(
         "No price is known for {unpriced} of {}: they are in no sum of money (--prices takes a table).",
         counted(compared as u64, "session")
     ))
 }
 
-/// That sessions with a price have calls without one, in a sentence, where money is counted.
+/// That sessions with a price have calls without one, in a sentence, where a limit is in money.
 fn partly_priced(measures: &[Moved], now: &Baseline) -> Option<String> {
-    let is_money = |moved: &Moved| moved.measure.parts().any(|metric| metric.unit == Unit::Money);
     let calls: u64 = now.sessions.iter().map(|session| session.unpriced_calls).sum();
     let of = now.sessions.iter().filter(|session| session.unpriced_calls > 0).count() as u64;
     let sentence = || {
         let (calls, of) = (counted(calls, "call"), counted(of, "session"));
         format!("No price is known for {calls} of {of} whose other calls have one: they are in no sum of money (--prices takes a table).")
     };
-    (calls > 0 && measures.iter().any(is_money)).then(sentence)
+    (calls > 0 && measures.iter().any(limits_money)).then(sentence)
 }
 
 /// How a measure differs from the baseline, with its interval over sessions.
