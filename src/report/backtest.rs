@@ -4,6 +4,7 @@ use super::asked::Grouping;
 use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::backtest::{BacktestRecord, GroupRecord};
 use super::tested_rows::{TestedRow, tested_rows};
+use super::title::short_title;
 use super::verdict::{kind_name, named, scores, why};
 use super::words::{counted, counted_as, grouped, percent_of};
 use super::{cautions, notes, read_again};
@@ -78,9 +79,19 @@ fn screen(corpus: &Corpus, result: &Backtest, grouped: Option<Section>) -> Scree
     };
     let lines = [in_short(result, &events, scores(&events)).unwrap_or_else(nothing)].into_iter().chain(aside(result));
     let mut rows: Vec<Row<'_>> = all(result).collect();
-    rows.arrange_by_key(|(_, event)| event.verdict == Verdict::Hit);
-    let events = fields(corpus).table(3, rows).section("Events, simulated beside recorded; those that were not predicted first");
-    Screen { sections: [Section::lines(lines.collect())].into_iter().chain(grouped).chain(events).collect(), ..Screen::default() }
+    rows.arrange_by_key(|(_, event)| {
+        const ORDER: [Verdict; 5] = [Verdict::Missed, Verdict::FalseAlarm, Verdict::ProbablyManual, Verdict::Untested, Verdict::Manual];
+        ORDER.iter().position(|verdict| *verdict == event.verdict).unwrap_or(ORDER.len())
+    });
+    let mut events = fields(corpus).table(3, rows);
+    // What was not predicted says so: a column without a figure is left out.
+    let place = events.columns.iter().position(|column| column.key == "predicted_call");
+    for cell in events.rows.iter_mut().filter_map(|row| row.get_mut(place?)).filter(|cell| **cell == Cell::Empty) {
+        *cell = Cell::name("-");
+    }
+    let events = events.section("Events, simulated beside recorded; those that were not predicted first");
+    let sections = [Section::lines(lines.collect())].into_iter().chain(grouped).chain(events).collect();
+    Screen { title: short_title(&corpus.facts), sections, ..Screen::default() }
 }
 
 /// Events that count neither for nor against.
@@ -97,7 +108,11 @@ fn aside(result: &Backtest) -> Option<String> {
             (_, count, _) => format!("{count} {}", named(verdict)),
         })
         .collect();
-    (!aside.is_empty()).then(|| format!("not counted: {}", aside.join(", ")))
+    let counted = (!aside.is_empty()).then(|| format!("not counted: {}", aside.join(", ")));
+    let without: u64 = result.without_preset.values().map(|(_, events)| events).sum();
+    let without = (without > 0).then(|| format!("{} not tested: no preset for their agents", grouped(without)));
+    let parts: Vec<String> = counted.into_iter().chain(without).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn summary(result: &Backtest) -> Vec<String> {

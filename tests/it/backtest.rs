@@ -507,3 +507,19 @@ fn a_sessions_own_summaries_take_no_part_in_their_model() {
     assert_eq!((both[0].1, both[1].1), (both[1].0, both[0].0), "each has the other's: {both:?}");
     assert_eq!(sizes(&[&one])[0], (both[0].0, None), "no other session tells it");
 }
+
+/// The first screen has misses before what counts neither way, says which call was predicted, and how many events have no preset to test them by.
+#[test]
+fn misses_come_first_and_what_is_not_tested_is_counted() {
+    let folder = tempfile::tempdir().expect("folder");
+    let made = Made::new("both", "2.1.45").calls(&[20, 90, 150, 168]).compaction(Some(true)).calls(&[30, 60]).compaction(Some(false));
+    made.calls(&[25, 70]).write(folder.path(), "a.jsonl");
+    Made::new("missed", "2.1.45").calls(&[20, 60, 90]).compaction(Some(true)).calls(&[30, 60, 120]).write(folder.path(), "b.jsonl");
+    Made::new("other", "1").of_agent("mine", "gpt-5").calls(&[20, 90]).compaction(Some(true)).calls(&[30]).write(folder.path(), "c.jsonl");
+    let shown = ctxsim(&["backtest", "-q", &folder.path().to_string_lossy()]).columns(80).stdout();
+    assert!(shown.contains("not counted: 1 manual; 1 not tested: no preset for their agents"), "{shown}");
+    let (head, rows) = shown.split_once("────\n").expect("a table");
+    let place = |verdict: &str| rows.find(verdict).unwrap_or_else(|| panic!("{verdict}: {shown}"));
+    assert!(place(" missed ") < place(" manual ") && place(" manual ") < place(" hit "), "{shown}");
+    assert!(head.contains("predicted"), "{shown}");
+}
