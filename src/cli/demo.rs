@@ -58,11 +58,11 @@ impl Demo {
         let policies = first_look.named()?;
         let mut corpus = first_look.read(&catalog, &policies)?;
         corpus.forget_folders();
-        // The scratch folder goes; what is offered to type next holds for the one that the last line makes.
+        // The scratch folder goes; what is offered to type next holds for the one that the first of it makes.
         first_look.logs.logs = vec!["demo-logs".to_owned()];
+        first_look.first = Some(("ctxsim demo -o demo-logs/".to_owned(), "writes these sessions there".to_owned()));
         first_look.show(door, &catalog, &corpus, &policies, "ctxsim demo".to_owned())?;
-        let made_up = "These six sessions are made up; `ctxsim demo -o demo-logs/` writes them there.";
-        print(&prose(made_up, page()))
+        print(&prose("These six sessions are made up.", page()))
     }
 }
 

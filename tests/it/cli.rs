@@ -264,6 +264,14 @@ fn logs_are_found_at_home() {
     assert!(found.stdout().lines().next().unwrap().contains("1 session, 4 recorded calls"), "{}", found.stdout());
 }
 
+/// What is proposed over made-up sessions begins with the command that writes them.
+#[test]
+fn a_demo_is_written_before_it_is_looked_at() {
+    let said = ctxsim(&["demo"]).columns(80).stdout();
+    let (_, next) = said.split_once("\nNext:  ").unwrap_or_else(|| panic!("{said}"));
+    assert!(next.starts_with("ctxsim demo -o demo-logs/ ") && next.contains(" demo-logs"), "{said}");
+}
+
 #[test]
 fn lists_hold_what_they_name() {
     assert!(ctxsim(&["policy", "list"]).stdout().contains("none "));
