@@ -111,7 +111,7 @@ impl Logs {
         if self.subagents == SubAgents::Exclude {
             corpus.leave_out_sub_agents();
         }
-        if corpus.traces.is_empty() { Err(nothing(&paths, &corpus)) } else { Ok(corpus) }
+        if corpus.traces.is_empty() { Err(nothing(&paths, &corpus, self.logs.is_empty())) } else { Ok(corpus) }
     }
 
     /// Writes the sessions of the logs down in another shape.
@@ -329,7 +329,8 @@ impl Logs {
             return Err(Failure::NothingAmong(std::iter::once(sentence).chain(looked).collect()));
         }
         if !self.quiet {
-            found.iter().for_each(|home| tell(&format!("found {} sessions in {}", home.agent, home.path.display())));
+            // Whether it holds any is known once it is read.
+            found.iter().for_each(|home| tell(&format!("looking for {} sessions in {}", home.agent, home.path.display())));
         }
         Ok(found.into_iter().map(|home| home.path.to_string_lossy().into_owned()).collect())
     }
@@ -364,7 +365,8 @@ fn nothing_selected(selected: &Selected) -> Option<Failure> {
     )))
 }
 
-fn nothing(paths: &[String], corpus: &Corpus) -> Failure {
+/// Why there is no session; `at_home` where none was named, and the agents' own folders were read.
+fn nothing(paths: &[String], corpus: &Corpus, at_home: bool) -> Failure {
     if let Some(failure) = corpus.facts.selected.as_ref().and_then(nothing_selected) {
         return failure;
     }
@@ -373,8 +375,12 @@ fn nothing(paths: &[String], corpus: &Corpus) -> Failure {
         [] => {
             let lost = corpus.facts.losses.first().map(|loss| format!(" ({}: {})", loss.path, loss.reason)).unwrap_or_default();
             let folders = paths.iter().any(|path| path_of(path).is_dir());
-            let hidden = if lost.is_empty() && folders { "; hidden files and folders are read where they are named" } else { "" };
-            Failure::NothingReadable(format!("no session in {}{lost}{hidden}", first_few(paths, NAMED)))
+            let hint = match lost.is_empty() && folders {
+                true if at_home => "; name a file or folder, as in `ctxsim replay logs/`, or try `ctxsim demo`",
+                true => "; hidden files and folders are read where they are named",
+                false => "",
+            };
+            Failure::NothingReadable(format!("no session in {}{lost}{hint}", first_few(paths, NAMED)))
         }
         [only] => Failure::NothingReadable(format!("nothing readable: {only}")),
         several => {

@@ -260,8 +260,18 @@ fn logs_are_found_at_home() {
     fs::create_dir_all(&sessions).expect("folder");
     fs::copy(SESSION, sessions.join("session.jsonl")).expect("copied");
     let found = ctxsim(&["replay", "--policy", "none"]).alone().env("HOME", folder.path()).code(0);
-    assert!(found.stderr().contains("found codex sessions in"), "{}", found.stderr());
+    assert!(found.stderr().contains("looking for codex sessions in"), "{}", found.stderr());
     assert!(found.stdout().lines().next().unwrap().contains("1 session, 4 recorded calls"), "{}", found.stdout());
+}
+
+/// A folder of an agent without a session is none that holds sessions.
+#[test]
+fn an_empty_home_is_said_to_be_empty() {
+    let folder = tempfile::tempdir().expect("folder");
+    fs::create_dir_all(folder.path().join(".claude/projects")).expect("folder");
+    let said = ctxsim(&["replay", "--policy", "none"]).alone().env("HOME", folder.path()).code(3).stderr();
+    assert!(said.contains("error: no session in ") && said.contains(".claude/projects; ") && said.contains("`ctxsim demo`"), "{said}");
+    assert!(!said.contains("found ") && !said.contains("hidden"), "{said}");
 }
 
 /// What is proposed over made-up sessions begins with the command that writes them.
