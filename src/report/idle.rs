@@ -2,7 +2,7 @@
 
 use super::asked::Parts;
 use super::cache::{by_gap, money};
-use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
+use super::document::{Better, Body, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::idle::IdleRecord;
 use super::span::{lifetime, span};
 use super::title::title;
@@ -39,11 +39,14 @@ pub fn idle(corpus: &Corpus, found: &Idle, parts: Parts) -> Report {
 
 /// All tables, and the first screen.
 fn content(corpus: &Corpus, found: &Idle) -> (Vec<Section>, Option<Screen>) {
-    let headline = Section::lines(headline(corpus, found));
-    let sections = std::iter::once(headline).chain(recommended(corpus, found)).chain(break_even(found));
+    let headline = headline(corpus, found);
+    // What pauses cost and what helps stay; below that the break-even points and what is not known give way.
+    let points = break_even(found).into_iter().flat_map(|section| if let Body::Lines(lines) = section.body { lines } else { Vec::new() });
+    let spare = points.chain(headline.iter().skip(1).rev().cloned()).collect();
+    let sections = std::iter::once(Section::lines(headline)).chain(recommended(corpus, found)).chain(break_even(found));
     let classes = by_class(found).section("Simulated cost of pauses by cache and context");
     let mut sections: Vec<Section> = sections.chain(classes).collect();
-    let screen = Screen { title: title(&corpus.facts), sections: sections.clone(), ..Screen::default() };
+    let screen = Screen { title: title(&corpus.facts), sections: sections.clone(), spare, ..Screen::default() };
     sections.extend(by_model(found).section("Where remedies begin to pay"));
     sections.extend(by_gap(&found.reads).section("Reads by the time since the call before"));
     sections.extend(by_session(corpus, found).section("Sessions, the dearest first"));

@@ -387,6 +387,9 @@ fn recorded_sessions_have_their_thirty_lines() {
     }
     let named =
         ["picoclaw", "pi", "codex", "opencode", "baseagent", "cline", "gemini-cli", "aider", "letta"].map(|name| ["-p", name]).concat();
+    for command in ["idle", "backtest"] {
+        is_a_screen(command, &shown(&[command, &logs, "-q"], 80));
+    }
     let drift = shown(&[&["drift", &logs, "-q"][..], &named].concat(), 80);
     is_a_screen("drift", &drift);
     let says_rest = drift.lines().any(|line| line.contains("more sentence") && line.ends_with(": --details"));

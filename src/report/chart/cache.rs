@@ -19,7 +19,7 @@ type Reads = Vec<(u64, u64)>;
 /// Cache hit rate over calls.
 pub const CACHE: Kind = Kind {
     name: "cache",
-    sentence: "the share of the prompts that the prompt cache reads, over calls, recorded and under each policy",
+    sentence: "cache reads as a share of prompts, recorded and under each policy",
     needs: &[Need::Replays, Need::Baselines, Need::Reads],
     usual: None,
     draw: cache,

@@ -42,7 +42,7 @@ impl Point<'_> {
 /// Cost against tokens saved.
 pub const COST: Kind = Kind {
     name: "cost",
-    sentence: "cost against tokens saved, a dot for each policy, with the front that no other policy beats",
+    sentence: "cost against tokens saved, a dot for each policy, and their front",
     // The verdict looks at the reused text that is kept.
     needs: &[Need::Recall, Need::Replays, Need::Baselines, Need::Money],
     usual: None,

@@ -25,7 +25,7 @@ const NEAR: f64 = 60.0;
 /// Recorded against estimated prompts.
 pub const DRIFT: Kind = Kind {
     name: "drift",
-    sentence: "recorded prompts against estimated ones, with the line where both are equal",
+    sentence: "recorded prompts against estimated ones, and the line of equality",
     needs: &[Need::Pairs, Need::Estimators],
     usual: None,
     draw: drift,

@@ -13,7 +13,7 @@ use crate::report::words::{counted, grouped};
 /// Distribution of the sessions' peak context.
 pub const PEAKS: Kind = Kind {
     name: "peaks",
-    sentence: "the largest context of each session, recorded and under each policy",
+    sentence: "the largest context of each session, recorded and under policies",
     needs: &[Need::Replays, Need::Baselines],
     usual: None,
     draw: peaks,

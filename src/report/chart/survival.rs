@@ -18,7 +18,7 @@ type Curve<'a> = (&'a Replay, Vec<Step>);
 /// Sessions that have not hit the window yet, over calls.
 pub const SURVIVAL: Kind = Kind {
     name: "survival",
-    sentence: "the share of sessions that have not hit the window yet, over calls, under each policy",
+    sentence: "sessions that have not hit the window yet, over calls, by policy",
     needs: &[Need::Replays, Need::Baselines],
     usual: None,
     draw: survival,
