@@ -1,7 +1,8 @@
 //! `diff`: where two policies part, what each did there, and how their contexts go on from it.
 
-use super::document::{Cell, Column, Fields, Report, Section, Table, Unit};
+use super::document::{Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::record::diff::{DiffRecord, difference};
+use super::title::short_title;
 use super::words::{capital, counted, first_few, grouped, percent_of, short_dollars, three_digits};
 use super::{answer, cautions, explain, finding, judged, notes};
 use crate::corpus::Corpus;
@@ -19,19 +20,35 @@ use std::rc::Rc;
 /// So many things of a kind are named in a sentence; the others are counted.
 const NAMED: usize = 3;
 
+/// So many sentences of the summary open the first screen: where they part, what that comes to, and whether it counts.
+const OPENING: usize = 3;
+
 /// The report on two policies.
 pub fn diff(corpus: &Corpus, diff: &Diff) -> Report {
     let notes = notes::notes(corpus, &diff.replays);
     let parted = parted(diff);
-    let mut sections = vec![Section::lines(summary(corpus, diff, &parted))];
+    let said = summary(corpus, diff, &parted);
+    let mut sections = vec![Section::lines(said.clone())];
+    let mut screen = None;
     if !parted.is_empty() {
         let rows = || rows(corpus, diff, parted.iter().copied());
-        sections.push(numbers().table(2, rows()).titled("Where they part, the largest difference first"));
+        let numbers = numbers().table(2, rows()).titled("Where they part, simulated; the largest difference first");
+        screen = Some(first_screen(short_title(&corpus.facts), said, numbers.clone()));
+        sections.push(numbers);
         sections.push(with_deeds(names()).table(2, rows()).titled("What each did there"));
     }
     let record = DiffRecord::new(corpus, diff);
     let (facts, rows) = (&corpus.facts, flat(corpus, diff));
-    Report::over(facts, sections, notes, rows, record)
+    Report { screen, ..Report::over(facts, sections, notes, rows, record) }
+}
+
+/// Where they part, between what is said of all sessions and what each did first, which gives way to it.
+fn first_screen(title: String, mut said: Vec<String>, numbers: Section) -> Screen {
+    let below = said.split_off(OPENING.min(said.len()));
+    let spare = below.iter().rev().cloned().collect();
+    let below = (!below.is_empty()).then(|| Section::lines(below));
+    let sections = [Section::lines(said), numbers].into_iter().chain(below).collect();
+    Screen { title, sections, spare, ..Screen::default() }
 }
 
 /// A session under both.

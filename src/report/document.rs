@@ -62,8 +62,13 @@ pub enum Depth {
 impl Report {
     /// This report opened by how well the recording itself is reproduced. A first screen of its own, which opens with the answer, ends with that.
     pub fn opened_by(mut self, calibration: String) -> Report {
-        if let Some(screen) = self.screen.as_mut().filter(|screen| !screen.sections.is_empty()) {
-            screen.sections.push(Section::lines(vec![calibration.clone()]));
+        if let Some(Screen { sections, spare, .. }) = self.screen.as_mut().filter(|screen| !screen.sections.is_empty()) {
+            let last = sections.last_mut().map(|section| &mut section.body);
+            match last {
+                // What gives way stands below it.
+                Some(Body::Lines(lines)) if lines.iter().all(|line| spare.contains(line)) => lines.insert(0, calibration.clone()),
+                _ => sections.push(Section::lines(vec![calibration.clone()])),
+            }
         }
         self.sections.insert(0, Section::lines(vec![calibration]));
         self

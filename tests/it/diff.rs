@@ -190,3 +190,16 @@ fn list_prices_are_those_of_the_calls_that_have_one() {
     assert!(shown(&["priced", "unknown"]).contains("ost of 6 of 12 calls with summarisers $"), "{}", shown(&["priced", "unknown"]));
     assert!(!shown(&["unknown"]).contains("ost with") && !shown(&["unknown"]).contains("ost of"), "{}", shown(&["unknown"]));
 }
+
+/// The first screen shows where they part, whatever is said of it.
+#[test]
+fn the_first_screen_shows_where_they_part() {
+    let logs = match crate::support::shared() {
+        Some(folder) => folder.join("transcripts-2").to_string_lossy().into_owned(),
+        None => "transcripts/".to_owned(),
+    };
+    let shown = ctxsim(&["diff", &logs, "-q", "-p", "codex", "-p", "opencode"]).columns(80).stdout();
+    assert!(shown.lines().count() <= 30 && shown.contains(" part in "), "{shown}");
+    let (_, table) = shown.split_once("────\n").unwrap_or_else(|| panic!("{shown}"));
+    assert!(table.lines().take_while(|line| !line.is_empty() && !line.starts_with('…')).count() >= 3, "{shown}");
+}
