@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::output::Output;
 use clap::Args;
 use ctxsim::format::READERS;
-use ctxsim::report::{Cell, Column, Table, list};
+use ctxsim::report::{Cell, Column, Depth, Table, by_name, list};
 
 /// List the formats that are read, with a line on each
 #[derive(Args, Debug)]
@@ -21,6 +21,7 @@ impl Formats {
         let row = |(name, about): (&str, &str)| vec![Cell::Name(name.to_owned()), Cell::Name(about.to_owned())];
         let columns = vec![Column::name("format", "format"), Column::prose("about", "what it is")];
         let table = Table { labels: 1, columns, rows: rows.map(row).collect() };
-        self.output.list(door, "ctxsim formats", list("formats", "Formats that are read".to_owned(), table))
+        let all = list("formats", "Formats that are read".to_owned(), table);
+        self.output.list(door, "ctxsim formats", if self.output.depth() == Depth::Screen { by_name(all) } else { all })
     }
 }

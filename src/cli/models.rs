@@ -29,10 +29,10 @@ pub struct Models {
 impl Models {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
-        let Some(pattern) = &self.pattern else { return self.give(door, &catalog.models().collect::<Vec<_>>()) };
+        let Some(pattern) = &self.pattern else { return self.give(door, &newest_first(catalog.models())) };
         let lower = pattern.to_lowercase();
         let fits = |model: &&Model| model.id.to_lowercase().contains(&lower) || model.provider.to_lowercase().contains(&lower);
-        let mut found: Vec<&Model> = catalog.models().filter(fits).collect();
+        let mut found: Vec<&Model> = newest_first(catalog.models().filter(fits));
         if found.is_empty() {
             found.extend(catalog.find(pattern));
         }
@@ -47,6 +47,12 @@ impl Models {
         let words: Vec<String> = ["ctxsim", "models"].map(str::to_owned).into_iter().chain(self.pattern.clone()).collect();
         self.output.list(door, &quoted(&words), list("models", "Models of the catalogue".to_owned(), table(models)))
     }
+}
+
+/// Each provider's models from the newest on: the catalogue has them in the order in which they came.
+fn newest_first<'a>(models: impl Iterator<Item = &'a Model>) -> Vec<&'a Model> {
+    let models: Vec<&Model> = models.collect();
+    models.chunk_by(|one, next| one.provider == next.provider).flat_map(|models| models.iter().rev().copied()).collect()
 }
 
 fn table(models: &[&Model]) -> Table {

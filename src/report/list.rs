@@ -1,6 +1,6 @@
 //! What the program knows, as a report: models, formats, presets, measures.
 
-use super::document::{Cell, Report, Section, Table};
+use super::document::{Cell, Report, Screen, Section, Table};
 use super::record::any::ListRecord;
 use super::record::any::Record;
 use serde_json::{Value, json};
@@ -20,6 +20,14 @@ pub fn list(question: &'static str, title: String, table: Table) -> Report {
         rows: table,
         corpus: None,
     }
+}
+
+/// A list that is longer than a screen by its names alone, several a line, so that all of them are there.
+pub fn by_name(list: Report) -> Report {
+    let names: Vec<String> =
+        list.rows.rows.each().filter_map(|row| if let Some(Cell::Name(name)) = row.first() { Some(name.clone()) } else { None }).collect();
+    let sections = vec![Section::lines(vec![names.join(", ")]), Section::lines(vec!["What each of them is: --all".to_owned()])];
+    Report { screen: Some(Screen { sections, ..Screen::default() }), ..list }
 }
 
 fn value(cell: &Cell) -> Value {

@@ -72,7 +72,7 @@ pub use gate::{Check, Outcome, checks, gate};
 pub use glossary::{column_names, glossary};
 pub use idle::idle;
 pub use inspect::inspect;
-pub use list::list;
+pub use list::{by_name, list};
 pub use record::any::Record;
 pub use replay::replay;
 pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, story};

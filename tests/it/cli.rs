@@ -284,7 +284,7 @@ fn a_demo_is_written_before_it_is_looked_at() {
 
 #[test]
 fn lists_hold_what_they_name() {
-    assert!(ctxsim(&["policy", "list"]).stdout().contains("none "));
+    assert!(ctxsim(&["policy", "list"]).stdout().contains("none, "));
     assert!(ctxsim(&["policy", "show", "none"]).stdout().contains("[params]"));
     assert!(ctxsim(&["formats"]).stdout().contains("native"));
     assert!(ctxsim(&["models", "gpt-5"]).stdout().contains("400k"));

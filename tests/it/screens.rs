@@ -74,8 +74,8 @@ const OTHERS: [(&str, &str); 10] = [
     ("trace", "it writes a file"),
     ("convert", "it writes a document"),
     ("policy", "documents to edit, and the whole list of presets"),
-    ("formats", "the whole list"),
-    ("models", "the whole list"),
+    ("formats", "a list of what is read"),
+    ("models", "a list of what is known"),
     ("config", "settings as they stand in a file"),
     ("completions", "a script for a shell"),
     ("man", "a manual page"),
@@ -231,6 +231,17 @@ fn no_line_is_wider_than_the_page() {
         }
     }
     is_a_screen("demo", &shown(&["demo"], 80));
+}
+
+/// What the program knows fits a screen, too; models begin with the newest.
+#[test]
+fn lists_have_their_thirty_lines() {
+    for words in [&["chart", "list"][..], &["formats"], &["models"], &["policy", "list"]] {
+        is_a_screen(&words.join(" "), &shown(words, 80));
+    }
+    let models = shown(&["models", "claude", "--all"], 80);
+    let place = |name: &str| models.find(&format!("\n{name} ")).unwrap();
+    assert!(place("claude-opus-4-6") < place("claude-opus-4-5") && place("claude-opus-4") < place("claude-2.1"), "{models}");
 }
 
 /// In a terminal of 100 by 30 the line with the answer is still there when the command ends, for whoever looks at own logs, compares two policies before a release,

@@ -6,7 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::when::now;
 use clap::Args;
 use ctxsim::policy::{Policy as Document, presets};
-use ctxsim::report::{Cell, Column, Table, Unit, list};
+use ctxsim::report::{Cell, Column, Depth, Table, Unit, by_name, list};
 use jiff::civil::Date;
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,8 @@ impl List {
             let columns = vec![Column::name("policy", "policy"), Column::prose("about", "what it does")];
             let rows = policies.into_iter().map(|policy| vec![Cell::Name(policy.name), Cell::Name(policy.about)]).collect();
             let table = Table { labels: 1, columns, rows };
-            return self.output.list(door, "ctxsim policy list", list("policies", "Presets".to_owned(), table));
+            let all = list("policies", "Presets".to_owned(), table);
+            return self.output.list(door, "ctxsim policy list", if self.output.depth() == Depth::Screen { by_name(all) } else { all });
         }
         let as_of = self.as_of.unwrap_or_else(|| now().to_zoned(jiff::tz::TimeZone::UTC).date());
         let columns = vec![
