@@ -4,7 +4,7 @@ use super::asked::Grouping;
 use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::backtest::{BacktestRecord, GroupRecord};
 use super::tested_rows::{TestedRow, tested_rows};
-use super::title::short_title;
+use super::title::title;
 use super::verdict::{kind_name, named, scores, why};
 use super::words::{counted, counted_as, grouped, percent_of};
 use super::{cautions, notes, read_again};
@@ -91,7 +91,7 @@ fn screen(corpus: &Corpus, result: &Backtest, grouped: Option<Section>) -> Scree
     }
     let events = events.section("Events, simulated beside recorded; those that were not predicted first");
     let sections = [Section::lines(lines.collect())].into_iter().chain(grouped).chain(events).collect();
-    Screen { title: short_title(&corpus.facts), sections, ..Screen::default() }
+    Screen { title: title(&corpus.facts), sections, ..Screen::default() }
 }
 
 /// Events that count neither for nor against.

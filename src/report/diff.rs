@@ -2,7 +2,7 @@
 
 use super::document::{Cell, Column, Fields, Report, Screen, Section, Table, Unit};
 use super::record::diff::{DiffRecord, difference};
-use super::title::short_title;
+use super::title::title;
 use super::words::{capital, counted, first_few, grouped, percent_of, short_dollars, three_digits};
 use super::{answer, cautions, explain, finding, judged, notes};
 use crate::corpus::Corpus;
@@ -33,7 +33,7 @@ pub fn diff(corpus: &Corpus, diff: &Diff) -> Report {
     if !parted.is_empty() {
         let rows = || rows(corpus, diff, parted.iter().copied());
         let numbers = numbers().table(2, rows()).titled("Where they part, simulated; the largest difference first");
-        screen = Some(first_screen(short_title(&corpus.facts), said, numbers.clone()));
+        screen = Some(first_screen(title(&corpus.facts), said, numbers.clone()));
         sections.push(numbers);
         sections.push(with_deeds(names()).table(2, rows()).titled("What each did there"));
     }
