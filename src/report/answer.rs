@@ -336,7 +336,7 @@ pub(super) fn verdict<'a>(
     let kept = best.kept.map(|(kept, mine)| (share(kept), share(mine)));
     let sentence = match kept {
         Some((kept, mine)) if !best.keeps_as_much() => format!(
-            "Keep what you have: {name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
+            "Keep what you have: no policy is clearly cheaper and keeps as much. {name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
         ),
         _ => {
             // A hundredth less may pass, and is told all the same.

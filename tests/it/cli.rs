@@ -348,8 +348,8 @@ fn calls_without_a_time_are_said_to_have_none() {
     );
     assert!(shown(&["replay", "s.jsonl", "--by", "day"]).contains("is not known: calls without a time: 40.0k of 40.0k"));
     // Nor is an id an option.
-    let next = shown(&["replay", "s.jsonl", "-p", "pi"]);
-    assert!(next.contains("ctxsim explain -p pi -- -rf s.jsonl"), "{next}");
+    let next = shown(&["replay", "s.jsonl", "-p", "pi", "--window", "15k"]);
+    assert!(next.contains("ctxsim explain -p pi --window 15000 -- -rf s.jsonl"), "{next}");
     ctxsim(&["explain", "-p", "pi", "--", "-rf", "s.jsonl"]).within(folder.path()).code(0);
 }
 
