@@ -155,7 +155,7 @@ fn the_demo_needs_no_data() {
     let shown = ctxsim(folder.path(), &["demo"]).stdout();
     assert!(shown.contains(" 6 sessions, "), "{shown}");
     assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 0, "nothing is left behind");
-    // What it proposes holds for the folder that its last line makes.
+    // What it proposes holds for the folder that its first proposal makes.
     assert!(shown.contains("ctxsim explain 22485d98 demo-logs") && shown.contains("demo -o demo-logs/"), "{shown}");
     let written = ctxsim(folder.path(), &["demo", "-o", "logs/"]).stdout();
     // What it proposes works as it stands.
