@@ -84,7 +84,7 @@ impl Backtest {
             // A policy of the user's is known by the word that was typed, not by its name.
             let named = option("-p", Some(policy).filter(|_| self.policies.policies.is_empty()));
             let policy = [named, self.policies.words()].concat();
-            self.logs.explaining(&trace.id, corpus, &policy, "an event that was not predicted")
+            self.logs.explaining(&trace, corpus, &policy, "an event that was not predicted")
         });
         step.into_iter().collect()
     }

@@ -79,7 +79,7 @@ impl Diff {
         // What is set may be of the other policy alone.
         let second = self.policies.policies.last().filter(|_| self.policies.set.is_empty());
         let words = second.map(|second| Policies { policies: vec![second.clone()], ..self.policies.clone() }.words());
-        let step = most.zip(words).map(|(trace, words)| self.logs.explaining(&trace.id, corpus, &words, "where they differ most"));
+        let step = most.zip(words).map(|(trace, words)| self.logs.explaining(&trace, corpus, &words, "where they differ most"));
         step.into_iter().collect()
     }
 }

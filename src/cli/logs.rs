@@ -17,6 +17,7 @@ use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
 use ctxsim::reading::{Bounds, is_standard_input, name_of, path_of};
 use ctxsim::report::{counted, first_few, grouped};
+use ctxsim::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -246,8 +247,13 @@ impl Logs {
     }
 
     /// The same for what explains one session under policies.
-    pub fn explaining(&self, session: &str, corpus: &Corpus, policies: &[String], shows: &str) -> (String, String) {
-        let id = short(session, corpus);
+    pub fn explaining(&self, session: &Trace, corpus: &Corpus, policies: &[String], shows: &str) -> (String, String) {
+        let id = short(&session.id, corpus);
+        // Ids that programs let people choose may be those of several sessions.
+        if self.logs != [session.source.as_str()] && corpus.traces.each().filter(|trace| trace.id == session.id).count() > 1 {
+            let alone = Logs { logs: vec![session.source.clone()], ..self.clone() };
+            return alone.explaining(session, corpus, policies, shows);
+        }
         if !id.starts_with('-') {
             return self.step(&["explain", id], policies, shows);
         }

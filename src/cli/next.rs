@@ -39,7 +39,7 @@ pub fn explained<'a>(logs: &Logs, corpus: &Corpus, shown: impl IntoIterator<Item
     };
     let (words, (worth, trace)) = shown.into_iter().find_map(|(replay, words)| Some((words, most(replay)?)))?;
     let shows = WORTH_A_LOOK.get(worth).map_or("", |(_, shows)| shows);
-    Some(logs.explaining(&trace.id, corpus, &words, shows))
+    Some(logs.explaining(&trace, corpus, &words, shows))
 }
 
 /// The command that searches the settings of the agent whose sessions sent the most, over its own sessions alone. `None` where it has no preset, and where no

@@ -8,7 +8,7 @@ use super::mistyped::tell_renamed;
 use super::next;
 use super::output::Output;
 use super::own::OwnAgents;
-use super::policies::Policies;
+use super::policies::{ORACLE, Policies};
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::{flag, option};
@@ -222,7 +222,10 @@ impl Replay {
             false => next::explained(&self.logs, corpus, named.chain(own)),
         });
         next.extend(second);
-        next.push(self.logs.step(&["report"], &typed(&one_window), "all of it in a browser"));
+        // A page has no contexts of the oracle to show.
+        let mut paged = one_window;
+        paged.policies.retain(|policy| policy != ORACLE);
+        next.push(self.logs.step(&["report"], &typed(&paged), "all of it in a browser"));
         let same = [typed(&self.policies), self.refetch.words()].concat();
         next.push(self.logs.step(&["replay", "--details"], &same, "all columns, method and notes"));
         next

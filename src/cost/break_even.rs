@@ -77,9 +77,11 @@ pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
     let count = outcome.answered().len() as u64;
     let whole = |call: &CallRow| (call.hidden + call.visible).saturating_sub(call.missing);
     let pairs = outcome.answered().iter().zip(&trace.calls);
+    // What happens behind a reply, as at the end of a turn, shows in the prompt after it.
+    let mut behind = (false, false);
     for (index, ((last, last_call), (row, call))) in pairs.clone().zip(pairs.skip(1)).enumerate() {
         let place = index as u64 + 1;
-        let (mut pruned, mut rewrote) = (false, false);
+        let (mut pruned, mut rewrote) = std::mem::take(&mut behind);
         while let Some(event) = events.next_if(|event| u64::from(event.call) <= place) {
             pruned |= event.kind == EventKind::Prune;
             rewrote |= matches!(event.kind, EventKind::Compact | EventKind::Reset | EventKind::Drop);
@@ -87,6 +89,9 @@ pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
         // What came since the last call would have been new all the same.
         let arrived = whole(call).saturating_sub(whole(last_call));
         let removed = (last.actual + arrived).saturating_sub(row.actual);
+        if removed == 0 {
+            behind = (pruned, rewrote);
+        }
         if !pruned || rewrote || removed == 0 {
             continue;
         }

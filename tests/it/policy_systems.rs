@@ -529,11 +529,13 @@ fn kilo_replays_a_message_that_was_not_answered() {
     let first = replay("kilo@7.7", &settings, &begun().user(240_000).reply(40, None).user(200_000).reply(4, None).trace());
     let compact = of_kind(&first, EventKind::Compact)[0];
     assert_eq!((compact.call, compact.after), (2, 100_000 + 1_510 + 50_000));
-    // Within a turn: its first result of 90,000 tokens goes into the summary, its last step stays, with ten tokens of words and ten of the call.
-    let steps = begun().user(2_400).step(40, None, "custom", text(360_000, 90_000)).step(40, None, "custom", text(48_000, 12_000));
+    // Within a turn the results of 50,000 and 60,000 tokens go into the summary; what asks to go on is longer then.
+    let steps = begun().user(2_400).step(40, None, "custom", text(200_000, 50_000)).step(40, None, "custom", text(240_000, 60_000));
     let within = replay("kilo@7.7", &settings, &steps.reply(4, None).trace());
     let compact = of_kind(&within, EventKind::Compact)[0];
-    assert_eq!((compact.call, compact.after), (3, 100_000 + 1_510 + 20 + 12_000 + 15));
+    assert_eq!((compact.call, compact.after, within.calls[3].refused), (3, 100_000 + 1_510 + 80, 1));
+    // All seven messages go into it, the steps of the turn among them.
+    assert_eq!(compact.touched, 7);
 }
 
 /// A refusal lowers Kimi Code's limit, and not what it takes the context for.

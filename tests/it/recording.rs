@@ -581,6 +581,12 @@ fn what_is_asked_for_is_shown() {
     let oracle = shown(&["replay", "transcripts/", "-p", "opencode", "-p", "oracle"]);
     let row = oracle.lines().find(|line| line.starts_with("oracle (opencode@1.18)")).unwrap_or_else(|| panic!("{oracle}"));
     assert!(row.ends_with(" %") && row.split_whitespace().count() == 4, "{row}");
+    // A page has no contexts of its own to show.
+    assert!(!oracle.contains("report transcripts/ -p opencode -p oracle"), "{oracle}");
+    // OpenCode prunes at the end of a turn: that shows in the next prompt.
+    let turn_end = shown(&["cost", "transcripts/", "-p", "opencode", "--set", "prune=1", "--break-even", "prune_minimum", "--json"]);
+    let record: Value = serde_json::from_str(&turn_end).unwrap();
+    assert_eq!(record["break_even"]["prunes"], 3);
     for screen in [bill, even, oracle] {
         assert!(screen.lines().count() <= 30, "{screen}");
     }

@@ -60,7 +60,8 @@ impl Count {
         if self == Count::Absent { other } else { self }
     }
 
-    fn of(number: u64) -> Count {
+    /// So many, where they can be a measurement.
+    pub fn of(number: u64) -> Count {
         if number <= MOST { Count::Sound(number) } else { Count::Absurd }
     }
 }

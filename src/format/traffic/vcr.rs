@@ -12,7 +12,7 @@ use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Message, Scale, Transcript};
 use background::{Replies, Traffic};
 use end::whole_before_cut;
-use headers::{dated, named};
+use headers::{counted, dated, named};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -248,6 +248,7 @@ impl Traffic {
                 response,
                 time: dated(nock.raw_headers),
                 id: named(nock.raw_headers),
+                usage: counted(nock.raw_headers),
             });
         }
         let interaction = serde_json::from_str::<Interaction>(interaction.get()).map_err(|_| "record of an unexpected shape")?;
@@ -264,6 +265,7 @@ impl Traffic {
             response: received.map(Sent::body),
             time,
             id: named(headers),
+            usage: counted(headers),
         })
     }
 
@@ -302,6 +304,7 @@ impl Traffic {
         }
         for message in exchange.reply.iter_mut().flat_map(|reply| &mut reply.messages) {
             message.time = message.time.or(self.time);
+            message.call.iter_mut().for_each(|made| made.usage = made.usage.or(self.usage));
             if let Some(made) = message.call.as_mut().filter(|made| made.id.is_empty()) {
                 **made = call(&self.id, &made.model, made.usage);
             }

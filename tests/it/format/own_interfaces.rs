@@ -247,6 +247,18 @@ fn models_at_bedrock_complete_texts_in_names_of_their_own() {
         assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: Hi".into(), "a: Ho".into()], vec![usage]), "{model}");
         assert_eq!(transcripts[0].messages[1].call.as_ref().unwrap().model, model.replace("%3A", ":"));
     }
+    // Of a whole reply of Cohere's it counts in the headers alone.
+    let mut counted: Value = serde_json::from_str(&cassette(
+        &at("cohere.command-text-v14"),
+        &[(
+            json!({ "prompt": "Hi" }),
+            json!({ "prompt": "Hi", "generations": [{ "text": "Ho", "finish_reason": "COMPLETE" }] }).to_string(),
+        )],
+    ))
+    .unwrap();
+    counted["interactions"][0]["response"]["headers"] =
+        json!({ "X-Amzn-Bedrock-Input-Token-Count": ["9"], "X-Amzn-Bedrock-Output-Token-Count": ["2"] });
+    assert_eq!(prompts(&read_text("talk.json", &counted.to_string()).0[0]), [(9, 2)]);
     // Amazon counts at the end of a stream; what belongs to another reply is not this one's.
     let end = json!({ "is_finished": true, "amazon-bedrock-invocationMetrics": { "inputTokenCount": 9, "outputTokenCount": 2 } });
     let pieces =

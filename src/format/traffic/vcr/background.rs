@@ -1,6 +1,7 @@
 //! OpenAI's background mode: a request is answered at once without a reply, and the reply is fetched by its id until it is there.
 
 use crate::format::ground::{Words, wire};
+use crate::transcript::Usage;
 use std::collections::HashMap;
 
 /// A request and its response, however they were recorded.
@@ -15,6 +16,8 @@ pub struct Traffic {
     pub time: Option<i64>,
     /// What the provider calls it; empty where that is not known.
     pub id: String,
+    /// What its headers count, for replies that count nothing.
+    pub usage: Option<Usage>,
 }
 
 wire! {

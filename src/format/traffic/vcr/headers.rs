@@ -1,6 +1,8 @@
 //! Headers of a response, in the shapes that recorders give them.
 
-use crate::format::ground::millis;
+use crate::format::ground::{Count, millis};
+use crate::format::usage::Reported;
+use crate::transcript::Usage;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -13,6 +15,13 @@ pub fn dated(headers: Option<&RawValue>) -> Option<i64> {
 pub fn named(headers: Option<&RawValue>) -> String {
     let is_own = |id: &String| id.bytes().filter(u8::is_ascii_hexdigit).count() >= 32;
     header(headers, "x-amzn-requestid").filter(is_own).unwrap_or_default()
+}
+
+/// What Amazon counts of a reply there, the only count of models whose replies have none.
+pub fn counted(headers: Option<&RawValue>) -> Option<Usage> {
+    let count = |what: &str| header(headers, &format!("x-amzn-bedrock-{what}-token-count"))?.parse::<u64>().ok().map(Count::of);
+    let reported = Reported { input: count("input")?, output: count("output")?, ..Reported::default() };
+    reported.usage().ok().flatten()
 }
 
 /// The value of a header: of an object, whose values may be lists, of an archive's list of objects, or of a list of names and values in turn.
