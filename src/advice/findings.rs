@@ -282,7 +282,7 @@ impl Adviser<'_> {
         let recorded = matches!(measure, Measure::UsageIn | Measure::UsageTotal);
         let never = level.ge.is_some_and(|limit| limit > most) || level.gt.is_some_and(|limit| limit > most || (recorded && limit >= most));
         let always = level.ge.is_some_and(|limit| limit <= 0.0) || level.gt.is_some_and(|limit| limit < 0.0);
-        match (never, always) {
+        match (never && level.before_refusals().is_some(), always) {
             (true, _) => Fate::Never,
             (_, true) => Fate::Always,
             _ => Fate::Sometimes,
@@ -407,7 +407,7 @@ impl Adviser<'_> {
 /// The tokens at which a trigger fires at the latest known: the lowest of several that suffice alone, the highest of several that all must hold.
 fn limit_of(trigger: &Trigger) -> Option<f64> {
     match trigger {
-        Trigger::Level(level) => level.gt.or(level.ge),
+        Trigger::Level(level) => level.before_refusals(),
         Trigger::Count(_) | Trigger::Idle(_) => None,
         Trigger::Any(triggers) => {
             // A condition without a size may hold at any size.

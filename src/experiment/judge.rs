@@ -3,7 +3,7 @@
 use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use super::window::MainModel;
 use crate::corpus::{Segment, prompt_of};
-use crate::policy::{Hook, Measure, Plan, Rule, Trigger};
+use crate::policy::{Hook, Level, Measure, Plan, Rule, Trigger};
 use crate::sim::Outcome;
 use crate::trace::{CallRow, CompactionRow, PartKind, Trace};
 use crate::transcript::CompactionKind;
@@ -333,7 +333,7 @@ pub(super) fn acts(rule: &Rule, kind: CompactionKind) -> bool {
 }
 
 /// The sizes that the policy's summaries are triggered by, refusals left aside.
-fn levels(plan: &Plan) -> impl Iterator<Item = &crate::policy::Level> {
+fn levels(plan: &Plan) -> impl Iterator<Item = &Level> {
     let rules = plan.rule.iter().filter(|rule| rule.summarise.is_some() && rule.at != Hook::Overflow);
     rules.filter_map(|rule| match &rule.when {
         Some(Trigger::Level(level)) => Some(level),
@@ -343,7 +343,7 @@ fn levels(plan: &Plan) -> impl Iterator<Item = &crate::policy::Level> {
 
 /// The lowest limit at which the policy summarises; `None` where it looks at no single size.
 fn limit(plan: &Plan) -> Option<u64> {
-    levels(plan).filter_map(|level| level.ge.or(level.gt)).map(|limit| limit.max(0.0) as u64).min()
+    levels(plan).filter_map(Level::before_refusals).map(|limit| limit.max(0.0) as u64).min()
 }
 
 fn measure(plan: &Plan) -> Option<Measure> {

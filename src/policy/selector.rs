@@ -313,7 +313,7 @@ pub enum Replay {
     /// The newest user message (OpenCode after a refusal): the selection looks at what stands before it, and what has come after it is
     /// lost. Where no other user message stands before it, everything is selected.
     LastUser,
-    /// The same where no reply has come since (Kilo Code after a refusal); where one has, nothing is selected.
+    /// The same where no reply has come since and another user message stands before it (Kilo Code after a refusal); else nothing is selected.
     Unanswered,
 }
 

@@ -150,6 +150,11 @@ impl Size {
         }
     }
 
+    /// Is it moved by a refused request?
+    pub(super) fn follows_refusals(&self) -> bool {
+        matches!(self, Size::Formula(formula) if formula.asks("refused"))
+    }
+
     /// Why it cannot be looked at, as one sentence.
     pub(super) fn check(&self) -> Result<(), String> {
         match self {

@@ -219,6 +219,11 @@ impl Level {
         self.gt.xor(self.ge).filter(|_| self.at_most.is_none())
     }
 
+    /// The limit as long as no request is refused; `None` where a formula may lower it at any time.
+    pub fn before_refusals(&self) -> Option<f64> {
+        self.gt.or(self.ge).filter(|_| self.at_most.as_ref().is_none_or(Size::follows_refusals))
+    }
+
     fn evaluate(&self, sight: &Sight<'_>) -> Verdict {
         let Some(size) = self.of.of(sight) else { return Verdict::default() };
         let most = self.at_most.as_ref().and_then(|most| most.of(sight)).unwrap_or(f64::MAX);

@@ -49,8 +49,8 @@ pub(super) fn never_fires(plan: &Plan, conditions: &Conditions, looked_at: Optio
 
 pub(super) fn limits_of(trigger: &Trigger) -> Vec<f64> {
     match trigger {
-        Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
-        // What does not depend on size can fire in any window.
+        // What does not depend on size can fire in any window, and so can what falls with the context.
+        Trigger::Level(level) => vec![level.before_refusals().unwrap_or(0.0)],
         Trigger::Count(_) | Trigger::Idle(_) => vec![0.0],
         Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(limits_of).collect(),
     }

@@ -84,6 +84,8 @@ wire! {
 
     struct Details {
         cached: Count = "cached_tokens" | "cachedTokens",
+        /// Of Anthropic's interface alone.
+        cache_read: Count = "cache_read_tokens" | "cacheReadTokens",
         cache_write: Count = "cache_write_tokens" | "cacheWriteTokens",
         reasoning: Count = "reasoning_tokens" | "reasoningTokens",
     }
@@ -93,6 +95,7 @@ impl Spent<'_> {
     /// Anthropic's cached tokens stand beside the prompt, those of others within it. Google's thoughts are in the total alone.
     fn usage(&self) -> Result<Option<Usage>, Absurd> {
         let (read, written) = (self.read.as_ref(), self.written.as_ref());
+        let of_anthropic = read.is_some_and(|details| details.cache_read != Count::Absent);
         let said = self.prompt.or_zero()? + self.completion.or_zero()?;
         let thought = self.total.known()?.and_then(|total| total.checked_sub(said)).filter(|thought| *thought > 0);
         let reasoning = written.map(|details| details.reasoning).unwrap_or_default();
@@ -101,11 +104,12 @@ impl Spent<'_> {
             input: self.prompt,
             cache_read: read.map(|details| details.cached).unwrap_or_default(),
             cache_write: read.map(|details| details.cache_write).unwrap_or_default(),
-            cached: Cached::Either,
+            cached: if of_anthropic { Cached::Beside } else { Cached::Either },
             output: self.completion,
             reasoning: reasoning.or(thought.map_or(Count::Absent, Count::Sound)),
             reasoned: if apart { Reasoning::Beside } else { Reasoning::Within },
-            total: self.total,
+            // Anthropic's leaves out what was read and written.
+            total: if of_anthropic { Count::Absent } else { self.total },
             ..Reported::default()
         }
         .usage()

@@ -22,6 +22,8 @@ pub struct Sessions<'s> {
     replies: Replies,
     /// How many conversations began by the name that their sessions have: one trace may hold several.
     begun: HashMap<String, u64>,
+    /// Calls that belong to no conversation.
+    aside: Vec<Call>,
     exchanges: usize,
 }
 
@@ -66,6 +68,7 @@ impl<'s> Sessions<'s> {
             waiting: Vec::new(),
             replies: Replies::default(),
             begun: HashMap::new(),
+            aside: Vec::new(),
             exchanges: 0,
         }
     }
@@ -76,7 +79,8 @@ impl<'s> Sessions<'s> {
     pub fn add(&mut self, exchange: Exchange) -> Option<Transcript> {
         self.exchanges += 1;
         if let Some(call) = exchange.aside {
-            return Some(Transcript { agent: self.agent.to_owned(), side_calls: vec![call], ..Transcript::default() });
+            self.aside.push(call);
+            return None;
         }
         let mut said: Vec<Print> = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(prints).collect();
         let asked = said.len();
@@ -110,6 +114,7 @@ impl<'s> Sessions<'s> {
 
     /// What is left.
     pub fn finish(mut self) -> impl Iterator<Item = Transcript> {
+        let (agent, aside) = (self.agent, self.aside);
         let mut sessions: Vec<Session> = self.waiting.into_iter().chain(self.open).collect();
         sessions.iter_mut().for_each(|session| number(&mut session.repeated, &session.own));
         // What one session holds decides for those behind it, or, where the newest stands first, for those before it.
@@ -123,7 +128,14 @@ impl<'s> Sessions<'s> {
             }
             session.transcript
         };
-        sessions.into_iter().map(settled).filter(|transcript| !transcript.messages.is_empty())
+        let mut talks: Vec<Transcript> = sessions.into_iter().map(settled).filter(|transcript| !transcript.messages.is_empty()).collect();
+        // Calls that belong to no conversation stand beside the last one, or alone.
+        match talks.last_mut() {
+            Some(last) => last.side_calls.extend(aside),
+            None if aside.is_empty() => {}
+            None => talks.push(Transcript { agent: agent.to_owned(), side_calls: aside, ..Transcript::default() }),
+        }
+        talks.into_iter()
     }
 
     /// The session that an exchange goes on with, taken out of the open ones, and how many of the request's parts it holds already. A session of a question and

@@ -65,7 +65,11 @@ pub fn response(body: &str) -> Option<Value> {
         return None;
     }
     let several = ["/results/1", "/generations/1"].iter().any(|place| own.iter().any(|piece| piece.pointer(place).is_some()));
-    let first = json!({ "message": { "content": texts.concat().trim_start() } });
+    // Streams of Anthropic's first version say in each event all that was said so far.
+    let is_whole = |pair: &[&str]| matches!(pair, [before, then] if then.starts_with(before));
+    let so_far = texts.len() > 2 && own.iter().all(|piece| piece.get("completion").is_some()) && texts.windows(2).all(is_whole);
+    let text = if so_far { texts.last().copied().unwrap_or_default().to_owned() } else { texts.concat() };
+    let first = json!({ "message": { "content": text.trim_start() } });
     let further = (several || !further.is_empty()).then(|| json!({}));
     let choices: Vec<Value> = [first].into_iter().chain(further).collect();
     let named = |key: &str| pieces.iter().find_map(|piece| piece.get(key).filter(|value| value.is_string()));

@@ -1,6 +1,7 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
+use serde_json::{Value, json};
 use std::path::Path;
 
 #[test]
@@ -69,4 +70,20 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(in_short(&transcripts[0]), ["u: text", "a: Ho"]);
+}
+
+/// Anthropic's prompt leaves out what was read from the cache and written to it, however much that is.
+#[test]
+fn what_anthropic_caches_lies_beside_the_prompt() {
+    let usage = json!({
+        "prompt_tokens": 1500, "completion_tokens": 20, "total_tokens": 1520,
+        "prompt_tokens_details": { "cached_tokens": 900, "cache_read_tokens": 900, "cache_write_tokens": 300 },
+    });
+    let cli = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/continue/cli.json")).unwrap();
+    let mut log: Value = serde_json::from_str(&cli).unwrap();
+    let reply = log["history"].as_array_mut().unwrap().iter_mut().find(|entry| entry["message"].get("usage").is_some()).unwrap();
+    reply["message"]["usage"] = usage;
+    let (transcripts, _) = read_text("session.json", &log.to_string());
+    let found = transcripts[0].messages.iter().find_map(|message| message.call.as_ref()?.usage).unwrap();
+    assert_eq!((found.prompt, found.cache_read, found.cache_write, found.output), (2_700, 900, 300, 20));
 }

@@ -147,6 +147,10 @@ fn completions_of_a_text_are_calls_of_one_message() {
     assert_eq!(in_short(&filled[0])[0], "u: How are | ?");
     // The usage of several prompts at once is that of no context: it counts on the side.
     let several = json!({ "model": "m", "prompt": ["How are", "Where are"] });
+    let single = json!({ "model": "m", "prompt": "How are" });
+    let mixed = [(several.clone(), reply.to_string()), (single, reply.to_string()), (several.clone(), reply.to_string())];
+    let (talks, _) = read_text("talk.json", &cassette("https://api.openai.com/v1/completions", &mixed));
+    assert_eq!((talks.len(), talks[0].messages.len(), talks[0].side_calls.len()), (1, 2, 2));
     let (beside, lost) = read_text("talk.json", &cassette("https://api.openai.com/v1/completions", &[(several, reply.to_string())]));
     assert_eq!((beside.len(), beside[0].messages.len(), lost), (1, 0, vec![("several prompts in one request".to_owned(), 1)]));
     let call = &beside[0].side_calls[0];
@@ -291,6 +295,12 @@ fn anthropic_completed_a_text_that_holds_the_turns() {
     assert_eq!(in_short(&transcripts[0]), ["s: Be short.", "u: Hi", "a: Ho", "u: How are you?", "a: Fine."]);
     assert_eq!(prompts(&transcripts[0]), [(0, 0), (0, 0)]);
     assert_eq!(transcripts[0].messages[2].call.as_ref().unwrap().model, "claude-2.1");
+    // The first version of streams says in each event all that was said so far.
+    let so_far = [" Hi", " Hi there", " Hi there friend"].map(|words| {
+        format!("event: completion\ndata: {}\n\n", json!({ "type": "completion", "completion": words, "model": "claude-2.1" }))
+    });
+    let first = read("https://api.anthropic.com/v1/complete", &[(asked("\n\nHuman: Hi\n\nAssistant:"), so_far.concat())]);
+    assert_eq!(in_short(&first[0])[1], "a: Hi there friend");
     let refused = cassette(
         "https://api.anthropic.com/v1/complete",
         &[(asked("\n\nHuman: Hi\n\nAssistant:"), r#"{"type":"error","error":{"type":"x","message":"no"}}"#.to_owned())],
