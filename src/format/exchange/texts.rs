@@ -25,7 +25,11 @@ const TURNS: [(&str, &str); 2] = [("\n\nHuman:", "user"), ("\n\nAssistant:", "as
 /// The turns of a conversation that is one text; what stands before them are instructions.
 fn turns(prompt: &str) -> Vec<Value> {
     let mut messages = Vec::new();
-    let (mut rest, mut role) = (prompt, "system");
+    // The first mark may stand without its blank line; a text without any is a question.
+    let opened = format!("\n\n{}", prompt.trim_start());
+    let begins = TURNS.iter().any(|(mark, _)| opened.starts_with(mark));
+    let has_turns = begins || TURNS.iter().any(|(mark, _)| prompt.contains(mark));
+    let (mut rest, mut role) = (if begins { &*opened } else { prompt }, if has_turns { "system" } else { "user" });
     loop {
         let next = TURNS.iter().filter_map(|(mark, next)| Some((rest.find(mark)?, mark.len(), *next))).min();
         let said = next.map_or(rest, |(at, ..)| rest.get(..at).unwrap_or_default()).trim();

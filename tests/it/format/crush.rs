@@ -52,7 +52,7 @@ fn the_cost_that_sessions_name_is_counted_once() {
     rusqlite::Connection::open(&path).unwrap().execute_batch(costs).unwrap();
     let lost = read_all(&path).1;
     let lost: Vec<_> = lost.iter().filter(|loss| loss.reason.starts_with("cost")).map(|loss| (loss.reason.as_str(), loss.count)).collect();
-    assert_eq!(lost, [("cost of the whole session alone ($1.75 in all)", 2)]);
+    assert_eq!(lost, [("cost of the whole session alone ($1.75 in one file)", 2)]);
 }
 
 /// The agent itself puts the note before the prompt with which it goes on.

@@ -295,6 +295,11 @@ fn anthropic_completed_a_text_that_holds_the_turns() {
     assert_eq!(in_short(&transcripts[0]), ["s: Be short.", "u: Hi", "a: Ho", "u: How are you?", "a: Fine."]);
     assert_eq!(prompts(&transcripts[0]), [(0, 0), (0, 0)]);
     assert_eq!(transcripts[0].messages[2].call.as_ref().unwrap().model, "claude-2.1");
+    // The first mark may stand without its blank line, and a text without a mark is a question.
+    for prompt in ["Human: Hi\n\nAssistant:", "Hi"] {
+        let talk = read("https://api.anthropic.com/v1/complete", &[(asked(prompt), reply("c2", " Ho"))]);
+        assert_eq!(in_short(&talk[0]), ["u: Hi", "a: Ho"], "{prompt}");
+    }
     // The first version of streams says in each event all that was said so far.
     let so_far = [" Hi", " Hi there", " Hi there friend"].map(|words| {
         format!("event: completion\ndata: {}\n\n", json!({ "type": "completion", "completion": words, "model": "claude-2.1" }))

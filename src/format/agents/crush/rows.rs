@@ -45,7 +45,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             Err(_) => lose("session whose rows cannot be read"),
         }
     }
-    let cost = format!("cost of the whole session alone (${:.2} in all)", nano_usd as f64 / 1e9);
+    let cost = format!("cost of the whole session alone (${:.2} in one file)", nano_usd as f64 / 1e9);
     paid.into_iter().for_each(|number| source.lose(number, &cost));
     database.count_orphans("messages", "sessions", source);
     database.count_changes(source);
