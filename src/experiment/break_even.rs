@@ -25,7 +25,7 @@ pub struct BreakEven {
     pub tried: Vec<(u64, Replay)>,
 }
 
-/// Tries a row of minimums.
+/// Tries a row of minimums. `Err` where the policy lacks the parameter, or counts something other than tokens in it.
 pub fn break_even(
     corpus: &Corpus,
     policy: &Policy,
@@ -33,7 +33,12 @@ pub fn break_even(
     settings: &ReplaySettings<'_>,
     tariff: &Tariff<'_>,
 ) -> Result<BreakEven, PolicyError> {
-    let value = policy.params.get(param).and_then(|parameter| parameter.value.as_integer()).and_then(|value| u64::try_from(value).ok());
+    let parameter = policy.params.get(param);
+    if let Some(other) = parameter.filter(|parameter| !(parameter.unit.is_empty() || parameter.unit.starts_with("tokens"))) {
+        let reason = format!("`{param}` counts {}; --break-even asks for a parameter that counts tokens", other.unit);
+        return Err(PolicyError::Plan { policy: policy.name.clone(), reason });
+    }
+    let value = parameter.and_then(|parameter| parameter.value.as_integer()).and_then(|value| u64::try_from(value).ok());
     let minimums = distinct(TRIED.into_iter().chain(value));
     let mut tried = Vec::with_capacity(minimums.len());
     for minimum in minimums {

@@ -165,6 +165,8 @@ fn table(out: &mut String, table: &Table, page: Page) -> BTreeSet<usize> {
         .map(|(place, column)| {
             let widest = cells.iter().filter_map(|row| row.get(place)).map(|cell| cell.width()).max().unwrap_or(0);
             let words = table.rows.iter().zip(&cells).map(|(row, cells)| longest_word(row.get(place), cells.get(place)));
+            // Beside a label of half the page stands a gap.
+            let longest_name = if place < table.labels { longest_name } else { longest_name.saturating_sub(2) };
             let longest_name = longest_name.max(words.max().unwrap_or(0).min(page.width / 2));
             let widest = if column.unit == Unit::Name { widest.min(longest_name) } else { widest };
             Measured {

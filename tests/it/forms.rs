@@ -194,3 +194,13 @@ fn lists_are_screens() {
         assert_eq!(json["rows"].as_array().unwrap().len(), rows, "{words}");
     }
 }
+
+/// All rows of all tables keep to the width of the page.
+#[test]
+fn details_keep_to_the_width() {
+    for command in ["inspect", "replay", "cost", "cache", "idle", "drift", "backtest", "curve", "diff -p pi -p codex"] {
+        let shown = ctxsim(&typed(command, "transcripts/ --details -q")).columns(80).stdout();
+        let wide: Vec<&str> = shown.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{command}: {wide:#?}");
+    }
+}

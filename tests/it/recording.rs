@@ -587,6 +587,8 @@ fn what_is_asked_for_is_shown() {
     let turn_end = shown(&["cost", "transcripts/", "-p", "opencode", "--set", "prune=1", "--break-even", "prune_minimum", "--json"]);
     let record: Value = serde_json::from_str(&turn_end).unwrap();
     assert_eq!(record["break_even"]["prunes"], 3);
+    let share = ctxsim(&["cost", "transcripts/", "-p", "baseagent", "--break-even", "protect_last_turns", "-q"]).code(2).stderr();
+    assert!(share.contains("`protect_last_turns` counts user messages; --break-even asks for a parameter that counts tokens"), "{share}");
     for screen in [bill, even, oracle] {
         assert!(screen.lines().count() <= 30, "{screen}");
     }
