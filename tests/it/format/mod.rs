@@ -92,6 +92,9 @@ pub mod opencode;
 /// OpenCode's database, which is read without a trace.
 #[cfg(feature = "sqlite")]
 pub mod opencode_database;
+/// OpenCode 2: its own table of messages, and exports of them.
+#[cfg(feature = "sqlite")]
+pub mod opencode_second;
 /// OpenHands: evaluations, resolver, lists of events.
 pub mod openhands;
 /// OpenHands' SDK: conversations in folders, events, evaluations.

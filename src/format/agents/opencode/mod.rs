@@ -1,11 +1,12 @@
 //! Sessions of OpenCode, in all forms in which they are found: a file of `opencode export`, the tree of small JSON files of versions
-//! before 1.2, and the SQLite database of versions since.
+//! before 1.2, and the SQLite database of versions since. OpenCode 2 has messages of another shape, in a table of their own.
 
 mod export;
 pub mod history;
 mod record;
 #[cfg(feature = "sqlite")]
 mod rows;
+mod second;
 mod session;
 mod sniff;
 mod tree;

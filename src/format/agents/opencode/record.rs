@@ -5,7 +5,6 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 wire! {
@@ -15,7 +14,11 @@ wire! {
         pub parent: Words<'a> = "parentID",
         pub version: Words<'a>,
         pub directory: Words<'a>,
+        pub location: Location<'a>,
     }
+
+    /// Where a session of OpenCode 2 took place.
+    pub struct Location<'a> { pub directory: Words<'a> }
 
     /// What is known of a message. The whole files in a user message's `summary.diffs` are passed over unread: they are no context.
     pub struct MessageInfo<'a> {
@@ -142,10 +145,11 @@ impl ToolState<'_> {
 /// What each provider calls reasoning that it alone can read, in a part's metadata.
 const SEALED: [&str; 5] = ["/signature", "/redactedData", "/reasoningEncryptedContent", "/reasoningOpaque", "/thoughtSignature"];
 
-/// Bytes of the sealed reasoning in a part's metadata.
+/// Bytes of the sealed reasoning in a part's metadata, by host or of one host.
 pub fn sealed_bytes(metadata: Option<&RawValue>) -> u32 {
-    let providers = metadata.and_then(|json| serde_json::from_str::<BTreeMap<String, Value>>(json.get()).ok()).unwrap_or_default();
-    let bytes: usize = providers.values().flat_map(|provider| SEALED.map(|name| at(provider, name).len())).sum();
+    let whole = metadata.and_then(|json| serde_json::from_str::<Value>(json.get()).ok()).unwrap_or_default();
+    let providers = whole.as_object().into_iter().flat_map(|providers| providers.values());
+    let bytes: usize = providers.chain([&whole]).flat_map(|provider| SEALED.map(|name| at(provider, name).len())).sum();
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 

@@ -1,6 +1,7 @@
 //! The rows of an OpenCode database.
 
 use super::record::{MessageInfo, SessionInfo};
+use super::second::Second;
 use super::session::Session;
 use crate::format::ground::sqlite::{Database, damaged, readable};
 use crate::format::ground::{ReadError, Source, Words};
@@ -11,43 +12,84 @@ use rusqlite::{Connection, Row};
 /// Reads all sessions of the database, one after the other.
 pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let database = Database::open(source)?;
-    let sessions = sessions(&database.connection, source).map_err(damaged)?;
-    for (number, info) in (1..).zip(&sessions) {
+    let connection = &database.connection;
+    let has = |table: &str| connection.prepare(&format!("SELECT 1 FROM {table}")).is_ok();
+    let tables = Tables { first: has("message") && has("part"), second: has("session_message") };
+    let mut listed = Vec::new();
+    for table in ["session", "session_v2"].into_iter().filter(|table| has(table)) {
+        listed.extend(sessions(connection, table, source).map_err(damaged)?);
+    }
+    for (number, info) in (1..).zip(&listed) {
         let mut lose = |reason: &str| source.lose(number, reason);
-        match session(&database.connection, info, scale, &mut lose) {
+        match session(connection, &tables, info, scale, &mut lose) {
             Ok(Some(transcript)) => give(transcript),
             Ok(None) => lose(NO_MESSAGES),
             Err(_) => lose("session whose rows cannot be read"),
         }
     }
-    database.count_orphans("message", "session", source);
+    if tables.first && has("session") {
+        database.count_orphans("message", "session", source);
+    }
     database.count_changes(source);
     Ok(())
 }
 
-fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionInfo<'static>>> {
+/// Which tables of messages the database has: those of the first versions, and those of OpenCode 2.
+struct Tables {
+    first: bool,
+    second: bool,
+}
+
+fn sessions(connection: &Connection, table: &str, source: &mut Source) -> rusqlite::Result<Vec<SessionInfo<'static>>> {
     let of =
-        |directory: &str| connection.prepare(&format!("SELECT id, parent_id, version, {directory} FROM session ORDER BY time_created, id"));
+        |directory: &str| connection.prepare(&format!("SELECT id, parent_id, version, {directory} FROM {table} ORDER BY time_created, id"));
     // The first databases do not say where a session took place.
     let mut statement = of("directory").or_else(|_| of("''"))?;
     let words = |row: &Row<'_>, column| -> rusqlite::Result<Words<'static>> {
         Ok(Words(row.get::<_, Option<String>>(column)?.unwrap_or_default().into()))
     };
     let rows = statement.query_map([], |row| {
-        Ok(SessionInfo { id: words(row, 0)?, parent: words(row, 1)?, version: words(row, 2)?, directory: words(row, 3)? })
+        let (id, parent, version, directory) = (words(row, 0)?, words(row, 1)?, words(row, 2)?, words(row, 3)?);
+        Ok(SessionInfo { id, parent, version, directory, ..SessionInfo::default() })
     })?;
     Ok(readable(rows, source))
 }
 
 fn session(
     connection: &Connection,
+    tables: &Tables,
     info: &SessionInfo<'_>,
     scale: &dyn Scale,
     lose: &mut dyn FnMut(&str),
 ) -> rusqlite::Result<Option<Transcript>> {
-    let id = &*info.id;
-    let mut session = Session::new(id.to_owned(), scale);
+    let mut session = Session::new(info.id.to_string(), scale);
     session.describe(info);
+    if is_second(connection, tables, &info.id)? {
+        second(connection, &info.id, &mut session, lose)?;
+    } else if tables.first {
+        first(connection, &info.id, &mut session, lose)?;
+    }
+    Ok(session.finish(lose))
+}
+
+/// Does the session stand in the table of OpenCode 2? That program copies older sessions there, without their compactions, and some versions
+/// before it wrote both: the table with more replies is the session's, and the first one where they have as many.
+fn is_second(connection: &Connection, tables: &Tables, id: &str) -> rusqlite::Result<bool> {
+    let count = |table: &str, which: &str| -> rusqlite::Result<i64> {
+        connection
+            .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE session_id = ?1 AND {which}"))?
+            .query_row([id], |row| row.get(0))
+    };
+    if !tables.second || count("session_message", "1")? == 0 {
+        return Ok(false);
+    }
+    if !tables.first || count("message", "1")? == 0 {
+        return Ok(true);
+    }
+    Ok(count("session_message", "type = 'assistant'")? > count("message", r#"data LIKE '%"role":"assistant"%'"#)?)
+}
+
+fn first(connection: &Connection, id: &str, session: &mut Session<'_>, lose: &mut dyn FnMut(&str)) -> rusqlite::Result<()> {
     let mut messages = connection.prepare_cached("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id")?;
     let mut parts = connection.prepare_cached("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
     let mut message_rows = messages.query([id])?;
@@ -70,7 +112,27 @@ fn session(
         }
         session.end(lose);
     }
-    Ok(session.finish(lose))
+    Ok(())
+}
+
+fn second(connection: &Connection, id: &str, session: &mut Session<'_>, lose: &mut dyn FnMut(&str)) -> rusqlite::Result<()> {
+    let of = |order: &str| {
+        connection.prepare_cached(&format!("SELECT id, data, type FROM session_message WHERE session_id = ?1 ORDER BY {order}"))
+    };
+    // The first tables of this name do not number their rows.
+    let mut messages = of("seq, id").or_else(|_| of("time_created, id"))?;
+    let mut rows = messages.query([id])?;
+    while let Some(row) = rows.next()? {
+        let (Some((id, data)), Ok(kind)) = (texts(row), row.get::<_, String>(2)) else {
+            lose("row that is not text");
+            continue;
+        };
+        match serde_json::from_str::<Second<'_>>(data) {
+            Ok(message) => session.second(&message, id, &kind, lose),
+            Err(_) => lose("message of an unexpected shape"),
+        }
+    }
+    Ok(())
 }
 
 fn texts<'r>(row: &'r Row<'_>) -> Option<(&'r str, &'r str)> {

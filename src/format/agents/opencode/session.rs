@@ -4,6 +4,7 @@ use super::history::{End, Entry, EntryKind, Request, in_context, latest};
 use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, millis, sealed_bytes};
 use crate::format::ground::{Dollars, Lose, compact, image};
 use crate::format::recorder::Recorder;
+use crate::format::usage::Reasoning;
 use crate::list::Arrange;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, project};
 use serde::Deserialize;
@@ -27,15 +28,15 @@ pub struct Stored<'a> {
 /// A session while it is being read.
 pub struct Session<'s> {
     /// Provider, model and agent are the speaker of a call: each has its own prompt and tools.
-    made: Recorder<'s>,
+    pub(super) made: Recorder<'s>,
     open: Option<Open>,
     /// The messages of the log so far, as OpenCode's rule for reading them back sees them, each with the index of its first message.
     history: Vec<Entry>,
     first_of: Vec<usize>,
     /// When each call was made, with the index of its message.
-    calls: Vec<(i64, usize)>,
+    pub(super) calls: Vec<(i64, usize)>,
     /// When each pruned tool result was pruned, with the index of its message.
-    prunings: Vec<(i64, usize)>,
+    pub(super) prunings: Vec<(i64, usize)>,
     /// Instructions that came with a user message.
     system: Option<u64>,
     /// The first message that OpenCode leaves out from now on.
@@ -105,7 +106,7 @@ impl<'s> Session<'s> {
         self.made.identify(info.id.id());
         self.made.transcript.parent = info.parent.some_id().map(str::to_owned);
         self.made.transcript.version = info.version.to_string();
-        self.made.transcript.project = project(&info.directory);
+        self.made.transcript.project = project(if info.directory.is_empty() { &info.location.directory } else { &info.directory });
     }
 
     /// Takes a message with all its parts.
@@ -407,7 +408,8 @@ impl<'s> Session<'s> {
             None if is_holder => (open.tokens, open.cost),
             None => (None, Dollars::default()),
         };
-        let usage = tokens.and_then(|tokens| tokens.read(cost, thinking, lose));
+        // Some versions write the reasoning as a part of the output, others beside it. The total tells, where there is one.
+        let usage = tokens.and_then(|tokens| tokens.read(cost, Reasoning::Within, thinking, lose));
         let usage = usage.map(|usage| Usage { output_is_final: step.ended || !open.broken_off, ..usage });
         // Without numbers, only the end of a step shows that a request was made and answered.
         if usage.is_none() && !step.ended {

@@ -8,6 +8,9 @@ use std::path::Path;
 /// The tables that make a database OpenCode's. The archived Go program of that name has `sessions` and `messages`.
 const TABLES: [&str; 3] = ["session", "message", "part"];
 
+/// Those of OpenCode 2, which keeps the names of the first ones' where it comes behind them.
+const SECOND_TABLES: [[&str; 3]; 2] = [["project", "session_v2", "session_message"], ["project", "session", "session_message"]];
+
 /// The forms in which sessions are kept, and what is none of them.
 pub enum Form {
     /// The file is not OpenCode's.
@@ -25,9 +28,9 @@ pub enum Form {
 /// The form of this file.
 pub fn form(source: &Source) -> Form {
     if sqlite::has_magic(source.head()) {
-        return if sqlite::holds(source, &TABLES) { Form::Database } else { Form::Unknown };
+        return if all_tables().any(|tables| sqlite::holds(source, tables)) { Form::Database } else { Form::Unknown };
     }
-    if sqlite::is_side_file(source, &TABLES) || is_side_record(&source.path) {
+    if all_tables().any(|tables| sqlite::is_side_file(source, tables)) || is_side_record(&source.path) {
         return Form::Companion;
     }
     let behind;
@@ -48,6 +51,10 @@ pub fn form(source: &Source) -> Form {
     } else {
         Form::Unknown
     }
+}
+
+fn all_tables() -> impl Iterator<Item = &'static [&'static str; 3]> {
+    [&TABLES].into_iter().chain(&SECOND_TABLES)
 }
 
 /// Bytes of what `opencode export` says beside the session: it stands before it where a shell wrote both into one file (`> FILE 2>&1`).

@@ -2,7 +2,7 @@
 
 use super::record::Tokens;
 use crate::format::ground::{Count, Dollars, Lose, sound};
-use crate::format::usage::{Cached, Reported};
+use crate::format::usage::{Cached, Reasoning, Reported};
 use crate::transcript::Usage;
 
 impl Tokens {
@@ -15,16 +15,16 @@ impl Tokens {
         self.counts().iter().all(|count| matches!(count, Count::Absent | Count::Sound(0)))
     }
 
-    /// The usage as a fact; `None` where the log has zeros, which is how messages without a request are written.
-    pub fn read(&self, cost: Dollars, thinking: bool, lose: Lose<'_>) -> Option<Usage> {
+    /// The usage as a fact, with the reasoning where `reasoned` says; `None` where the log has zeros, which is how messages without a request are written.
+    pub fn read(&self, cost: Dollars, reasoned: Reasoning, thinking: bool, lose: Lose<'_>) -> Option<Usage> {
         let reported = Reported {
             input: self.input,
             cache_read: self.cache.read,
             cache_write: self.cache.write,
             cached: Cached::Beside,
             output: self.output,
-            // Some versions write the reasoning as a part of the output, others beside it. The total tells, where there is one.
             reasoning: self.reasoning,
+            reasoned,
             total: self.total,
             cost_nano_usd: cost.above_zero(),
             ..Reported::default()
