@@ -2,7 +2,7 @@
 
 use super::charges::Charges;
 use super::error::SweepError;
-use super::metric::{KnownFrom, Metric, Unit, judged_by};
+use super::metric::{Better, KnownFrom, Metric, Unit, judged_by};
 use crate::policy::suggestion;
 use crate::sim::Totals;
 use std::cmp::Ordering;
@@ -129,6 +129,11 @@ impl Measure {
     /// Is it the sum of prompt tokens, in which the requests of summarisers are not?
     pub fn leaves_out_summarisers(&self) -> bool {
         self.part.key == "prompt_tokens" && self.whole.is_none()
+    }
+
+    /// Does it count unwanted events: overflows, compactions, lost references?
+    pub fn counts_events(&self) -> bool {
+        self.part.unit == Unit::Count && self.part.better == Better::Less
     }
 
     /// What it takes to know it.

@@ -18,7 +18,7 @@ pub use chance::Chance;
 pub use front::front;
 pub use halving::first;
 pub use interval::{Drawn, Estimate, Interval, LEVEL, RESAMPLES, Resamples, SEED, bounds, change, intervals, quotient, ratio, share};
-pub use poisson::expected;
+pub use poisson::{expected, expected_difference};
 pub use quantile::{distinct, median, median_place, quantile, rank, sorted};
 pub use ranks::rank_correlation;
 pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Part, Sample, effective};

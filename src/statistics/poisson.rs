@@ -11,9 +11,41 @@ pub fn expected(events: f64) -> [f64; 2] {
     [if events > 0.0 { limit(events, -z) } else { 0.0 }, limit(events + 1.0, z)]
 }
 
+/// The same of how many more events came than went, where the one and the other are independent: each limit as far from the difference as those of both numbers
+/// together (G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27, 2008).
+pub fn expected_difference(came: f64, went: f64) -> [f64; 2] {
+    let ([least_came, most_came], [least_went, most_went]) = (expected(came), expected(went));
+    let by = came - went;
+    [by - (came - least_came).hypot(most_went - went), by + (most_came - came).hypot(went - least_went)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The same of differences, one of whose sides may be nothing.
+    #[test]
+    fn one_difference_in_ten_leaves_the_truth_out() {
+        let chances = |truth: f64| {
+            let next = |chance: &f64, events: u32| chance * truth / f64::from(events);
+            (1..60).fold(vec![(-truth).exp()], |mut all, events| {
+                all.extend(all.last().map(|chance| next(chance, events)));
+                all
+            })
+        };
+        for came in [0.0, 0.5, 1.0, 2.0, 4.0, 8.0] {
+            for went in [0.0, 0.3, 1.5, 3.0, 6.0] {
+                let mut left_out = 0.0;
+                for (more, chance) in (0_u32..).zip(chances(came)) {
+                    for (less, of) in (0_u32..).zip(chances(went)) {
+                        let [low, high] = expected_difference(f64::from(more), f64::from(less));
+                        left_out += if (low..=high).contains(&(came - went)) { 0.0 } else { chance * of };
+                    }
+                }
+                assert!(left_out <= 0.105, "{came} and {went}: {left_out}");
+            }
+        }
+    }
 
     #[test]
     fn limits_are_those_of_the_tables() {

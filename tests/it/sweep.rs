@@ -9,7 +9,7 @@ use ctxsim::experiment::{
 };
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
-use ctxsim::statistics::{Bars, DrawnBy, Finding, Origin, Part, Sample, Within};
+use ctxsim::statistics::{Bars, DrawnBy, Finding, Keeping, Origin, Part, Sample, Within};
 use ctxsim::trace::{CallRow, Trace};
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -257,6 +257,50 @@ fn sessions_that_either_setting_fails_and_those_without_a_call_are_not_compared(
     // Three sessions with calls are too few to judge by, however many there are beside them.
     let few = |value: i64| sums([value, value, value, 0, 0, 0, 0, 0], &[], &[3, 4, 5, 6, 7]);
     assert!(sampling.difference(&few(112), &few(100)).is_none());
+}
+
+/// Chance brings other events than those that came, and it may bring some where none came.
+#[test]
+fn few_events_are_no_surer_than_their_number() {
+    let sampling = Sampling::of(Sample::apart(12), 400, 1);
+    let sums = |events: &[i64]| {
+        let parts = (0..12).map(|place| events.get(place).copied().unwrap_or_default()).collect();
+        Sums { parts, events: true, ..Sums::default() }
+    };
+    let spread = |events: &[i64]| sampling.spread(&sums(events)).map(|found| (found.value, found.low, found.high)).unwrap();
+    let (value, low, high) = spread(&[]);
+    assert!(value == 0.0 && low == 0.0 && (2.9..3.1).contains(&high), "{low} to {high}");
+    let (_, low, high) = spread(&[1, 1, 1]);
+    assert!(low < 0.9 && high > 7.7, "{low} to {high}");
+    // Tokens are no events.
+    let tokens = sampling.spread(&Sums { parts: vec![7; 12], ..Sums::default() }).unwrap();
+    assert_eq!((tokens.low, tokens.high), (84.0, 84.0));
+
+    let share = |one: &[i64], other: &[i64]| sampling.difference(&sums(one), &sums(other)).unwrap().share;
+    let three = share(&[], &[1, 1, 1]);
+    assert!(three.value == -1.0 && three.low == -1.0 && three.high > 0.0, "{three:?}");
+    let six = share(&[], &[1; 6]);
+    assert!(six.high < 0.0, "{six:?}");
+    let same = share(&[1; 6], &[1; 6]);
+    assert!(same.low < -0.4 && same.high > 0.4, "{same:?}");
+
+    let keeping = |limit: &str, events: &[i64]| {
+        let sums = sums(events);
+        let overflows = events.iter().sum::<i64>() as u64;
+        let totals = Totals { sessions: 12, overflows, ..Totals::default() };
+        let row = Row { totals, ..row(0, overflows, [0; 8]) };
+        sampling.keeping(&Constraint::parse(limit).unwrap(), &row, Some(&sums))
+    };
+    for (limit, events, found) in [
+        ("overflows <= 2", &[][..], Keeping::CannotTell),
+        ("overflows <= 3", &[], Keeping::Kept),
+        ("overflows <= 0", &[], Keeping::Kept),
+        ("overflows < 1", &[], Keeping::Kept),
+        ("overflows < 1", &[1, 1, 1], Keeping::Broken),
+        ("overflows <= 1", &[9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9], Keeping::Broken),
+    ] {
+        assert_eq!(keeping(limit, events), found, "{limit} {events:?}");
+    }
 }
 
 /// What summarisers take in one session alone moves a difference, and its interval is that of what it comes to with them.

@@ -262,6 +262,8 @@ impl Side {
             wholes: measure.whole.map_or_else(Vec::new, |_| wholes.collect()),
             failed: places(&|session| !measure.counts_failures() && fails(session)),
             empty: places(&is_empty),
+            // The same sessions again: what a limit allows is what is counted.
+            events: false,
         };
         let silent = sums.empty.clone();
         // A session with calls that costs nothing, and is not known to be free, has no price.

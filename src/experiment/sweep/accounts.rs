@@ -142,7 +142,8 @@ impl Accounts {
             return Sums::default();
         }
         let part = |metric| self.cells(account, metric);
-        let sums = Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part), ..Sums::default() };
+        let wholes = measure.whole.map_or_else(Vec::new, part);
+        let sums = Sums { parts: part(measure.part), wholes, events: measure.counts_events(), ..Sums::default() };
         sums.of_priced(measure, unpriced)
     }
 

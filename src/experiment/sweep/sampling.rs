@@ -7,7 +7,8 @@ use crate::cost::Tariff;
 use crate::experiment::measure::Measure;
 use crate::list::List;
 use crate::statistics::{
-    Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, change, effective, finding, keeping, quotient, ratio, share,
+    Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, change, effective, expected, expected_difference, finding,
+    keeping, quotient, ratio, share,
 };
 use crate::trace::Trace;
 use std::collections::BTreeSet;
@@ -86,6 +87,23 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// The same between events: chance alone brings others, of which the draws know nothing. Both are over what is compared.
+    fn counted(self, [one, other]: &[Sums; 2]) -> Difference {
+        let more =
+            |one: &Sums, other: &Sums| -> f64 { one.parts.iter().zip(&other.parts).map(|(one, other)| (one - other).max(0) as f64).sum() };
+        let (came, went) = (more(one, other), more(other, one));
+        let all = |values: &[i64]| values.iter().map(|value| *value as f64).sum::<f64>();
+        let unit = match (self.whole, one.wholes.is_empty()) {
+            (Some(_), _) => 1.0 / all(&other.parts),
+            (None, true) => 1.0,
+            (None, false) => quotient(PARTS as f64, all(&one.wholes)),
+        };
+        let [low, high] = expected_difference(came, went).map(|events| self.share.value + (events - came + went) * unit);
+        let low = if self.whole.is_some() { low.max(-1.0) } else { low };
+        let share = Estimate { low: self.share.low.min(low), high: self.share.high.max(high), ..self.share };
+        Difference { share, ..self }
+    }
+
     /// A share as an amount: in what the measure counts, and in millionths for quotients.
     pub fn amount(&self, share: f64) -> i64 {
         (share * self.whole.unwrap_or(1.0)).round() as i64
@@ -219,7 +237,16 @@ impl Sampling {
         // A sum is the mean of a session times their number.
         let (wholes, scale) = if drawn.is_quotient() { (&drawn.wholes, PARTS as f64) } else { (&self.sizes, self.sizes.whole()) };
         let ratio = ratio(&drawn.parts, wholes)?;
-        Some(Estimate { value: ratio.value * scale, low: ratio.low * scale, high: ratio.high * scale })
+        let found = Estimate { value: ratio.value * scale, low: ratio.low * scale, high: ratio.high * scale };
+        if !drawn.sums.events {
+            return Some(found);
+        }
+        // Draws of few events are more alike than chance makes them, and draws of none hold none.
+        let [least, most] = expected(drawn.parts.whole()).map(|events| quotient(events, wholes.whole()) * scale);
+        let at_most_one = drawn.parts.values.iter().zip(&self.sizes.values).all(|(events, sessions)| events <= sessions);
+        let all = quotient(self.sizes.whole(), wholes.whole()) * scale;
+        let most = if at_most_one { most.min(all) } else { most };
+        Some(Estimate { low: found.low.min(least), high: found.high.max(most), ..found })
     }
 
     /// How a measure differs from that of another setting, over the sessions that both bring to their end. Absent for too few clusters of them, and where
@@ -235,6 +262,12 @@ impl Sampling {
 
     /// The same from a setting of which it is known what each draw makes of it.
     pub fn difference_from(&self, one: &Sums, other: &DrawnSums) -> Option<Difference> {
+        let found = self.differing(one, other)?;
+        Some(if one.events { found.counted(&beside(one, &other.sums)) } else { found })
+    }
+
+    /// The same as the draws alone have it.
+    fn differing(&self, one: &Sums, other: &DrawnSums) -> Option<Difference> {
         let compared = one.compared(&other.sums);
         let clusters = self.compared(one, &other.sums);
         if clusters < FEWEST || one.parts.len() != other.sums.parts.len() {
@@ -274,7 +307,15 @@ impl Sampling {
     pub fn keeping(&self, constraint: &Constraint, row: &Row, sums: Option<&Sums>) -> Keeping {
         let holds = constraint.holds(row.value(&constraint.measure));
         let exact = if holds { Keeping::Kept } else { Keeping::Broken };
-        let none = constraint.limit.part == 0 && matches!(constraint.comparator, Comparator::AtMost | Comparator::Equal);
+        let none = match constraint.comparator {
+            Comparator::AtMost | Comparator::Equal => constraint.limit.part == 0,
+            // Less than one event is none.
+            Comparator::Below => {
+                let counts = constraint.measure.counts_events() && constraint.measure.whole.is_none();
+                counts && constraint.limit.part == constraint.limit.whole as i64
+            }
+            _ => false,
+        };
         let spread = sums.filter(|sums| !none && self.compared(sums, sums) >= FEWEST).and_then(|sums| self.spread(sums));
         let (Some(spread), false) = (spread, constraint.comparator == Comparator::Equal) else { return exact };
         let scale = if constraint.measure.whole.is_some() { PARTS as f64 } else { 1.0 };
@@ -297,7 +338,7 @@ impl Sampling {
             return Keeping::Kept;
         }
         let exact = if moved().sum::<i64>() <= 1 { Keeping::Kept } else { Keeping::Broken };
-        self.difference(one, other)
+        self.differing(one, &self.drawn(other))
             .map_or(exact, |difference| keeping(&difference.share, difference.whole.map_or(1.0, |whole| worth.max(1.0 / whole))))
     }
 }

@@ -17,6 +17,9 @@ pub struct Sums {
     pub failed: Vec<usize>,
     /// The places of sessions without a call, and, where money is counted, of those without a price; ascending. They say nothing of any setting.
     pub empty: Vec<usize>,
+    /// Does the dividend count events? Chance alone brings more or fewer of them.
+    #[serde(default)]
+    pub events: bool,
 }
 
 impl Sums {
@@ -42,7 +45,7 @@ impl Sums {
     /// The same with nothing but what is compared.
     pub(super) fn over(&self, compared: &[bool]) -> Sums {
         let over = |values: &[i64]| values.iter().zip(compared).map(|(value, compared)| if *compared { *value } else { 0 }).collect();
-        Sums { parts: over(&self.parts), wholes: over(&self.wholes), ..Sums::default() }
+        Sums { parts: over(&self.parts), wholes: over(&self.wholes), events: self.events, ..Sums::default() }
     }
 
     /// What it comes to over all of them.
