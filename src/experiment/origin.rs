@@ -116,11 +116,11 @@ fn origins_of(all: &[Lineage]) -> Vec<Origin> {
     all.iter().enumerate().map(family).collect()
 }
 
-/// For each session the id of the first one of its family.
-pub(super) fn roots(traces: &List<Trace>) -> Vec<String> {
+/// For each session the id of the first one of its family, and its project.
+pub(super) fn roots(traces: &List<Trace>) -> Vec<(String, Option<u64>)> {
     let ids: Vec<String> = traces.each().map(|trace| trace.id.clone()).collect();
     let families = origins(lineages(traces.each()));
-    families.iter().map(|origin| ids.get(origin.family as usize).cloned().unwrap_or_default()).collect()
+    families.iter().map(|origin| (ids.get(origin.family as usize).cloned().unwrap_or_default(), origin.project)).collect()
 }
 
 fn root_of(id: u64, parent: Option<u64>, parents: &BTreeMap<u64, u64>) -> u64 {

@@ -75,6 +75,11 @@ pub fn without_overhead(corpus: &Corpus) -> Option<String> {
     (sessions > 0).then(|| format!("{} {what}", counted_as(sessions, "session is", "sessions are")))
 }
 
+/// The same where shares are judged: of too small a whole a saving is too large a share.
+pub fn of_shares(corpus: &Corpus) -> Option<String> {
+    without_overhead(corpus).map(|caution| format!("{caution}, and shares of tokens are too large"))
+}
+
 /// Sessions of an agent on one side of what its presets mirror.
 struct Found {
     sessions: u64,

@@ -184,6 +184,7 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     });
     lines.extend(finding::drawn_alone(&sample(corpus.traces.each())).filter(|_| matches!(judged, Finding::Better | Finding::Worse)));
     lines.extend(cautions::told(cautions::shrunk(&[corpus], corpus.facts.calls)));
+    lines.extend(cautions::told(cautions::of_shares(corpus)));
     for (which, name) in [(Which::One, &one.policy), (Which::Other, &other.policy)] {
         let (mut overflows, mut overflowing) = (0, 0);
         let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();

@@ -23,7 +23,7 @@ pub fn supposed(mut measures: impl Iterator<Item = Measure>, [first, own]: [&Row
     let beside = if lines == of_own { String::new() } else { format!(" ({} with {point})", grouped(of_own)) };
     let is_sought = measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop);
     (is_sought && lost != [0, 0]).then(|| {
-        let lines = counted(lines, "lost line");
+        let lines = counted(lines, "lost reference");
         format!("`net cost` takes summaries to hold {lines}{beside}.")
     })
 }

@@ -36,7 +36,8 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let lines = verdict(swept, &judged).into_iter().chain(mixed(swept, &judged)).chain(taken_for_held(swept, &judged));
     let lines = lines.chain(at_edge(&judged)).chain(ties(swept, &judged));
     let lines = lines.chain(never_act(swept, &judged)).chain(decide_nothing(swept, &judged)).chain(notes::manual_undone(&[swept.corpus]));
-    let lines = lines.chain(cautions::told(cautions::shrunk(&[swept.corpus], swept.corpus.facts.calls)));
+    let cautioned = [cautions::shrunk(&[swept.corpus], swept.corpus.facts.calls), cautions::of_shares(swept.corpus)];
+    let lines = lines.chain(cautioned.into_iter().filter_map(cautions::told));
     let lines: Vec<String> = lines.collect();
     let mut sections = Vec::new();
     if !lines.is_empty() {

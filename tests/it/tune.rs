@@ -17,6 +17,7 @@ use ctxsim::sim::{EventKind, Refetching};
 use ctxsim::statistics::{Bars, Keeping, Sample, Within};
 use ctxsim::trace::Trace;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn samples(catalog: &Catalog) -> Corpus {
@@ -222,6 +223,39 @@ fn a_split_keeps_families_together_and_does_not_know_the_order_of_files() {
     for agent in ["a", "b"] {
         assert!(one.held_out.traces.iter().any(|trace| trace.agent == agent));
     }
+}
+
+/// What is peculiar to a project must not be found in one part and confirmed in the other.
+#[test]
+fn whole_projects_are_held_out_where_there_are_enough() {
+    let traces = |projects: u64| -> Vec<Trace> {
+        // Projects of one to eight sessions.
+        let sessions = (0..projects).flat_map(|project| (0..1 + project % 8).map(move |number| (project, number)));
+        let trace = |(project, number)| Trace {
+            id: format!("p{project}s{number}"),
+            agent: "a".to_owned(),
+            project: Some(project),
+            calls: [call(0)].into_iter().collect(),
+            ..Trace::default()
+        };
+        sessions.map(trace).collect()
+    };
+    let parts = |traces: &[Trace], seed| split(Corpus { traces: traces.to_vec().into(), ..Corpus::default() }, [&[]; 2], 34, seed);
+    let projects = |corpus: &Corpus| corpus.traces.iter().filter_map(|trace| trace.project).collect::<BTreeSet<u64>>();
+    for seed in 0..10 {
+        let many = traces(40);
+        let found = parts(&many, seed);
+        assert_eq!((found.shared, projects(&found.held_out).intersection(&projects(&found.training)).count()), (0, 0));
+        assert_eq!(projects(&found.held_out).len(), 13);
+        // Large projects and small ones have their share: 180 sessions, of which a third is 61.
+        assert!((42..=80).contains(&found.held_out.traces.len()), "{}", found.held_out.traces.len());
+        let turned: Vec<Trace> = many.iter().rev().cloned().collect();
+        assert_eq!(projects(&parts(&turned, seed).held_out), projects(&found.held_out));
+    }
+    // Of eight projects a third is too few to draw.
+    let few = parts(&traces(8), 1);
+    assert!(few.shared >= 4, "{}", few.shared);
+    assert_eq!(few.held_out.traces.len(), 12);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::origin::roots;
+use crate::statistics::FEWEST_PROJECTS;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -20,30 +21,58 @@ pub struct Split {
     pub held_out: Corpus,
     /// So many of a hundred sessions were to be held out.
     pub percent: u8,
+    /// Projects with sessions in both parts.
+    pub shared: usize,
 }
 
-/// Where a family stands: whether it has a price, and calls; its agent; whether it comes near the limits; the hash of its root's id, and that id.
-type Stratum<'a> = (Reverse<[bool; 2]>, String, bool, u64, &'a str);
+/// Where a group stands: whether it has a price, and calls; its agent; whether it comes near the limits; how large it is; the hash of its name, and that name.
+type Stratum<'a> = (Reverse<[bool; 2]>, &'a str, bool, u32, u64, &'a str);
 
-/// Splits a corpus. Sessions are gone through agent by agent, those that come near the policy's limits ([`near`](crate::experiment::near)) by themselves,
-/// in the order of a hash of their ids, and so many of a hundred are held out at even distances: every agent has its share of all in both parts, and the order of
+/// Splits a corpus. Groups are gone through agent by agent, those that come near the policy's limits ([`near`](crate::experiment::near)) by themselves,
+/// in the order of a hash of their names, and so many of a hundred are held out at even distances: every agent has its share of all in both parts, and the order of
 /// files decides nothing. First come those that have a price ([`priced`](crate::experiment::priced)), then those with calls alone, last those without: what cannot be
-/// compared moves no other session from one part to the other. A session stays with its forks and those that it started.
+/// compared moves no other group from one part to the other.
+///
+/// A group is a project, where both parts have five of them or more: what is peculiar to a project would be found in the one part and confirmed in the other. Large
+/// projects and small ones have their share in both parts too. Else a group is a session with its forks and those that it started.
 pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u64) -> Split {
-    let roots: Vec<String> = roots(&corpus.traces);
+    // A group is held out where the share of those up to it passes a whole number.
+    let passed = |count: usize| count * usize::from(percent) / 100;
+    let origins = roots(&corpus.traces);
     let has_calls: Vec<bool> = corpus.traces.each().map(|trace| !trace.calls.is_empty()).collect();
-    // A family has what any of its sessions has.
-    let families = [near, priced, &has_calls]
-        .map(|marked| -> BTreeSet<&str> { roots.iter().zip(marked).filter(|(_, has)| **has).map(|(root, _)| root.as_str()).collect() });
+    let is_priced = |place: usize| priced.get(place).copied().unwrap_or_default();
+    let counts: Vec<bool> = match priced.contains(&true) {
+        true => (0..origins.len()).map(is_priced).collect(),
+        false => has_calls.clone(),
+    };
+    let counted = || origins.iter().zip(&counts).filter(|(_, counts)| **counts).map(|(origin, _)| origin);
+    let projects = counted().filter_map(|(_, project)| *project).collect::<BTreeSet<u64>>().len();
+    let by_project = passed(projects).min(projects - passed(projects)) >= FEWEST_PROJECTS;
+    let name = |(root, project): &(String, Option<u64>)| match project {
+        Some(project) if by_project => format!("project {project}"),
+        _ => root.clone(),
+    };
+    let names: Vec<String> = origins.iter().map(name).collect();
+    // A group has what any of its sessions has.
+    let groups_with = [near, priced, &has_calls]
+        .map(|marked| -> BTreeSet<&str> { names.iter().zip(marked).filter(|(_, has)| **has).map(|(name, _)| name.as_str()).collect() });
+    let agents: Vec<String> = corpus.traces.each().map(|trace| trace.agent.clone()).collect();
+    let mut agent_of: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut sizes: BTreeMap<&str, u32> = BTreeMap::new();
+    for ((name, agent), counts) in names.iter().zip(&agents).zip(&counts) {
+        agent_of.entry(name).and_modify(|first| *first = (*first).min(agent)).or_insert(agent);
+        *sizes.entry(name).or_default() += u32::from(*counts);
+    }
     let mut groups: BTreeMap<Stratum<'_>, Vec<usize>> = BTreeMap::new();
-    for ((place, trace), root) in corpus.traces.each().enumerate().zip(&roots) {
-        let [near, priced, calls] = families.each_ref().map(|families| families.contains(root.as_str()));
-        let stratum = (Reverse([priced, calls]), trace.agent.clone(), near, xxh3_64_with_seed(root.as_bytes(), seed), root.as_str());
+    for (place, (name, agent)) in names.iter().zip(&agents).enumerate() {
+        let [near, priced, calls] = groups_with.each_ref().map(|groups| groups.contains(name.as_str()));
+        let of_project = by_project && name.starts_with("project ");
+        let agent = if of_project { agent_of.get(name.as_str()).copied().unwrap_or_default() } else { agent };
+        let size = if of_project { sizes.get(name.as_str()).copied().unwrap_or_default().checked_ilog2().unwrap_or_default() } else { 0 };
+        let stratum = (Reverse([priced, calls]), agent, near, size, xxh3_64_with_seed(name.as_bytes(), seed), name.as_str());
         groups.entry(stratum).or_default().push(place);
     }
     let mut is_held_out = vec![false; corpus.traces.len()];
-    // A group is held out where the share of those up to it passes a whole number.
-    let passed = |count: usize| count * usize::from(percent) / 100;
     for (count, places) in groups.values().enumerate() {
         let held_out = passed(count + 1) > passed(count);
         for place in places.iter().filter(|_| held_out) {
@@ -52,7 +81,12 @@ pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u6
             }
         }
     }
-    let mut split = Split { facts: corpus.facts, percent, ..Split::default() };
+    let projects_of = |part: bool| -> BTreeSet<u64> {
+        let there = origins.iter().zip(&is_held_out).zip(&counts).filter(|((_, held_out), counts)| **held_out == part && **counts);
+        there.filter_map(|(((_, project), _), _)| *project).collect()
+    };
+    let shared = projects_of(true).intersection(&projects_of(false)).count();
+    let mut split = Split { facts: corpus.facts, percent, shared, ..Split::default() };
     (split.held_out.traces, split.training.traces) = corpus.traces.parted(|place| is_held_out.get(place).copied().unwrap_or_default());
     split
 }

@@ -89,7 +89,7 @@ pub fn labels(corpus: &Corpus, pair_by: Option<PairBy>) -> Vec<Label> {
             PairBy::Folder => named(path.parent().and_then(Path::file_name)),
         }
     };
-    let runs = roots(&corpus.traces).into_iter().zip(&files);
+    let runs = roots(&corpus.traces).into_iter().map(|(root, _)| root).zip(&files);
     runs.map(|(run, (_, source))| Label { task: label(&run, source), run, compactions: None }).collect()
 }
 

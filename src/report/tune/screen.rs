@@ -3,12 +3,14 @@
 use super::said::{held_out, is_of_nothing, point, sentences, setting_words};
 use crate::experiment::KnownFrom;
 use crate::experiment::metric::metric_of;
-use crate::experiment::tune::{Trial, Verdict};
+use crate::experiment::sample;
+use crate::experiment::tune::{Split, Trial, Verdict};
 use crate::report::asked::Found;
 use crate::report::document::{Cell, Column, Fields, Screen, Section, Table, Unit};
 use crate::report::measures::{supposed, value_cell};
 use crate::report::words::{capital, counted, grouped};
 use crate::report::{cautions, cost_figures, figures};
+use crate::statistics::DrawnBy;
 use crate::trace::Evidence;
 
 /// The screen; what is to be pasted and the sessions that decided stand below.
@@ -23,9 +25,18 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
     let default = &found.tuned.default.held_out;
     let rows = [other(found).map_or(default, |best| &best.held_out), default];
     let supposed = supposed(std::iter::once(found.tuned.objective.measure), rows, point(found));
-    sections.extend(left_out(found).into_iter().chain(supposed).chain(shrunk).map(|words| Section::lines(vec![words])));
+    let told = left_out(found).into_iter().chain(supposed).chain(shrunk).chain(same_projects(found.split));
+    sections.extend(told.map(|words| Section::lines(vec![words])));
     sections.extend(below);
     Screen { title, sections, ..Screen::default() }
+}
+
+/// What is found in projects and tested in the same ones is known of them alone.
+fn same_projects(split: &Split) -> Option<String> {
+    let is_told = split.shared > 0 && sample(split.held_out.traces.each()).by == DrawnBy::Projects;
+    is_told.then(|| {
+        format!("! Both parts hold sessions of the same {}: others may differ.", counted(split.shared as u64, "project"))
+    })
 }
 
 /// What has no price in both parts.
