@@ -34,9 +34,7 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
 /// What is found in projects and tested in the same ones is known of them alone.
 fn same_projects(split: &Split) -> Option<String> {
     let is_told = split.shared > 0 && sample(split.held_out.traces.each()).by == DrawnBy::Projects;
-    is_told.then(|| {
-        format!("! Both parts hold sessions of the same {}: others may differ.", counted(split.shared as u64, "project"))
-    })
+    is_told.then(|| format!("! Both parts hold sessions of the same {}: others may differ.", counted(split.shared as u64, "project")))
 }
 
 /// What has no price in both parts.

@@ -32,6 +32,39 @@ fn a_database_tells_what_was_compacted() {
     assert_eq!(session.messages[0].time, Some(1_759_312_800_000));
 }
 
+/// Newer databases list each request, those that make summaries among them, and say which session started which.
+#[cfg(feature = "sqlite")]
+#[test]
+fn requests_that_are_listed_are_the_calls() {
+    let (_folder, path) = crate::format::crush::database("goose/sessions.sql", "sessions.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let listed = "ALTER TABLE sessions ADD COLUMN parent_session_id TEXT;
+        UPDATE sessions SET parent_session_id = '20251001_1' WHERE id = '20251001_2';
+        CREATE TABLE usage_ledger (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, created_timestamp INTEGER NOT NULL, model TEXT,
+          input_tokens INTEGER, output_tokens INTEGER, total_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, cost REAL,
+          cost_source TEXT, is_compaction INTEGER DEFAULT 0);
+        INSERT INTO usage_ledger (session_id, created_timestamp, model, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
+          cost, is_compaction) VALUES
+          ('20251001_2', 1759312801, 'claude-sonnet-4', 9000, 80, 9080, 0, 8990, 0.03, 0),
+          ('20251001_2', 1759312803, 'claude-sonnet-4', 9300, 81, 9381, 8990, 300, 0.01, 0),
+          ('20251001_2', 1759312804, 'claude-haiku-4-5', 9500, 700, 10200, 0, 0, NULL, 1),
+          ('20251001_2', 1759312806, 'claude-sonnet-4', 4000, 82, 4082, 0, 3990, 0.02, 0);";
+    connection.execute_batch(listed).unwrap();
+    drop(connection);
+    let (transcripts, lost) = crate::support::read_all(&path);
+    assert!(lost.is_empty(), "{lost:?}");
+    let session = &transcripts[1];
+    assert_eq!((session.parent.as_deref(), prompts(session)), (Some("20251001_1"), vec![(9_000, 80), (9_300, 81), (4_000, 82)]));
+    let call = session.messages[1].call.as_ref().unwrap();
+    let usage = call.usage.unwrap();
+    assert_eq!(
+        (call.model.as_str(), usage.cache_read, usage.cache_write, usage.cost_nano_usd),
+        ("claude-sonnet-4", 0, 8_990, Some(30_000_000))
+    );
+    let summary = session.compactions[0].call.as_ref().unwrap();
+    assert_eq!((summary.model.as_str(), summary.usage.unwrap().prompt, session.side_calls.len()), ("claude-haiku-4-5", 9_500, 0));
+}
+
 #[test]
 fn older_sessions_are_lines() {
     let (transcripts, lost) = fixture("goose/older.jsonl");

@@ -1,10 +1,11 @@
 //! The rows of a database. Columns are looked up by name: newer versions have more of them.
 
 use super::record::{Line, ModelConfig, Totals};
-use super::session::Session;
+use super::session::{Session, Spent};
 use crate::format::ground::sqlite::{Database, damaged, loss_of};
-use crate::format::ground::{Count, ReadError, Source, Words};
+use crate::format::ground::{Count, Dollars, ReadError, Source, Words};
 use crate::format::recorder::NO_MESSAGES;
+use crate::format::usage::Reported;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
 use std::borrow::Cow;
@@ -35,6 +36,9 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         let config = text(row, "model_config_json").unwrap_or_default();
         let config = serde_json::from_str::<ModelConfig>(&config).unwrap_or_default();
         session.describe(totals(row), &config.model_name, config.context_limit);
+        session.started_by(text(row, "parent_session_id"));
+        // Versions since 1.51 list each request.
+        session.spent = spent(connection, &id).unwrap_or_default();
         match messages(connection, &id, &mut session, &mut lose) {
             Ok(()) => match session.finish(&mut lose) {
                 Some(transcript) => hand_over(transcript),
@@ -75,15 +79,40 @@ fn messages(connection: &Connection, session_id: &str, session: &mut Session<'_>
     Ok(())
 }
 
+/// The requests of a session in the order in which they ended.
+fn spent(connection: &Connection, session_id: &str) -> rusqlite::Result<Vec<Spent>> {
+    let mut statement = connection.prepare_cached("SELECT * FROM usage_ledger WHERE session_id = ?1 ORDER BY id")?;
+    let mut rows = statement.query([session_id])?;
+    let mut spent = Vec::new();
+    while let Some(row) = rows.next()? {
+        let cost = row.get::<_, Option<f64>>("cost").ok().flatten();
+        let reported = Reported {
+            input: count(row, "input_tokens"),
+            cache_read: count(row, "cache_read_tokens"),
+            cache_write: count(row, "cache_write_tokens"),
+            output: count(row, "output_tokens"),
+            total: count(row, "total_tokens"),
+            cost_nano_usd: cost.and_then(|cost| Dollars::of(cost).above_zero()),
+            ..Reported::default()
+        };
+        let compaction = row.get::<_, Option<i64>>("is_compaction").ok().flatten().is_some_and(|is| is != 0);
+        spent.push(Spent { model: text(row, "model").unwrap_or_default(), reported, compaction });
+    }
+    Ok(spent)
+}
+
 /// The text of a column; `None` where there is no such column, or no text in it.
 fn text(row: &Row<'_>, column: &str) -> Option<String> {
     row.get::<_, Option<String>>(column).ok().flatten()
 }
 
 fn totals(row: &Row<'_>) -> Totals {
-    let count = |column| match row.get::<_, Option<i64>>(column) {
+    ["input_tokens", "output_tokens", "accumulated_input_tokens", "accumulated_output_tokens"].map(|column| count(row, column))
+}
+
+fn count(row: &Row<'_>, column: &str) -> Count {
+    match row.get::<_, Option<i64>>(column) {
         Ok(Some(number)) => u64::try_from(number).map_or(Count::Absurd, Count::Sound),
         _ => Count::Absent,
-    };
-    ["input_tokens", "output_tokens", "accumulated_input_tokens", "accumulated_output_tokens"].map(count)
+    }
 }

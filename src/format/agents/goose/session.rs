@@ -1,7 +1,7 @@
 //! One conversation, put together message by message.
 
 use super::record::{Answer, AnswerPiece, Line, Outcome, Piece, Totals, Visibility};
-use crate::format::ground::{ABSURD, Count, Lose, image};
+use crate::format::ground::{ABSURD, Count, Lose, image, sound};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
@@ -21,12 +21,22 @@ pub struct Session<'s> {
     /// The first message that the model sees to this day, and whether the present run of messages for it alone has had its summary.
     first_visible: Option<usize>,
     summarised: bool,
+    /// The requests that the program listed, in their order; empty in versions that list none.
+    pub spent: Vec<Spent>,
+}
+
+/// A request as the program listed it.
+pub struct Spent {
+    pub model: String,
+    pub reported: Reported,
+    /// It made a summary.
+    pub compaction: bool,
 }
 
 impl<'s> Session<'s> {
     pub fn new(id: &str, scale: &'s dyn Scale) -> Session<'s> {
         let made = Recorder::new(AGENT, id.to_owned(), scale);
-        Session { made, totals: Totals::default(), model: String::new(), first_visible: None, summarised: false }
+        Session { made, totals: Totals::default(), model: String::new(), first_visible: None, summarised: false, spent: Vec::new() }
     }
 
     /// Takes over what the session's head says: usage of the whole, model, window.
@@ -34,6 +44,11 @@ impl<'s> Session<'s> {
         self.totals = totals;
         self.model = model.to_owned();
         self.made.transcript.window = window.known().ok().flatten();
+    }
+
+    /// Takes over which session started this one.
+    pub fn started_by(&mut self, parent: Option<String>) {
+        self.made.transcript.parent = parent.filter(|parent| !parent.is_empty());
     }
 
     pub fn line(&mut self, line: &Line<'_>, lose: Lose<'_>) {
@@ -159,11 +174,40 @@ impl<'s> Session<'s> {
         results.extend(pieces.iter().filter(|piece| &*piece.kind == "image").map(|piece| Part::Image(image::from_base64(&piece.data))));
     }
 
+    /// Requests that made summaries: the last ones made those that there are, the others have none to show.
+    fn summarised_by(&mut self, mut summaries: Vec<Spent>, lose: Lose<'_>) {
+        let mut compactions: Vec<&mut Compaction> = self.made.transcript.compactions.iter_mut().collect();
+        let ends = summaries.split_off(summaries.len().saturating_sub(compactions.len()));
+        let first = compactions.len() - ends.len();
+        let mut call = |spent: Spent| {
+            let usage = sound(spent.reported.usage(), lose)?;
+            Some(Call { model: spent.model, usage: Some(usage), unchained: true, ..Call::default() })
+        };
+        for (compaction, spent) in compactions.iter_mut().skip(first).zip(ends) {
+            compaction.call = call(spent);
+        }
+        let further: Vec<Call> = summaries.into_iter().filter_map(call).collect();
+        self.made.transcript.side_calls.extend(further);
+    }
+
     /// The session; `None` where nothing was said.
     pub fn finish(mut self, lose: Lose<'_>) -> Option<Transcript> {
         let [input, output, ..] = self.totals;
+        let listed = std::mem::take(&mut self.spent);
+        let (summaries, requests): (Vec<Spent>, Vec<Spent>) = listed.into_iter().partition(|spent| spent.compaction);
+        self.summarised_by(summaries, lose);
         let mut calls: Vec<&mut Call> =
             self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_deref_mut()).collect();
+        // Nothing but their order says which request made which reply.
+        if !requests.is_empty() && requests.len() == calls.len() {
+            for (call, spent) in calls.iter_mut().zip(requests) {
+                call.usage = sound(spent.reported.usage(), lose);
+                if !spent.model.is_empty() {
+                    call.model = spent.model;
+                }
+            }
+            return self.made.finish();
+        }
         let last = Reported { input, output, ..Reported::default() };
         match self.totals.map(Count::or_zero) {
             [Ok(prompt), Ok(output), Ok(all_prompts), Ok(all_outputs)] => match calls.as_mut_slice() {
