@@ -106,7 +106,7 @@ impl Reported {
 }
 
 /// A token of a text holds fewer bytes than so many, on the whole.
-const TOKEN_BYTES: u64 = 16;
+pub const TOKEN_BYTES: u64 = 16;
 
 /// A text of fewer bytes may be one of those that are few tokens: blanks, a line of dashes.
 const SHORT: u64 = 64;

@@ -40,6 +40,36 @@ fn sessions_have_the_usage_of_their_last_call() {
     assert_eq!((transcripts[1].id.as_str(), transcripts[1].parent.as_deref()), ("toolu_1", Some("s1")));
 }
 
+/// Later versions leave what was written to the cache out of the prompt. What a person ran and what a tool drew is sent too.
+#[test]
+fn a_prompt_without_what_was_cached_is_not_used() {
+    let (_folder, path) = database("crush/crush.sql", "crush.db");
+    let said = format!(
+        "[{{\"type\":\"text\",\"data\":{{\"text\":\"{}\"}}}},{}]",
+        "look ".repeat(400),
+        r#"{"type":"shell_command","data":{"command":"ls","output":"a","exit_code":2}}"#
+    );
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    for (session, prompt) in [("written", 3), ("whole", 600)] {
+        let row = "INSERT INTO sessions (id, title, prompt_tokens, completion_tokens, created_at) VALUES (?1, '', ?2, 2, 1754498160)";
+        connection.execute(row, rusqlite::params![session, prompt]).unwrap();
+        let picture = r#"[{"type":"tool_result","data":{"tool_call_id":"t","name":"view","content":"Loaded","data":"iVBORw0KGgo=","mime_type":"image/png"}}]"#;
+        let reply = r#"[{"type":"text","data":{"text":"seen"}},{"type":"finish","data":{"reason":"end_turn"}}]"#;
+        for (number, role, parts) in [(0, "user", said.as_str()), (1, "tool", picture), (2, "assistant", reply)] {
+            let row = "INSERT INTO messages (id, session_id, role, parts, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+            connection.execute(row, rusqlite::params![format!("{session}{number}"), session, role, parts, 1_754_498_160 + number]).unwrap();
+        }
+    }
+    drop(connection);
+    let (transcripts, lost) = read_all(&path);
+    let reason = "usage of the session's last call alone, without what was written to the cache";
+    assert!(lost.iter().any(|loss| loss.reason == reason && loss.count == 1), "{lost:?}");
+    let found = |id: &str| transcripts.iter().find(|session| session.id == id).unwrap();
+    assert_eq!((prompts(found("written")), prompts(found("whole"))), (vec![(0, 0)], vec![(600, 2)]));
+    let short = in_short(found("whole"));
+    assert!(short[0].ends_with("$ ls\na\n(exit code 2)") && short[1].contains(" | "), "{short:?}");
+}
+
 /// A session holds the cost of those that it started.
 #[test]
 fn the_cost_that_sessions_name_is_counted_once() {

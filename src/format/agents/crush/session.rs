@@ -2,7 +2,7 @@
 
 use crate::format::ground::{ABSURD, ATTACHED, Lose, Words, image, wire};
 use crate::format::recorder::Recorder;
-use crate::format::usage::Reported;
+use crate::format::usage::{Reported, TOKEN_BYTES};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde_json::value::RawValue;
 
@@ -47,6 +47,9 @@ wire! {
         // Attached files are written in Go's own capital letters.
         bytes: Words<'a> = "Data" | "data",
         mime_type: Words<'a> = "MIMEType" | "mime_type",
+        command: Words<'a>,
+        output: Words<'a>,
+        exit_code: Option<i64>,
     }
 }
 
@@ -74,6 +77,10 @@ impl<'s> Session<'s> {
                 finish = Some(piece.data.reason.to_string());
             } else {
                 parts.extend(self.part(piece, lose));
+                // A picture that a tool returned stands beside its words.
+                if &*piece.kind == "tool_result" && piece.data.mime_type.starts_with("image/") {
+                    parts.push(Part::Image(image::from_base64(&piece.data.bytes)));
+                }
             }
         }
         if row.is_summary || self.summary_message.as_deref() == Some(row.id) {
@@ -106,6 +113,9 @@ impl<'s> Session<'s> {
                 text: self.made.scale.weigh_result(&data.content),
                 error: data.is_error.unwrap_or_default(),
             },
+            "shell_command" => {
+                self.made.text(&format!("$ {}\n{}\n(exit code {})", &*data.command, &*data.output, data.exit_code.unwrap_or_default()))
+            }
             "image_url" => Part::Image(image::from_data_url(&data.url)),
             "binary" if data.mime_type.starts_with("image/") => Part::Image(image::from_base64(&data.bytes)),
             "binary" => {
@@ -146,11 +156,22 @@ impl<'s> Session<'s> {
     /// The session; `None` where nothing was said.
     ///
     /// The database keeps the usage of the last call alone. Some versions add what was read from the cache to the reply: a reply of more
-    /// tokens than it has bytes is such a sum, and says nothing of the prompt.
+    /// tokens than it has bytes is such a sum, and says nothing of the prompt. Later ones leave out what was written to the cache: a prompt of fewer tokens
+    /// than its words alone must have is such a rest.
     pub fn finish(mut self, last: &Reported, lose: Lose<'_>) -> Option<Transcript> {
+        let first = self.made.transcript.compactions.last().and_then(|last| last.kept_from).unwrap_or(0);
+        // What the messages up to each reply say in words.
+        let (mut words, mut read) = (0, 0);
+        for message in self.made.transcript.messages.iter().skip(first) {
+            read = if message.call.is_some() { words } else { read };
+            words += message.parts.iter().map(bytes).sum::<u64>();
+        }
         let reply = self.made.transcript.messages.iter_mut().rev().find(|message| message.call.is_some());
         match (last.usage(), reply) {
             (Err(_), _) => lose(ABSURD),
+            (Ok(Some(usage)), Some(_)) if usage.prompt.saturating_mul(TOKEN_BYTES) < read => {
+                lose("usage of the session's last call alone, without what was written to the cache");
+            }
             (Ok(Some(usage)), Some(Message { call: Some(call), parts, .. })) if usage.output <= parts.iter().map(bytes).sum() => {
                 call.usage = Some(usage);
             }
