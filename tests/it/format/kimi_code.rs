@@ -132,3 +132,121 @@ fn a_step_of_a_provider_that_reports_nothing_is_a_call() {
     assert_eq!(calls, [None, Some(false), None, Some(true)]);
     assert!(transcripts[0].side_calls.is_empty());
 }
+
+/// Lines of a wire.
+fn event(event: &str) -> String {
+    format!(r#"{{"type":"context.append_loop_event","event":{event},"time":1783573417000}}"#)
+}
+
+fn usage(prompt: u64, output: u64, scope: &str) -> String {
+    format!(r#"{{"type":"usage.record","model":"m","usage":{{"inputOther":{prompt},"output":{output}}},"usageScope":"{scope}"}}"#)
+}
+
+fn end(prompt: u64, output: u64) -> String {
+    event(&format!(r#"{{"type":"step.end","usage":{{"inputOther":{prompt},"output":{output}}},"messageId":"c{prompt}"}}"#))
+}
+
+/// The usage of a step stands at its end, and before its content, in the midst of it or behind it as well.
+#[test]
+fn the_usage_of_a_step_counts_once_wherever_it_comes_again() {
+    let (begin, request) = (event(r#"{"type":"step.begin"}"#), r#"{"type":"llm.request","model":"m"}"#.to_owned());
+    let said = event(r#"{"type":"content.part","part":{"type":"text","text":"So"}}"#);
+    let tool = event(r#"{"type":"tool.call","toolCallId":"c","name":"Bash","args":{}}"#);
+    let record = usage(100, 20, "turn");
+    let closing = end(100, 20);
+    for step in [
+        [&begin, &request, &record, &said, &tool, &closing],
+        [&begin, &request, &said, &record, &tool, &closing],
+        [&request, &begin, &said, &tool, &closing, &record],
+    ] {
+        let (transcripts, lost) = read_text("wire.jsonl", &step.map(String::as_str).join("\n"));
+        let session = &transcripts[0];
+        assert_eq!((in_short(session), lost), (vec!["a: So | Bash(c)".to_owned()], vec![]));
+        assert_eq!((prompts(session), session.side_calls.len()), (vec![(100, 20)], 0), "{step:?}");
+        assert_eq!(session.messages[0].call.as_ref().unwrap().id, "c100");
+    }
+}
+
+/// A step may be interrupted behind its reply, and a prompt put in before its end.
+#[test]
+fn a_step_without_its_end_has_the_usage_that_it_reported() {
+    let begin = event(r#"{"type":"step.begin"}"#);
+    let said = |text: &str| event(&format!(r#"{{"type":"content.part","part":{{"type":"text","text":"{text}"}}}}"#));
+    let prompt = r#"{"type":"context.append_message","message":{"role":"user","content":"Go on","origin":{"kind":"user"}}}"#.to_owned();
+    let log = [
+        begin.clone(),
+        usage(100, 20, "turn"),
+        said("Cut"),
+        event(r#"{"type":"step.end","finishReason":"interrupted"}"#),
+        begin.clone(),
+        usage(130, 20, "turn"),
+        said("Off"),
+        begin.clone(),
+        usage(160, 20, "turn"),
+        said("Whole"),
+        prompt,
+        end(160, 20),
+        begin,
+        usage(190, 20, "turn"),
+    ];
+    let (transcripts, lost) = read_text("wire.jsonl", &log.join("\n"));
+    assert_eq!((in_short(&transcripts[0]), lost), (["a: Cut", "a: Off", "a: Whole", "u: Go on"].map(str::to_owned).to_vec(), vec![]));
+    assert_eq!(prompts(&transcripts[0]), [(100, 20), (130, 20), (160, 20)]);
+    // Of the last one nothing but its usage came.
+    assert_eq!(transcripts[0].side_calls.iter().map(|call| call.usage.unwrap().prompt).collect::<Vec<_>>(), [190]);
+}
+
+#[test]
+fn a_compaction_straight_after_a_step_keeps_its_call() {
+    let begin = event(r#"{"type":"step.begin"}"#);
+    let said = event(r#"{"type":"content.part","part":{"type":"text","text":"So"}}"#);
+    let compaction = [
+        r#"{"type":"full_compaction.begin","source":"auto"}"#.to_owned(),
+        usage(150, 30, "session"),
+        r#"{"type":"context.apply_compaction","summary":"S","tokensBefore":120,"keptUserMessageCount":0}"#.to_owned(),
+    ];
+    // What another request used between steps is neither's.
+    let steps = [[begin.clone(), usage(100, 20, "turn"), said.clone(), end(100, 20)], [begin, said, end(100, 20), usage(100, 20, "turn")]];
+    for step in steps {
+        let log = [&step[..], &[usage(7, 3, "session")], &compaction].concat();
+        let (transcripts, lost) = read_text("wire.jsonl", &log.join("\n"));
+        let session = &transcripts[0];
+        assert_eq!((prompts(session), lost), (vec![(100, 20)], vec![]));
+        let call = session.compactions[0].call.as_ref().unwrap().usage.unwrap();
+        assert_eq!((call.prompt, call.output), (150, 30));
+        assert_eq!(session.side_calls.iter().map(|call| call.usage.unwrap().prompt).collect::<Vec<_>>(), [7]);
+    }
+}
+
+/// Slash commands are typed, and steps back count them. What a skill calls for by itself is not.
+#[test]
+fn steps_back_count_what_a_person_typed() {
+    let put = |text: &str, origin: &str| {
+        format!(r#"{{"type":"context.append_message","message":{{"role":"user","content":"{text}","origin":{{{origin}}}}}}}"#)
+    };
+    let undo = r#"{"type":"context.undo","count":1}"#.to_owned();
+    let back = |origin: &str| {
+        let log = [put("One", r#""kind":"user""#), put("Two", origin), undo.clone(), put("Three", r#""kind":"user""#)];
+        let (transcripts, _) = read_text("wire.jsonl", &log.join("\n"));
+        (transcripts[0].messages[2].rewind, transcripts[0].messages[1].synthetic)
+    };
+    assert_eq!(back(r#""kind":"skill_activation","trigger":"user-slash""#), (Some(1), false));
+    assert_eq!(back(r#""kind":"plugin_command","trigger":"user-slash""#), (Some(1), false));
+    assert_eq!(back(r#""kind":"skill_activation","trigger":"model-tool""#), (Some(0), true));
+}
+
+#[test]
+fn the_reminder_of_the_swarm_mode_leaves_with_it_where_nothing_came_since() {
+    let put = |text: &str, origin: &str| {
+        format!(r#"{{"type":"context.append_message","message":{{"role":"user","content":"{text}","origin":{{{origin}}}}}}}"#)
+    };
+    let reminder = put("Swarm", r#""kind":"injection","variant":"swarm_mode""#);
+    let (typed, exit) = (put("One", r#""kind":"user""#), r#"{"type":"swarm_mode.exit"}"#.to_owned());
+    let rewinds = |log: &[&String]| {
+        let log: Vec<&str> = log.iter().map(|line| line.as_str()).collect();
+        let (transcripts, _) = read_text("wire.jsonl", &log.join("\n"));
+        transcripts[0].messages.iter().map(|message| message.rewind).collect::<Vec<_>>()
+    };
+    assert_eq!(rewinds(&[&typed, &reminder, &exit, &typed]), [None, None, Some(1)]);
+    assert_eq!(rewinds(&[&reminder, &typed, &exit, &typed]), [None, None, None]);
+}

@@ -1,10 +1,9 @@
 //! The context that the records of a wire build.
 
-use super::record::{Event, Put, Record};
+use super::record::{Event, Origin, Put, Record};
 use crate::format::ground::{Count, Figures, Lose, compact, sound, text_or_json};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
-use crate::format::wire::held;
 use crate::format::wire::kimi::{parts, texts};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Text, Usage};
 use serde_json::value::RawValue;
@@ -24,8 +23,12 @@ pub struct Context<'s> {
     /// The message of the step that goes on, and whether its begin was seen.
     step: Option<usize>,
     begun: bool,
+    /// The usage that the open step has reported so far, and when. It comes again at the step's end, where it has one.
+    reported: Option<(Usage, Option<i64>)>,
     /// The message of the step that has ended, until its usage comes again.
     ended: Option<usize>,
+    /// The reminder of the swarm mode.
+    reminder: Option<usize>,
     model: String,
     /// What the last call came to, until a compaction.
     size: Option<u64>,
@@ -47,7 +50,9 @@ impl<'s> Context<'s> {
             puts_messages: false,
             step: None,
             begun: false,
+            reported: None,
             ended: None,
+            reminder: None,
             model: String::new(),
             size: None,
             longest: 0,
@@ -60,6 +65,7 @@ impl<'s> Context<'s> {
     /// The session that the wire's records make.
     pub fn finish(mut self) -> Recorder<'s> {
         self.put_prompt();
+        self.close();
         self.made.transcript.side_calls.extend(self.summariser);
         self.made
     }
@@ -95,7 +101,7 @@ impl<'s> Context<'s> {
             },
             "usage.record" => self.spent(record, lose),
             "full_compaction.begin" => {
-                self.step = None;
+                self.close();
                 let source = text_or_json(record.source);
                 self.compacting = Some((!source.is_empty()).then(|| source == "auto"));
             }
@@ -107,6 +113,12 @@ impl<'s> Context<'s> {
             "micro_compaction.apply" => self.compacted(CompactionKind::Prune, record, None, None, Some(true), lose),
             "context.undo" => self.undo(record.count),
             "context.clear" => self.clear(),
+            // The reminder leaves with the mode, where nothing has come since.
+            "swarm_mode.exit" => {
+                if let Some(at) = self.reminder.take_if(|at| self.shown.last() == Some(&Some(*at))) {
+                    self.take_back(at);
+                }
+            }
             kind if SILENT.split(' ').any(|start| kind.starts_with(start)) => {}
             _ => lose("unknown record type"),
         }
@@ -145,17 +157,17 @@ impl<'s> Context<'s> {
 
     fn put_prompt(&mut self) {
         if let Some((parts, time)) = self.prompt.take() {
-            self.close();
+            self.close_unless_begun();
             self.list(Message { time, ..Message::new(Role::User, parts) });
         }
     }
 
     fn put(&mut self, put: &Put<'_>, time: Option<i64>, lose: Lose<'_>) {
         self.puts_messages = true;
-        let origin = |kind: &str| put.origin.as_ref().is_some_and(|origin: &held::Kind<'_>| &*origin.kind == kind);
+        let origin = |kind: &str| put.origin.as_ref().is_some_and(|origin| &*origin.kind == kind);
         let (role, typed) = match &*put.role {
             "system" => (Role::System, false),
-            "user" => (Role::User, put.origin.as_ref().is_none_or(|origin| matches!(&*origin.kind, "" | "user"))),
+            "user" => (Role::User, put.origin.as_ref().is_none_or(Origin::is_typed)),
             "assistant" => (Role::Assistant, false),
             "tool" => (Role::Tool, false),
             _ => return lose("message of an unknown role"),
@@ -176,8 +188,11 @@ impl<'s> Context<'s> {
             let (id, name, arguments) = call.told();
             parts.push(self.made.tool_call(id, name, arguments));
         }
-        self.close();
-        self.list(Message { time, synthetic: role == Role::User && !typed, ..Message::new(role, parts) });
+        self.close_unless_begun();
+        let at = self.list(Message { time, synthetic: role == Role::User && !typed, ..Message::new(role, parts) });
+        if put.origin.as_ref().is_some_and(|origin| &*origin.variant == "swarm_mode") {
+            self.reminder = Some(at);
+        }
     }
 
     fn event(&mut self, event: &Event<'_>, time: Option<i64>, lose: Lose<'_>) {
@@ -212,11 +227,13 @@ impl<'s> Context<'s> {
                 let usage = usage(event.usage.as_ref(), lose);
                 let at = self.step.take();
                 self.begun = false;
-                match usage {
-                    Some(_) => self.settle(at, usage, event.message_id.id(), time),
+                let reported = self.reported.take();
+                self.ended = at.filter(|_| usage.is_some() && reported.is_none());
+                // A step that was interrupted behind its reply has no usage at its end.
+                match usage.map(|usage| (usage, time)).or(reported) {
+                    Some((usage, time)) => self.settle(at, usage, event.message_id.id(), time),
                     None => self.answered(at, event.message_id.id()),
                 }
-                self.ended = at.filter(|_| usage.is_some());
             }
             _ => lose("unknown record type"),
         }
@@ -236,10 +253,20 @@ impl<'s> Context<'s> {
 
     /// A step that ends without usage was not answered to the end.
     fn close(&mut self) {
+        if let Some((usage, time)) = self.reported.take() {
+            self.settle(self.step, usage, "", time);
+        }
         let open = self.step.take().and_then(|at| self.made.transcript.messages.get(at));
         self.made.chain.broken |= open.is_some_and(|message| message.call.is_none());
         self.begun = false;
         self.ended = None;
+    }
+
+    /// What is put in while a step goes on stands behind it. It ends with its end, or as the next one begins.
+    fn close_unless_begun(&mut self) {
+        if !self.begun {
+            self.close();
+        }
     }
 
     /// The step came to its end, and its provider reports nothing.
@@ -251,14 +278,9 @@ impl<'s> Context<'s> {
         }
     }
 
-    fn settle(&mut self, at: Option<usize>, usage: Option<Usage>, id: &str, time: Option<i64>) {
-        let Some(usage) = usage else {
-            // A step that was begun has its end still to come.
-            self.made.chain.broken |= at.is_some() && !self.begun;
-            return;
-        };
+    fn settle(&mut self, at: Option<usize>, usage: Usage, id: &str, time: Option<i64>) {
         self.size = Some(usage.prompt + usage.output);
-        let id = if id.is_empty() { format!("{}-{}-{}", time.unwrap_or_default(), usage.prompt, usage.output) } else { id.to_owned() };
+        let id = if id.is_empty() { own_id(time, &usage) } else { id.to_owned() };
         let call = Call { id, model: self.model.clone(), usage: Some(usage), unchained: false, ..Call::default() };
         match at.and_then(|at| self.made.transcript.messages.get_mut(at)) {
             Some(message) if message.call.is_none() => {
@@ -270,8 +292,9 @@ impl<'s> Context<'s> {
     }
 
     fn spent(&mut self, record: &Record<'_>, lose: Lose<'_>) {
-        // What stands at the end of a step comes again.
-        if self.ended.take().is_some() {
+        let beside = &*record.usage_scope == "session";
+        // What stands at the end of a step comes again, behind it in older versions.
+        if !beside && self.ended.take().is_some() {
             return;
         }
         let usage = usage(record.usage.as_ref(), lose);
@@ -282,12 +305,27 @@ impl<'s> Context<'s> {
             let tried = std::mem::replace(&mut self.summariser, call);
             return self.made.transcript.side_calls.extend(tried);
         }
+        if beside {
+            let call =
+                |usage| Call { id: own_id(record.time, &usage), model: record.model.to_string(), usage: Some(usage), ..Call::default() };
+            return self.made.transcript.side_calls.extend(usage.map(call));
+        }
         if self.model.is_empty() {
             self.model = record.model.to_string();
         }
-        self.settle(self.step, usage, "", record.time);
-        if !self.begun {
-            self.step = None;
+        match usage {
+            // The end of the step is still to come.
+            Some(usage) if self.begun => {
+                if let Some((other, time)) = self.reported.replace((usage, record.time)) {
+                    self.settle(None, other, "", time);
+                }
+            }
+            Some(usage) => {
+                let at = self.step.take();
+                self.settle(at, usage, "", record.time);
+            }
+            None if self.begun => {}
+            None => self.made.chain.broken |= self.step.take().is_some(),
         }
     }
 
@@ -336,11 +374,16 @@ impl<'s> Context<'s> {
         while left > 0
             && let Some(&Some(at)) = self.shown.last()
         {
-            self.shown.pop();
-            self.rewind = Some(self.rewind.map_or(at, |rewind| rewind.min(at)));
+            self.take_back(at);
             let typed = self.made.transcript.messages.get(at).is_some_and(|message| message.role == Role::User && !message.synthetic);
             left -= u64::from(typed);
         }
+    }
+
+    /// The message at this place, the last of the context, leaves it.
+    fn take_back(&mut self, at: usize) {
+        self.shown.pop();
+        self.rewind = Some(self.rewind.map_or(at, |rewind| rewind.min(at)));
     }
 
     /// The system prompt stays.
@@ -350,6 +393,11 @@ impl<'s> Context<'s> {
         self.rewind = self.made.transcript.messages.iter().position(|message| message.role != Role::System);
         self.shown.clear();
     }
+}
+
+/// What a call without an id is known by.
+fn own_id(time: Option<i64>, usage: &Usage) -> String {
+    format!("{}-{}-{}", time.unwrap_or_default(), usage.prompt, usage.output)
 }
 
 /// The input is without what was read from the cache or written to it.

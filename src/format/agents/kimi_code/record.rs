@@ -2,7 +2,6 @@
 
 use crate::format::ground::{Count, Figures, Words, wire};
 use crate::format::wire::chat::ChatToolCall;
-use crate::format::wire::held;
 use crate::format::wire::kimi::{Content, Piece};
 use serde_json::value::RawValue;
 
@@ -12,13 +11,14 @@ wire! {
         pub kind: Words<'a> = "type",
         pub time: Option<i64>,
         pub input: Content<'a>,
-        pub origin: Option<held::Kind<'a>>,
         pub message: Option<Put<'a>>,
         pub event: Option<Event<'a>>,
         pub system_prompt: Words<'a> = "systemPrompt",
         pub tools: Option<&'a RawValue>,
         pub model: Words<'a>,
         pub usage: Option<Figures>,
+        /// Of usage: `turn` for a step's, `session` for other requests.
+        pub usage_scope: Words<'a> = "usageScope",
         /// Of a compaction's begin: `auto` or `manual`. Others have one too.
         pub source: Option<&'a RawValue>,
         pub summary: Option<&'a RawValue>,
@@ -39,8 +39,11 @@ wire! {
         pub tool_calls: Vec<ChatToolCall<'a>> = "toolCalls",
         pub tool_call_id: Words<'a> = "toolCallId",
         pub is_error: Option<bool> = "isError",
-        pub origin: Option<held::Kind<'a>>,
+        pub origin: Option<Origin<'a>>,
     }
+
+    /// Who put a message in: its kind, who called for a skill or command, and which of the reminders it is.
+    pub struct Origin<'a> { pub kind: Words<'a>, pub trigger: Words<'a>, pub variant: Words<'a> }
 
     /// A step of the loop, with the fields of all kinds.
     pub struct Event<'a> {
@@ -58,5 +61,16 @@ wire! {
         pub output: Content<'a>,
         pub error: Words<'a>,
         pub is_error: Option<bool> = "isError",
+    }
+}
+
+impl Origin<'_> {
+    /// Did a person type it, as a prompt or as a slash command? Steps back count these.
+    pub fn is_typed(&self) -> bool {
+        match &*self.kind {
+            "" | "user" => true,
+            "skill_activation" | "plugin_command" => &*self.trigger == "user-slash",
+            _ => false,
+        }
     }
 }
