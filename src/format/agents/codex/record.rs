@@ -70,11 +70,12 @@ wire! {
         pub model_context_window: Count,
     }
 
-    /// `input_tokens` includes the cached ones, `output_tokens` the reasoning.
+    /// `input_tokens` includes the cached ones, those read and those written; `output_tokens` the reasoning.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct TokenUsage {
         pub input_tokens: Count,
         pub cached_input_tokens: Count,
+        pub cache_write_input_tokens: Count,
         pub output_tokens: Count,
         pub reasoning_output_tokens: Count,
         pub total_tokens: Count,
@@ -129,8 +130,21 @@ impl Compacted<'_> {
 impl TokenUsage {
     /// Does it hold a number that cannot be true?
     pub fn is_absurd(&self) -> bool {
-        let TokenUsage { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens } = *self;
-        [input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens].contains(&Count::Absurd)
+        let TokenUsage {
+            input_tokens,
+            cached_input_tokens,
+            cache_write_input_tokens,
+            output_tokens,
+            reasoning_output_tokens,
+            total_tokens,
+        } = *self;
+        [input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, reasoning_output_tokens, total_tokens]
+            .contains(&Count::Absurd)
+    }
+
+    /// Input, what of it was read from the cache, and output; 0 for what is not told.
+    pub fn numbers(&self) -> [u64; 3] {
+        [self.input_tokens, self.cached_input_tokens, self.output_tokens].map(|count| count.or_zero().unwrap_or(0))
     }
 
     /// What was used since the sums were these; sums that are smaller started anew.
@@ -140,6 +154,7 @@ impl TokenUsage {
             Some(TokenUsage {
                 input_tokens: less(self.input_tokens, before.input_tokens)?,
                 cached_input_tokens: less(self.cached_input_tokens, before.cached_input_tokens)?,
+                cache_write_input_tokens: less(self.cache_write_input_tokens, before.cache_write_input_tokens)?,
                 output_tokens: less(self.output_tokens, before.output_tokens)?,
                 reasoning_output_tokens: less(self.reasoning_output_tokens, before.reasoning_output_tokens)?,
                 total_tokens: less(self.total_tokens, before.total_tokens)?,
@@ -153,6 +168,7 @@ impl TokenUsage {
         Reported {
             input: self.input_tokens,
             cache_read: self.cached_input_tokens,
+            cache_write: self.cache_write_input_tokens,
             output: self.output_tokens,
             reasoning: self.reasoning_output_tokens,
             ..Reported::default()
