@@ -290,3 +290,167 @@ fn calls_of_a_fork_that_repeats_no_head_are_those_of_its_origin() {
     let fork = log(r#""id":"b","forked_from_id":"a""#, &[9, 18, 27]);
     assert_eq!((origin.len(), fork.len(), fork.starts_with(&origin)), (2, 3, true));
 }
+
+/// Lines of a rollout since version 0.153.
+fn line(kind: &str, payload: &str) -> String {
+    format!(r#"{{"type":"{kind}","payload":{{{payload}}}}}"#) + "\n"
+}
+
+fn said(role: &str, text: &str) -> String {
+    line("response_item", &format!(r#""type":"message","role":"{role}","content":[{{"type":"output_text","text":"{text}"}}]"#))
+}
+
+fn used(input: u64, written: u64, output: u64) -> String {
+    format!(r#"{{"input_tokens":{input},"cached_input_tokens":0,"cache_write_input_tokens":{written},"output_tokens":{output}}}"#)
+}
+
+fn record(id: &str, usage: &str) -> String {
+    line("token_usage_record", &format!(r#""thread_id":"s","response_id":"{id}","usage":{usage}"#))
+}
+
+fn count(total: &str, last: &str) -> String {
+    line("event_msg", &format!(r#""type":"token_count","info":{{"total_token_usage":{total},"last_token_usage":{last}}}"#))
+}
+
+fn head(more: &str) -> String {
+    line("session_meta", &format!(r#""id":"s"{more}"#))
+}
+
+fn read(lines: &[String]) -> Transcript {
+    let (mut sessions, lost) = read_text("rollout.jsonl", &lines.concat());
+    assert_eq!((sessions.len(), lost), (1, vec![]));
+    sessions.remove(0)
+}
+
+fn beside(session: &Transcript) -> Vec<(&str, u64)> {
+    session.side_calls.iter().map(|call| (call.id.as_str(), call.usage.unwrap().prompt)).collect()
+}
+
+#[test]
+fn what_was_written_to_the_cache_is_a_part_of_the_input() {
+    let log = [head(""), said("user", "One"), said("assistant", "Two"), count(&used(100, 60, 5), &used(100, 60, 5))];
+    let usage = read(&log).messages[1].call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((usage.prompt, usage.cache_write, usage.output), (100, 60, 5));
+    let printed = r#"{"type":"thread.started","thread_id":"x"}
+{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"Hello"}}
+{"type":"turn.completed","usage":{"input_tokens":4000,"cached_input_tokens":1000,"cache_write_input_tokens":2500,"output_tokens":20}}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"Bye"}}
+{"type":"turn.completed","usage":{"input_tokens":9000,"cached_input_tokens":5000,"cache_write_input_tokens":2900,"output_tokens":40}}
+"#;
+    let (sessions, _) = read_text("x.jsonl", printed);
+    let usages = sessions[0].messages.iter().filter_map(|message| message.call.as_ref()?.usage);
+    let found: Vec<_> = usages.map(|usage| (usage.prompt, usage.cache_read, usage.cache_write)).collect();
+    assert_eq!(found, [(4000, 1000, 2500), (5000, 4000, 400)]);
+}
+
+/// A response of the conversation has a record and, behind what its tools returned, a count. Others have a record alone.
+#[test]
+fn records_that_no_count_repeats_stand_beside_the_conversation() {
+    let call = line("response_item", r#""type":"function_call","name":"shell","call_id":"c","arguments":"{}""#);
+    let result = line("response_item", r#""type":"function_call_output","call_id":"c","output":"Done""#);
+    let (first, second) = (used(100, 0, 5), used(140, 0, 6));
+    let log = [
+        head(""),
+        said("user", "One"),
+        call,
+        record("r1", &first),
+        record("judge", &used(90, 0, 3)),
+        result,
+        count(&used(100, 0, 5), &first),
+        count(&used(100, 0, 5), &first),
+        said("assistant", "Two"),
+        record("r2", &second),
+        record("r2", &second),
+        count(&used(240, 0, 11), &second),
+    ];
+    let session = read(&log);
+    assert_eq!((prompts(&session), beside(&session)), (vec![(100, 5), (140, 6)], vec![("judge", 90)]));
+    // Copies of these calls in other files have no records: their ids are those of the counts.
+    assert!(session.messages.iter().filter_map(|message| message.call.as_ref()).all(|call| call.id.starts_with("s/")));
+}
+
+#[test]
+fn a_reply_whose_count_is_missing_has_the_usage_of_its_record() {
+    let aborted = line("event_msg", r#""type":"turn_aborted""#);
+    let search = line("response_item", r#""type":"web_search_call","id":"ws_1","action":{"type":"search"}"#);
+    let log = [
+        head(""),
+        said("user", "One"),
+        said("assistant", "Two"),
+        record("r1", &used(100, 0, 5)),
+        aborted,
+        said("user", "Three"),
+        // A search of the provider's own reads its context several times: the count of the last response is smaller.
+        search,
+        said("assistant", "Four"),
+        record("r2", &used(900, 0, 7)),
+        count(&used(1000, 0, 12), &used(130, 0, 7)),
+        said("user", "Five"),
+        said("assistant", "Six"),
+        record("r3", &used(150, 0, 8)),
+    ];
+    let session = read(&log);
+    assert_eq!((prompts(&session), beside(&session)), (vec![(100, 5), (900, 7), (150, 8)], vec![]));
+    assert_eq!(session.messages[3].call.as_ref().unwrap().usage.unwrap().trust, Trust::Partial);
+}
+
+#[test]
+fn the_record_that_a_compaction_names_is_its_summarisers() {
+    let summariser = |compacted: &str, counted: &[String]| {
+        let first = used(100, 0, 5);
+        let begin = [head(""), said("user", "One"), said("assistant", "Two"), record("r1", &first), count(&first, &first)];
+        let end = [line("compacted", &format!(r#""message":"All"{compacted}"#)), said("assistant", "Three")];
+        let session = read(&[&begin[..], &[record("sum", &used(110, 0, 40))], counted, &end].concat());
+        assert_eq!(beside(&session), []);
+        session.compactions[0].call.as_ref().map(|call| (call.usage.unwrap().prompt, call.usage.unwrap().output))
+    };
+    let both = [count(&used(210, 0, 45), &used(110, 0, 40))];
+    let latest = r#","latest_token_usage_record":{"thread_id":"s","response_id":"sum"}"#;
+    for named in [r#","compaction_response_id":"sum""#, latest] {
+        assert_eq!((summariser(named, &[]), summariser(named, &both)), (Some((110, 40)), Some((110, 40))), "{named}");
+    }
+    // A record that a fork repeats of its origin is counted there.
+    let log = [head(""), said("user", "One"), record("r1", &used(100, 0, 5)).replace(r#""s""#, r#""origin""#)];
+    assert_eq!(beside(&read(&log)), []);
+}
+
+/// Since version 0.146 a fork names the history that it goes on with, and does not repeat it.
+#[test]
+fn a_fork_by_reference_begins_in_the_middle() {
+    let begins = |base: &str| read(&[head(&format!(r#","history_base":{base}"#)), said("user", "One")]).begins_in_middle;
+    let base = |lines: u64| format!(r#"{{"thread_id":"p","end_ordinal_exclusive":{lines},"end_byte_offset":900}}"#);
+    assert_eq!((begins(&base(7)), begins(&base(0)), begins("null")), (true, false, false));
+}
+
+#[test]
+fn what_a_sub_agent_repeats_of_its_parent_is_no_call_of_its_own() {
+    let usage = used(100, 0, 5);
+    let lines = [
+        head(r#","subagent_history_start_ordinal":4"#),
+        said("user", "One"),
+        said("assistant", "Two"),
+        count(&usage, &usage),
+        said("user", "Task"),
+        said("assistant", "Done"),
+        count(&used(230, 0, 12), &used(130, 0, 7)),
+    ];
+    let numbered = lines.iter().enumerate().map(|(ordinal, line)| line.replacen('{', &format!(r#"{{"ordinal":{ordinal},"#), 1));
+    let session = read(&numbered.collect::<Vec<_>>());
+    assert_eq!(in_short(&session), ["u: One", "a: Two", "u: Task", "a: Done"]);
+    assert_eq!((prompts(&session), beside(&session)), (vec![(130, 7)], vec![]));
+}
+
+#[test]
+fn what_was_delivered_by_a_tool_is_no_reply_and_what_an_agent_says_reaches_the_model() {
+    let delivered = said("assistant", "Told").trim_end().trim_end_matches('}').to_owned()
+        + r#"},"metadata":{"delivered_assistant_message":"codex:code-mode-delivery:v1:complete"}}"#
+        + "\n";
+    let sent = line("inter_agent_communication", r#""author":"/lead/a","recipient":"/lead","content":"Report","trigger_turn":true"#);
+    let sealed = sent.replace(r#""Report""#, r#""","encrypted_content":"abc""#);
+    let log = [head(""), said("user", "One"), delivered, sent, said("assistant", "Two"), sealed];
+    let (sessions, lost) = read_text("rollout.jsonl", &log.concat());
+    assert_lost(&lost, &[("encrypted content whose size in tokens is unknown", 1)]);
+    let header = "*: Message Type: NEW_TASK\nTask name: /lead\nSender: /lead/a\nPayload:\n";
+    assert_eq!(in_short(&sessions[0]), ["u: One", "*: Report", "a: Two", header]);
+}

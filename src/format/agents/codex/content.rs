@@ -9,6 +9,9 @@ use std::borrow::Cow;
 /// Why a record could not be used.
 pub type Lost = Result<(), &'static str>;
 
+/// Content that the provider alone can read.
+pub const SEALED: &str = "encrypted content whose size in tokens is unknown";
+
 /// The parts of a content list, and whether there was something unknown among them.
 pub struct ItemParts {
     pub parts: Vec<Part>,
@@ -43,7 +46,7 @@ fn unknown(content: &Blocks<Piece>) -> Lost {
     let known = |block| picture(block).is_some() || text_of_block(block).is_some();
     match content.0.iter().find(|block| !known(block)) {
         None => Ok(()),
-        Some(Block::Object(piece)) if &*piece.kind == "encrypted_content" => Err("encrypted content whose size in tokens is unknown"),
+        Some(Block::Object(piece)) if &*piece.kind == "encrypted_content" => Err(SEALED),
         Some(_) => Err("unknown content part"),
     }
 }

@@ -1,13 +1,15 @@
 //! Codex CLI: `sessions/YYYY/MM/DD/rollout-*.jsonl`, and what `exec --json` prints ([`printed`]).
 //!
 //! The `response_item` records are the model's context; `event_msg` records tell the same to the user interface and are not read,
-//! apart from usage (`token_count`) and what happened to turns.
+//! apart from usage (`token_count`, beside the records of all responses) and what happened to turns.
 
 mod content;
+mod ledger;
 mod printed;
 mod record;
 mod session;
 mod turn;
+mod usage;
 
 use crate::format::ground::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};

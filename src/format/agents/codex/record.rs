@@ -12,11 +12,18 @@ wire! {
     /// A line: a payload with its kind and time, or (before version 0.30) a bare item.
     pub struct Record<'a> {
         pub timestamp: Words<'a>,
+        /// The place of the line in its history, that of the files which it goes on with included (since version 0.146).
+        pub ordinal: Count,
         pub kind: Words<'a> = "type",
         pub payload: Option<&'a RawValue>,
         /// Set in bare files alone, where it marks lines that are not for the model.
         pub record_type: Words<'a>,
+        /// What the program notes beside an item, for itself.
+        pub metadata: Option<&'a RawValue>,
     }
+
+    /// Such a note.
+    struct Note<'a> { delivered_assistant_message: Words<'a> }
 
     /// A `session_meta` record: what the session is, and where it comes from.
     pub struct Meta<'a> {
@@ -32,6 +39,10 @@ wire! {
         pub parent_thread_id: Words<'a>,
         /// The session that this one goes on with, whose history it repeats.
         pub forked_from_id: Words<'a>,
+        /// Where the history lies that this file goes on with and does not repeat, and up to which line: `null` for none.
+        pub history_base: Value,
+        /// The first line that is the sub-agent's own, behind what it repeats of its parent.
+        pub subagent_history_start_ordinal: Count,
     }
 
     /// `turn_context`.
@@ -47,6 +58,23 @@ wire! {
         pub message: Words<'a>,
         /// The context that it left.
         pub replacement_history: Blocks<'a, Left<'a>>,
+        /// The summariser's response.
+        pub compaction_response_id: Words<'a>,
+        /// The last response before this; it is the summariser's in the first versions that have records.
+        pub latest_token_usage_record: Option<UsageRecord<'a>>,
+    }
+
+    /// `token_usage_record`: what a response used, of any request (since version 0.153).
+    pub struct UsageRecord<'a> { pub thread_id: Words<'a>, pub response_id: Words<'a>, pub usage: TokenUsage }
+
+    /// `inter_agent_communication`: what an agent says to another.
+    pub struct Sent<'a> {
+        pub id: Words<'a>,
+        pub author: Words<'a>,
+        pub recipient: Words<'a>,
+        pub content: Words<'a>,
+        pub encrypted_content: Words<'a>,
+        pub trigger_turn: Option<bool>,
     }
 
     /// An item of the context behind a compaction, as far as it stands nowhere else.
@@ -103,7 +131,20 @@ wire! {
     }
 }
 
+impl Record<'_> {
+    /// Is this what the model said to the person by a tool? The item of the tool's call holds it for the model.
+    pub fn is_delivered(&self, item: &Item) -> bool {
+        let note = || serde_json::from_str::<Note>(self.metadata?.get()).ok();
+        &*item.role == "assistant" && note().is_some_and(|note| note.delivered_assistant_message.starts_with("codex:code-mode-delivery:"))
+    }
+}
+
 impl Meta<'_> {
+    /// Does the history begin in another file?
+    pub fn goes_on(&self) -> bool {
+        self.history_base.pointer("/end_ordinal_exclusive").and_then(Value::as_u64).is_some_and(|lines| lines > 0)
+    }
+
     /// The id of the session that started this one; absent for a session of its own.
     pub fn parent(&self) -> Option<String> {
         let spawned = at(&self.source, "/subagent/thread_spawn/parent_thread_id");
@@ -113,6 +154,12 @@ impl Meta<'_> {
 }
 
 impl Compacted<'_> {
+    /// The id of the summariser's response; empty where the record does not tell it.
+    pub fn response(&self) -> &str {
+        let latest = || self.latest_token_usage_record.as_ref().map_or("", |record| record.response_id.id());
+        self.compaction_response_id.some_id().unwrap_or_else(latest)
+    }
+
     /// The size of an encrypted summary in tokens, as Codex reckons it: three quarters of its bytes less 650, four to a token. `None` where there is
     /// none, or a word stands for it.
     pub fn sealed_tokens(&self) -> Option<u32> {
@@ -124,6 +171,17 @@ impl Compacted<'_> {
         });
         let bytes = sealed.next()? * 3 / 4;
         bytes.checked_sub(650).map(|bytes| bytes.div_ceil(4) as u32).filter(|tokens| *tokens > 0)
+    }
+}
+
+impl Sent<'_> {
+    /// The words that reach the model, less those that are sealed.
+    pub fn words(&self) -> String {
+        if self.encrypted_content.is_empty() {
+            return self.content.to_string();
+        }
+        let kind = if self.trigger_turn == Some(true) { "NEW_TASK" } else { "MESSAGE" };
+        format!("Message Type: {kind}\nTask name: {}\nSender: {}\nPayload:\n", &*self.recipient, &*self.author)
     }
 }
 

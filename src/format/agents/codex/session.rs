@@ -4,14 +4,15 @@
 //! before the items (up to 0.5x), between the model's items and the tools' results (0.9x), after both (0.14x). So the usage of a new
 //! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
 
-use super::content::{ItemParts, Lost, contextual, failed, parts_of, pictures_of, text_of};
-use super::record::{Compacted, Event, Item, Meta, Record, TokenInfo, TokenUsage, TurnContext};
+use super::content::{ItemParts, Lost, SEALED, contextual, failed, parts_of, pictures_of, text_of};
+use super::ledger::{Ledger, hide};
+use super::record::{Compacted, Event, Item, Meta, Record, Sent, TokenUsage, TurnContext};
 use super::turn::Turn;
-use crate::format::ground::{ABSURD, Count, millis, string, text_or_json};
-use crate::format::recorder::{Chain, Recorder, thinking};
+use crate::format::ground::{Count, millis, string, text_or_json};
+use crate::format::recorder::{Recorder, thinking};
 use crate::format::wire::blocks::Block;
 use crate::format::wire::held;
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage, project};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Usage, project};
 use serde::Deserialize;
 use std::collections::HashSet;
 
@@ -22,49 +23,45 @@ const UNEXPECTED: &str = "record of an unexpected shape";
 
 /// The session as far as it has been read.
 pub struct Session<'s> {
-    made: Recorder<'s>,
+    pub(super) made: Recorder<'s>,
     /// The ids of the session and of those that it was forked from, and the last of them, which copies of a call in a fork share.
     heads: HashSet<String>,
-    head: String,
+    pub(super) head: String,
     /// The model has said something.
     replied: bool,
     /// No record has come yet.
     first: bool,
-    model: String,
+    pub(super) model: String,
     /// The last turn's mark of the models that can share a history.
     comp_hash: Option<String>,
     /// How many messages marks have looked through, and whether the model has said one of those behind the last compaction.
     looked_through: (usize, bool),
     /// The message that holds the user's instructions, and its text, until it is known whether another message shows them again.
     instructions: Option<(usize, String)>,
-    open: Option<Response>,
+    pub(super) open: Option<Response>,
     /// A call whose items have not come yet.
-    pending: Option<Call>,
-    totals: Option<TokenUsage>,
+    pub(super) pending: Option<Call>,
+    pub(super) totals: Option<TokenUsage>,
+    pub(super) ledger: Ledger,
+    /// The first line that is the session's own, and whether the one at hand is repeated from its parent.
+    own_from: u64,
+    pub(super) repeats: bool,
     rewind: Option<usize>,
     /// A review has ended: the program puts its report into the model's mouth.
-    report_follows: bool,
+    pub(super) report_follows: bool,
     turn: Turn,
 }
 
 /// The model's response that items are being added to.
-struct Response {
-    message: usize,
+pub(super) struct Response {
+    pub(super) message: usize,
     /// The usage of the response came before the items of the response.
     usage_first: bool,
     /// A tool has answered a call of the response.
     answered: bool,
     aborted: bool,
     /// The provider ran tools of its own.
-    served: bool,
-}
-
-/// What the provider's own tools found stands in the prompt of their call, not in the log, and is gone from the next one.
-fn hide(call: &mut Call, chain: &mut Chain) {
-    if let Some(usage) = &mut call.usage {
-        usage.trust = Trust::Partial;
-        chain.broken = true;
-    }
+    pub(super) served: bool,
 }
 
 impl<'s> Session<'s> {
@@ -83,6 +80,9 @@ impl<'s> Session<'s> {
             open: None,
             pending: None,
             totals: None,
+            ledger: Ledger::default(),
+            own_from: 0,
+            repeats: false,
             rewind: None,
             report_follows: false,
             turn: Turn::default(),
@@ -95,9 +95,18 @@ impl<'s> Session<'s> {
         let Some(payload) = record.payload.map(|payload| payload.get()) else { return self.bare(record, line, time) };
         // Each file begins with what is known of its session.
         self.made.transcript.begins_in_middle |= std::mem::take(&mut self.first) && &*record.kind != "session_meta";
+        if self.repeats && !matches!(record.ordinal, Count::Sound(ordinal) if ordinal < self.own_from) {
+            self.close();
+            self.repeats = false;
+        }
         match &*record.kind {
-            "response_item" => self.item(&decode(payload)?, time),
+            "response_item" => match decode(payload)? {
+                item if record.is_delivered(&item) => Ok(()),
+                item => self.item(&item, time),
+            },
             "event_msg" => self.event(payload, time),
+            "token_usage_record" => self.used(&decode(payload)?),
+            "inter_agent_communication" => self.told(&decode(payload)?, time),
             "turn_context" => {
                 let context: TurnContext = decode(payload)?;
                 if !context.model.is_empty() {
@@ -125,6 +134,7 @@ impl<'s> Session<'s> {
     pub fn finish(mut self) -> Option<Transcript> {
         self.flush_pending();
         self.close();
+        self.settle(None);
         let transcript = self.made.into_transcript();
         (!transcript.messages.is_empty() || !transcript.side_calls.is_empty()).then_some(transcript)
     }
@@ -170,6 +180,9 @@ impl<'s> Session<'s> {
         self.made.transcript.version = meta.cli_version.to_string();
         self.made.transcript.project = project(&meta.cwd);
         self.made.transcript.parent = meta.parent();
+        self.made.transcript.begins_in_middle |= meta.goes_on();
+        self.own_from = meta.subagent_history_start_ordinal.or_zero().unwrap_or(0);
+        self.repeats = self.own_from > 0;
         let base: String = meta
             .base_instructions
             .0
@@ -225,68 +238,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The record is repeated at every change of the rate limits: it reports a new call only where the totals have changed.
-    fn usage(&mut self, info: &TokenInfo, time: Option<i64>) -> Lost {
-        if let Count::Sound(window) = info.model_context_window {
-            self.made.windows.name(&self.model, window);
-        }
-        let last = &info.last_token_usage;
-        let usage = last.usage();
-        let repeated = self.totals.as_ref() == Some(&info.total_token_usage);
-        if let Ok(None) = usage {
-            self.totals = Some(info.total_token_usage);
-            self.estimate_after_compaction(last.total_tokens);
-            return Ok(());
-        }
-        if repeated {
-            return Ok(());
-        }
-        let id = format!("{}/{}", self.head, fingerprint(&info.total_token_usage, last));
-        let shrunk = self.totals.is_some_and(|before| input(&info.total_token_usage) < input(&before));
-        self.totals = Some(info.total_token_usage);
-        // Totals that start anew are those of a resumed session: what stands around its messages may be new too.
-        self.made.chain.broken |= shrunk;
-        let waiting = self.open.as_ref().map(|open| open.message).filter(|index| {
-            self.made
-                .transcript
-                .messages
-                .get(*index)
-                .is_some_and(|message| message.call.as_ref().is_none_or(|call| call.usage.is_none() && call.id.is_empty()))
-        });
-        self.report_follows = false;
-        let mut call = self.new_call(id, usage.ok().flatten());
-        match waiting.and_then(|index| self.made.transcript.messages.get_mut(index)) {
-            // Since 0.9x: the items came first. What was known of the call then stays true.
-            Some(message) => {
-                call.unchained |= message.call.as_ref().is_some_and(|early| early.unchained);
-                if self.open.take().is_some_and(|open| open.served) {
-                    hide(&mut call, &mut self.made.chain);
-                }
-                message.call = Some(Box::new(call));
-                message.time = message.time.or(time);
-            }
-            // Up to 0.5x: its items follow.
-            None => {
-                self.flush_pending();
-                self.pending = Some(call);
-            }
-        }
-        // By its sums a repeated record is known.
-        if info.total_token_usage.is_absurd() {
-            return Err(ABSURD);
-        }
-        usage.map(|_| ()).map_err(|_| ABSURD)
-    }
-
-    /// After a compaction the program writes down its own estimate of the new size, as the usage of no call.
-    fn estimate_after_compaction(&mut self, tokens: Count) {
-        let here = self.made.next();
-        if let Some(compaction) = self.made.transcript.compactions.last_mut().filter(|compaction| compaction.before == here) {
-            compaction.tokens_after = compaction.tokens_after.or(tokens.known().ok().flatten());
-        }
-    }
-
-    fn new_call(&mut self, id: String, usage: Option<Usage>) -> Call {
+    pub(super) fn new_call(&mut self, id: String, usage: Option<Usage>) -> Call {
         self.made.transcript.refused = false;
         self.made.call(id, &self.model, usage)
     }
@@ -297,7 +249,13 @@ impl<'s> Session<'s> {
         let sealed = || Some(Text { tokens: compacted.sealed_tokens()?, ..Text::default() });
         let summary = self.made.scale.weigh_summary(&compacted.message).or_else(sealed);
         // Usage without a response before this point is that of the summariser.
-        let call = self.pending.take();
+        let call = match self.ledger.take(compacted.response()) {
+            Some(used) => {
+                self.flush_pending();
+                used.call()
+            }
+            None => self.pending.take(),
+        };
         self.made.compact(Compaction { summary, call, time, ..Compaction::default() });
         self.looked_through = (self.made.transcript.messages.len(), false);
         self.turn.compacts(self.made.transcript.compactions.len() - 1, &mut self.made.transcript);
@@ -384,8 +342,9 @@ impl<'s> Session<'s> {
         self.instructions = None;
         let pending = self.pending.take();
         let usage_first = pending.is_some();
-        let call = pending.unwrap_or_else(|| self.new_call(String::new(), None));
-        self.push(Message { id: item.reply_id().to_owned(), call: Some(Box::new(call)), time, ..Message::new(Role::Assistant, parts) });
+        // What is repeated of another session was no call of this one.
+        let call = pending.or_else(|| (!self.repeats).then(|| self.new_call(String::new(), None))).map(Box::new);
+        self.push(Message { id: item.reply_id().to_owned(), call, time, ..Message::new(Role::Assistant, parts) });
         self.open = Some(Response { message: self.made.next() - 1, usage_first, answered: false, aborted: false, served: false });
     }
 
@@ -408,6 +367,16 @@ impl<'s> Session<'s> {
         }
         let synthetic = role == Role::User && (&*item.kind == "agent_message" || contextual(&text));
         self.put_in(item, time, Message { synthetic, ..Message::new(role, parts) });
+    }
+
+    /// What another agent says to this one, in the form of older versions.
+    fn told(&mut self, sent: &Sent, time: Option<i64>) -> Lost {
+        self.turn.works(&mut self.made.transcript);
+        self.break_off();
+        self.flush_pending();
+        let words = self.made.text(&sent.words());
+        self.push(Message { id: sent.id.id().to_owned(), time, synthetic: true, ..Message::new(Role::User, vec![words]) });
+        if sent.encrypted_content.is_empty() { Ok(()) } else { Err(SEALED) }
     }
 
     /// A message that no call of this session made.
@@ -460,6 +429,7 @@ impl<'s> Session<'s> {
     /// No more items can belong to the open response. One that was aborted before its usage came was no call.
     fn close(&mut self) {
         let Some(open) = self.open.take().filter(|open| open.aborted) else { return };
+        self.settle(Some(open.message));
         if let Some(message) = self.made.transcript.messages.get_mut(open.message)
             && message.call.as_ref().is_some_and(|call| call.usage.is_none() && call.id.is_empty())
         {
@@ -471,30 +441,21 @@ impl<'s> Session<'s> {
     /// A response that another agent's message interrupts before its usage came is asked for anew: it was no call, but what the model
     /// had said stays in the context.
     fn break_off(&mut self) {
-        let message = self.open.take().and_then(|open| self.made.transcript.messages.get_mut(open.message));
+        let open = self.open.take().map(|open| open.message);
+        if open.is_some() {
+            self.settle(open);
+        }
+        let message = open.and_then(|message| self.made.transcript.messages.get_mut(message));
         let call = message.and_then(|message| message.call.take_if(|call| call.usage.is_none() && call.id.is_empty()));
         self.made.chain.broken |= call.is_some_and(|call| call.unchained);
     }
 
     /// A call that produced no item of the conversation.
-    fn flush_pending(&mut self) {
+    pub(super) fn flush_pending(&mut self) {
         self.made.transcript.side_calls.extend(self.pending.take());
     }
 }
 
 fn decode<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, &'static str> {
     serde_json::from_str(text).map_err(|_| UNEXPECTED)
-}
-
-fn input(usage: &TokenUsage) -> u64 {
-    usage.input_tokens.or_zero().unwrap_or(0)
-}
-
-/// The program gives its calls no ids, but a session's totals never take the same values twice.
-fn fingerprint(totals: &TokenUsage, last: &TokenUsage) -> String {
-    let number = |count: Count| count.or_zero().unwrap_or(0);
-    let of = |usage: &TokenUsage| {
-        format!("{}.{}.{}", number(usage.input_tokens), number(usage.cached_input_tokens), number(usage.output_tokens))
-    };
-    format!("{}/{}", of(totals), of(last))
 }
