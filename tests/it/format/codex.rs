@@ -356,6 +356,7 @@ fn records_that_no_count_repeats_stand_beside_the_conversation() {
         call,
         record("r1", &first),
         record("judge", &used(90, 0, 3)),
+        line("security_risk_score", r#""score":1"#),
         result,
         count(&used(100, 0, 5), &first),
         count(&used(100, 0, 5), &first),

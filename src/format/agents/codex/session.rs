@@ -124,8 +124,9 @@ impl<'s> Session<'s> {
                 self.compacted(&compacted, time);
                 Ok(())
             }
-            // What the program compares with later to tell the model of changes, and when an agent's message came: the texts are items.
-            "world_state" | "inter_agent_communication_metadata" => Ok(()),
+            // What the program compares with later to tell the model of changes, when an agent's message came, what judges of commands are told: the
+            // texts are items.
+            "world_state" | "inter_agent_communication_metadata" | "realtime_item" | "retained_context" | "security_risk_score" => Ok(()),
             _ => Err("unknown record type"),
         }
     }
