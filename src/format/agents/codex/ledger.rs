@@ -60,7 +60,7 @@ impl Ledger {
     pub fn counted(&mut self, last: &TokenUsage, since: &TokenUsage, reply: Option<usize>) -> Option<Used> {
         let same = |used: &Used| [last, since].iter().any(|count| count.numbers() == used.usage.numbers());
         let of_reply = |used: &Used| reply.is_some() && used.reply == reply;
-        let place = self.open.iter().position(same).or_else(|| self.open.iter().position(of_reply))?;
+        let place = self.open.iter().rposition(same).or_else(|| self.open.iter().position(of_reply))?;
         Some(self.open.remove(place))
     }
 
