@@ -302,21 +302,41 @@ impl<'de> Decoder<'de> {
 
     /// For who takes neither lists nor tables: what takes them is not compiled then.
     fn visit_single<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.found() {
+            Unexpected::Unit => visitor.visit_unit(),
+            Unexpected::Str(text) => visitor.visit_borrowed_str(text),
+            Unexpected::Signed(number) => visitor.visit_i64(number),
+            Unexpected::Float(number) => visitor.visit_f64(number),
+            Unexpected::Bool(yes) => visitor.visit_bool(yes),
+            _ => Err(self.unfit(&visitor)),
+        }
+    }
+
+    /// What stands here; of lists and tables, that it is one.
+    fn found(self) -> Unexpected<'de> {
         match &self.node.content {
-            Content::Null => visitor.visit_unit(),
-            Content::Text(text) => visitor.visit_borrowed_str(text),
-            Content::Integer(number) => visitor.visit_i64(*number),
-            Content::Float(number) => visitor.visit_f64(*number),
-            Content::Boolean(yes) => visitor.visit_bool(*yes),
-            Content::TooLarge => Err(de::Error::custom("a number that is too large")),
-            Content::Date => Err(de::Error::invalid_type(Unexpected::Other("date"), &visitor)),
+            Content::Null => Unexpected::Unit,
+            Content::Text(text) => Unexpected::Str(text),
+            Content::Integer(number) => Unexpected::Signed(*number),
+            Content::Float(number) => Unexpected::Float(*number),
+            Content::Boolean(yes) => Unexpected::Bool(*yes),
+            Content::TooLarge => Unexpected::Other("number that is too large"),
+            Content::Date => Unexpected::Other("date"),
             Content::Number(place) => match self.numbers.get(*place).copied().unwrap_or(f64::NAN) {
                 // As a document is worked out: whole numbers are integers.
-                whole if whole.fract() == 0.0 && whole.abs() < 9e15 => visitor.visit_i64(whole as i64),
-                number => visitor.visit_f64(number),
+                whole if whole.fract() == 0.0 && whole.abs() < 9e15 => Unexpected::Signed(whole as i64),
+                number => Unexpected::Float(number),
             },
-            Content::List(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
-            Content::Table(_) => Err(de::Error::invalid_type(Unexpected::Map, &visitor)),
+            Content::List(_) => Unexpected::Seq,
+            Content::Table(_) => Unexpected::Map,
+        }
+    }
+
+    /// What is wrong with what stands here.
+    fn unfit(self, wanted: &dyn de::Expected) -> Mistake {
+        match self.node.content {
+            Content::TooLarge => de::Error::custom("a number that is too large"),
+            _ => de::Error::invalid_type(self.found(), wanted),
         }
     }
 }
@@ -339,12 +359,16 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
     fn deserialize_struct<V: Visitor<'de>>(self, _: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, Mistake> {
         self.placed(match &self.node.content {
             Content::Table(table) => visitor.visit_map(self.entries(table)),
-            _ => self.visit_single(visitor),
+            _ => Err(self.unfit(&visitor)),
         })
     }
 
+    /// Keys and names of choices are texts.
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.placed(self.visit_single(visitor))
+        self.placed(match &self.node.content {
+            Content::Text(text) => visitor.visit_borrowed_str(text),
+            _ => Err(self.unfit(&visitor)),
+        })
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mistake> {
@@ -358,7 +382,7 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
                 [_] => visitor.visit_enum(MapAccessDeserializer::new(self.entries(table))),
                 entries => Err(de::Error::custom(format!("wanted exactly 1 element, found {} elements", entries.len()))),
             },
-            _ => self.visit_single(visitor),
+            _ => Err(self.unfit(&visitor)),
         })
     }
 
