@@ -38,7 +38,9 @@ struct Held<T> {
 }
 
 impl<T> List<T> {
-    fn of_packed(packed: Vec<Bytes>) -> List<T> {
+    fn of_packed(mut packed: Vec<Bytes>) -> List<T> {
+        // A list that is collected from a list of elements keeps the room of those: kilobytes for one session.
+        packed.shrink_to_fit();
         List(Arc::new(Held { plain: OnceLock::new(), packed: Some(packed), none: Vec::new() }))
     }
 }
@@ -424,6 +426,7 @@ mod tests {
     use super::*;
 
     impl Pack for u64 {}
+    impl Pack for [u64; 16] {}
 
     /// The same list as it is and packed.
     fn both(all: std::ops::Range<u64>) -> [List<u64>; 2] {
@@ -457,6 +460,13 @@ mod tests {
         let [many, few] = [MANY as u64 + 1, 5].map(|count| unpacked::<List<u64>>(&packed(&(0..count).collect::<List<u64>>())));
         assert_eq!((many.len(), many.is_packed(), many.at(MANY).map(Cow::into_owned)), (MANY + 1, true, Some(MANY as u64)));
         assert_eq!((few.len(), few.is_packed()), (5, false));
+    }
+
+    #[test]
+    fn a_packed_list_keeps_no_room_of_its_elements() {
+        let mut all = Vec::with_capacity(4);
+        all.push([1_u64; 16]);
+        assert_eq!(List::packed(all).0.packed.as_ref().map(Vec::capacity), Some(1));
     }
 
     #[test]
