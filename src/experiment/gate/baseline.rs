@@ -1,5 +1,6 @@
 //! What a policy came to over a corpus, small enough to be kept beside the project's code.
 
+use super::values::Values;
 use crate::corpus::{Corpus, TRACE_FORM};
 use crate::cost::Tariff;
 use crate::experiment::charges::Billing;
@@ -49,7 +50,7 @@ pub struct Baseline {
     /// The names of the metrics, in the order of all values.
     pub metrics: Vec<String>,
     /// Their values over all sessions. Tokens are simulated on recorded sizes; money is in thousand-millionths of a dollar.
-    pub totals: Vec<i64>,
+    pub totals: Values,
     /// The sessions, in the order of their names.
     pub sessions: Vec<BaselineSession>,
 }
@@ -63,7 +64,7 @@ pub struct BaselineSession {
     /// A hash of the session as it was measured.
     pub digest: String,
     /// The values of the metrics, in the order of [`Baseline::metrics`].
-    pub values: Vec<i64>,
+    pub values: Values,
     /// Does it cost nothing because its price is zero? Elsewhere what costs nothing has no price, or no call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub free: bool,
@@ -85,7 +86,7 @@ impl Baseline {
         conditions: String,
     ) -> Result<Baseline, PolicyError> {
         let figures = by_session(corpus, policy, settings, Some(billing))?;
-        let values = |figures: &SessionFigures| judged_by().iter().map(|metric| figures.value(metric)).collect::<Vec<i64>>();
+        let values = |figures: &SessionFigures| judged_by().iter().map(|metric| figures.value(metric)).collect();
         let mut sessions: Vec<BaselineSession> = corpus
             .traces
             .each()
@@ -127,14 +128,14 @@ impl Baseline {
 
     /// Are there as many values as metrics, no counts below zero, and are the totals those of the sessions?
     pub(super) fn is_sound(&self) -> bool {
-        let complete = |values: &[i64]| values.len() == self.metrics.len();
+        let complete = |values: &Values| values.len() == self.metrics.len();
         // A metric of a later version is none that limits know.
         let of = |name: &String| judged_by().iter().find(|metric| metric.key == key_of(name));
         let adds_up = |(place, name): (usize, &String)| {
-            let values = || self.sessions.iter().filter_map(move |session| session.values.get(place).copied());
+            let values = || self.sessions.iter().filter_map(move |session| session.values.get(place));
             of(name).is_none_or(|metric| {
                 (metric.may_be_negative() || values().all(|value| value >= 0))
-                    && self.totals.get(place).copied() == over_sessions(metric, &self.sessions, place)
+                    && self.totals.get(place) == over_sessions(metric, &self.sessions, place)
             })
         };
         complete(&self.totals)
@@ -148,15 +149,15 @@ impl Baseline {
     }
 
     /// How a measure is read from the values of one session, or of all: its places are sought once. `None` where the baseline does not know it.
-    pub fn reader(&self, measure: &Measure) -> Option<impl Fn(&[i64]) -> Option<Value> + use<>> {
+    pub fn reader(&self, measure: &Measure) -> Option<impl Fn(&Values) -> Option<Value> + use<>> {
         let place = |metric: &Metric| self.metrics.iter().position(|name| key_of(name) == metric.key);
         let part = place(measure.part)?;
         let whole = match measure.whole {
             Some(whole) => Some(place(whole)?),
             None => None,
         };
-        Some(move |values: &[i64]| {
-            let of = |place: usize| values.get(place).copied();
+        Some(move |values: &Values| {
+            let of = |place: usize| values.get(place);
             let whole = whole.map_or(Some(1), |whole| of(whole).map(i64::unsigned_abs))?;
             Some(Value { part: of(part)?, whole })
         })
@@ -188,7 +189,7 @@ impl Baseline {
 }
 
 fn over_sessions(metric: &Metric, sessions: &[BaselineSession], place: usize) -> Option<i64> {
-    let values = sessions.iter().filter_map(|session| session.values.get(place).copied());
+    let values = sessions.iter().filter_map(|session| session.values.get(place));
     metric.over_sessions.of(values)
 }
 

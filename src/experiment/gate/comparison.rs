@@ -2,6 +2,7 @@
 
 use super::allowance::Allowance;
 use super::baseline::{Baseline, BaselineSession, READ, SCHEMA};
+use super::values::Values;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::{Metric, OverSessions, Unit, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
@@ -277,7 +278,7 @@ impl Side {
 }
 
 /// What a measure comes to in a session; `None` where the run does not know it.
-fn read(reader: Option<&impl Fn(&[i64]) -> Option<Value>>, session: &BaselineSession) -> Option<Value> {
+fn read(reader: Option<&impl Fn(&Values) -> Option<Value>>, session: &BaselineSession) -> Option<Value> {
     reader?(&session.values)
 }
 

@@ -3,7 +3,9 @@
 mod allowance;
 mod baseline;
 mod comparison;
+mod values;
 
 pub use allowance::Allowance;
 pub use baseline::{Baseline, BaselineSession, SCHEMA, session_name};
 pub use comparison::{Comparison, Mismatch, Moved, MovedSession, compare};
+pub use values::Values;
