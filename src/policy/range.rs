@@ -42,8 +42,7 @@ impl Range {
 
     fn lose_carried(&mut self) {
         let newest = newest_summary(self.looked_at.iter().copied());
-        let (lost, rest) = self.looked_at.iter().partition(|message| is_carried(message, newest));
-        (self.lost, self.looked_at) = (lost, rest);
+        self.lost = self.looked_at.extract_if(.., |message| is_carried(message, newest)).collect();
     }
 
     fn replay_last_user(&mut self, how: Replay) {
