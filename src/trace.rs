@@ -8,6 +8,7 @@ mod part;
 mod parts;
 mod reference;
 mod small;
+mod usage;
 mod whole;
 
 use crate::list::{Rows, listed};
@@ -16,12 +17,13 @@ use crate::units::{Index, Time, adds};
 pub use part::{PartKind, PartRow};
 pub use parts::Parts;
 pub use reference::{Evidence, Place, Reference};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 pub use small::{NameLength, Rare};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::num::NonZeroU128;
+pub use usage::HeldUsage;
 pub use whole::WholePrompt;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -100,10 +102,10 @@ impl MessageRow {
 pub struct CallRow {
     /// The reply's index in [`Trace::messages`]; the prompt is all that stood in the context before it.
     pub message: u32,
-    /// Index into [`Trace::models`]; `None` where the log names none.
-    pub model: Option<u32>,
-    /// Usage as the log has it; `None` where there is none.
-    pub usage: Option<Usage>,
+    /// Index into [`Trace::models`]; absent where the log names none.
+    pub model: Index,
+    /// Usage as the log has it; absent where there is none.
+    pub usage: HeldUsage,
     /// H: tokens that the call carries and the log does not show.
     pub hidden: u64,
     /// Truth of all visible messages in the context when nothing is ever removed (but rewinds).
@@ -118,8 +120,9 @@ pub struct CallRow {
     /// Does the recorded prompt hold all that the log shows of it? Asked of partial usage alone; what a compaction took out is none of it.
     pub covers: bool,
     /// What the visible messages since the call before weigh by calibrated tokenizer counts, the reply by its recorded output:
-    /// the prediction that anchoring is judged by. `None` where the chain is broken.
-    pub predicted_growth: Option<u64>,
+    /// the prediction that anchoring is judged by. Absent where the chain is broken, and of 2^32 tokens and more.
+    #[serde(deserialize_with = "short")]
+    pub predicted_growth: Index,
     /// 128-bit hash of the call's id; `None` where it has none.
     pub key: Option<Key>,
 }
@@ -128,7 +131,7 @@ impl CallRow {
     /// Tokens of the reply as its provider counted them; absent where the log has no usage, or holds a placeholder from the start of the
     /// stream instead. Then [`CallRow::output`] is the estimate.
     pub fn recorded_output(&self) -> Option<u64> {
-        self.usage.filter(|usage| usage.output_is_final).map(|usage| usage.output)
+        self.usage.get().filter(|usage| usage.output_is_final).map(|usage| usage.output)
     }
 
     /// The size of this call's prompt with so many visible tokens in it, `recorded` of them from the log itself: the hidden overhead
@@ -142,6 +145,12 @@ impl CallRow {
         };
         (self.hidden + visible).saturating_sub(missing)
     }
+}
+
+/// A number that is held where it is below 2^32.
+fn short<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Index, D::Error> {
+    let number: Option<u64> = Option::deserialize(deserializer)?;
+    Ok(number.and_then(|number| u32::try_from(number).ok()).into())
 }
 
 /// Tokens of replies, by how they are known.
@@ -381,16 +390,16 @@ impl Trace {
     }
 
     /// Every recorded usage of the session: calls, summariser requests, side calls.
-    pub fn usages(&self) -> impl Iterator<Item = &Usage> {
-        let calls = self.calls.iter().filter_map(|call| call.usage.as_ref());
-        let summarisers = self.compactions.iter().filter_map(|compaction| compaction.usage.as_ref());
-        calls.chain(summarisers).chain(self.side_calls.iter().map(|(usage, _)| usage))
+    pub fn usages(&self) -> impl Iterator<Item = Usage> {
+        let calls = self.calls.iter().filter_map(|call| call.usage.get());
+        let summarisers = self.compactions.iter().filter_map(|compaction| compaction.usage);
+        calls.chain(summarisers).chain(self.side_calls.iter().map(|(usage, _)| *usage))
     }
 
     /// Tokens of all replies with usage: those that were counted, and estimates for those whose log holds a placeholder.
     pub fn outputs(&self) -> Outputs {
         let mut sum = Outputs::default();
-        let calls = self.calls.iter().filter_map(|call| Some((call.usage?, call.output)));
+        let calls = self.calls.iter().filter_map(|call| Some((call.usage.get()?, call.output)));
         let summaries = self.compactions.iter().filter_map(|event| Some((event.usage?, event.summary_tokens.unwrap_or(0))));
         let beside = self.side_calls.iter().map(|(usage, _)| (*usage, 0));
         for (usage, estimate) in calls.chain(summaries).chain(beside) {
@@ -416,6 +425,6 @@ impl Trace {
 
     /// The largest recorded prompt of a replayed call.
     pub fn largest_prompt(&self) -> u64 {
-        self.calls.iter().filter_map(|call| call.usage.as_ref()).map(|usage| usage.prompt).max().unwrap_or(0)
+        self.calls.iter().filter_map(|call| call.usage.get()).map(|usage| usage.prompt).max().unwrap_or(0)
     }
 }

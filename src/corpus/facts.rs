@@ -96,7 +96,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
         facts.recorded_compactions += trace.compactions.iter().filter(|compaction| !compaction.copy).count() as u64;
         facts.outputs += trace.outputs();
         for usage in trace.usages() {
-            count(facts, usage);
+            count(facts, &usage);
         }
         for (usage, _) in &trace.mirrored {
             facts.mirrored.calls += 1;

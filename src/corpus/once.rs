@@ -27,10 +27,10 @@ pub(super) fn count_once(corpus: &mut Corpus) {
     for (index, trace) in corpus.traces.each().enumerate() {
         mirrors |= !trace.mirrored.is_empty();
         order.push((Reverse((trace.calls.len(), trace.messages.len())), index));
-        if alone && trace.calls.iter().all(|call| call.usage.is_some()) {
+        if alone && trace.calls.iter().all(|call| call.usage.get().is_some()) {
             continue;
         }
-        let paid = trace.calls.iter().filter(|call| call.usage.is_some());
+        let paid = trace.calls.iter().filter(|call| call.usage.get().is_some());
         seen.paid.extend(paid.flat_map(|call| [call.key, reply(&trace.messages, call)]).flatten());
     }
     order.sort_unstable();
@@ -126,7 +126,7 @@ impl Seen {
         let is_copy = |call: &CallRow| {
             let known = known(&trace.messages, call);
             let (seen, shown) = if call.key.is_some() { (&self.calls, &self.paid) } else { (&self.replies, &self.messages) };
-            copied(seen, known) || call.usage.is_none() && (copied(&self.paid, known) || copied(shown, known))
+            copied(seen, known) || call.usage.get().is_none() && (copied(&self.paid, known) || copied(shown, known))
         };
         trace.calls.retain(|call| !is_copy(call));
         trace.side_calls.retain(|(_, key)| !copied(&self.calls, *key));

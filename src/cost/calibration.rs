@@ -82,7 +82,7 @@ impl Calibration {
         let mut calibration = Calibration { calls: vec![None; trace.calls.len()], session: Some(Measured::default()) };
         // Where the provider reported no prompt at all, what the agent wrote of its cache is what is known.
         let reported = trace.calls.iter().any(|call| call.reported().is_some());
-        let estimate = |call: &CallRow| call.usage.filter(|usage| !reported && usage.trust == Trust::Estimated);
+        let estimate = |call: &CallRow| call.usage.get().filter(|usage| !reported && usage.trust == Trust::Estimated);
         for step in walk(trace, whole, tariff) {
             let Some(usage) = step.usage.or_else(|| estimate(step.call)) else { continue };
             let measured = Measured::new(&usage, step.answer.ageless.read);

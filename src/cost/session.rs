@@ -47,7 +47,7 @@ impl<'a> Session<'a> {
         let (written, long) = trace.usages().fold((0, 0), |(all, long), usage| (all + usage.cache_write, long + usage.cache_write_1h));
         let lifetime = if long * 2 > written { Lifetime::Long } else { Lifetime::Usual };
         let first = trace.calls.first().filter(|_| tariff.model.is_none());
-        let shared = first.map_or((None, 0), |call| (call.model, call.usage.map_or(0, |usage| usage.cache_read)));
+        let shared = first.map_or((None, 0), |call| (call.model.get(), call.usage.get().map_or(0, |usage| usage.cache_read)));
         let has_times = trace.calls.iter().any(|call| trace.time_of(call).is_some());
         let models = tariff.models(trace);
         let (caches, shortest) = (BTreeMap::new(), Vec::new());
@@ -99,10 +99,10 @@ impl<'a> Session<'a> {
 
     /// Tokens that other sessions keep in the cache of the call's model.
     pub fn shared_of(&self, call: &CallRow) -> u64 {
-        if call.model == self.shared.0 { self.shared.1 } else { 0 }
+        if call.model.get() == self.shared.0 { self.shared.1 } else { 0 }
     }
 
     fn model_of(&self, call: &CallRow) -> Option<u32> {
-        call.model.filter(|_| self.tariff.model.is_none())
+        call.model.get().filter(|_| self.tariff.model.is_none())
     }
 }

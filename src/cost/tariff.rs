@@ -71,7 +71,7 @@ impl<'a> Models<'a> {
     /// What is known of a call's model. A call that names none was made by the model that made most of the session's calls, and one without a time
     /// has the price of when the session began.
     pub fn of(&self, call: &CallRow, time: Option<i64>) -> Known<'a> {
-        let (name, prices, cache) = call.model.and_then(|model| self.named.get(model as usize)).copied().unwrap_or(self.main);
+        let (name, prices, cache) = call.model.get().and_then(|model| self.named.get(model as usize)).copied().unwrap_or(self.main);
         Known { name, price: self.prices.at(prices, time.or(self.began)), cache }
     }
 }

@@ -122,7 +122,7 @@ impl Contents {
                 CompactionKind::Prune => contents.prunings += 1,
             }
         }
-        contents.overheads.extend(trace.calls.iter().find(|call| call.usage.is_some() || call.hidden > 0).map(|call| call.hidden));
+        contents.overheads.extend(trace.calls.iter().find(|call| call.usage.get().is_some() || call.hidden > 0).map(|call| call.hidden));
         contents
     }
 
@@ -168,9 +168,9 @@ pub fn by_model(corpus: &Corpus, catalog: &Catalog) -> BTreeMap<String, ModelSha
         for call in &trace.calls {
             let name = trace.model_of(call).unwrap_or_default();
             let share = models.entry(name.to_owned()).or_default();
-            share.sessions += u64::from(met.insert(call.model));
+            share.sessions += u64::from(met.insert(call.model.get()));
             share.calls += 1;
-            if let Some(usage) = &call.usage {
+            if let Some(usage) = &call.usage.get() {
                 share.calls_with_usage += 1;
                 share.prompt_tokens += usage.prompt;
                 share.outputs.add(usage, call.output);

@@ -266,7 +266,7 @@ impl Case<'_> {
             return incompatible;
         }
         let next = self.trace.calls.partition_point(|call| call.message < row.before);
-        let model = |call: Option<usize>| self.trace.calls.get(call?)?.model;
+        let model = |call: Option<usize>| self.trace.calls.get(call?)?.model.get();
         model(next.checked_sub(1)).zip(model(Some(next))).is_some_and(|(before, after)| before != after)
     }
 
@@ -297,7 +297,7 @@ impl Case<'_> {
     /// Reasoning tokens of the stretch whose encrypted content was taken out of the log.
     fn reasoning_not_in_log(&self, message: u32) -> u64 {
         let calls = self.trace.calls.iter().skip(self.segment.first_call).take_while(|call| call.message < message);
-        let reasoning: u64 = calls.filter_map(|call| call.usage?.reasoning).sum();
+        let reasoning: u64 = calls.filter_map(|call| call.usage.get()?.reasoning).sum();
         let sealed: u64 = self.segment.trace.parts.iter().map(|part| u64::from(part.sealed_bytes)).sum();
         if sealed < reasoning { reasoning } else { 0 }
     }
@@ -371,7 +371,7 @@ fn size_before(trace: &Trace, before: u32, from: u32, plan: &Plan) -> Option<u64
     let (call, prompt) = calls.filter_map(|call| Some((call, prompt_of(call)?))).next()?;
     let since = trace.messages.iter().take(before as usize).skip(call.message as usize + 1);
     let arrived: u64 = since.flat_map(|message| trace.parts_of(message)).map(|part| part.truth).sum();
-    let output = plan.belief.reads_output(call.output, call.usage.map(|usage| usage.output));
+    let output = plan.belief.reads_output(call.output, call.usage.get().map(|usage| usage.output));
     Some(match measure(plan) {
         Some(Measure::UsageIn) => prompt,
         Some(Measure::UsageTotal) | None => prompt + output,

@@ -26,17 +26,18 @@ pub struct UsageOutlier {
 
 /// The reports of a session that stand out, in the order of its calls. Agents that compact by what is reported compact too early there.
 pub fn usage_outliers(trace: &Trace) -> Vec<UsageOutlier> {
-    let usage: Vec<_> = trace.calls.iter().enumerate().filter_map(|(call, row)| Some((call, row.message, row.usage.as_ref()?))).collect();
+    let reported: Vec<_> = trace.calls.iter().enumerate().filter(|(_, row)| row.usage.get().is_some()).collect();
+    let usage = |place: usize| reported.get(place).and_then(|(call, row)| Some((*call, row.message, row.usage.get()?)));
     let compactions = |to: u32| trace.compactions.partition_point(|event| event.before <= to);
     let compacted = |from: u32, to: u32| compactions(from) < compactions(to);
     let mut found = Vec::new();
-    for (place, (call, message, here)) in usage.iter().enumerate().skip(1) {
-        let Some((_, before_message, before)) = usage.get(place - 1) else { continue };
-        let after = usage.get(place + 1);
+    for place in 1..reported.len() {
+        let Some(((_, before_message, before), (call, message, here))) = usage(place - 1).zip(usage(place)) else { continue };
+        let after = usage(place + 1);
         let beside = (before.prompt, after.map_or(0, |(.., after)| after.prompt));
-        let outlier = |kind| UsageOutlier { call: *call, prompt: here.prompt, beside, kind };
-        let falls = |(_, after_message, after): &(usize, u32, &crate::transcript::Usage)| {
-            !compacted(*before_message, *after_message) && here.prompt * 2 >= before.prompt.max(after.prompt) * 3
+        let outlier = |kind| UsageOutlier { call, prompt: here.prompt, beside, kind };
+        let falls = |(_, after_message, after): (usize, u32, crate::transcript::Usage)| {
+            !compacted(before_message, after_message) && here.prompt * 2 >= before.prompt.max(after.prompt) * 3
         };
         let same = here.prompt == before.prompt && here.output == before.output && here.cache_read == before.cache_read;
         if same && here.prompt > 0 && here.output > 0 && message != before_message {

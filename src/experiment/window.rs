@@ -88,7 +88,7 @@ impl MainModel {
 
     /// Is the call one of the main model, or of none that the log names?
     pub fn made(&self, call: &CallRow) -> bool {
-        call.model.and_then(|model| self.0.get(model as usize)).is_none_or(|same| *same)
+        call.model.get().and_then(|model| self.0.get(model as usize)).is_none_or(|same| *same)
     }
 }
 
@@ -113,7 +113,7 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     let main = MainModel::of(trace, settings.catalog);
     // A prompt and its reply that were recorded did fit.
     let [(largest, filled), (largest_of_others, filled_by_others)] = [true, false].map(|own| {
-        let usages = trace.calls.iter().filter(|call| main.made(call) == own).filter_map(|call| call.usage);
+        let usages = trace.calls.iter().filter(|call| main.made(call) == own).filter_map(|call| call.usage.get());
         usages.fold((0, 0), |(largest, filled), usage| (usage.prompt.max(largest), (usage.prompt + usage.output).max(filled)))
     });
     let holding_others = |known: Window| {
@@ -182,10 +182,10 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
 fn implied(trace: &Trace, main: &MainModel, day: Option<&str>, filled: u64) -> Option<u64> {
     let automatic = |row: &&CompactionRow| row.automatic == Some(true) && row.kind == CompactionKind::Compact && !row.copy;
     // Once for all of them: a session may compact at every call.
-    let used: Vec<&CallRow> = trace.calls.iter().filter(|call| call.usage.is_some()).collect();
+    let used: Vec<&CallRow> = trace.calls.iter().filter(|call| call.usage.get().is_some()).collect();
     let below = |row: &CompactionRow| {
         let before = used.partition_point(|call| call.message < row.before);
-        let usage = used.get(before.checked_sub(2)?).filter(|call| main.made(call))?.usage?;
+        let usage = used.get(before.checked_sub(2)?).filter(|call| main.made(call))?.usage.get()?;
         Some(usage.prompt + usage.output)
     };
     let largest = trace.compactions.iter().filter(automatic).filter_map(below).max()?;

@@ -11,7 +11,7 @@ pub(super) fn behind_compactions(trace: &Trace, calls: &[CallRow]) -> FxHashMap<
     if compacted.peek().is_none() {
         return least;
     }
-    let recorded: Vec<_> = calls.iter().filter_map(|call| Some((call.message, call.model, call.anchor()?.prompt))).collect();
+    let recorded: Vec<_> = calls.iter().filter_map(|call| Some((call.message, call.model.get(), call.anchor()?.prompt))).collect();
     for event in compacted {
         let behind = recorded.get(recorded.partition_point(|(message, ..)| *message < event.before));
         for (model, prompt) in behind.into_iter().flat_map(|(_, model, prompt)| [(None, *prompt), (*model, *prompt)]) {

@@ -6,6 +6,7 @@ use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{BaseFrom, CallRow, CompactionRow, Key, MessageRow, PartKind, PartRow, Parts, Trace, Unseen};
 use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
+use crate::units::Index;
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -41,7 +42,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
         builder.trace.messages.push(row);
         if let Some(call) = call {
             let row = builder.call(&call, &agent, last_model);
-            last_model = row.model.or(last_model);
+            last_model = row.model.get().or(last_model);
             builder.trace.calls.push(row);
         }
     }
@@ -172,15 +173,15 @@ impl Builder {
         let same_model = model.is_none() || last_model.is_none() || model == last_model;
         CallRow {
             message: self.trace.messages.len() as u32 - 1,
-            model,
-            usage: call.usage,
+            model: model.into(),
+            usage: call.usage.into(),
             hidden: 0,
             visible: 0,
             missing: 0,
             output: call.output.unwrap_or(0),
             chained: same_model && !call.unchained,
             covers: false,
-            predicted_growth: None,
+            predicted_growth: Index::default(),
             key: key(agent, &call.id, self.trace.messages.last().and_then(|message| message.time.get())),
         }
     }

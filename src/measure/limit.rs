@@ -1,7 +1,7 @@
 //! Prompts that a server cut at a limit of its own, which no log notes.
 
 use crate::trace::{CallRow, Trace};
-use crate::transcript::Trust;
+use crate::transcript::{Trust, Usage};
 use rustc_hash::FxHashMap;
 
 /// Of so many prompts in a row that are equal, though a reply and what followed it came between them, none holds all of its conversation. Two may be one
@@ -13,7 +13,7 @@ pub(super) fn mark(trace: &mut Trace) {
     let mut calls = std::mem::take(&mut trace.calls);
     let prompt = |call: &CallRow| call.anchor().map(|usage| usage.prompt);
     let grew = |one: &CallRow, other: &CallRow| {
-        let replied = one.usage.is_some_and(|usage| usage.output_is_final && usage.output > 0);
+        let replied = one.usage.get().is_some_and(|usage| usage.output_is_final && usage.output > 0);
         let between = one.message as usize + 1..other.message as usize + 1;
         let rows = trace.messages.get(between.clone()).unwrap_or_default();
         replied
@@ -24,14 +24,14 @@ pub(super) fn mark(trace: &mut Trace) {
     let equal = |one: &CallRow, other: &CallRow| prompt(one).is_some() && prompt(one) == prompt(other) && other.chained && grew(one, other);
     let mut largest: FxHashMap<Option<u32>, u64> = FxHashMap::default();
     for call in &calls {
-        let most = largest.entry(call.model).or_default();
+        let most = largest.entry(call.model.get()).or_default();
         *most = (*most).max(prompt(call).unwrap_or(0));
     }
-    let is_limit = |call: &CallRow| prompt(call) == largest.get(&call.model).copied();
+    let is_limit = |call: &CallRow| prompt(call) == largest.get(&call.model.get()).copied();
     for run in calls.chunk_by_mut(equal).filter(|run| run.len() >= EQUAL && run.first().is_some_and(is_limit)) {
         for call in run {
             call.chained = false;
-            call.usage.iter_mut().for_each(|usage| usage.trust = Trust::Partial);
+            call.usage = call.usage.get().map(|usage| Usage { trust: Trust::Partial, ..usage }).into();
         }
     }
     trace.calls = calls;

@@ -36,7 +36,7 @@ pub fn of(trace: &Trace, held: &Pieces, tool_calls: &FxHashMap<u64, u32>) -> Vec
         }
         if let Some(call) = calls.next_if(|call| call.message == index) {
             id(call.key).into_iter().for_each(&mut add);
-            let usage = call.usage.unwrap_or_default();
+            let usage = call.usage.get().unwrap_or_default();
             [usage.prompt, usage.cache_read, usage.output].into_iter().for_each(&mut add);
             let model = trace.model_of(call).unwrap_or_default();
             hash_of_name(model).into_iter().for_each(&mut add);

@@ -19,7 +19,7 @@ pub(super) fn assign(trace: &mut Trace, weights: &[u64], fate: Thinking, overhea
     let mut anchoring = Anchoring { weights, fate, calibration: Calibration::default(), standing: Vec::new() };
     anchoring.parts(trace);
     contexts(trace);
-    let sized = |call: &CallRow| call.usage.is_some_and(|usage| usage.prompt > 0);
+    let sized = |call: &CallRow| call.usage.get().is_some_and(|usage| usage.prompt > 0);
     if let Some(overhead) = overhead.filter(|_| !trace.calls.iter().any(sized)) {
         // The log may show a part of it.
         let system = trace.messages.iter().filter(|row| row.role == Role::System);
@@ -97,11 +97,11 @@ impl Anchoring<'_> {
         trace.calls[after].chained = !broken && growth.is_some();
         match growth.filter(|_| !broken) {
             Some(growth) => {
-                trace.calls[after].predicted_growth = Some(predicted);
+                trace.calls[after].predicted_growth = u32::try_from(predicted).ok().into();
                 self.share(trace, &stretch, growth, known.then_some(sent), &reply);
             }
             None => {
-                let same_model = !differ(trace.calls[before].model, trace.calls[after].model);
+                let same_model = !differ(trace.calls[before].model.get(), trace.calls[after].model.get());
                 let room = growth.filter(|_| same_model && !stretch.rebuilt && !stretch.pruned);
                 self.estimate(trace, &stretch, known.then_some(sent), &reply, room);
             }
@@ -278,7 +278,7 @@ fn first_prompt(trace: &Trace) -> Option<u64> {
 /// all, those that the agent estimated or rounded size the calls: nothing is anchored on them.
 pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
-    let is_partial = |call: &CallRow| call.usage.is_some_and(|usage| usage.trust == Trust::Partial);
+    let is_partial = |call: &CallRow| call.usage.get().is_some_and(|usage| usage.trust == Trust::Partial);
     if trace.calls.iter().any(is_partial) {
         walk.answered = trace.parts.iter().filter_map(|part| part.answers.get()).collect();
     }
@@ -290,11 +290,11 @@ pub(super) fn contexts(trace: &mut Trace) {
     let mut calls = std::mem::take(&mut trace.calls);
     let mut seen_prompt = false;
     let reported = calls.iter().any(|call| call.anchor().is_some());
-    let estimate = |call: &CallRow| call.usage.filter(|usage| !reported && usage.trust == Trust::Estimated && usage.prompt > 0);
+    let estimate = |call: &CallRow| call.usage.get().filter(|usage| !reported && usage.trust == Trust::Estimated && usage.prompt > 0);
     let prompt_of = |call: &CallRow| call.anchor().or_else(|| estimate(call));
     let behind = behind_compactions(trace, &calls);
     // Where a server cut each prompt at its own limit, what stood beside the conversation before stands there still.
-    let part = |call: &CallRow| call.usage.filter(|_| is_partial(call)).map(|usage| usage.prompt);
+    let part = |call: &CallRow| call.usage.get().filter(|_| is_partial(call)).map(|usage| usage.prompt);
     let alike: Vec<bool> = calls.windows(2).map(|pair| part(&pair[0]).is_some() && part(&pair[0]) == part(&pair[1])).collect();
     let is_cut = |place: usize| [place.checked_sub(1), Some(place)].into_iter().flatten().any(|pair| alike.get(pair) == Some(&true));
     for (place, call) in calls.iter_mut().enumerate() {
@@ -315,19 +315,19 @@ pub(super) fn contexts(trace: &mut Trace) {
                 seen_prompt = true;
             } else {
                 let unexplained = walk.settle(call, &usage, undone && !call.chained);
-                let most = behind.get(&call.model).copied().unwrap_or(u64::MAX);
+                let most = behind.get(&call.model.get()).copied().unwrap_or(u64::MAX);
                 call.visible += if call.chained { 0 } else { walk.find(trace, reply, unexplained, most) };
             }
             walk.served.clear();
             walk.since = reply;
-            walk.model = call.model.or(walk.model);
+            walk.model = call.model.get().or(walk.model);
         } else if undone {
             walk.undo_at_next_anchor = true;
         }
         call.hidden = walk.hidden;
         call.missing = walk.missing.min(call.visible);
         let (cut, beside) = if is_cut(place) { (true, walk.hidden) } else { (false, 0) };
-        call.covers = call.usage.is_some_and(|usage| usage.prompt >= call.visible.saturating_sub(gone) + beside) && !(cut && shrunk);
+        call.covers = call.usage.get().is_some_and(|usage| usage.prompt >= call.visible.saturating_sub(gone) + beside) && !(cut && shrunk);
         if let Some(usage) = call.reported().filter(|_| is_partial(call)) {
             // What its prompt holds beside the log is its own: the next one may be without.
             if usage.prompt >= call.visible + beside {
@@ -346,13 +346,13 @@ pub(super) fn contexts(trace: &mut Trace) {
 }
 
 fn output(trace: &Trace, call: &CallRow) -> u64 {
-    let recorded = call.usage.filter(|usage| usage.output_is_final && usage.output > 0).map(|usage| usage.output);
+    let recorded = call.usage.get().filter(|usage| usage.output_is_final && usage.output > 0).map(|usage| usage.output);
     // What the log counts without a prompt stands there already.
-    recorded.or(Some(call.output).filter(|output| call.usage.is_none() && *output > 0)).unwrap_or_else(|| {
+    recorded.or(Some(call.output).filter(|output| call.usage.get().is_none() && *output > 0)).unwrap_or_else(|| {
         let row = trace.messages.get(call.message as usize);
         let estimate = row.map_or(0, |row| trace.parts_of(row).map(|part| part.truth).sum());
         // A count from within the stream is the least that the reply took.
-        call.usage.map_or(estimate, |usage| usage.output.max(estimate))
+        call.usage.get().map_or(estimate, |usage| usage.output.max(estimate))
     })
 }
 
@@ -459,7 +459,7 @@ impl Walk {
             // What goes without a note is what agents prune and strip: parts of the conversation. System prompt and tools stay; another
             // model counts all of it otherwise, them too.
             let of_hidden = u128::from(less) * u128::from(self.hidden) / u128::from(expected.max(1));
-            let from_hidden = if !differ(call.model, self.model) {
+            let from_hidden = if !differ(call.model.get(), self.model) {
                 0
             } else {
                 u64::try_from(of_hidden).unwrap_or(self.hidden).min(self.hidden).min(less)

@@ -87,8 +87,8 @@ pub fn unseen_above(trace: &mut Trace, base: u64, from: BaseFrom) {
 
 /// The least that a prompt behind a compaction carried beside the summary, what stayed and what arrived since; for the model of the first prompt.
 fn behind_compactions(trace: &Trace) -> Option<u64> {
-    let model = trace.calls.iter().find(|call| call.anchor().is_some())?.model;
-    let of_model = trace.calls.iter().filter(|call| !differ(call.model, model));
+    let model = trace.calls.iter().find(|call| call.anchor().is_some())?.model.get();
+    let of_model = trace.calls.iter().filter(|call| !differ(call.model.get(), model));
     let prompts: Vec<(u32, u64)> = of_model.filter_map(|call| Some((call.message, call.anchor()?.prompt))).collect();
     // Tokens in front of each message, and in front of the end.
     let mut sum = 0;

@@ -66,7 +66,7 @@ fn windows(replays: &[&Replay], guessed: WindowFrom, what: &str) -> Option<Strin
 /// Sessions of which nothing tells what a call carries beside the conversation: no usage, no count of the agent's own, no text.
 pub fn without_overhead(corpus: &Corpus) -> Option<String> {
     let lacks = |trace: &Trace| {
-        let counted = |call: &CallRow| call.usage.is_some() || call.hidden > 0;
+        let counted = |call: &CallRow| call.usage.get().is_some() || call.hidden > 0;
         let is_shown = trace.messages.iter().any(|message| message.role == Role::System);
         !trace.calls.is_empty() && !trace.calls.iter().any(counted) && !is_shown
     };

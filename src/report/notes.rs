@@ -173,10 +173,10 @@ fn trust(facts: &CorpusFacts) -> Option<String> {
 
 /// Sessions whose recorded bills have no cache where usage is recorded, and whose simulated ones have.
 fn without_cache(corpus: &Corpus) -> Option<String> {
-    let is_reported = |call: &CallRow| call.usage.is_some_and(|usage| usage.trust == Trust::Provider);
+    let is_reported = |call: &CallRow| call.usage.get().is_some_and(|usage| usage.trust == Trust::Provider);
     let is_blind = |trace: &Trace| !trace.tells_of_cache() && trace.calls.iter().any(is_reported);
     let blind = || corpus.traces.each().filter(|trace| is_blind(trace));
-    let estimated = blind().any(|trace| trace.calls.iter().any(|call| call.usage.is_none()));
+    let estimated = blind().any(|trace| trace.calls.iter().any(|call| call.usage.get().is_none()));
     let but = if estimated { ", but for calls without usage, whose cost is estimated with it" } else { "" };
     let what =
         "with usage and without any count of the provider's cache: their simulated bills have a modelled one, the recorded ones none";

@@ -206,7 +206,7 @@ impl Belief {
         self.turn_opened = false;
         self.turn_ended = false;
         let belief = &inputs.plan.belief;
-        self.usage = Some((read_of(inputs, call, actual), belief.reads_output(output, call.usage.map(|usage| usage.output))));
+        self.usage = Some((read_of(inputs, call, actual), belief.reads_output(output, call.usage.get().map(|usage| usage.output))));
         if unrecovered && belief.after_overflow == AfterOverflow::Full {
             self.usage = Some((belief.full.unwrap_or(inputs.conditions.window), 0));
         }
@@ -249,7 +249,7 @@ impl Belief {
 
 /// What the policy reads of a prompt of this size: the share that it read of the recorded one.
 pub(super) fn read_of(inputs: &Inputs<'_>, call: &CallRow, actual: u64) -> u64 {
-    call.usage.filter(|usage| usage.prompt > 0).map_or(actual, |usage| {
+    call.usage.get().filter(|usage| usage.prompt > 0).map_or(actual, |usage| {
         let (read, _) = inputs.plan.belief.reads(&usage);
         if read == usage.prompt {
             return actual;

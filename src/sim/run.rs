@@ -66,7 +66,7 @@ pub(super) fn step<'a>(
     before_call(state, observer);
     let tried = attempt(state, observer);
     let tried = refetch(state, observer, call.message, tried);
-    let row = made(state, tried, call, call.output, call.usage.as_ref().map(|usage| usage.prompt));
+    let row = made(state, tried, call, call.output, call.usage.get().map(|usage| usage.prompt));
     state.ledger.add_call(row, call);
     observer.made(state, &row, call);
     if state.ledger.counts() {

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 impl Trace {
     /// The name of a call's model; `None` where the log names none.
     pub fn model_of(&self, call: &CallRow) -> Option<&str> {
-        self.models.get(call.model? as usize).map(String::as_str)
+        self.models.get(call.model.get()? as usize).map(String::as_str)
     }
 
     /// The model that made most of the session's calls; the earlier one at a tie. Without any call the first model that is named at all.
@@ -14,7 +14,7 @@ impl Trace {
         // By model: its calls, and the first of them.
         let mut made: Vec<(u64, Reverse<usize>)> = vec![(0, Reverse(usize::MAX)); self.models.len()];
         for (place, call) in self.calls.iter().enumerate() {
-            if let Some((calls, first)) = call.model.and_then(|model| made.get_mut(model as usize)) {
+            if let Some((calls, first)) = call.model.get().and_then(|model| made.get_mut(model as usize)) {
                 (*calls, first.0) = (*calls + 1, first.0.min(place));
             }
         }

@@ -81,7 +81,7 @@ pub(crate) fn session(random: &mut Random) -> Trace {
             let missing = if random.one_in(5) { random.below(400) } else { 0 };
             let prompt = (hidden + visible).saturating_sub(missing).max(1);
             let usage = Usage { prompt, cache_write: prompt / 3, output: 50, trust: Trust::Provider, ..Usage::default() };
-            let usage = (!random.one_in(6)).then_some(usage);
+            let usage = (!random.one_in(6)).then_some(usage).into();
             trace.calls.push(CallRow { usage, hidden, visible, missing, output: 50, ..made::call(place as u32) });
         }
         trace.messages.push(MessageRow {

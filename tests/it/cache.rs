@@ -326,7 +326,7 @@ fn recorded_reads_reach_as_far_as_documented() {
         let mut found: BTreeMap<String, Reach> = BTreeMap::new();
         // Fixtures are made by hand.
         for trace in corpus.traces.each().filter(|trace| trace.tells_of_cache() && !trace.source.contains("/fixtures/")) {
-            let usages: Vec<_> = trace.calls.iter().filter_map(|call| Some((call.model, call.anchor()?))).collect();
+            let usages: Vec<_> = trace.calls.iter().filter_map(|call| Some((call.model.get(), call.anchor()?))).collect();
             for pair in usages.windows(2) {
                 let [(model, before), (same, usage)] = pair else { continue };
                 let name = model.and_then(|model| trace.models.get(model as usize)).map_or("", String::as_str);

@@ -106,7 +106,7 @@ fn what_the_recordings_own_compaction_broke_is_not_carried_over() {
 fn calls_that_say_nothing_have_the_sums_of_their_session() {
     // More is read than the model finds: that is read again where the prompt is the same. The first call has no modelled reads, the last no usage.
     let (mut trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2500, 500, 2000), (4000, 600, 3400, 3000), (5000, 0, 0, 4000)]);
-    trace.calls[3].usage = None;
+    trace.calls[3].usage = None.into();
     let bill = billed(&trace, &outcome, &outcome);
     // 3,100 of 5,000 modelled tokens were read in all.
     assert_eq!(bill.calibrated.cache_read.tokens, 2500 + 600 + 4000 * 3100 / 5000);
@@ -125,8 +125,8 @@ fn calls_that_say_nothing_have_the_sums_of_their_session() {
 #[test]
 fn placeholders_are_billed_by_estimate() {
     let (mut trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2000, 1000, 2000)]);
-    let usage = trace.calls[1].usage.as_mut().unwrap();
-    (usage.output, usage.output_is_final) = (3, false);
+    let usage = trace.calls[1].usage.get().unwrap();
+    trace.calls[1].usage = Some(Usage { output: 3, output_is_final: false, ..usage }).into();
     trace.calls[1].output = 400;
     let tables = Tables::builtin();
     let check = check(&trace, &whole_prompts(&outcome), &tables.tariff());

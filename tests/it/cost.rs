@@ -452,8 +452,8 @@ fn the_check_speaks_of_recorded_prompts() {
     let tables = Tables::builtin();
     let (mut trace, outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 3000, 2000)]);
     for (call, (read, write)) in trace.calls.iter_mut().zip([(500, 1500), (2000, 1000)]) {
-        let usage = call.usage.as_mut().unwrap();
-        (usage.cache_read, usage.cache_write, usage.cost_nano_usd) = (read, write, Some(1));
+        let usage = call.usage.get().unwrap();
+        call.usage = Some(Usage { cache_read: read, cache_write: write, cost_nano_usd: Some(1), ..usage }).into();
     }
     let check = check(&trace, &outcome.whole_prompts().collect::<Vec<_>>(), &tables.tariff());
     assert_eq!((check.calls, check.recorded.cache_read.tokens, check.modelled.cache_read.tokens), (2, 2500, 2500));

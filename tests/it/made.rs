@@ -3,7 +3,7 @@
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::cost::Tariff;
 use ctxsim::sim::{CallOutcome, Outcome};
-use ctxsim::trace::{CallRow, CompactionRow, MessageRow, NameLength, PartKind, PartRow, Rare, Trace};
+use ctxsim::trace::{CallRow, CompactionRow, HeldUsage, MessageRow, NameLength, PartKind, PartRow, Rare, Trace};
 use ctxsim::transcript::{CompactionKind, Role, Text, Usage};
 use ctxsim::units::{Index, Time};
 use serde_json::{Value, json};
@@ -66,15 +66,15 @@ pub fn message(role: Role) -> MessageRow {
 pub fn call(message: u32) -> CallRow {
     CallRow {
         message,
-        model: None,
-        usage: None,
+        model: Index::default(),
+        usage: HeldUsage::default(),
         hidden: 0,
         visible: 0,
         missing: 0,
         output: 0,
         chained: true,
         covers: false,
-        predicted_growth: None,
+        predicted_growth: Index::default(),
         key: None,
     }
 }
@@ -121,7 +121,7 @@ pub fn compaction(before: u32) -> CompactionRow {
 pub fn add_call(trace: &mut Trace, outcome: &mut Outcome, millis: i64, usage: Usage, prefix: u64) {
     let (index, Usage { prompt, output, .. }) = (trace.calls.len() as u32, usage);
     trace.messages.push(MessageRow { time: Some(1_760_000_000_000 + millis).into(), ..message(Role::Assistant) });
-    let row = CallRow { model: Some(0), usage: Some(usage), hidden: 1500, visible: prompt - 1500, output, ..call(index) };
+    let row = CallRow { model: Some(0).into(), usage: Some(usage).into(), hidden: 1500, visible: prompt - 1500, output, ..call(index) };
     trace.calls.push(row);
     let blocks = 2 + 2 * index;
     outcome.calls.push(CallOutcome { attempted: prompt, actual: prompt, prefix, blocks, output, ..CallOutcome::default() });

@@ -440,7 +440,7 @@ proptest! {
         let outcome = run(&preset("none", &[]), &trace, window);
         for (row, call) in outcome.calls.iter().zip(&trace.calls) {
             prop_assert_eq!(row.actual, call.hidden + call.visible - call.missing);
-            if let Some(usage) = &call.usage {
+            if let Some(usage) = call.usage.get() {
                 prop_assert_eq!(row.actual, usage.prompt);
             }
         }

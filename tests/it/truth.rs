@@ -115,7 +115,7 @@ proptest! {
         let trace = measured(session(&steps));
         let mut last: Option<(usize, u64)> = None;
         for call in &trace.calls {
-            let Some(usage) = call.usage else { continue };
+            let Some(usage) = call.usage.get() else { continue };
             let reply = call.message as usize;
             if let (Some((from, prompt)), true) = (last, call.chained) {
                 let sum: u64 = trace.messages[from..reply].iter().flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
@@ -237,7 +237,7 @@ fn a_reply_that_was_cut_off_and_not_sent_again_takes_nothing_from_the_hidden_ove
 #[test]
 fn equal_prompts_in_a_row_are_parts_of_prompts() {
     let cut = of_prompts(&[(3_000, false), (3_300, false), (4_096, false), (4_096, false), (4_096, false), (4_096, false)], "");
-    let trusts: Vec<Trust> = cut.calls.iter().filter_map(|call| Some(call.usage?.trust)).collect();
+    let trusts: Vec<Trust> = cut.calls.iter().filter_map(|call| Some(call.usage.get()?.trust)).collect();
     assert_eq!(trusts, [Trust::Provider, Trust::Provider, Trust::Partial, Trust::Partial, Trust::Partial, Trust::Partial]);
     let prompts = |trace: &Trace| trace.calls.iter().map(|call| call.hidden + call.visible).collect::<Vec<u64>>();
     // They are no smaller than what the server took, and larger where the log shows more.
@@ -370,8 +370,8 @@ fn predictions(trace: &Trace) -> Vec<(u64, u64)> {
     let mut before = None;
     let mut pairs = Vec::new();
     for call in &trace.calls {
-        let Some(usage) = call.usage.filter(|usage| usage.prompt > 0) else { continue };
-        if let (Some(before), Some(growth)) = (before, call.predicted_growth) {
+        let Some(usage) = call.usage.get().filter(|usage| usage.prompt > 0) else { continue };
+        if let (Some(before), Some(growth)) = (before, call.predicted_growth.get().map(u64::from)) {
             pairs.push((before + growth, usage.prompt));
         }
         before = Some(usage.prompt);

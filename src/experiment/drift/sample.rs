@@ -299,7 +299,7 @@ fn look(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Model>, s
             }
         }
         let Some(usage) = call.anchor() else {
-            if call.usage.is_some() {
+            if call.usage.get().is_some() {
                 *session.left_out.entry(LeftOut::NotFromProvider).or_default() += 1;
             }
             last = None;
@@ -336,7 +336,7 @@ fn look(trace: &Trace, place: usize, catalog: &Catalog, model: Option<&Model>, s
             standing: walk.standing,
             reply: walk.message(call.message),
             grown,
-            predicted_growth: call.predicted_growth,
+            predicted_growth: call.predicted_growth.get().map(u64::from),
             left_out,
         });
         last = Some((call, usage));

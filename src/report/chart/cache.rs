@@ -117,7 +117,7 @@ fn missed(reads: &Reads) -> u128 {
 
 /// What providers recorded; calls of sessions whose provider never reported a cache are left out.
 fn recorded(trace: &Trace) -> Reads {
-    let usages = || trace.calls.iter().map(|call| call.usage.filter(|usage| usage.trust == Trust::Provider));
+    let usages = || trace.calls.iter().map(|call| call.usage.get().filter(|usage| usage.trust == Trust::Provider));
     let told = usages().flatten().any(|usage| usage.cache_read > 0);
     usages().map(|usage| usage.filter(|_| told).map_or((0, 0), |usage| (usage.cache_read, usage.prompt))).collect()
 }

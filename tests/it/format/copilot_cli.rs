@@ -100,7 +100,7 @@ fn what_the_agent_counts_beside_the_conversation_is_the_overhead() {
     assert_eq!(unseen.calls.iter().map(|call| (call.hidden, call.output)).collect::<Vec<_>>(), [(18_134, 70); 2]);
     // The log shows the system prompt: it is counted once.
     let system: u64 = seen.parts_of(&seen.messages[0]).map(|part| part.truth).sum();
-    assert!(system > 150 && seen.calls.iter().all(|call| call.hidden == 18_134 - system && call.usage.is_none()));
+    assert!(system > 150 && seen.calls.iter().all(|call| call.hidden == 18_134 - system && call.usage.get().is_none()));
     let sent = unseen.sent.unwrap();
     assert_eq!((sent.estimated_calls, sent.estimated_tokens), (2, sent.prompt_tokens));
     assert!((36_268..36_300).contains(&sent.prompt_tokens), "{}", sent.prompt_tokens);
