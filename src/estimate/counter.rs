@@ -184,30 +184,43 @@ fn count_pieces(
     reached: &mut dyn FnMut(usize, u64) -> usize,
 ) -> u64 {
     let bytes = text.as_bytes();
-    let mut tokens = 0;
-    let mut at = 0;
+    let (mut at, mut tokens) = (0, 0);
     while at < bytes.len() {
-        let piece = pattern.end(text, at);
-        let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
-        let stretch = || encode(loaded.engine(), text.get(at..end).unwrap_or_default());
-        tokens += match piece {
-            Some(_) if end - at > long_piece::WINDOW => {
-                long_piece::count(loaded.engine(), pattern, text.get(at..end).unwrap_or_default()).unwrap_or_else(stretch)
+        let (from, before) = (at, tokens);
+        let end = memchr::memchr(b'\n', bytes.get(from..).unwrap_or_default()).map_or(bytes.len(), |newline| from + newline + 1);
+        // From the start of a piece to a seam a line has the same count wherever it stands. No sum within it is wanted.
+        let is_whole = end < wanted && (end == bytes.len() || seam::is_seam(text, end));
+        let line = bytes.get(from..end).filter(|_| is_whole).and_then(Memo::line);
+        if let Some(known) = line.and_then(|line| memo.count_of_line(line)) {
+            (at, tokens) = (end, tokens + known);
+            continue;
+        }
+        while at < end {
+            let piece = pattern.end(text, at);
+            let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
+            let stretch = || encode(loaded.engine(), text.get(at..end).unwrap_or_default());
+            tokens += match piece {
+                Some(_) if end - at > long_piece::WINDOW => {
+                    long_piece::count(loaded.engine(), pattern, text.get(at..end).unwrap_or_default()).unwrap_or_else(stretch)
+                }
+                Some(_) if end - at > ranks::LONGEST_PIECE => stretch(),
+                Some(_) => memo.count(
+                    bytes,
+                    at,
+                    end,
+                    |block, length| ranks.count(block, length),
+                    || ranks.count_longer(bytes.get(at..end).unwrap_or_default()),
+                ),
+                None => stretch(),
+            };
+            at = end;
+            // Every seam is the end of a piece.
+            if at >= wanted && seam::is_seam(text, at) {
+                wanted = reached(at, tokens);
             }
-            Some(_) if end - at > ranks::LONGEST_PIECE => stretch(),
-            Some(_) => memo.count(
-                bytes,
-                at,
-                end,
-                |block, length| ranks.count(block, length),
-                || ranks.count_longer(bytes.get(at..end).unwrap_or_default()),
-            ),
-            None => stretch(),
-        };
-        at = end;
-        // Every seam is the end of a piece.
-        if at >= wanted && seam::is_seam(text, at) {
-            wanted = reached(at, tokens);
+        }
+        if let Some(line) = line {
+            memo.keep_line(line, tokens - before);
         }
     }
     tokens

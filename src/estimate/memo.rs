@@ -1,9 +1,11 @@
 //! Remembers the token counts of short pieces, so that the words that make up most of a text are looked up in a small table
-//! that stays in the processor's cache, and not in the vocabulary that does not.
+//! that stays in the processor's cache, and not in the vocabulary that does not; and those of lines, for agents read the same
+//! files, with a few lines changed, and see the same lines in what commands print.
 
 use super::ranks;
 use super::vocabulary::Vocabulary;
-use xxhash_rust::xxh3::xxh3_128;
+use std::ops::RangeInclusive;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// A power of two; two slots of sixteen bytes each.
 const PLACES: usize = 1 << 15;
@@ -17,17 +19,27 @@ const LONGEST: usize = 15;
 /// Longer pieces (names, indentation, rules) are known by a hash and the length field zero; those above this length are not remembered.
 const LONGEST_HASHED: usize = 255;
 
+/// A power of two; two slots of eight bytes each.
+const LINES: usize = 1 << 14;
+
+/// A shorter line is counted as fast as it is looked up, and longer ones seldom come again.
+const LINE_BYTES: RangeInclusive<usize> = 8..=512;
+
+/// The count of a line stands in the lowest byte of its slot, below what is left of its hash.
+const LINE_COUNT: u64 = 0xff;
+
 /// Counts of the pieces of one vocabulary. Of two pieces that share a place the one seen again stands first; a new one takes the
 /// second slot, so that the many pieces that are met only once do not drive out the others.
 pub struct Memo {
     vocabulary: Vocabulary,
     places: Vec<[u128; 2]>,
+    lines: Vec<[u64; 2]>,
 }
 
 impl Memo {
     /// An empty memo of a vocabulary.
     pub fn new(vocabulary: Vocabulary) -> Memo {
-        Memo { vocabulary, places: vec![[0; 2]; PLACES] }
+        Memo { vocabulary, places: vec![[0; 2]; PLACES], lines: vec![[0; 2]; LINES] }
     }
 
     /// The vocabulary whose counts it remembers.
@@ -56,6 +68,33 @@ impl Memo {
             *second = key | u128::from(tokens) << COUNT_SHIFT;
         }
         tokens
+    }
+}
+
+impl Memo {
+    /// What a line is known by; `None` where its count is not worth remembering.
+    pub fn line(line: &[u8]) -> Option<u64> {
+        LINE_BYTES.contains(&line.len()).then(|| xxh3_64(line))
+    }
+
+    /// The count of the line that is known by this, if it is remembered.
+    pub fn count_of_line(&mut self, line: u64) -> Option<u64> {
+        let [first, second] = self.lines.get_mut(line as usize % LINES)?;
+        let is_it = |slot: u64| slot != 0 && (slot ^ line) & !LINE_COUNT == 0;
+        if !is_it(*first) {
+            if !is_it(*second) {
+                return None;
+            }
+            std::mem::swap(first, second);
+        }
+        Some(*first & LINE_COUNT)
+    }
+
+    /// Remembers the count of a line, if it is no larger than there is room for.
+    pub fn keep_line(&mut self, line: u64, tokens: u64) {
+        if let Some([_, second]) = self.lines.get_mut(line as usize % LINES).filter(|_| tokens <= LINE_COUNT) {
+            *second = line & !LINE_COUNT | tokens;
+        }
     }
 }
 

@@ -334,6 +334,14 @@ proptest! {
         OPENAI.into_iter().for_each(|vocabulary| assert_equal(vocabulary, &text));
     }
 
+    // Counts of lines are remembered, up to places where what follows decides nothing.
+    #[test]
+    fn lines_that_come_again_count_as_in_tiktoken_rs(
+        text in "((let it be = 1;|\\};;;;;;;|[ \t]{9}|don't \\(Go to\\)|中文中文中文|[a-b]{8,9}) ?(\n|\r\n|\n\n|\n/|\n \n|\n\u{3000}|\n  |')){1,12}"
+    ) {
+        OPENAI.into_iter().for_each(|vocabulary| assert_equal(vocabulary, &text));
+    }
+
     #[test]
     fn random_texts_count_as_in_tiktoken_rs(text in "([a-zA-Z0-9'/ \t\r\n.,{}\"=-]|\\PC|'ll|  |\n\n){0,80}") {
         for vocabulary in OPENAI {
