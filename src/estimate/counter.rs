@@ -1,7 +1,7 @@
 //! Exact token counts in public vocabularies.
 
-use super::memo::Memo;
-use super::pieces::Pattern;
+use super::memo::{self, Memo};
+use super::pieces::{Case, Pattern, plain_word_end};
 use super::ranks::{self, Ranks};
 use super::vocabulary::Vocabulary;
 use super::{long_piece, reference, seam};
@@ -69,6 +69,10 @@ impl Loaded {
         Loaded { vocabulary, engine, splitter: ranks.map(|ranks| (Pattern::of(vocabulary), ranks)) }
     }
 
+    fn splitter(&self) -> Option<Splitter<'_>> {
+        self.splitter.as_ref().map(|(pattern, ranks)| Splitter { loaded: self, pattern, ranks })
+    }
+
     fn engine(&self) -> &tiktoken::CoreBpe {
         self.engine.get_or_init(|| self.vocabulary.load())
     }
@@ -130,9 +134,9 @@ impl Counter {
     /// `wanted` and of the tokens up to there, and says which place is wanted next.
     pub fn count_along(&self, text: &str, mut wanted: usize, reached: &mut dyn FnMut(usize, u64) -> usize) -> u64 {
         if self.reference.is_none()
-            && let loaded @ Loaded { splitter: Some((pattern, ranks)), .. } = self.fast()
+            && let Some(splitter) = self.fast().splitter()
         {
-            return self.with_memo(|memo| count_pieces(loaded, pattern, ranks, memo, text, wanted, reached));
+            return self.with_memo(|memo| splitter.count(memo, text, wanted, reached));
         }
         let (mut at, mut tokens) = (0, 0);
         while at < text.len() {
@@ -164,20 +168,18 @@ impl Counter {
 
     fn count_fast(&self, text: &str) -> u64 {
         let loaded = self.fast();
-        match &loaded.splitter {
-            Some((pattern, ranks)) => {
-                self.with_memo(|memo| count_pieces(loaded, pattern, ranks, memo, text, usize::MAX, &mut |_, _| usize::MAX))
-            }
+        match loaded.splitter() {
+            Some(splitter) => self.with_memo(|memo| splitter.count(memo, text, usize::MAX, &mut |_, _| usize::MAX)),
             None => seam::chunks(text, CHUNK).map(|chunk| encode(loaded.engine(), chunk)).sum(),
         }
     }
 }
 
-/// Splits the text by our own means as far as they go; the engine splits the rest, from seam to seam, and encodes long pieces.
+/// Splits the text by our own means as far as they go; the engine splits the rest, from seam to seam, and encodes long pieces. `word` tells where most pieces
+/// end.
 fn count_pieces(
-    loaded: &Loaded,
-    pattern: &Pattern,
-    ranks: &Ranks,
+    splitter: &Splitter<'_>,
+    word: impl Fn(&[u8], usize) -> Option<usize>,
     memo: &mut Memo,
     text: &str,
     mut wanted: usize,
@@ -196,24 +198,13 @@ fn count_pieces(
             continue;
         }
         while at < end {
-            let piece = pattern.end(text, at);
-            let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
-            let stretch = || encode(loaded.engine(), text.get(at..end).unwrap_or_default());
-            tokens += match piece {
-                Some(_) if end - at > long_piece::WINDOW => {
-                    long_piece::count(loaded.engine(), pattern, text.get(at..end).unwrap_or_default()).unwrap_or_else(stretch)
-                }
-                Some(_) if end - at > ranks::LONGEST_PIECE => stretch(),
-                Some(_) => memo.count(
-                    bytes,
-                    at,
-                    end,
-                    |block, length| ranks.count(block, length),
-                    || ranks.count_longer(bytes.get(at..end).unwrap_or_default()),
-                ),
-                None => stretch(),
+            let piece = word(bytes, at).or_else(|| splitter.pattern.end(text, at));
+            let known = piece.and_then(|end| Some((end, memo::key(bytes, at, end)?)));
+            let (end, more) = match known {
+                Some((end, key)) => (end, memo.count(key, || memo::encoded(key, splitter.ranks))),
+                None => splitter.others(memo, text, at, piece),
             };
-            at = end;
+            (at, tokens) = (end, tokens + more);
             // Every seam is the end of a piece.
             if at >= wanted && seam::is_seam(text, at) {
                 wanted = reached(at, tokens);
@@ -224,6 +215,39 @@ fn count_pieces(
         }
     }
     tokens
+}
+
+/// What splits texts and encodes pieces.
+struct Splitter<'l> {
+    loaded: &'l Loaded,
+    pattern: &'l Pattern,
+    ranks: &'l Ranks,
+}
+
+impl Splitter<'_> {
+    fn count(&self, memo: &mut Memo, text: &str, wanted: usize, reached: &mut dyn FnMut(usize, u64) -> usize) -> u64 {
+        match self.pattern.cases() {
+            Some(Case::Splits) => count_pieces(self, plain_word_end::<true>, memo, text, wanted, reached),
+            Some(Case::Ignored) => count_pieces(self, plain_word_end::<false>, memo, text, wanted, reached),
+            None => count_pieces(self, |_, _| None, memo, text, wanted, reached),
+        }
+    }
+
+    /// Where a piece ends that is not short, or a stretch whose pieces are not known, and the number of its tokens.
+    #[inline(never)]
+    fn others(&self, memo: &mut Memo, text: &str, at: usize, piece: Option<usize>) -> (usize, u64) {
+        let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
+        let words = text.get(at..end).unwrap_or_default();
+        let stretch = || encode(self.loaded.engine(), words);
+        let tokens = match (piece, memo::long_key(words.as_bytes())) {
+            (None, _) => stretch(),
+            (Some(_), Some(key)) => memo.count(key, || self.ranks.count_longer(words.as_bytes())),
+            (Some(_), None) if words.len() <= ranks::LONGEST_PIECE => self.ranks.count_longer(words.as_bytes()),
+            (Some(_), None) if words.len() <= long_piece::WINDOW => stretch(),
+            (Some(_), None) => long_piece::count(self.loaded.engine(), self.pattern, words).unwrap_or_else(stretch),
+        };
+        (end, tokens)
+    }
 }
 
 fn encode(engine: &tiktoken::CoreBpe, mut text: &str) -> u64 {

@@ -2,7 +2,7 @@
 //! that stays in the processor's cache, and not in the vocabulary that does not; and those of lines, for agents read the same
 //! files, with a few lines changed, and see the same lines in what commands print.
 
-use super::ranks;
+use super::ranks::{self, Ranks};
 use super::vocabulary::Vocabulary;
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -47,14 +47,11 @@ impl Memo {
         self.vocabulary
     }
 
-    /// The count of the piece `bytes[at..end]`, as remembered, as `short` gives it for the bytes of a short piece, or as `long` does.
+    /// The count of the piece that is known by this, as remembered or as `count` gives it.
     #[inline]
-    pub fn count(&mut self, bytes: &[u8], at: usize, end: usize, short: impl FnOnce(u64, usize) -> u64, long: impl FnOnce() -> u64) -> u64 {
-        let Some(key) = key(bytes, at, end) else {
-            return long();
-        };
+    pub fn count(&mut self, key: u128, count: impl FnOnce() -> u64) -> u64 {
         let Some([first, second]) = self.places.get_mut(place(key)) else {
-            return long();
+            return count();
         };
         if *first & !COUNT == key {
             return (*first >> COUNT_SHIFT) as u64;
@@ -63,15 +60,13 @@ impl Memo {
             std::mem::swap(first, second);
             return (*first >> COUNT_SHIFT) as u64;
         }
-        let tokens = if end - at <= ranks::LONGEST { short(key as u64, end - at) } else { long() };
+        let tokens = count();
         if tokens <= 0xf {
             *second = key | u128::from(tokens) << COUNT_SHIFT;
         }
         tokens
     }
-}
 
-impl Memo {
     /// What a line is known by; `None` where its count is not worth remembering.
     pub fn line(line: &[u8]) -> Option<u64> {
         LINE_BYTES.contains(&line.len()).then(|| xxh3_64(line))
@@ -98,30 +93,51 @@ impl Memo {
     }
 }
 
-/// What a piece is known by, which is never zero; `None` for a piece that is too long.
-#[inline]
-fn key(bytes: &[u8], at: usize, end: usize) -> Option<u128> {
-    let length = end - at;
-    if length > LONGEST {
-        return long_key(bytes.get(at..end)?);
+/// By the length of a short piece: the bits that its bytes take.
+#[expect(clippy::indexing_slicing, reason = "a constant: the compiler looks")]
+const CONTENT: [u128; LONGEST + 1] = {
+    let mut content = [0; LONGEST + 1];
+    let mut length = 1;
+    while length <= LONGEST {
+        content[length] = (1 << (8 * length)) - 1;
+        length += 1;
     }
-    let content = match bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
-        Some(block) => u128::from_le_bytes(*block) & ((1 << (8 * length)) - 1),
+    content
+};
+
+/// What the piece `bytes[at..end]` is known by, which is never zero; its lower half begins with the bytes of a piece. `None` for a piece that is not short.
+#[inline]
+pub fn key(bytes: &[u8], at: usize, end: usize) -> Option<u128> {
+    let length = end - at;
+    let content = CONTENT.get(length)?;
+    let block = match bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
+        Some(block) => u128::from_le_bytes(*block) & content,
         None => {
             let mut block = [0; 16];
             block.get_mut(..length)?.copy_from_slice(bytes.get(at..end)?);
             u128::from_le_bytes(block)
         }
     };
-    Some(content | (length as u128) << LENGTH_SHIFT)
+    Some(block | (length as u128) << LENGTH_SHIFT)
 }
 
-fn long_key(piece: &[u8]) -> Option<u128> {
+/// The number of tokens of a short piece, which is all in what it is known by.
+#[inline(never)]
+pub fn encoded(key: u128, ranks: &Ranks) -> u64 {
+    let length = (key >> LENGTH_SHIFT) as usize;
+    if length <= ranks::LONGEST {
+        return ranks.count(key as u64, length);
+    }
+    ranks.count_longer(key.to_le_bytes().get(..length).unwrap_or_default())
+}
+
+/// What a longer piece is known by; `None` for one that is too long.
+pub fn long_key(piece: &[u8]) -> Option<u128> {
     (piece.len() <= LONGEST_HASHED).then(|| xxh3_128(piece) >> (u128::BITS - LENGTH_SHIFT))
 }
 
 #[inline]
 fn place(key: u128) -> usize {
-    let folded = (key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((key >> 64) as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
-    (folded ^ folded >> 29).wrapping_mul(0xff51_afd7_ed55_8ccd) as usize >> (usize::BITS - PLACES.trailing_zeros())
+    let folded = key as u64 ^ ((key >> 64) as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+    folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (usize::BITS - PLACES.trailing_zeros())
 }

@@ -41,8 +41,10 @@ enum Contraction {
 
 /// Does a new word begin where an upper-case letter follows a lower-case one?
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Case {
+pub enum Case {
+    /// It does.
     Splits,
+    /// Case is no matter.
     Ignored,
 }
 
@@ -129,6 +131,28 @@ fn letters_end(bytes: &[u8], mut at: usize, case: Case) -> usize {
     run_end(bytes, at, |class| class == Class::Lower || (class == Class::Upper && case == Case::Ignored))
 }
 
+/// Where a word of ASCII letters ends, with or without a sign or a space before it, as most pieces are: in all vocabularies of the common make alike, but for
+/// case. `None` where more has to be looked at.
+#[inline]
+pub fn plain_word_end<const CASED: bool>(bytes: &[u8], at: usize) -> Option<usize> {
+    let first = class(bytes, at);
+    let (begun, initial) = match first {
+        Class::Upper | Class::Lower => (at, first),
+        Class::Space | Class::Punctuation if bytes.get(at) != Some(&b'\'') => (at + 1, class(bytes, at + 1)),
+        _ => return None,
+    };
+    if !matches!(initial, Class::Upper | Class::Lower) {
+        return None;
+    }
+    let end = letters_end(bytes, begun + 1, if CASED { Case::Splits } else { Case::Ignored });
+    match class(bytes, end) {
+        Class::Wide => None,
+        Class::Punctuation if bytes.get(end) == Some(&b'\'') => None,
+        Class::Upper if CASED && initial == Class::Upper && end == begun + 1 => None,
+        _ => Some(end),
+    }
+}
+
 impl Pattern {
     /// How a vocabulary splits texts.
     pub fn of(vocabulary: Vocabulary) -> Pattern {
@@ -148,8 +172,16 @@ impl Pattern {
         Pattern::Common(Common { contraction, case, digits, tail, wide })
     }
 
+    /// What case does to words, where [`plain_word_end`] tells where they end.
+    pub fn cases(&self) -> Option<Case> {
+        match self {
+            Pattern::Common(pattern) => Some(pattern.case),
+            Pattern::DeepSeek => None,
+        }
+    }
+
     /// Where the piece that begins at `at` ends; `None` where only the vocabulary's own program can tell.
-    #[inline]
+    #[inline(never)]
     pub fn end(&self, text: &str, at: usize) -> Option<usize> {
         match self {
             Pattern::Common(pattern) => {
@@ -226,14 +258,16 @@ impl Common {
 
 #[inline]
 fn whitespace_end(bytes: &[u8], at: usize) -> Option<usize> {
-    let end = run_end(bytes, at, |class| matches!(class, Class::Space | Class::Line));
-    let run = bytes.get(at..end)?;
-    match class(bytes, end) {
-        Class::Wide => None,
-        next => match run.iter().rposition(|byte| matches!(byte, b'\r' | b'\n')) {
-            Some(last_line) => Some(at + last_line + 1),
-            None if next != Class::End && run.len() > 1 => Some(end - 1),
-            None => Some(end),
-        },
+    let (mut end, mut behind_line) = (at, None);
+    loop {
+        match class(bytes, end) {
+            Class::Space => end += 1,
+            Class::Line => {
+                end += 1;
+                behind_line = Some(end);
+            }
+            Class::Wide => return None,
+            next => return behind_line.or(Some(if next != Class::End && end - at > 1 { end - 1 } else { end })),
+        }
     }
 }

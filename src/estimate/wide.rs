@@ -57,6 +57,10 @@ pub(super) fn run_end(text: &str, mut at: usize, inside: impl Fn(char) -> bool) 
     at
 }
 
+fn joins_word(letter: char) -> bool {
+    begins_word(letter) || ends_word(letter)
+}
+
 fn begins_word(letter: char) -> bool {
     matches!(kind(letter), Kind::Upper | Kind::Uncased | Kind::Mark)
 }
@@ -66,6 +70,10 @@ fn ends_word(letter: char) -> bool {
 }
 
 fn word_end(text: &str, at: usize, first: char, after: usize) -> Option<usize> {
+    // Most of what is asked for is no word: rules, arrows, bullets.
+    if !joins_word(first) && next(text, after).is_none_or(|(second, _)| !joins_word(second)) {
+        return None;
+    }
     // A mark leads a word like any sign, or is a part of it.
     let leads = matches!(kind(first), Kind::Symbol | Kind::Other | Kind::Space | Kind::Mark) && !matches!(first, '\r' | '\n');
     let led = leads.then_some(after);
