@@ -81,7 +81,10 @@ pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
             if recall != Recall::Nothing {
                 finder.base = at;
                 // Where halves of characters keep it from being unescaped, it stands as it is written.
-                finder.escapes = if value.len() == raw.len() { Vec::new() } else { escapes(raw) };
+                finder.escapes.clear();
+                if value.len() != raw.len() {
+                    escapes(raw, &mut finder.escapes);
+                }
                 finder.text(value);
             }
             if subject == 0 && SUBJECTS.contains(&key) && !value.is_empty() {
@@ -184,8 +187,8 @@ impl Finder {
             return;
         }
         // What is stripped at its start counts in where it stands.
-        let end = at + line.trim_end().len();
-        let line = without_number(line).trim();
+        let end = at + trim_end(line).len();
+        let line = trim_end(without_number(line));
         match self.definition {
             Definition::First => {
                 if line.chars().nth(SHORTEST_LINE - 1).is_some() {
@@ -217,9 +220,10 @@ impl Finder {
     }
 
     fn piece(&mut self, piece: &str, at: usize) {
-        let end = at + piece.trim_end().len();
-        let piece = piece.trim();
-        let telling = |byte: &&u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        let piece = trim_end(piece);
+        let end = at + piece.len();
+        let piece = trim_start(piece);
+        let telling = |byte: &&u8| is(**byte, TELLING);
         if piece.len() >= SHORTEST_LINE && piece.as_bytes().iter().filter(telling).nth(FEWEST_LETTERS - 1).is_some() {
             self.keep(Unit::line, piece.as_bytes(), end - piece.len()..end);
         }
@@ -258,19 +262,29 @@ impl Finder {
 
 /// The line without the number that listings and searches put before it.
 fn without_number(line: &str) -> &str {
-    let rest = line.trim_start();
+    let rest = trim_start(line);
     let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
     if after.len() == rest.len() {
         return rest;
     }
     let stripped = after.strip_prefix('→').or_else(|| after.strip_prefix(['\t', '|', ':']));
-    stripped.unwrap_or(rest)
+    stripped.map_or(rest, trim_start)
 }
 
 /// The line without the mark that a difference or a quotation puts before it.
 fn without_mark(line: &str) -> &str {
     let stripped = line.strip_prefix(['+', '-', '>']).filter(|rest| !rest.starts_with(['+', '-', '>']));
-    stripped.unwrap_or(line).trim_start()
+    trim_start(stripped.unwrap_or(line))
+}
+
+/// The text without white space at its start. Most have none, which their first byte tells.
+fn trim_start(text: &str) -> &str {
+    if text.bytes().next().is_some_and(|first| first.is_ascii_graphic()) { text } else { text.trim_start() }
+}
+
+/// The text without white space at its end.
+fn trim_end(text: &str) -> &str {
+    if text.bytes().next_back().is_some_and(|last| last.is_ascii_graphic()) { text } else { text.trim_end() }
 }
 
 /// Marks that end a phrase in scripts that are written without spaces.
@@ -278,20 +292,36 @@ fn ends_phrase(mark: char) -> bool {
     matches!(mark, '。' | '！' | '？' | '；' | '，' | '：')
 }
 
+/// A byte that names are made of.
+const IN_IDENTIFIER: u8 = 1;
+
+/// A letter or a digit, in scripts other than the Latin one too.
+const TELLING: u8 = 2;
+
+/// A byte that no long word has, and many names.
+const JOINT: u8 = 4;
+
 #[expect(clippy::indexing_slicing, reason = "a constant: the compiler looks")]
-const IN_IDENTIFIER: [bool; 256] = {
-    let mut inside = [false; 256];
+const KINDS: [u8; 256] = {
+    let mut kinds = [TELLING; 256];
     let mut byte = 0_u8;
     while byte < 128 {
-        inside[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
+        let telling = byte.is_ascii_alphanumeric();
+        let joint = matches!(byte, b'_' | b'.' | b'/') || byte.is_ascii_digit();
+        let inside = telling || joint || byte == b'-';
+        kinds[byte as usize] = inside as u8 * IN_IDENTIFIER + telling as u8 * TELLING + joint as u8 * JOINT;
         byte += 1;
     }
-    inside
+    kinds
 };
 
 #[expect(clippy::indexing_slicing, reason = "every byte has a place")]
+fn is(byte: u8, kind: u8) -> bool {
+    KINDS[usize::from(byte)] & kind != 0
+}
+
 fn in_identifier(byte: u8) -> bool {
-    IN_IDENTIFIER[usize::from(byte)]
+    is(byte, IN_IDENTIFIER)
 }
 
 /// The run without the marks at its edges.
@@ -304,7 +334,7 @@ fn trimmed(run: &[u8]) -> Range<usize> {
 
 /// A long word is no name; one with a slash, a stop, an underscore, a digit or a capital within is.
 fn looks_like_a_name(run: &[u8]) -> bool {
-    let joint = |byte: &u8| matches!(byte, b'/' | b'.' | b'_') || byte.is_ascii_digit();
+    let joint = |byte: &u8| is(*byte, JOINT);
     let hump = |pair: &[u8]| matches!(pair, [before, after] if before.is_ascii_lowercase() && after.is_ascii_uppercase());
     run.iter().any(u8::is_ascii_alphabetic) && (run.iter().any(joint) || run.windows(2).any(hump))
 }

@@ -39,10 +39,9 @@ pub fn json_strings(text: &str, take: &mut dyn FnMut(JsonString<'_>)) -> u32 {
     values.saturating_add(bare_values(bytes.get(outside..).unwrap_or_default()))
 }
 
-/// By how much longer a string is as it is written, in bytes: behind each of its escapes the place in what it stands for, and the sum so far.
-pub fn escapes(raw: &str) -> Vec<(u32, u32)> {
+/// Lists by how much longer a string is as it is written, in bytes: behind each of its escapes the place in what it stands for, and the sum so far.
+pub fn escapes(raw: &str, found: &mut Vec<(u32, u32)>) {
     let (mut rest, mut place, mut longer) = (raw.as_bytes(), 0_u32, 0_u32);
-    let mut found = Vec::new();
     while let Some(before) = memchr(b'\\', rest) {
         let hex = |at: usize| rest.get(at..at + 4).and_then(|hex| u32::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
         let (written, stands_for) = match (rest.get(before + 1), hex(before + 2)) {
@@ -58,7 +57,6 @@ pub fn escapes(raw: &str) -> Vec<(u32, u32)> {
         found.push((place, longer));
         rest = rest.get(before + written..).unwrap_or_default();
     }
-    found
 }
 
 /// The place of the quote that ends the string which starts here.
