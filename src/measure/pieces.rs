@@ -34,6 +34,11 @@ impl Pieces {
         self.parts.push((self.units.len() as u32, identity));
     }
 
+    /// How many recognisable pieces all parts have.
+    pub fn len(&self) -> usize {
+        self.units.len()
+    }
+
     /// Does no part have any?
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()

@@ -1,10 +1,11 @@
 //! Which earlier texts a message repeats: from the pieces that both hold, in one pass over the session.
 
 use super::pieces::Pieces;
-use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
+use crate::trace::{Evidence, MessageRow, PartKind, Place, Reference, Trace};
 use crate::transcript::{Compaction, Role, Standing, Unit};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::Range;
 
 /// A piece that stands in more messages than these is not distinctive.
 const MOST_MESSAGES: u32 = 8;
@@ -32,7 +33,7 @@ pub fn find(trace: &mut Trace, held: &Pieces, compactions: &[Compaction], copies
                 search.summarise(number as u32, &evidence.units);
             }
         }
-        let parts = row.first_part..row.first_part + row.part_count;
+        let parts = parts(row);
         if row.role == Role::Assistant && !copies.get(index).copied().unwrap_or(false) {
             let units = parts.clone().flat_map(|part| units_of(trace, held, part));
             references.extend(search.refer(units).map(|group| group.reference(index as u32, &mut pieces)));
@@ -46,6 +47,11 @@ pub fn find(trace: &mut Trace, held: &Pieces, compactions: &[Compaction], copies
     trace.unsearched = held.left_out;
 }
 
+/// The parts of a message.
+fn parts(row: &MessageRow) -> Range<u32> {
+    row.first_part..row.first_part + row.part_count
+}
+
 /// The pieces of a part. Reasoning neither refers nor is referred to: most of it leaves the context by itself.
 fn units_of<'p>(trace: &Trace, held: &'p Pieces, part: u32) -> &'p [Unit] {
     let row = trace.parts.get(part as usize).filter(|row| row.kind != PartKind::Thinking);
@@ -53,20 +59,25 @@ fn units_of<'p>(trace: &Trace, held: &'p Pieces, part: u32) -> &'p [Unit] {
 }
 
 /// The hashes that stand in at least two messages and in no more than are distinctive, ascending.
-struct Repeated(Vec<u64>);
+struct Repeated {
+    hashes: Vec<u64>,
+    /// Lets all of them through.
+    sieve: Sieve,
+}
 
 impl Repeated {
     fn of(trace: &Trace, held: &Pieces, copies: &[bool]) -> Repeated {
+        let is_new = |(index, _): &(usize, &MessageRow)| !copies.get(*index).copied().unwrap_or(false);
+        let new = || trace.messages.iter().enumerate().filter(is_new).map(|(_, row)| row);
+        // Most pieces come once: they need not be sorted.
+        let sieve = Sieve::of(held.len(), new().flat_map(|row| parts(row)).flat_map(|part| units_of(trace, held, part)));
         let mut all: Vec<u64> = Vec::new();
         let mut own: Vec<u64> = Vec::new();
-        for (index, row) in trace.messages.iter().enumerate() {
-            if copies.get(index).copied().unwrap_or(false) {
-                continue;
-            }
+        for row in new() {
             // Within a message a piece counts once, however many parts hold it; but each result counts by itself, for some providers
             // put all results of a call into one message.
-            for part in row.first_part..row.first_part + row.part_count {
-                let hashes = units_of(trace, held, part).iter().map(|unit| unit.hash);
+            for part in parts(row) {
+                let hashes = units_of(trace, held, part).iter().map(|unit| unit.hash).filter(|hash| sieve.passes(*hash));
                 if trace.parts.get(part as usize).is_some_and(|part| part.kind == PartKind::ToolResult) {
                     all.extend(hashes);
                 } else {
@@ -80,11 +91,46 @@ impl Repeated {
         all.sort_unstable();
         let runs = all.chunk_by(|one, other| one == other);
         let distinctive = runs.filter(|run| (2..=MOST_MESSAGES as usize).contains(&run.len()));
-        Repeated(distinctive.filter_map(|run| run.first().copied()).collect())
+        Repeated { hashes: distinctive.filter_map(|run| run.first().copied()).collect(), sieve }
     }
 
     fn place(&self, hash: u64) -> Option<usize> {
-        self.0.binary_search(&hash).ok()
+        if self.sieve.passes(hash) { self.hashes.binary_search(&hash).ok() } else { None }
+    }
+}
+
+/// What lets hashes through that come more than once, and few others.
+struct Sieve {
+    /// A bit for each place, of which a hash has one.
+    again: Vec<u64>,
+}
+
+/// Places for each hash.
+const PLACES: usize = 8;
+
+impl Sieve {
+    /// Of so many units.
+    fn of<'u>(count: usize, units: impl Iterator<Item = &'u Unit>) -> Sieve {
+        let words = (count * PLACES / 64).next_power_of_two();
+        let (mut once, mut sieve) = (vec![0_u64; words], Sieve { again: vec![0; words] });
+        for unit in units {
+            let (word, bit) = sieve.place(unit.hash);
+            if let (Some(once), Some(again)) = (once.get_mut(word), sieve.again.get_mut(word)) {
+                *again |= *once & bit;
+                *once |= bit;
+            }
+        }
+        sieve
+    }
+
+    fn passes(&self, hash: u64) -> bool {
+        let (word, bit) = self.place(hash);
+        self.again.get(word).is_some_and(|again| again & bit != 0)
+    }
+
+    /// The lowest bits of a hash tell its kind, and which are left out.
+    fn place(&self, hash: u64) -> (usize, u64) {
+        ((hash >> 38) as usize & (self.again.len() - 1), 1 << (hash >> 58))
     }
 }
 
@@ -119,7 +165,7 @@ struct Group {
 
 impl<'a> Search<'a> {
     fn new(repeated: &'a Repeated, parts: usize) -> Search<'a> {
-        Search { repeated, holders: vec![Holders::default(); repeated.0.len()], live: Vec::new(), gone: vec![false; parts] }
+        Search { repeated, holders: vec![Holders::default(); repeated.hashes.len()], live: Vec::new(), gone: vec![false; parts] }
     }
 
     /// Every part from this index on leaves.
