@@ -33,6 +33,11 @@ pub trait Scale {
     /// Measures one text. Its words go, unless the scale is one that keeps them.
     fn weigh(&self, text: &str) -> Text;
 
+    /// Measures arguments that are known to be a JSON value.
+    fn weigh_json(&self, text: &str) -> Text {
+        self.weigh(text)
+    }
+
     /// Measures what a tool returned: agents cut such texts, so their [`Shape`] is taken too.
     fn weigh_result(&self, text: &str) -> Text {
         self.weigh(text)

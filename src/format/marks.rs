@@ -40,6 +40,10 @@ impl Scale for Marked<'_> {
         self.scale.weigh(text)
     }
 
+    fn weigh_json(&self, text: &str) -> Text {
+        self.scale.weigh_json(text)
+    }
+
     fn weigh_result(&self, text: &str) -> Text {
         Text { truncated: self.marks.iter().any(|mark| mark.is_in(text)), ..self.scale.weigh_result(text) }
     }

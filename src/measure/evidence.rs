@@ -5,6 +5,7 @@ use super::readings::only_looks;
 use super::wanted::Recall;
 use crate::transcript::{Evidence, Unit};
 use memchr::memchr;
+use serde::de::IgnoredAny;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -66,17 +67,19 @@ pub struct Recognise {
     pub definition: Definition,
     /// How many pieces the session has given so far.
     pub spent: usize,
+    /// Whether the text is known to be JSON; else it is looked at.
+    pub is_json: bool,
 }
 
 /// Takes the pieces of a text, and what repetitions are known by.
 pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
-    let Recognise { recall, definition, spent } = recognise;
+    let Recognise { recall, definition, spent, is_json } = recognise;
     let mut finder = Finder { definition, mask: (1_u64 << (spent / UNITS_PER_LEVEL).min(40)) - 1, ..Finder::default() };
     let mut subject = 0;
     let mut path = None;
     let mut values = 0;
     let mut looks = 0;
-    if is_json_line(text) {
+    if is_on_one_line(text) && (is_json || serde_json::from_str::<IgnoredAny>(text).is_ok()) {
         values = json_strings(text, &mut |JsonString { key, value, raw, at }| {
             if recall != Recall::Nothing {
                 finder.base = at;
@@ -113,9 +116,9 @@ pub fn identity(text: &str) -> u64 {
 }
 
 /// Arguments and many results are JSON on one line, whose strings hold lines of their own.
-fn is_json_line(text: &str) -> bool {
+fn is_on_one_line(text: &str) -> bool {
     let shape = (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'));
-    shape && memchr(b'\n', text.as_bytes()).is_none() && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+    shape && memchr(b'\n', text.as_bytes()).is_none()
 }
 
 #[derive(Default)]

@@ -108,9 +108,9 @@ impl TextScale {
     }
 
     /// Everything but the shape.
-    fn text(&self, text: &str, tokens: u32, shape: Option<Box<Shape>>) -> Text {
+    fn text(&self, text: &str, tokens: u32, shape: Option<Box<Shape>>, is_json: bool) -> Text {
         let length = Length::of(text);
-        let recognise = Recognise { recall: self.wanted.references, definition: self.definition, spent: self.pieces.get() };
+        let recognise = Recognise { recall: self.wanted.references, definition: self.definition, spent: self.pieces.get(), is_json };
         let evidence = evidence(text, recognise);
         self.pieces.set(self.pieces.get() + evidence.units.len());
         Text {
@@ -170,7 +170,11 @@ impl Scale for TextScale {
     }
 
     fn weigh(&self, text: &str) -> Text {
-        self.known(text, Taking::Sizes, || self.text(text, self.count(text), None))
+        self.known(text, Taking::Sizes, || self.text(text, self.count(text), None, false))
+    }
+
+    fn weigh_json(&self, text: &str) -> Text {
+        self.known(text, Taking::Sizes, || self.text(text, self.count(text), None, true))
     }
 
     fn weigh_result(&self, text: &str) -> Text {
@@ -216,7 +220,8 @@ impl TextScale {
     fn shaped(&self, text: &str) -> Text {
         let (tokens, steps) = self.steps(text);
         let cleaned = cleaned(text).map(|cleaned| Step { length: Length::of(&cleaned), tokens: self.count(&cleaned) });
-        self.text(text, tokens, Some(Box::new(Shape { steps, lines: Lines::of(text), long_lines: long_lines(text), cleaned })))
+        let shape = Shape { steps, lines: Lines::of(text), long_lines: long_lines(text), cleaned };
+        self.text(text, tokens, Some(Box::new(shape)), false)
     }
 }
 

@@ -124,7 +124,7 @@ impl<'w> Weigher<'w> {
             "thinking" => Some(thinking(self.scale, &block.thinking, block.signature.len())),
             "redacted_thinking" => Some(thinking(self.scale, "", block.data.len())),
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-                let arguments = self.scale.weigh(&block.input.map(|input| compact(input.get())).unwrap_or_default());
+                let arguments = self.scale.weigh_json(&block.input.map(|input| compact(input.get())).unwrap_or_default());
                 Some(match &*block.id {
                     "" => Part::ToolCall { id: String::new(), name: block.name.to_string(), arguments },
                     id => self.tools.call(id, &block.name, arguments),
