@@ -78,7 +78,7 @@ pub fn fault(error: &serde_json::Error, at_end: bool) -> &'static str {
 pub fn close(text: &str) -> Option<String> {
     // Brackets and quotes are looked at several times as fast as all of it.
     let document = text.trim_ascii().as_bytes();
-    if passed(document, 0, document.len()) == Some((document.len(), 0)) {
+    if passed(document, 0, document.len(), 0) == Some((document.len(), 0)) {
         return None;
     }
     if !serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof() || is_within_last_number(text, &error)) {
@@ -163,9 +163,14 @@ pub fn unclosed_string(bytes: &[u8]) -> Option<usize> {
 pub fn without<'l>(line: &'l str, key: &Finder<'_>, deepest: usize, held: &'l mut String) -> &'l str {
     let parts = || {
         let bytes = line.as_bytes();
-        let (at, _) = place_of(bytes, key).filter(|(_, depth)| *depth <= deepest)?;
+        let at = key.find(bytes)?;
         let from = at + key.needle().len();
-        let (end, open) = passed(bytes, from, bytes.len())?;
+        let (end, open) = passed(bytes, from, bytes.len(), 0)?;
+        // What stands behind the value is short: where it ends one object, nothing before needs a look.
+        let is_last = || bytes.get(..at).is_some_and(|before| before.ends_with(b",")) && ends_one_object(bytes, end);
+        if !is_last() {
+            place_of(bytes, key).filter(|(_, depth)| *depth <= deepest)?;
+        }
         (open == 0 && end > from + 1).then_some([line.get(..from)?, "0", line.get(end..)?])
     };
     let Some(parts) = parts() else { return line };
@@ -183,13 +188,19 @@ pub fn says(line: &str, field: &Finder<'_>) -> bool {
 /// Where the first key like this stands, and in how many brackets, if it stands in no string.
 fn place_of(bytes: &[u8], key: &Finder<'_>) -> Option<(usize, usize)> {
     let at = key.find(bytes)?;
-    passed(bytes, 0, at).filter(|(end, depth)| *end == at && *depth > 0)
+    passed(bytes, 0, at, 0).filter(|(end, depth)| *end == at && *depth > 0)
 }
 
-/// Where the value ends that begins at `from`, or else `until`, and how many brackets are open there; `None` where something stands outside of strings that
-/// no JSON has.
-fn passed(bytes: &[u8], from: usize, until: usize) -> Option<(usize, usize)> {
-    let (mut at, mut depth) = (from, 0_usize);
+/// Is the rest of a line, from here on, the end of one object?
+fn ends_one_object(bytes: &[u8], from: usize) -> bool {
+    let end = passed(bytes, from, bytes.len(), 1).filter(|(_, depth)| *depth == 0);
+    end.and_then(|(end, _)| bytes.get(end..)).is_some_and(|rest| rest.trim_ascii().is_empty())
+}
+
+/// Where the value ends that begins at `from`, or what is left of one in so many brackets, or else `until`, and how many brackets are open there; `None`
+/// where something stands outside of strings that no JSON has.
+fn passed(bytes: &[u8], from: usize, until: usize, mut depth: usize) -> Option<(usize, usize)> {
+    let mut at = from;
     while at < until {
         at = match bytes.get(at)? {
             b'"' => string_end(bytes, at + 1),
@@ -322,6 +333,7 @@ mod tests {
         let mut held = String::new();
         let cut = [
             (r#"{"a":1,"shown":{"b":["}\"",{}]},"c":2}"#, r#"{"a":1,"shown":0,"c":2}"#),
+            (r#"{"a":["}\""],"shown":{"b":"{"},"c":[{}]} "#, r#"{"a":["}\""],"shown":0,"c":[{}]} "#),
             (r#"{"shown":"a\\","c":"\"shown\":"} {"shown":[1]}"#, r#"{"shown":0,"c":"\"shown\":"} {"shown":[1]}"#),
         ];
         for (line, without_it) in cut {
@@ -329,6 +341,7 @@ mod tests {
         }
         let whole = [
             r#"{"a":{"shown":[1]}}"#,
+            r#"{"a":{"b":1,"shown":[1]}}"#,
             r#"{"a":"\"shown\":[1]"}"#,
             r#"{"shown":7}"#,
             r#"{"shown":{"b":1}"#.trim_end_matches('}'),
