@@ -1,6 +1,7 @@
 //! How far the protected ends of a conversation reach, in messages.
 
 use super::action::SummariserOverflow;
+use super::range::Range;
 use super::selector::{Crossing, End, EndOf, EndUnit, Shrink};
 use crate::context::Seen;
 use crate::transcript::Role;
@@ -18,17 +19,22 @@ impl End {
         }
     }
 
-    /// Index of the first message that an end at the new side keeps. `overhead` is what the request holds beside messages.
-    pub(super) fn first_kept(&self, all: &[Seen], overhead: u64) -> usize {
-        (self.reaches_to(all, overhead) + self.less.max(0.0) as usize).min(all.len())
+    /// Index of the first message that an end at the new side keeps. These are the newest of a range.
+    pub(super) fn first_kept(&self, all: &[Seen], range: &Range) -> usize {
+        (self.reaches_to(all, range) + self.less.max(0.0) as usize).min(all.len())
     }
 
-    fn reaches_to(&self, all: &[Seen], overhead: u64) -> usize {
-        let room = self.request.map_or(f64::MAX, |request| (request - overhead as f64).floor().max(1.0));
+    fn reaches_to(&self, all: &[Seen], range: &Range) -> usize {
+        let room = self.request.map_or(f64::MAX, |request| (request - range.overhead as f64).floor().max(1.0));
         let n = self.n.max(0.0).min(room);
-        let count = all.len();
+        let (count, ahead) = (all.len(), range.ahead_of(all));
+        // What opens a turn, or comes from a user, is a mark.
+        let marks = |test: fn(&Seen) -> bool| {
+            let places = range.marks_from(ahead).iter().map(move |mark| mark - ahead);
+            places.filter(move |place| all.get(*place).is_some_and(test))
+        };
         let opening = |test: fn(&Seen) -> bool, kept: usize| {
-            let mut starts = all.iter().enumerate().rev().filter(|(_, message)| test(message)).map(|(index, _)| index);
+            let mut starts = marks(test).rev();
             kept.checked_sub(1).map_or(count, |newer| starts.nth(newer).unwrap_or(0))
         };
         let turn: fn(&Seen) -> bool = |message| message.opens_turn;
@@ -40,13 +46,13 @@ impl End {
                 n => (0..count).rev().filter(|place| begins_batch(all, *place)).nth(n - 1).unwrap_or(0),
             },
             EndUnit::Turns if n >= 1.0 => match opening(turn, n as usize) {
-                0 => before_turns(all),
+                0 => before_turns(all, marks(turn).next().unwrap_or(0)),
                 start => start,
             },
             EndUnit::Turns => count,
             EndUnit::UserMessages => opening(any_user, n as usize),
             EndUnit::TurnShare => {
-                let turns = all.iter().filter(|message| message.opens_turn).count();
+                let turns = marks(turn).count();
                 if turns == 0 {
                     return count - ((count as f64 * n).ceil() as usize).min(count);
                 }
@@ -54,11 +60,8 @@ impl End {
             }
             EndUnit::MessageShare => count - ((count as f64 * n).ceil() as usize).min(count),
             EndUnit::Tokens if self.of == EndOf::Usage => usage_cut(all, n),
-            EndUnit::Tokens => token_cut(all, n, self.crossing),
-            EndUnit::SizeShare => {
-                let whole: u64 = all.iter().map(|message| message.in_ends).sum();
-                token_cut(all, whole as f64 * n, self.crossing)
-            }
+            EndUnit::Tokens => token_cut(range, ahead, n, self.crossing),
+            EndUnit::SizeShare => token_cut(range, ahead, range.in_ends_from(ahead) as f64 * n, self.crossing),
         }
     }
 
@@ -106,22 +109,17 @@ fn begins_batch(all: &[Seen], place: usize) -> bool {
 }
 
 /// Where the oldest turn begins, if what stands before it is more than summaries: an end counted in turns keeps nothing that is in none.
-fn before_turns(all: &[Seen]) -> usize {
-    let oldest = all.iter().position(|message| message.opens_turn).unwrap_or(0);
+fn before_turns(all: &[Seen], oldest: usize) -> usize {
     if all.iter().take(oldest).all(|message| message.is_summary) { 0 } else { oldest }
 }
 
-fn token_cut(all: &[Seen], budget: f64, crossing: Crossing) -> usize {
-    let mut sum = 0_u64;
-    for (index, message) in all.iter().enumerate().rev() {
-        sum += message.in_ends;
-        match crossing {
-            Crossing::Keep if sum as f64 >= budget => return index,
-            Crossing::Select if sum as f64 > budget => return index + 1,
-            _ => {}
-        }
-    }
-    0
+/// The first message kept of those behind so many of a range, where the newest ones are kept up to a budget.
+fn token_cut(range: &Range, ahead: usize, budget: f64, crossing: Crossing) -> usize {
+    let first = match crossing {
+        Crossing::Keep => range.reached_back(|sum| sum as f64 >= budget).saturating_sub(1),
+        Crossing::Select => range.reached_back(|sum| sum as f64 > budget),
+    };
+    first.saturating_sub(ahead)
 }
 
 /// The reply after the newest one whose reported usage lies below the newest by the budget; where none does, everything is kept.

@@ -221,7 +221,7 @@ impl Select {
         if let Some((end, shrink)) = self.tail.iter().find_map(|end| Some((end, end.shrink?))) {
             return self.shrunk(all, range, end, shrink);
         }
-        let cuts = self.tail.iter().map(|end| end.first_kept(all, range.overhead));
+        let cuts = self.tail.iter().map(|end| end.first_kept(all, range));
         let cut = match self.tails {
             Tails::Union => cuts.min(),
             Tails::Intersection => cuts.max(),
@@ -243,7 +243,7 @@ impl Select {
         let waits = all.last().is_some_and(|message| message.role == Role::Assistant) && !range.answered;
         let most = all.len() - usize::from(waits);
         let others = self.tail.iter().filter(|end| end.shrink.is_none());
-        let first = others.map(|end| end.first_kept(all, range.overhead)).max().unwrap_or(0);
+        let first = others.map(|end| end.first_kept(all, range)).max().unwrap_or(0);
         let places = end.places(shrink, all.len()).map(|place| place.min(most.saturating_sub(2)));
         let cut = places.filter_map(|place| self.moved(all, range, place)).find(|cut| *cut >= first && cut + 1 < most).unwrap_or(most);
         (cut > 0).then_some(cut)
@@ -354,9 +354,8 @@ impl Permitted<'_> {
 
     /// The places of marks, where nothing else can be permitted, and what stands in front of these messages in the range.
     fn marks(&self) -> Option<(&[usize], usize)> {
-        let ahead = self.range.looked_at.len() - self.all.len();
-        let from = self.range.marks.partition_point(|mark| *mark < ahead);
-        self.to.iter().all(|kind| kind.is_of_marks()).then(|| (self.range.marks.get(from..).unwrap_or(&[]), ahead))
+        let ahead = self.range.ahead_of(self.all);
+        self.to.iter().all(|kind| kind.is_of_marks()).then(|| (self.range.marks_from(ahead), ahead))
     }
 
     /// The first one from a place on.

@@ -4,14 +4,11 @@
 //! at all messages for that. Here the messages that it looks at are kept with running sums, so that a request costs what has come since,
 //! and the look for its ends.
 
-use super::range::{Range, is_carried, is_mark, newest_summary, run_before};
+use super::range::{BLOCK, Range, is_carried, newest_summary, run_before};
 use super::select::Bounds;
 use super::selector::{Carried, Order, Pairs, Replay, Select, Take};
 use crate::context::{Calling, Seen, View};
 use crate::transcript::Role;
-
-/// So many messages have a sum: those within are added up when they are asked for.
-const BLOCK: usize = 64;
 
 /// The messages of a context that grows at its end and does not change before it.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +84,7 @@ impl Conversation {
             } else if message.role != Role::System || message.is_summary {
                 self.users.extend((message.role == Role::User).then_some(place));
                 self.summaries.extend(message.is_summary.then_some(place));
-                self.range.marks.extend(is_mark(&message).then_some(place));
+                self.range.note(place, &message);
                 self.before.extend(place.is_multiple_of(BLOCK).then_some(self.tokens));
                 self.range.looked_at.push(message);
                 self.tokens += message.estimated;
@@ -108,8 +105,8 @@ impl Conversation {
     fn cut_to(&mut self, messages: usize, end: usize) {
         self.tokens = self.tokens_before(messages);
         self.before.truncate(messages.div_ceil(BLOCK));
-        self.range.looked_at.truncate(messages);
-        for places in [&mut self.users, &mut self.summaries, &mut self.range.marks] {
+        self.range.cut_to(messages);
+        for places in [&mut self.users, &mut self.summaries] {
             places.truncate(places.partition_point(|place| *place < messages));
         }
         self.others.truncate(end - messages);
