@@ -18,6 +18,9 @@ use std::ops::Range;
 /// So many selections that look at different items are followed at most: each holds a list of its own.
 const FOLLOWED: usize = 16;
 
+/// The room of a conversation of so many messages is kept for the next one.
+const SHORT: usize = 1 << 10;
+
 impl<'a> Window<'a> {
     /// Does a rule that masks or cuts leave all that stands there? Told from sums, where views are kept.
     pub fn leaves_all(&self, rule: &Rule) -> bool {
@@ -265,8 +268,13 @@ impl<'a> Window<'a> {
 
     /// This rule is about to change the history: its messages are looked at anew the next time. A long one has so many of them that they go first.
     pub fn forget_conversation(&mut self, rule: &Rule) {
-        if rule.mode == Mode::Commit {
-            (self.conversation, self.spoken) = (None, Vec::new());
+        match &mut self.conversation {
+            Some((_, conversation)) if rule.mode == Mode::Commit && conversation.len() <= SHORT => {
+                conversation.clear();
+                self.spoken.clear();
+            }
+            _ if rule.mode == Mode::Commit => (self.conversation, self.spoken) = (None, Vec::new()),
+            _ => {}
         }
     }
 
