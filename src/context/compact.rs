@@ -66,25 +66,32 @@ impl<S: Small> Compact<S> {
     }
 
     /// Something of an element, without the rest of it; `None` where there never was one.
-    pub fn look<T>(&self, id: u32, small: impl FnOnce(&S) -> T, whole: impl FnOnce(&S::Whole) -> T) -> Option<T> {
+    pub fn look<T>(&self, id: u32, of: impl FnOnce(&S::Whole) -> T) -> Option<T> {
         self.0.get(id as usize).map(|held| match held {
-            Held::Small(held) => small(held),
-            Held::Large(held) => whole(held),
+            // What is not asked for is not taken out of its little room.
+            Held::Small(small) => of(&small.whole()),
+            Held::Large(whole) => of(whole),
         })
+    }
+
+    /// Changes one where it stands. `small` makes the change there, and says `false` where it does not fit and nothing was changed: `whole` makes it
+    /// to the element as it is.
+    pub fn edit(&mut self, id: u32, small: impl FnOnce(&mut S) -> bool, whole: impl FnOnce(&mut S::Whole)) {
+        let Some(slot) = self.0.get_mut(id as usize) else { return };
+        if let Held::Small(held) = slot
+            && small(held)
+        {
+            return;
+        }
+        let mut changed = slot.whole();
+        whole(&mut changed);
+        *slot = Held::of(&changed);
     }
 
     /// Puts another one in its place.
     pub fn put(&mut self, id: u32, whole: &S::Whole) {
         if let Some(slot) = self.0.get_mut(id as usize) {
             *slot = Held::of(whole);
-        }
-    }
-
-    /// Changes one.
-    pub fn change(&mut self, id: u32, change: impl FnOnce(&mut S::Whole)) {
-        if let Some(mut whole) = self.get(id) {
-            change(&mut whole);
-            self.put(id, &whole);
         }
     }
 }

@@ -114,23 +114,15 @@ impl Context {
             self.prefix.touch_from(place, &self.order, &mut self.entries);
         }
         self.edits += u64::from(place.is_some() || arrival.message.is_none());
-        let (mut calling, mut reasons) = (Calling::Nothing, false);
-        for item in items {
-            self.note_place(&item);
-            self.items.push(&item);
-            self.owners.push(id);
-            calling = calling.with(item.region, &mut reasons);
-        }
-        let count = self.items.len() as u32 - first;
         let mut entry = Entry {
             message: arrival.message.into(),
             role: arrival.role,
             opens_turn: arrival.opens_turn,
             is_summary: arrival.is_summary,
             unseen: arrival.unseen,
-            calling,
+            calling: Calling::Nothing,
             first,
-            count,
+            count: 0,
             guess: Guess::default(),
             estimated: 0,
             end_units: 0,
@@ -146,9 +138,14 @@ impl Context {
             Some(place) if place < self.order.len() => self.order.insert(place, id),
             _ => self.order.push(id),
         }
-        for index in first..first + count {
-            let Some(item) = self.items.get(index) else { continue };
+        let mut reasons = false;
+        for item in items {
+            self.note_place(&item);
+            self.items.push(&item);
+            self.owners.push(id);
             self.account(&item, &mut entry);
+            entry.calling = entry.calling.with(item.region, &mut reasons);
+            entry.count += 1;
         }
         self.turns += u64::from(arrival.opens_turn);
         self.messages += u64::from(arrival.role != Role::System || arrival.is_summary);
@@ -159,16 +156,14 @@ impl Context {
 
     /// The message that was added last opens a turn.
     pub fn open_turn(&mut self) {
-        let Some(newest) = self.newest() else { return };
-        self.entries.change(newest, |entry| {
-            self.turns += u64::from(!entry.opens_turn);
-            entry.opens_turn = true;
-        });
+        let Some((newest, entry)) = self.newest().and_then(|newest| Some((newest, self.entry(newest)?))) else { return };
+        self.turns += u64::from(!entry.opens_turn);
+        self.entries.put(newest, &Entry { opens_turn: true, ..entry });
     }
 
     /// The provider has told what a reply's call came to, prompt and output together.
     pub fn note_usage(&mut self, id: u32, tokens: u64) {
-        self.entries.change(id, |entry| entry.usage = Some(tokens).into());
+        self.entries.note_usage(id, tokens);
     }
 
     /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
@@ -210,19 +205,20 @@ impl Context {
         self.entries.put(owner, &entry);
     }
 
-    /// Removes messages with all their items.
-    pub fn remove(&mut self, gone: &[u32]) {
-        self.leave(gone);
-        self.sweep(0);
+    /// Removes messages with all their items. Hands back where in prompt order the first of them stood; `None` where none was there.
+    pub fn remove(&mut self, gone: &[u32]) -> Option<usize> {
+        self.leave(gone, false);
+        self.sweep(0)
     }
 
-    fn leave(&mut self, gone: &[u32]) {
+    /// Messages leave with all their items, for a summary or none; they stand in the order until they are swept out.
+    pub(super) fn leave(&mut self, gone: &[u32], summarised: bool) {
         self.edits += gone.len() as u64;
         for id in gone {
             self.prefix.touch(*id, &self.order, &mut self.entries);
             let Some(mut entry) = self.entries.get(*id).filter(|entry| entry.live) else { continue };
-            self.changed.extend(entry.first..entry.first + entry.count);
             for item in entry.first..entry.first + entry.count {
+                self.changed.push(item);
                 if let Some(item) = self.items.get(item).filter(|item| item.state != State::Removed) {
                     self.unaccount(&item, &mut entry);
                 }
@@ -231,15 +227,16 @@ impl Context {
             self.system_estimated -= if entry.role == Role::System { entry.estimated } else { 0 };
             self.turns -= u64::from(entry.opens_turn);
             self.messages -= u64::from(entry.role != Role::System || entry.is_summary);
-            self.entries.put(*id, &Entry { live: false, by: self.acting.into(), estimated: 0, ..entry });
+            self.entries.leave(*id, self.acting, summarised);
         }
     }
 
-    /// Takes what has left out of the order, from this place on.
-    fn sweep(&mut self, from: usize) {
-        let behind = self.order.split_off(from);
-        let entries = &self.entries;
-        self.order.extend(behind.into_iter().filter(|id| entries.get(*id).is_some_and(|entry| entry.live)));
+    /// Takes what has left out of the order, from this place on. Hands back where the first of it stood.
+    pub(super) fn sweep(&mut self, from: usize) -> Option<usize> {
+        // What leaves the context has left its unchanged head.
+        let from = from.max(self.prefix.entries).min(self.order.len());
+        let kept = self.order.iter().skip(from).take_while(|id| self.entries.is_live(**id)).count();
+        self.order.extract_if(from + kept.., |id| !self.entries.is_live(*id)).count().checked_sub(1).map(|_| from + kept)
     }
 
     /// The message that was added last, wherever it stands; `None` where there is none.
@@ -269,7 +266,7 @@ impl Context {
         let place = self.order.len() - self.order.iter().rev().take_while(|id| behind(id)).count();
         let of_log = |id: &u32| self.entry(*id).is_some_and(|entry| entry.message.get().is_some());
         let gone: Vec<u32> = self.order.iter().skip(place).copied().filter(of_log).collect();
-        self.leave(&gone);
+        self.leave(&gone, false);
         self.sweep(place);
     }
 
@@ -288,11 +285,10 @@ impl Context {
         let mut gone = Vec::new();
         // Only the newest turn can hold such items; older ones have expired before.
         for id in self.order.iter().rev() {
-            let Some(entry) = self.entry(*id) else { continue };
-            let range = entry.first..entry.first + entry.count;
-            gone.extend(range.filter(|item| self.items.get(*item).is_some_and(|slot| slot.expires && slot.state != State::Removed)));
+            let expires = |slot: &Item| slot.expires && slot.state != State::Removed;
+            gone.extend(self.entries.items(*id).filter(|item| self.items.look(*item, expires) == Some(true)));
             // A turn that the policy has opened itself lies within one of the log.
-            if entry.opens_turn && entry.message.get().is_some() {
+            if self.entries.look(*id, |entry| entry.opens_turn && entry.message.get().is_some()) == Some(true) {
                 break;
             }
         }
@@ -349,9 +345,19 @@ impl Context {
         self.entries.get(id)
     }
 
+    /// Something of a message, without the rest of it; `None` where there never was one.
+    pub fn look_at<T>(&self, id: u32, of: impl FnOnce(&Entry) -> T) -> Option<T> {
+        self.entries.look(id, of)
+    }
+
+    /// Estimate of a message in tokens; 0 where it has left.
+    pub fn estimate_of(&self, id: u32) -> u64 {
+        self.entries.look(id, |entry| entry.estimated).unwrap_or(0)
+    }
+
     /// What a message really costs; 0 where it has left.
     pub fn actual_of(&self, id: u32) -> u64 {
-        self.entry(id).filter(|entry| entry.live).map_or(0, |entry| entry.actual)
+        self.entries.look(id, |entry| if entry.live { entry.actual } else { 0 }).unwrap_or(0)
     }
 
     /// An item, whatever has become of it; `None` where there never was one.
@@ -361,26 +367,19 @@ impl Context {
 
     /// The place in the order right after the last system message at the head.
     pub fn after_system(&self) -> usize {
-        self.live().take_while(|(_, entry)| entry.role == Role::System && !entry.is_summary).count()
+        let is_system = |entry: &Entry| entry.role == Role::System && !entry.is_summary;
+        self.order.iter().take_while(|id| self.entries.look(**id, is_system) == Some(true)).count()
     }
 
     /// The place in the order of the newest reply of the log; `None` where none is left.
     pub fn newest_reply(&self) -> Option<usize> {
-        self.order
-            .iter()
-            .rposition(|id| self.entry(*id).is_some_and(|entry| entry.role == Role::Assistant && entry.message.get().is_some()))
+        let is_reply = |entry: &Entry| entry.role == Role::Assistant && entry.message.get().is_some();
+        self.order.iter().rposition(|id| self.entries.look(*id, is_reply) == Some(true))
     }
 
     /// The place of a message in prompt order; `None` where it has left.
     pub fn place_of(&self, id: u32) -> Option<usize> {
         self.order.iter().position(|known| *known == id)
-    }
-
-    /// The place in prompt order of the first of these messages; `None` where all have left.
-    pub fn first_of(&self, ids: &[u32]) -> Option<usize> {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        self.order.iter().position(|id| ids.binary_search(id).is_ok())
     }
 
     /// How many live entries there are.
@@ -420,7 +419,7 @@ impl Context {
 
     /// Role of the message that an item belongs to; `None` where it is gone.
     pub fn role_of(&self, item: u32) -> Option<Role> {
-        self.owner(item).and_then(|owner| self.entry(owner)).map(|entry| entry.role)
+        self.owner(item).and_then(|owner| self.entries.look(owner, |entry| entry.role))
     }
 
     /// Notes where an item will stand that is about to come.
@@ -438,7 +437,7 @@ impl Context {
 
     pub(super) fn owner(&self, item: u32) -> Option<u32> {
         let id = *self.owners.get(item as usize)?;
-        self.entry(id).is_some_and(|entry| entry.live).then_some(id)
+        self.entries.is_live(id).then_some(id)
     }
 
     pub(super) fn re_estimate(&mut self, entry: &mut Entry) {

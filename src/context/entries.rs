@@ -5,6 +5,7 @@ use super::item::{Calling, Entry};
 use crate::estimate::Guess;
 use crate::transcript::Role;
 use crate::units::Index;
+use std::ops::Range;
 
 /// The messages of a context, by their ids.
 pub(super) type Entries = Compact<SmallEntry>;
@@ -29,6 +30,17 @@ pub(super) struct SmallEntry {
     marks: u8,
     role: Role,
     calling: Calling,
+}
+
+/// Where a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It stands in the context.
+    Live,
+    /// It has left, and a summary stands for it.
+    Summarised,
+    /// It has left.
+    Gone,
 }
 
 const LIVE: u8 = 1;
@@ -65,6 +77,7 @@ impl Small for SmallEntry {
         })
     }
 
+    #[inline(always)]
     fn whole(&self) -> Entry {
         let holds = |mark: u8| self.marks & mark != 0;
         Entry {
@@ -90,6 +103,61 @@ impl Small for SmallEntry {
     }
 }
 
+impl Entries {
+    /// Where a message is; `None` where there never was one.
+    pub(super) fn standing(&self, id: u32) -> Option<Standing> {
+        self.look(id, |entry| match (entry.live, entry.summarised) {
+            (true, _) => Standing::Live,
+            (false, true) => Standing::Summarised,
+            (false, false) => Standing::Gone,
+        })
+    }
+
+    /// Is a message in the context?
+    pub(super) fn is_live(&self, id: u32) -> bool {
+        self.look(id, |entry| entry.live) == Some(true)
+    }
+
+    /// The ids of a message's items.
+    pub(super) fn items(&self, id: u32) -> Range<u32> {
+        self.look(id, |entry| entry.first..entry.first + entry.count).unwrap_or_default()
+    }
+
+    /// A message stands as it is since this request alone.
+    pub(super) fn touch(&mut self, id: u32, request: u32) {
+        let small = |small: &mut SmallEntry| {
+            small.touched = request;
+            true
+        };
+        self.edit(id, small, |entry| entry.touched = request);
+    }
+
+    /// The provider has told what a reply's call came to.
+    pub(super) fn note_usage(&mut self, id: u32, tokens: u64) {
+        let small = |small: &mut SmallEntry| {
+            let usage = u32::try_from(tokens).ok().and_then(|tokens| narrow(Some(tokens)));
+            usage.map(|usage| small.usage = usage).is_some()
+        };
+        self.edit(id, small, |entry| entry.usage = Some(tokens).into());
+    }
+
+    /// A message leaves with all its items, by this rule, and a summary takes its place or none does.
+    pub(super) fn leave(&mut self, id: u32, rule: Option<u32>, summarised: bool) {
+        let small = |small: &mut SmallEntry| {
+            let Some(by) = narrow(rule) else { return false };
+            let summary = if summarised { SUMMARISED } else { 0 };
+            let nothing = SmallEntry { units: 0, tokens: 0, parts: 0, estimated: 0, end_units: 0, actual: 0, ..*small };
+            *small = SmallEntry { by, marks: small.marks & !LIVE | summary, ..nothing };
+            true
+        };
+        let whole = |entry: &mut Entry| {
+            let nothing = Entry { guess: Guess::default(), estimated: 0, end_units: 0, actual: 0, ..*entry };
+            *entry = Entry { live: false, by: rule.into(), summarised: entry.summarised || summarised, ..nothing };
+        };
+        self.edit(id, small, whole);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::compact::Held;
@@ -104,7 +172,7 @@ mod tests {
             is_summary: false,
             unseen: true,
             calling: Calling::Reasoned,
-            first: u32::MAX,
+            first: 1 << 30,
             count: 65_535,
             guess: Guess { units: 9, tokens: 8, parts: 255 },
             estimated: u64::from(u32::MAX),
@@ -135,7 +203,21 @@ mod tests {
         all.iter().for_each(|entry| entries.push(entry));
         assert_eq!((0..all.len() as u32).map(|id| entries.get(id).unwrap()).collect::<Vec<_>>(), all);
         assert!(all.iter().enumerate().all(|(place, entry)| matches!(held(entry), Held::Small(_)) == (place < 3)));
-        entries.change(0, |entry| entry.estimated = 1 << 40);
+        for (id, entry) in (0..).zip(&all) {
+            let mut edited = entries.clone();
+            edited.touch(id, 9);
+            edited.note_usage(id, 1 << 33);
+            edited.note_usage(id, 77);
+            edited.leave(id, Some(3), true);
+            edited.leave(id, Some(255), false);
+            let (guess, usage, by) = (Guess::default(), Some(77).into(), Some(255).into());
+            let left =
+                Entry { guess, usage, by, touched: 9, estimated: 0, end_units: 0, actual: 0, live: false, summarised: true, ..*entry };
+            assert_eq!((edited.get(id), edited.items(id), edited.is_live(id)), (Some(left), entry.first..entry.first + entry.count, false));
+            assert_eq!(edited.standing(id), Some(Standing::Summarised));
+            assert_eq!(entries.get(id), Some(*entry), "a copy is edited by itself");
+        }
+        entries.edit(0, |_| false, |entry| entry.estimated = 1 << 40);
         assert_eq!((entries.get(0), entries.len()), (Some(Entry { estimated: 1 << 40, ..small }), all.len()));
         assert_eq!(entries.pop(), all.last().copied());
         assert_eq!(size_of::<Held<SmallEntry>>(), 48);

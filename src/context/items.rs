@@ -58,6 +58,7 @@ impl Small for SmallItem {
         })
     }
 
+    #[inline(always)]
     fn whole(&self) -> Item {
         let holds = |mark: u8| self.marks & mark != 0;
         let actual = u64::from(self.actual);
@@ -81,9 +82,13 @@ impl Small for SmallItem {
 }
 
 impl Items {
-    /// The region of an item; `None` where there never was one.
-    pub(super) fn region(&self, id: u32) -> Option<Region> {
-        self.look(id, |small| small.region, |item| item.region)
+    /// Something later shows an item again.
+    pub(super) fn supersede(&mut self, id: u32) {
+        let small = |small: &mut SmallItem| {
+            small.marks |= SUPERSEDED;
+            true
+        };
+        self.edit(id, small, |item| item.superseded = true);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What has become of the parts of the log in the context, and by whom.
 
 use super::contents::{Context, NONE};
+use super::entries::Standing;
 use super::item::{Item, State};
 use super::presence::Presence;
 
@@ -8,23 +9,20 @@ impl Context {
     /// What has become of a part of the log.
     pub fn presence(&self, part: u32) -> Presence {
         let Some(item) = self.place(part) else { return Presence::Gone };
-        let owner = self.owners.get(item as usize).and_then(|id| self.entry(*id));
-        match (owner, self.items.get(item)) {
-            (Some(entry), _) if !entry.live && entry.summarised => Presence::Summarised,
-            (Some(entry), Some(slot)) if entry.live => match slot.state {
-                State::Whole => Presence::Whole,
-                State::Truncated => Presence::Cut(slot.ends),
-                State::Masked => Presence::Masked(slot.ends),
-                State::Removed => Presence::Gone,
-            },
+        let owner = self.owners.get(item as usize).copied();
+        match (owner.and_then(|owner| self.entries.standing(owner)), self.items.look(item, |slot| (slot.state, slot.ends))) {
+            (Some(Standing::Summarised), _) => Presence::Summarised,
+            (Some(Standing::Live), Some((State::Whole, _))) => Presence::Whole,
+            (Some(Standing::Live), Some((State::Truncated, ends))) => Presence::Cut(ends),
+            (Some(Standing::Live), Some((State::Masked, ends))) => Presence::Masked(ends),
             _ => Presence::Gone,
         }
     }
 
     /// Actual tokens of what is left of a part of the log, its placeholder included.
     pub fn left_of(&self, part: u32) -> u64 {
-        let there = self.place(part).filter(|item| self.owner(*item).is_some()).and_then(|item| self.items.get(item));
-        there.map_or(0, |item| item.actual)
+        let there = self.place(part).filter(|item| self.owner(*item).is_some());
+        there.and_then(|item| self.items.look(item, |slot| slot.actual)).unwrap_or(0)
     }
 
     /// Edits are this rule's from now on; no rule's with `None`.
@@ -36,25 +34,26 @@ impl Context {
     pub fn taken_by(&self, part: u32) -> Option<u32> {
         let item = self.place(part)?;
         let owner = *self.owners.get(item as usize)?;
-        self.entry(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item)?.by, |entry| entry.by.get())
+        let gone = self.entries.look(owner, |entry| (!entry.live).then_some(entry.by.get())).flatten();
+        gone.unwrap_or_else(|| self.items.look(item, |slot| slot.by).flatten())
     }
 
-    /// Removes whole messages whose content a summary takes over.
-    pub fn condense(&mut self, gone: &[u32]) {
-        for id in gone {
-            self.entries.change(*id, |entry| entry.summarised |= entry.live);
-        }
-        self.remove(gone);
+    /// Removes whole messages whose content a summary takes over, and others that go with them. Hands back what [`Context::remove`] does.
+    pub fn condense(&mut self, gone: &[u32], lost: &[u32]) -> Option<usize> {
+        self.leave(gone, true);
+        self.leave(lost, false);
+        self.sweep(0)
     }
 
     /// Something later shows this part of the log again: what is left of it is dead weight.
     pub fn supersede(&mut self, part: u32) {
         let Some(item) = self.place(part) else { return };
         let there = self.owner(item).is_some();
-        if let Some(slot) = self.items.get(item).filter(|slot| !slot.superseded && slot.state != State::Removed) {
-            self.items.put(item, &Item { superseded: true, ..slot });
-            self.dead += if there { slot.actual } else { 0 };
-            self.superseded += u64::from(there && slot.state != State::Masked);
+        let known = self.items.look(item, |slot| (!slot.superseded && slot.state != State::Removed).then_some((slot.actual, slot.state)));
+        if let Some((actual, state)) = known.flatten() {
+            self.items.supersede(item);
+            self.dead += if there { actual } else { 0 };
+            self.superseded += u64::from(there && state != State::Masked);
         }
     }
 

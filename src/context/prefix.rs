@@ -37,8 +37,7 @@ impl Prefix {
     /// A message is about to change: the unchanged head ends before it. Each message leaves the head once between two requests, so
     /// that all edits of a request together cost no more than one look at what stands behind the first of them.
     pub fn touch(&mut self, id: u32, order: &[u32], entries: &mut Entries) {
-        let known = |entry: Entry| entry.live && entry.touched < self.request;
-        if entries.get(id).is_some_and(known) {
+        if entries.look(id, |entry| entry.live && entry.touched < self.request) == Some(true) {
             while self.pop(order, entries).is_some_and(|popped| popped != id) {}
         }
     }
@@ -52,10 +51,8 @@ impl Prefix {
         let last = self.entries.checked_sub(1)?;
         let id = *order.get(last)?;
         self.entries = last;
-        entries.change(id, |entry| {
-            self.actual = self.actual.saturating_sub(entry.actual);
-            entry.touched = self.request;
-        });
+        self.actual = self.actual.saturating_sub(entries.look(id, |entry| entry.actual).unwrap_or(0));
+        entries.touch(id, self.request);
         Some(id)
     }
 }

@@ -65,8 +65,8 @@ pub struct SeenItem {
 }
 
 impl Seen {
-    fn of(estimator: &Estimator, id: u32, entry: Entry) -> Seen {
-        let Entry { role, opens_turn, is_summary, unseen, calling, estimated, end_units, usage, .. } = entry;
+    fn of(estimator: &Estimator, id: u32, entry: &Entry) -> Seen {
+        let Entry { role, opens_turn, is_summary, unseen, calling, estimated, end_units, usage, .. } = *entry;
         let apart = estimator.ends.as_ref().map(|ends| ends.message(Guess { units: end_units, tokens: 0, parts: 1 }, role));
         let in_ends = apart.unwrap_or(estimated);
         Seen { id, role, opens_turn, is_summary, unseen, calling, estimated, in_ends, usage }
@@ -74,8 +74,8 @@ impl Seen {
 }
 
 impl SeenItem {
-    fn of(id: u32, item: Item) -> SeenItem {
-        let Item { region, tool, state, error, superseded, alone, guess, .. } = item;
+    fn of(id: u32, item: &Item) -> SeenItem {
+        let Item { region, tool, state, error, superseded, alone, guess, .. } = *item;
         SeenItem { id, region, tool, state, error, superseded, alone, guess }
     }
 }
@@ -83,13 +83,16 @@ impl SeenItem {
 impl<'a> View<'a> {
     /// Messages in prompt order.
     pub fn messages(self) -> impl DoubleEndedIterator<Item = Seen> + 'a {
-        self.context.live().map(move |(id, entry)| Seen::of(self.estimator(), id, entry))
+        self.context.order.iter().filter_map(move |id| self.seen(*id))
     }
 
     /// The message at a place in prompt order; `None` behind the last one.
     pub fn message(self, place: usize) -> Option<Seen> {
-        let id = *self.context.order.get(place)?;
-        self.context.entry(id).map(|entry| Seen::of(self.estimator(), id, entry))
+        self.seen(*self.context.order.get(place)?)
+    }
+
+    fn seen(self, id: u32) -> Option<Seen> {
+        self.context.entries.look(id, |entry| Seen::of(self.estimator(), id, entry))
     }
 
     /// Items of a message that are still there.
@@ -100,14 +103,13 @@ impl<'a> View<'a> {
     /// Those of them that stand in regions that are wanted.
     pub fn items_in(self, message: Seen, wanted: impl Fn(Region) -> bool + 'a) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
         let context = self.context;
-        let ids = context.entry(message.id).map_or(0..0, |entry| entry.first..entry.first + entry.count);
-        let ids = ids.filter(move |id| context.items.region(*id).is_some_and(&wanted));
-        ids.filter_map(move |id| context.items.get(id).filter(|item| item.state != State::Removed).map(|item| SeenItem::of(id, item)))
+        let seen = move |id: u32, item: &Item| (wanted(item.region) && item.state != State::Removed).then(|| SeenItem::of(id, item));
+        context.entries.items(message.id).filter_map(move |id| context.items.look(id, |item| seen(id, item))?)
     }
 
     /// One item, whatever has become of it; `None` where there is none of this id.
     pub fn item(self, id: u32) -> Option<SeenItem> {
-        self.context.item(id).map(|item| SeenItem::of(id, item))
+        self.context.items.look(id, |item| SeenItem::of(id, item))
     }
 
     /// Is a message a reply that calls no tool?

@@ -144,8 +144,7 @@ pub(super) fn remove_these(state: &mut State<'_>, rule: &Rule, drop: &Drop, sele
     window.before_edit(rule);
     shorten(inputs, &mut window.context, rule, selection);
     let leaving = selection.leaving();
-    state.gap = window.context.first_of(&leaving);
-    window.context.remove(&leaving);
+    state.gap = window.context.remove(&leaving);
     dropped(state, rule, drop, leaving.len())
 }
 

@@ -29,7 +29,7 @@ pub(super) fn arrive<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>
         let id = enter(state, message);
         // What is shown again came before the last reply, or has been counted when it came.
         if !row.copy {
-            state.belief.pending += state.window.context.entry(id).map_or(0, |entry| entry.estimated);
+            state.belief.pending += state.window.context.estimate_of(id);
         }
         state.window.next_message = message + 1;
         if imposed {

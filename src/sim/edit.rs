@@ -75,7 +75,7 @@ pub(super) fn insert(state: &mut State<'_>, text: &Text, role: SummaryRole, plac
     let item = state.window.context.own_text(text, Region::Summary);
     state.ledger.outcome.totals.injected_tokens += item.actual;
     let id = state.window.insert(item, role, place, at);
-    state.belief.pending += state.window.context.entry(id).map_or(0, |entry| entry.estimated);
+    state.belief.pending += state.window.context.estimate_of(id);
 }
 
 /// Puts in a text that a document asks for, of these words or of its size.

@@ -18,9 +18,8 @@ impl Chosen {
     pub fn between(select: &Select, range: &Range, bounds: Bounds, context: &Context, incoming: u64) -> Chosen {
         let view = context.view();
         let selection = select.between(range, bounds, view, view.request() + incoming);
-        let entries = || selection.gone.iter().filter_map(|id| context.entry(*id));
-        let new = entries().filter(|entry| !entry.is_summary).count() as u64;
-        let gross = entries().map(|entry| entry.estimated).sum();
+        let new = selection.gone.iter().filter(|id| context.look_at(**id, |entry| !entry.is_summary) == Some(true)).count() as u64;
+        let gross = selection.gone.iter().map(|id| context.estimate_of(*id)).sum();
         Chosen { selection, new, gross }
     }
 

@@ -48,7 +48,7 @@ impl<'a> Probe<'a> {
         } else {
             let id = enter(&mut self.state, message);
             let State { window, belief, .. } = &mut self.state;
-            belief.pending += window.context.entry(id).map_or(0, |entry| entry.estimated);
+            belief.pending += window.context.estimate_of(id);
         }
         self.state.window.next_message = message + 1;
     }

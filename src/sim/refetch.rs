@@ -90,7 +90,7 @@ fn read_again<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, messa
     let before = window.actual();
     belief.actual_after_reply = before;
     let result = window.enter_result(&reading);
-    belief.pending = window.context.entry(result).map_or(0, |entry| entry.estimated);
+    belief.pending = window.context.estimate_of(result);
     let tokens = reading.result.actual;
     ledger.count_result(reading.result.tool, tokens);
     let tool = inputs.part(part).and_then(|row| row.tool.get());

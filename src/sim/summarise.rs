@@ -22,7 +22,7 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
         state.window.before_edit(rule);
         // What has left since it was asked for is in it, and no longer there.
         let context = &state.window.context;
-        prepared.selection.gone.retain(|id| context.entry(*id).is_some_and(|entry| entry.live));
+        prepared.selection.gone.retain(|id| context.look_at(*id, |entry| entry.live) == Some(true));
         let asked = state.inputs.plan.rule.get(prepared.rule);
         return match asked.and_then(|rule| Some((rule, rule.summarise.as_ref()?))) {
             Some((rule, summarise)) => put_in(state, rule, summarise, prepared),
@@ -52,9 +52,9 @@ pub(super) fn summarise_these(
     let size = summarise.tokens.unwrap_or_else(own);
     let Some(read) = summariser_input(state, summarise, &selection) else { return Done::Failed };
     let context = &state.window.context;
-    let prose = |id: &&u32| context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
-    let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
-    let calls = u64::from(if few { summarise.calls.min(1) } else { summarise.calls });
+    let prose = |id: &&u32| matches!(context.look_at(**id, |entry| entry.role), Some(Role::User | Role::Assistant));
+    let few = || selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
+    let calls = u64::from(if summarise.calls > 1 && few() { 1 } else { summarise.calls });
     let results = || items_of(context, &selection.gone).filter(|item| item.region == Region::ToolResult).count() as u64;
     let pairs = if summarise.per == Per::Pair { results() } else { 0 };
     let work = Work::of(summarise, read.input, calls, pairs, size);
@@ -98,7 +98,7 @@ pub(super) fn summarise_these(
 
 /// The estimated history without what leaves, and with a summary of so many tokens.
 fn history_behind(context: &Context, selection: &Selection, tokens: u64) -> u64 {
-    let leaves: u64 = selection.gone.iter().chain(&selection.lost).filter_map(|id| context.entry(*id)).map(|entry| entry.estimated).sum();
+    let leaves: u64 = selection.gone.iter().chain(&selection.lost).map(|id| context.estimate_of(*id)).sum();
     context.view().history().saturating_sub(leaves) + context.own_text(&text_of(tokens), Region::Summary).alone
 }
 
@@ -109,10 +109,7 @@ fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: P
     let context = &mut window.context;
     let selection = prepared.selection;
     shorten(inputs, context, rule, &selection);
-    let leaving = selection.leaving();
-    state.gap = context.first_of(&leaving);
-    context.condense(&selection.gone);
-    context.remove(&selection.lost);
+    state.gap = context.condense(&selection.gone, &selection.lost);
     if let Some(limits) = &summarise.flatten {
         window.flatten(inputs, limits);
     }
@@ -123,7 +120,7 @@ fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: P
     insert(state, &text, summarise.role, summarise.place);
     state.belief.note_summary();
     state.rewritten();
-    Done::Changed(reported_as(rule, EventKind::Compact), leaving.len() as u32)
+    Done::Changed(reported_as(rule, EventKind::Compact), (selection.gone.len() + selection.lost.len()) as u32)
 }
 
 /// What a summariser is asked with.
@@ -179,7 +176,8 @@ impl Work {
 /// Is the summariser refused whatever there is to replace? Where it reads the whole context, or all of its head, there is no need to list what
 /// would go. A session that has outgrown its window asks this at every call.
 fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) -> bool {
-    if summarise.on_overflow != SummariserOverflow::Fail {
+    let reads_all = matches!(summarise.input, Input::Context | Input::Head | Input::Messages);
+    if summarise.on_overflow != SummariserOverflow::Fail || !reads_all {
         return false;
     }
     let Some(taken) = state.window.stretch(rule, state.belief.incoming).filter(|taken| permitted(rule, *taken)) else { return false };
@@ -189,8 +187,7 @@ fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) 
             let stays = state.window.spoken_behind(taken);
             state.window.actual().saturating_sub(state.window.in_request(stays))
         }
-        Input::Messages => state.window.in_request(spoken(&state.window.context)),
-        Input::Selection | Input::Prose | Input::Previews(_) => return false,
+        _ => state.window.in_request(spoken(&state.window.context)),
     };
     accepted(state, summarise, &Selection::default(), text).is_none()
 }

@@ -130,7 +130,7 @@ impl<'a> Window<'a> {
         let id = self.context.push(arrival, items.iter().copied(), None);
         row.into_iter().flat_map(|row| shown_again_by(inputs.trace, row)).for_each(|part| self.context.supersede(part));
         let keeps = self.keeps_cuts == Switch::On;
-        if let Some(first) = self.context.entry(id).filter(|_| keeps).map(|entry| entry.first) {
+        if let Some(first) = self.context.look_at(id, |entry| entry.first).filter(|_| keeps) {
             self.cuts.extend(inputs.intake.cuts(message).iter().map(|cut| (first + cut.offset, cut.text.clone())));
             self.cuts.extend(arrived.iter().flat_map(|arrived| &arrived.cuts).map(|(offset, text)| (first + offset, text.clone())));
         }

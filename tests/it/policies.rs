@@ -484,7 +484,7 @@ proptest! {
                 2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, end_units: size as u32, actual: size }),
                 3 => context.remove_item(target),
                 _ if size % 5 == 0 => context.withdraw(target),
-                _ => context.remove(&[target]),
+                _ => drop(context.remove(&[target])),
             }
             let items = || context.live().flat_map(|(_, entry)| entry.first..entry.first + entry.count).filter_map(|id| context.item(id));
             prop_assert_eq!(items().map(|item| item.actual).sum::<u64>(), context.size().actual.0);
