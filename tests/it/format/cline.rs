@@ -244,3 +244,33 @@ fn a_sum_of_reads_and_writes_is_no_count_of_the_cache() {
     let tells: Vec<(String, bool)> = corpus.traces.each().map(|trace| (trace.id.clone(), trace.tells_of_cache())).collect();
     assert_eq!(tells, [("listed".to_owned(), true), ("summed".to_owned(), false)]);
 }
+
+/// The marker stands before the first entry that is kept, and its time is that entry's: the screen tells when the agent cut.
+#[test]
+fn a_truncation_takes_place_where_the_screen_shows_it() {
+    let marker = |id: &str, ts: u64| json!({"role": "user", "ts": ts, "content": "[cut]", "isTruncationMarker": true, "truncationId": id});
+    let pair = |ts: u64| [said(ts, "user", "go on"), said(ts + 8, "assistant", "done")];
+    let mut history: Vec<Value> = [10, 20, 30, 40, 50].into_iter().flat_map(pair).collect();
+    // The second truncation hides more than the first one.
+    history.insert(4, marker("second", 29));
+    history.insert(2, marker("first", 19));
+    let mut screen: Vec<Value> = Vec::new();
+    for (ts, prompt) in [(10, 1000), (20, 2000), (30, 3000), (40, 1500), (50, 900)] {
+        let cut = |id: &str, before: u64, after: u64| {
+            let sizes = json!({"truncationId": id, "messagesRemoved": 2, "prevContextTokens": before, "newContextTokens": after});
+            json!({"type": "say", "ts": ts + 2, "say": "sliding_window_truncation", "contextTruncation": sizes})
+        };
+        screen.push(asked(ts + 1, json!({"request": "r", "tokensIn": prompt, "tokensOut": 50})));
+        screen.extend((ts == 40).then(|| cut("first", 4000, 1400)));
+        screen.extend((ts == 50).then(|| cut("second", 2500, 800)));
+    }
+    let (transcripts, lost) = task(&json!(history), Some(&json!(screen)));
+    let session = &transcripts[0];
+    let made: Vec<_> = session.compactions.iter().map(|made| (made.before, made.kept_from, made.tokens_before, made.time)).collect();
+    assert_eq!((made, lost), (vec![(7, Some(2), Some(4000), Some(42)), (9, Some(4), Some(2500), Some(52))], vec![]));
+    let unchained: Vec<bool> = session.messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
+    assert_eq!(unchained, [false, false, false, true, true]);
+    // Without the screen's list, its place is all that is known.
+    let (transcripts, _) = task(&json!(history), None);
+    assert_eq!(transcripts[0].compactions.iter().map(|made| made.before).collect::<Vec<_>>(), [2, 4]);
+}

@@ -35,6 +35,8 @@ wire! {
         pub prev_context_tokens: Count = "prevContextTokens",
         pub new_context_tokens: Count = "newContextTokens",
         pub summary: Words<'a>,
+        /// What a truncation is known by, here and at its marker in the conversation.
+        pub truncation_id: Words<'a> = "truncationId",
     }
 
     /// What the text of an `api_req_started` says.
@@ -59,6 +61,7 @@ wire! {
         metrics: Option<Metrics>,
         pub is_summary: Option<bool> = "isSummary",
         pub is_truncation_marker: Option<bool> = "isTruncationMarker",
+        pub truncation_id: Words<'a> = "truncationId",
     }
 
     /// What the request of a reply used; the agent notes it since 3.40.

@@ -25,8 +25,8 @@ pub enum Kind {
     Tool { name: String, text: String },
     /// The conversation's entries up to this one are not sent any more, but for the first two.
     Deleted { last: u64 },
-    /// A summary, or entries left out, with the sizes before and after.
-    Condensed { before: Option<u64>, after: Option<u64>, summary: Option<String> },
+    /// A summary, or entries left out, with the sizes before and after. The id of a truncation is empty where it has none.
+    Condensed { before: Option<u64>, after: Option<u64>, summary: Option<String>, truncation_id: String },
 }
 
 /// All entries of the list.
@@ -62,9 +62,10 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
         "condense_context" | "sliding_window_truncation" => {
             let condense = entry.context_condense.as_ref().or(entry.context_truncation.as_ref())?;
             let tokens = |count: crate::format::ground::Count| count.known().ok().flatten();
-            let Condense { prev_context_tokens, new_context_tokens, summary } = condense;
+            let Condense { prev_context_tokens, new_context_tokens, summary, truncation_id } = condense;
             let summary = (!summary.is_empty()).then(|| summary.to_string());
-            Some(Kind::Condensed { before: tokens(*prev_context_tokens), after: tokens(*new_context_tokens), summary })
+            let (before, after) = (tokens(*prev_context_tokens), tokens(*new_context_tokens));
+            Some(Kind::Condensed { before, after, summary, truncation_id: truncation_id.to_string() })
         }
         // Where a task went back to a checkpoint, what followed is gone but for the sum of its usage. Helpers leave no more either.
         "deleted_api_reqs" => {

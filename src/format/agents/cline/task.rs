@@ -38,7 +38,7 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
                 transcript.compactions.push(compaction(before, None, entry.time));
                 calls.broken = true;
             }
-            Kind::Condensed { before, after, summary } => {
+            Kind::Condensed { before, after, summary, .. } => {
                 let summary = summary.as_deref().and_then(|summary| scale.weigh_summary(summary));
                 let at = transcript.messages.len();
                 let sizes = Compaction { tokens_before: *before, tokens_after: *after, ..compaction(at, summary, entry.time) };
@@ -130,6 +130,7 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
     let mut tools = Tools::default();
     let mut weigher = Weigher::new(scale, &mut tools);
     let mut listed: Vec<Listed> = Vec::new();
+    let mut marks: Vec<Option<String>> = Vec::new();
     each_piece(source, &[("", Take::Elements)], |source, piece| {
         let at = transcript.messages.len();
         let (mut time, mut model, mut usage, mut broken_off) = (None, String::new(), None, false);
@@ -142,6 +143,7 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
                 let text = words(&spoken);
                 let summary = (spoken.is_summary == Some(true)).then(|| scale.weigh_summary(&text.join("\n"))).flatten();
                 transcript.compactions.push(Compaction { kept_from: Some(at), ..compaction(at, summary, time) });
+                marks.push((spoken.is_truncation_marker == Some(true)).then(|| spoken.truncation_id.to_string()));
             } else {
                 let said = messages(&spoken, &mut weigher, lose).into_iter();
                 transcript.messages.extend(said.map(|message| Message { time: message.time.or(time), ..message }));
@@ -151,7 +153,7 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
         let is_reply = transcript.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
         listed.push(Listed { at, time, is_reply, model, usage, broken_off });
     });
-    assign(&mut transcript, entries, listed);
+    assign(&mut transcript, entries, listed, &marks);
     transcript
 }
 
@@ -180,14 +182,15 @@ fn messages(spoken: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: &mut dyn FnMut
     }
 }
 
-/// Gives each reply the request that it answers, and each compaction of the screen's list its place.
-fn assign(transcript: &mut Transcript, entries: &[Shown], listed: Vec<Listed>) {
+/// Gives each reply the request that it answers, and each compaction of the screen's list its place. `marks` has the conversation's own
+/// compactions: the ids of its markers of truncation, none of its summaries.
+fn assign(transcript: &mut Transcript, entries: &[Shown], listed: Vec<Listed>, marks: &[Option<String>]) {
     let mut requests: Vec<Option<Asked>> = listed.iter().map(|_| None).collect();
     let mut next = 0;
     // Where some have usage and nothing tells which reply is whose, a request without it is one that was not answered.
     let all_without = entries.iter().all(|entry| !matches!(entry.kind, Kind::Request { usage: Some(_), .. }));
-    // The conversation's own compactions, in order: what the screen alone tells comes behind them.
-    let mut condensed = 0..transcript.compactions.len();
+    // The conversation's own compactions that the screen has not told of yet, in order: what the screen alone tells comes behind them.
+    let mut condensed: Vec<usize> = (0..marks.len()).collect();
     for entry in entries {
         // The first reply after the request: by the place that is noted, by time, or simply the next one.
         let (from, is_told) = match (entry.place, entry.time) {
@@ -216,9 +219,18 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: Vec<Listed>) {
                 let kept = usize::try_from(*last).ok().and_then(|last| listed.get(last.checked_add(1)?)).map(|one| one.at);
                 transcript.compactions.push(Compaction { kept_from: kept, ..compaction(before, None, entry.time) });
             }
-            Kind::Condensed { before, after, .. } => {
-                if let Some(compaction) = condensed.next().and_then(|place| transcript.compactions.get_mut(place)) {
+            Kind::Condensed { before, after, truncation_id, .. } => {
+                let is_named =
+                    |place: &usize| !truncation_id.is_empty() && matches!(marks.get(*place), Some(Some(id)) if id == truncation_id);
+                let next = condensed.iter().position(is_named).unwrap_or(0);
+                let place = (next < condensed.len()).then(|| condensed.remove(next));
+                if let Some((place, compaction)) = place.and_then(|place| Some((place, transcript.compactions.get_mut(place)?))) {
                     (compaction.tokens_before, compaction.tokens_after) = (*before, *after);
+                    // A marker of truncation stands where it cuts: the screen shows when that was.
+                    if marks.get(place).is_some_and(Option::is_some) {
+                        let asked = target.and_then(|target| listed.get(target)).map_or(transcript.messages.len(), |one| one.at);
+                        (compaction.before, compaction.time) = (compaction.before.max(asked), entry.time.or(compaction.time));
+                    }
                 }
             }
             Kind::Said { .. } | Kind::Tool { .. } => {}
