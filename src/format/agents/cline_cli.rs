@@ -1,15 +1,16 @@
-//! Cline CLI: `~/.cline/data/sessions/<id>/<id>.messages.json`, with `<id>.json` about the session beside it.
+//! Cline CLI: `~/.cline/data/sessions/<id>/<id>.messages.json`, with `<id>.json` about the session beside it, and in
+//! `<id>.compaction.json` what the newest compaction put in the place of the first messages: the session itself keeps them all.
 //!
 //! Messages are Anthropic's, whatever the provider; replies have their model and usage with them. What tools returned is a list of
 //! objects for each file or command: it is taken as the JSON that the log holds.
 
-use crate::format::ground::{Absurd, Figures, ReadError, Source, Take, Words, at, compact, each_piece, sound, wire};
+use crate::format::ground::{Absurd, Figures, ReadError, Source, Take, Words, at, compact, each_piece, millis, sound, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::anthropic::{Content, Piece};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 
 /// Sessions of the Cline CLI.
 pub const READER: Reader =
@@ -20,10 +21,13 @@ fn claims(source: &Source) -> Claim {
     if outline.shows("sessionId agent messages updated_at") {
         return Claim::Yes;
     }
-    // About a session; and what happened in all of them, for whoever listens.
-    let about = outline.shows("session_id workspace_root enable_tools") || outline.shows("hookName sessionId ts");
-    if about { Claim::Companion } else { Claim::No }
+    // About a session; its compaction; and what happened in all of them, for whoever listens.
+    let about = ["session_id workspace_root enable_tools", COMPACTED, "hookName sessionId ts"];
+    if about.iter().any(|signature| outline.shows(signature)) { Claim::Companion } else { Claim::No }
 }
+
+/// What a file about a compaction shows.
+const COMPACTED: &str = "updated_at source_message_count messages";
 
 wire! {
     struct Entry<'a> {
@@ -52,29 +56,55 @@ fn usage(metrics: &Figures) -> Result<Option<Usage>, Absurd> {
 }
 
 wire! {
+    /// What the newest compaction put in the place of the first messages (`session/models/session-compaction.ts`).
+    struct Compacted<'a> {
+        updated_at: Words<'a>,
+        /// How many messages of the session there were.
+        source_message_count: usize,
+        /// `id:` and the id of the last of them; another name where it has none.
+        source_last_message_key: Words<'a>,
+        messages: Vec<Kept<'a>>,
+    }
+
+    struct Kept<'a> { id: Words<'a>, content: Content<'a>, metadata: Option<Metadata<'a>> }
+
+    /// A summary says that it is one; a compaction without a model leaves messages out, and marks the first one that it keeps.
+    struct Metadata<'a> { kind: Words<'a>, reason: Words<'a> }
+}
+
+wire! {
     /// What one tool returned, as far as it says how that went.
     struct Outcome<'a> { kind: Words<'a> = "type", success: Option<bool> }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut session = Session(Recorder::new(READER.name, source.name(), scale));
+    if source.outline().shows(COMPACTED) {
+        return Err(ReadError::Damaged("belongs to a session, and is read with the session's own file".to_owned()));
+    }
+    let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), entries: Vec::new() };
     each_piece(source, &[("sessionId", Take::Whole), ("messages", Take::Elements)], |source, piece| {
         if piece.key == "messages" {
             piece.take(source, |entry: Entry, lose| session.entry(&entry, lose));
         } else if let Ok(id) = serde_json::from_str::<String>(piece.text) {
-            session.0.transcript.id = id;
+            session.made.transcript.id = id;
         }
     });
-    let Session(mut made) = session;
+    let Session { mut made, entries } = session;
     // A reply that was broken off has no usage, where the provider reports any.
     let calls = || made.transcript.messages.iter().filter_map(|message| message.call.as_ref());
     let reports = calls().any(|call| call.usage.is_some());
     for message in made.transcript.messages.iter_mut().filter(|_| reports) {
         message.call = message.call.take().filter(|call| call.usage.is_some());
     }
-    made.link_calls();
     if made.next() > 0 {
         made.transcript.parent = parent(source);
+        made.transcript.compactions.extend(compaction(source, &entries, made.scale));
+    }
+    made.link_calls();
+    if let Some(cut) = made.transcript.compactions.last().map(|compaction| compaction.before) {
+        // The next prompt does not go on from the last one.
+        let next = made.transcript.messages.iter_mut().skip(cut).find_map(|message| message.call.as_mut());
+        next.into_iter().for_each(|call| call.unchained = true);
     }
     made.end(source, hand_over);
     Ok(())
@@ -86,7 +116,52 @@ fn parent(source: &mut Source) -> Option<String> {
     at(&about, "/parent_session_id").some_id().map(str::to_owned)
 }
 
-struct Session<'s>(Recorder<'s>);
+/// The compaction that the file beside the session describes.
+fn compaction(source: &mut Source, entries: &[Listed], scale: &dyn Scale) -> Option<Compaction> {
+    let path = source.path.with_file_name(format!("{}.compaction.json", source.name().strip_suffix(".messages.json")?));
+    let mut held = String::new();
+    let made: Compacted = source.record_beside(&path, "file about the compaction that cannot be read", &mut held)?;
+    let place_of = |id: &str| entries.iter().position(|entry| !id.is_empty() && entry.id == id);
+    let last = made.source_last_message_key.strip_prefix("id:").and_then(place_of);
+    let count = last.map_or(made.source_message_count, |last| last + 1);
+    if count > entries.len() {
+        // The agent itself does not use such a compaction.
+        source.lose(0, "compaction of messages that the session does not hold");
+        return None;
+    }
+    let end = entries.last().map_or(0, |entry| entry.end);
+    let at = |place: usize| entries.get(place).map_or(end, |entry| entry.at);
+    let first = made.messages.first();
+    let about = first.and_then(|first| first.metadata.as_ref());
+    let summary = first.filter(|_| about.is_some_and(|about| &*about.kind == "compaction_summary"));
+    let kept = made.messages.iter().skip(1).find_map(|kept| place_of(&kept.id)).filter(|place| *place < count);
+    Some(Compaction {
+        before: at(count),
+        automatic: match about.map_or("", |about| &*about.reason) {
+            "manual_compaction" => Some(false),
+            "auto_compaction" | "overflow_recovery_compaction" => Some(true),
+            _ => None,
+        },
+        summary: summary
+            .and_then(|summary| scale.weigh_summary(&summary.content.joined(|piece| (&*piece.kind == "text").then_some(&*piece.text)))),
+        // What follows the summary is what stood at the end.
+        kept_from: summary.map(|_| at(kept.unwrap_or(count))),
+        time: millis(&made.updated_at),
+        ..Compaction::default()
+    })
+}
+
+/// An entry of the session: the index of its first message, and that behind its last one.
+struct Listed {
+    id: String,
+    at: usize,
+    end: usize,
+}
+
+struct Session<'s> {
+    made: Recorder<'s>,
+    entries: Vec<Listed>,
+}
 
 impl Session<'_> {
     fn entry(&mut self, entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) {
@@ -104,7 +179,7 @@ impl Session<'_> {
                 _ => others.push(block.clone()),
             }
         }
-        messages.extend(self.0.anthropic().messages(role, &Blocks(others), &mut |reason| lose(reason)));
+        messages.extend(self.made.anthropic().messages(role, &Blocks(others), &mut |reason| lose(reason)));
         if messages.is_empty() {
             lose("message without content");
         }
@@ -113,7 +188,9 @@ impl Session<'_> {
         }
         let time = entry.ts.filter(|time| *time > 0);
         let id = entry.id.id();
-        self.0.transcript.messages.extend(messages.into_iter().map(|message| Message { id: id.to_owned(), time, ..message }));
+        let at = self.made.next();
+        self.made.transcript.messages.extend(messages.into_iter().map(|message| Message { id: id.to_owned(), time, ..message }));
+        self.entries.push(Listed { id: id.to_owned(), at, end: self.made.next() });
     }
 
     /// A result whose content is a list of objects without a type.
@@ -124,7 +201,7 @@ impl Session<'_> {
             return None;
         }
         let error = piece.is_error.unwrap_or_else(|| outcomes.iter().all(|outcome| outcome.success == Some(false)));
-        Some(self.0.result(&piece.tool_use_id, &compact(content), error))
+        Some(self.made.result(&piece.tool_use_id, &compact(content), error))
     }
 
     /// The request of a reply; those of providers that report nothing have no metrics.
@@ -132,7 +209,7 @@ impl Session<'_> {
         let usage = sound(entry.metrics.as_ref().map_or(Ok(None), usage), lose);
         let info = entry.model_info.as_ref();
         let model = info.map_or("", |info| &info.id);
-        let host = &mut self.0.transcript.host;
+        let host = &mut self.made.transcript.host;
         *host = host.take().or_else(|| info.and_then(|info| info.provider.some_id()).map(str::to_owned));
         Call { id: entry.id.id().to_owned(), model: model.to_string(), usage, ..Call::default() }
     }

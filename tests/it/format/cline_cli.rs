@@ -1,6 +1,10 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_text};
+use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_all, read_text};
+use crate::truth::corpus;
+use ctxsim::catalog::Catalog;
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
+use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 
 #[test]
@@ -62,4 +66,66 @@ fn replies_of_a_provider_that_reports_nothing_are_calls() {
     let (transcripts, lost) = read_text("s.messages.json", &log);
     assert_eq!((prompts(&transcripts[0]), lost), (vec![(0, 0), (0, 0)], vec![]));
     assert!(transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()).all(|call| call.model == "local"));
+}
+
+/// The file beside has what the newest compaction put in the place of the first messages. The session keeps them all.
+#[test]
+fn a_compaction_stands_in_a_file_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |id: &str, role: &str, content: Value| json!({"id": id, "role": role, "ts": 1_790_000_000_000_u64, "content": content});
+    let text = |text: &str| json!([{"type": "text", "text": text}]);
+    let reply = |id: &str, input: u64, tool: &str| {
+        let call = json!({"type": "tool_use", "id": tool, "name": "run", "input": {}});
+        let mut reply = said(id, "assistant", json!([{"type": "text", "text": id}]));
+        reply["content"].as_array_mut().unwrap().extend((!tool.is_empty()).then_some(call));
+        reply["modelInfo"] = json!({"id": "m", "provider": "anthropic"});
+        reply["metrics"] = json!({"inputTokens": input, "outputTokens": 50, "cacheReadTokens": 0, "cacheWriteTokens": 0});
+        reply
+    };
+    // Two results in one entry are two messages.
+    let result = |tool: &str| json!({"type": "tool_result", "tool_use_id": tool, "content": "out"});
+    let messages = json!([
+        said("m0", "user", text("Hello")),
+        reply("m1", 10_000, "t1"),
+        said("m2", "user", json!([result("t1"), result("t0")])),
+        reply("m3", 32_000, "t2"),
+        said("m4", "user", json!([result("t2")])),
+        reply("m5", 13_000, ""),
+        said("m6", "user", text("More")),
+        reply("m7", 13_500, ""),
+    ]);
+    let session = json!({"version": 1, "updated_at": "2026-10-01T00:00:00Z", "agent": "lead", "sessionId": "s", "messages": messages});
+    let log = folder.path().join("s.messages.json");
+    fs::write(&log, session.to_string()).unwrap();
+    let beside = folder.path().join("s.compaction.json");
+    let read = |first: Value, count: u64, key: &str| {
+        let kept = [first, said("m4", "user", json!([result("t2")]))];
+        let state = json!({"version": 1, "updated_at": "2026-10-01T00:00:00Z", "conversation_id": "s", "source_message_count": count,
+            "source_prefix_hash": "sha256:aa", "source_last_message_key": key, "messages": kept, "system_prompt": "You are"});
+        fs::write(&beside, state.to_string()).unwrap();
+        let (transcripts, losses) = read_all(&log);
+        (transcripts.into_iter().next().unwrap(), losses.len())
+    };
+    let summary = |kind: &str, reason: &str| {
+        let mut first = said("s1", "user", text("Context summary: all"));
+        first["metadata"] = json!({"kind": kind, "reason": reason});
+        first
+    };
+    let (made, lost) = read(summary("compaction_summary", ""), 5, "id:m4");
+    let [compaction] = made.compactions.as_slice() else { panic!("{:?}", made.compactions) };
+    assert_eq!((compaction.before, compaction.kept_from, compaction.automatic, lost), (6, Some(5), None, 0));
+    assert_eq!(compaction.summary.as_ref().unwrap().content.as_deref(), Some("Context summary: all"));
+    assert_eq!(compaction.time, Some(1_790_812_800_000));
+    let unchained: Vec<bool> = made.messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
+    assert_eq!(unchained, [false, false, true, false]);
+    // Without a model, the agent leaves messages out from all over the session, and writes no summary.
+    let (made, _) = read(summary("compaction", "auto_compaction"), 5, "");
+    let compaction = &made.compactions[0];
+    assert_eq!((compaction.before, compaction.kept_from, compaction.automatic), (6, None, Some(true)));
+    assert!(compaction.summary.is_none());
+    // Of a session that went back since, the agent does not use it either.
+    let (made, lost) = read(summary("compaction_summary", ""), 9, "");
+    assert_eq!((made.compactions.len(), lost), (0, 1));
+    assert_eq!(claim(&beside), Some(("cline-cli", Claim::Companion)));
+    assert_eq!(corpus(&Catalog::builtin().unwrap(), &[folder.path()]).traces.each().count(), 1);
 }

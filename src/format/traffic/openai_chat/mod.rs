@@ -28,7 +28,7 @@ fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     // Records around a message that other formats have. People put some of them beside their messages, too.
     let own = "!api !type !uuid !sessionId !history !trajectory !simulations !trajectory_format !schema_version !task_id !kwargs !latency_sec \
-               !context_window !call_type !response_cost !model_parameters ![].api ![].type ![].task_id";
+               !context_window !call_type !response_cost !model_parameters !source_message_count ![].api ![].type ![].task_id";
     let lists =
         ["messages[].", "[].messages[].", "request.messages[].", "[].request.messages[].", "conversations[].", "[].conversations[]."];
     let mut places = ["", "[]."].iter().chain(&lists);
