@@ -7,6 +7,7 @@ use crate::format::recorder::thinking;
 use crate::format::usage::{Reasoning, Reported};
 use crate::transcript::{Part, Scale};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 wire! {
@@ -40,7 +41,8 @@ wire! {
     /// A tool that the model wants to run.
     pub struct FunctionCall<'a> {
         id: Words<'a>,
-        name: Words<'a>,
+        /// The tool's name.
+        pub name: Words<'a>,
         args: Option<&'a RawValue>,
         /// The next pieces of the arguments, where they come as a stream.
         partial_args: Vec<PartialArgument<'a>> = "partialArgs",
@@ -54,7 +56,8 @@ wire! {
 
     /// What a tool answered.
     pub struct FunctionResponse<'a> {
-        id: Words<'a>,
+        /// The call that it answers.
+        pub id: Words<'a>,
         name: Words<'a>,
         response: Option<&'a RawValue>,
         /// Pictures that belong to the answer.
@@ -65,12 +68,14 @@ wire! {
     struct Attachment<'a> { inline_data: Option<InlineData<'a>> = "inlineData" }
 }
 
-/// What tools answer: one text under either name, or anything.
+/// What tools answer: one text under either name, or anything. Files that are no text Gemini CLI takes out, and sends behind the answer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
     output: Option<Words<'a>>,
     error: Option<Words<'a>>,
+    #[serde(rename = "__binary_injection__")]
+    _files: Option<IgnoredAny>,
 }
 
 wire! {
@@ -156,8 +161,8 @@ fn attachment(data: &InlineData) -> Option<Part> {
 /// What a tool answered, and whether it is an error.
 fn answer_text(response: &str) -> (String, bool) {
     match serde_json::from_str::<Response>(response) {
-        Ok(Response { output: Some(output), error: None }) => (output.0.into_owned(), false),
-        Ok(Response { output: None, error: Some(error) }) => (error.0.into_owned(), true),
+        Ok(Response { output: Some(output), error: None, .. }) => (output.0.into_owned(), false),
+        Ok(Response { output: None, error: Some(error), .. }) => (error.0.into_owned(), true),
         _ => (compact(response).into_owned(), false),
     }
 }
