@@ -189,7 +189,7 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: Vec<Listed>, m
     let mut next = 0;
     // Where some have usage and nothing tells which reply is whose, a request without it is one that was not answered.
     let all_without = entries.iter().all(|entry| !matches!(entry.kind, Kind::Request { usage: Some(_), .. }));
-    // The conversation's own compactions that the screen has not told of yet, in order: what the screen alone tells comes behind them.
+    // The conversation's own compactions that no entry of the screen describes yet, in order: what the screen alone tells comes behind them.
     let mut condensed: Vec<usize> = (0..marks.len()).collect();
     for entry in entries {
         // The first reply after the request: by the place that is noted, by time, or simply the next one.
