@@ -103,6 +103,13 @@ fn a_window_comes_from_the_flag_then_the_model_of_the_flag_then_the_log_then_the
     // Codex takes no window above 272,000 for a model's, whatever the provider takes.
     let limit = |corpus: &Corpus| replayed(corpus, "codex", None, None).thresholds;
     assert_eq!(limit(&silent), [Some(244_800)]);
+    // The window that its log names goes first, whatever it is: nine tenths of 272,000, 372,000 and 500,000.
+    let limits = |policy: &str| {
+        [258_400, 353_400, 475_000].map(|named| replayed(&session(codex(Some(named)), 200_000, 10), policy, None, None).thresholds)
+    };
+    for policy in ["codex", "codex@remote-v2", "codex@token-budget"] {
+        assert_eq!(limits(policy), [[Some(244_800)], [Some(334_800)], [Some(450_000)]], "{policy}");
+    }
     // A model that the catalogue does not know says nothing.
     assert_eq!(window(&unknown, None, Some("nor-this")), (64_000, 64_000, WindowFrom::Log));
 }
