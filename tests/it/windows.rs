@@ -150,6 +150,10 @@ fn a_host_sets_limits_of_its_own_by_the_day() {
     // A subscription holds prompts to less than the maker does.
     let subscribed = session(json!({"agent": "pi", "model": "gpt-5.3-codex", "host": "openai-codex"}), 50_000, 100);
     assert_eq!(window(&subscribed, None, None), (272_000, 272_000, WindowFrom::Host));
+    for (model, limit) in [("gpt-6-astra", 272_000), ("gpt-6.1-sol", 500_000), ("gpt-6.2-sol", 500_000), ("gpt-6.2-astra", 272_000)] {
+        let subscribed = session(json!({"agent": "pi", "model": model, "host": "openai-codex"}), 50_000, 100);
+        assert_eq!(window(&subscribed, None, None), (limit, limit, WindowFrom::Host), "{model}");
+    }
 }
 
 #[test]
