@@ -288,7 +288,7 @@ fn opencode() {
     };
     // As documented (2025-12): above, pruning on, no tail, no answer to a refusal; cache writes do not count.
     let documented = json!({
-        "bash_max_chars": 30_000, "read_max_lines": 2_000, "line_max_chars": 2_000, "list_max_lines": 100, "reactive": null,
+        "bash_max_chars": 30_000, "read_max_lines": 2_000, "line_max_chars": 2_000, "list_max": 100, "reactive": null,
         "belief": {"cache_write": "ignored"},
         "rule/compact": {"when/level/gt": 168_000, "summarise/input": "selection", "select": null},
         "rule/prune": {"select/not_tools": null},
