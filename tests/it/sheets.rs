@@ -317,7 +317,10 @@ fn opencode() {
     holds("opencode@1.15", 56_000, &[&json!({"usable": 24_000, "preserve_recent_tokens": 6_000})]);
     holds("opencode@1.15", 36_000, &[&json!({"usable": 4_000, "preserve_recent_tokens": 2_000})]);
     holds("opencode@1.15", 20_000, &[&json!({"usable": 0})]);
-    holds("opencode@1.2", 200_000, &[&common(1), &later(0, 0)]);
+    // Of a command's output the start stays.
+    let mut of_1_2 = later(0, 0);
+    of_1_2["rule/shell-limit"]["truncate/head"] = 1.into();
+    holds("opencode@1.2", 200_000, &[&common(1), &of_1_2]);
     // The newest that was read: 15,000 tokens over all turns.
     holds("opencode@1.18", 200_000, &[&common(0), &later(1_000_000, 2_000), &json!({"preserve_recent_tokens": 15_000})]);
 }
