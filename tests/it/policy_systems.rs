@@ -432,6 +432,11 @@ fn logs_are_recorded_under_the_rule_of_their_version_or_day() {
     {
         assert_eq!(under("qwen-code", version, "2026-11-01"), [name]);
     }
+    for (versions, name) in
+        [(["1.0.162", "1.1.56"], "2025-12"), (["1.1.58", "1.14.33"], "1.2"), (["1.14.34", "1.17.9"], "1.15"), (["1.18.0", ""], "1.18")]
+    {
+        versions.iter().for_each(|version| assert_eq!(under("opencode", version, "2026-11-01"), [format!("opencode@{name}")], "{version}"));
+    }
     for (day, name) in [("2026-09-22", "cline@agentic"), ("2026-09-23", "cline@3.0")] {
         assert_eq!(under("cline-cli", "", day), [name]);
     }
