@@ -524,6 +524,23 @@ fn opencode_replays_behind_the_words_that_go_on() {
     }
 }
 
+/// A summariser whose own request does not fit ends a session of OpenCode: nothing is asked again.
+#[test]
+fn opencode_stops_where_its_summariser_is_refused() {
+    // A message of 166,000 tokens and a reply of 40,000 do not fit the window of 200,000; a message of 100,000 does.
+    let session = |said: u32| {
+        let step = Session::default().user(said).step(160_000, Some((167_000, 40_000)), "custom", text(4_000, 1_000));
+        step.reply(40, None).user(400).reply(4, None).trace()
+    };
+    for name in ["opencode@1.2", "opencode@1.15", "opencode@1.18", "kilo@89415151"] {
+        let outcome = replay(name, &[], &session(664_000));
+        assert_eq!((calls_of(&outcome, EventKind::Unrecoverable), outcome.totals.recovered), (vec![1], 0), "{name}");
+        assert_eq!(calls_of(&outcome, EventKind::Overflow), Vec::<u32>::new(), "{name}");
+        let outcome = replay(name, &[], &session(400_000));
+        assert_eq!((outcome.totals.failed_sessions, calls_of(&outcome, EventKind::Compact).len()), (0, 1), "{name}");
+    }
+}
+
 /// Kilo asks it again only where no reply has come since, and then keeps nothing else; within a turn its steps are summarised, and it is asked to go on.
 #[test]
 fn kilo_replays_a_message_that_was_not_answered() {
