@@ -169,11 +169,12 @@ impl<'s> Session<'s> {
         let reply = self.made.transcript.messages.iter_mut().rev().find(|message| message.call.is_some());
         match (last.usage(), reply) {
             (Err(_), _) => lose(ABSURD),
-            (Ok(Some(usage)), Some(_)) if usage.prompt.saturating_mul(TOKEN_BYTES) < read => {
-                lose("usage of the session's last call alone, without what was written to the cache");
-            }
             (Ok(Some(usage)), Some(Message { call: Some(call), parts, .. })) if usage.output <= parts.iter().map(bytes).sum() => {
-                call.usage = Some(usage);
+                if usage.prompt.saturating_mul(TOKEN_BYTES) >= read {
+                    call.usage = Some(usage);
+                } else {
+                    lose("usage of the session's last call alone, without what was written to the cache");
+                }
             }
             (Ok(Some(_)), _) => lose("usage of the session's last call alone, what was read from the cache among the reply"),
             (Ok(None), _) => {}
