@@ -4,7 +4,7 @@
 //! them says that the context was rewritten there, and the user's step after it holds what replaced it. Since version 1.7 such a step is marked,
 //! what replaced the context may stand in it, and trajectories of sub-agents may stand in the one that started them.
 
-use crate::format::ground::{Absurd, Count, Figures, ReadError, Source, Words, fault, millis, sound, values, wire};
+use crate::format::ground::{Absurd, Count, Dollars, Figures, ReadError, Source, Words, fault, millis, sound, values, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::Reported;
@@ -48,15 +48,26 @@ wire! {
         reasoning_content: Words<'a>,
         tool_calls: Option<Vec<ToolCall<'a>>>,
         observation: Option<Observation<'a>>,
-        metrics: Option<Figures>,
+        metrics: Option<Metrics<'a>>,
         is_copied_context: Option<bool>,
         /// How many requests the step stands for; absent in older versions, where it is one.
         llm_call_count: Count,
         extra: Option<StepExtra<'a>>,
     }
 
+    struct Metrics<'a> {
+        prompt_tokens: Count,
+        cached_tokens: Count,
+        completion_tokens: Count,
+        cost_usd: Dollars,
+        /// What the format has no word for.
+        extra: Option<&'a RawValue>,
+    }
+
     struct StepExtra<'a> {
         is_copied_context: Option<bool>,
+        /// The call that the step's result answers, where the result does not name it.
+        tool_call_id: Words<'a>,
         context_management: Option<ContextManagement<'a>>,
     }
 
@@ -80,6 +91,20 @@ wire! {
 }
 
 impl Step<'_> {
+    /// What the tools of this step returned.
+    fn results(&self) -> &[ObservedResult<'_>] {
+        self.observation.as_ref().map_or(&[], |observation| &observation.results)
+    }
+
+    /// Does the step bring results alone? Some converters make each result of a log a step of its own, and the message says it a second time.
+    fn only_results(&self) -> bool {
+        let replied = self.metrics.is_some() || !self.reasoning_content.is_empty() || self.tool_calls.iter().flatten().next().is_some();
+        let requested = self.llm_call_count.known().ok().flatten().is_some_and(|requests| requests > 0);
+        let said = joined(&self.message);
+        let repeats = || said.is_empty() || self.results().iter().any(|result| joined(&result.content) == said);
+        !replied && !requested && !self.results().is_empty() && repeats()
+    }
+
     fn replaces_context(&self) -> bool {
         let management = self.extra.as_ref().and_then(|extra| extra.context_management.as_ref());
         management.is_some_and(|management| &*management.boundary == "replace")
@@ -155,7 +180,7 @@ struct Run<'s> {
 
 impl Run<'_> {
     fn step(&mut self, step: &Step, number: u64, source: &mut Source) {
-        let results = step.observation.as_ref().map_or(&[][..], |observation| &observation.results);
+        let results = step.results();
         let handed_over = std::mem::take(&mut self.rewritten);
         match &*step.source {
             _ if step.replaces_context() => return self.rewrite(step),
@@ -168,11 +193,14 @@ impl Run<'_> {
                 }
             }
             "user" => self.add(Role::User, step),
+            "agent" if step.only_results() => {}
             "agent" => self.reply(step, number, source),
             _ => return source.lose(number, "message of an unknown role"),
         }
+        let named = step.extra.as_ref().map_or("", |extra| &*extra.tool_call_id);
         for result in results {
-            let mut parts = vec![self.made.result(&result.source_call_id, &joined(&result.content), false)];
+            let call = if result.source_call_id.is_empty() { named } else { &*result.source_call_id };
+            let mut parts = vec![self.made.result(call, &joined(&result.content), false)];
             parts.extend(pictures(&result.content));
             self.push(Role::Tool, parts, step);
         }
@@ -180,8 +208,7 @@ impl Run<'_> {
 
     /// What replaced the context stands in the step, or in the user's step after it.
     fn rewrite(&mut self, step: &Step) {
-        let results = step.observation.as_ref().map_or(&[][..], |observation| &observation.results);
-        let texts: Vec<String> = results.iter().filter(|_| step.replaces_context()).map(|result| joined(&result.content)).collect();
+        let texts: Vec<String> = step.results().iter().filter(|_| step.replaces_context()).map(|result| joined(&result.content)).collect();
         let summary = texts.join("\n");
         self.rewritten = summary.is_empty();
         self.made.compact(Compaction {
@@ -254,12 +281,16 @@ fn pictures<'c>(content: &'c Blocks<ContentPart>) -> impl Iterator<Item = Part> 
     content.objects().filter(|part| &*part.kind == "image").map(|_| Part::Image(Image::default()))
 }
 
-fn usage(metrics: &Figures, trust: Trust) -> Result<Option<Usage>, Absurd> {
+fn usage(metrics: &Metrics, trust: Trust) -> Result<Option<Usage>, Absurd> {
+    let extra = metrics.extra.and_then(|extra| serde_json::from_str::<Figures>(extra.get()).ok()).unwrap_or_default();
     Reported {
-        input: metrics.count("prompt_tokens"),
-        cache_read: metrics.count("cached_tokens"),
-        output: metrics.count("completion_tokens"),
-        cost_nano_usd: metrics.dollars("cost_usd").above_zero(),
+        input: metrics.prompt_tokens,
+        cache_read: metrics.cached_tokens,
+        cache_write: extra.count("cache_creation_tokens"),
+        output: metrics.completion_tokens,
+        // It tells whether the prompt holds what was cached.
+        total: extra.count("total_tokens"),
+        cost_nano_usd: metrics.cost_usd.above_zero(),
         trust,
         ..Reported::default()
     }

@@ -55,3 +55,26 @@ fn version_1_7_marks_compactions_and_holds_its_sub_agents() {
     assert_eq!((started.id.as_str(), started.parent.as_deref(), prompts(started)), ("run/child", Some("run"), vec![(25, 9)]));
     assert_eq!(lost.into_iter().map(|loss| loss.reason).collect::<Vec<_>>(), ["usage of several calls in one step"]);
 }
+
+/// OpenClaw's converter makes each result a step of the agent, names its call beside it, and has the sum of all tokens in what the format has no word for.
+#[test]
+fn steps_that_bring_results_alone_are_no_calls_and_the_total_tells_where_cached_tokens_lie() {
+    let result = r#""message":"none","observation":{"results":[{"content":"none"}]}"#;
+    let text = format!(
+        r#"{{"schema_version":"ATIF-v1.6","session_id":"run","agent":{{"name":"openclaw","version":"unknown","model_name":"glm"}},"steps":[
+            {{"step_id":1,"source":"user","message":"Task"}},
+            {{"step_id":2,"source":"agent","message":"Look","tool_calls":[{{"tool_call_id":"c1","function_name":"exec","arguments":{{}}}}],
+                "metrics":{{"prompt_tokens":137,"completion_tokens":71,"cached_tokens":100,"extra":{{"cache_creation_tokens":20,"total_tokens":328}}}}}},
+            {{"step_id":3,"source":"agent",{result},"extra":{{"tool_call_id":"c1"}}}},
+            {{"step_id":4,"source":"agent","message":"It says","observation":{{"results":[{{"content":"more"}}]}}}},
+            {{"step_id":5,"source":"agent",{result},"llm_call_count":1}},
+            {{"step_id":6,"source":"agent","message":"End","metrics":{{"prompt_tokens":137,"completion_tokens":7,"cached_tokens":100,"extra":"none"}}}}]}}"#
+    );
+    let source = Source::from_reader(Path::new("trajectory.json"), Box::new(Cursor::new(text))).unwrap();
+    let (transcripts, lost) = read_source(source);
+    let expected = ["u: Task", "a: Look | exec(c1)", "t: exec(c1)=", "a: It says", "t: ()=", "a: none", "t: ()=", "a: End"];
+    assert_eq!((in_short(&transcripts[0]), lost), (expected.map(str::to_owned).to_vec(), Vec::new()));
+    assert_eq!(prompts(&transcripts[0]), [(257, 71), (0, 0), (0, 0), (137, 7)]);
+    let usage = transcripts[0].messages[1].call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((usage.cache_read, usage.cache_write), (100, 20));
+}
