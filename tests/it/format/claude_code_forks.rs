@@ -164,3 +164,24 @@ fn a_sum_of_a_run_whose_calls_have_none_is_named() {
     assert_eq!(run(0), [("usage of zero tokens (not used)".to_owned(), 1), ("usage of calls as the sum of their run alone".to_owned(), 1)]);
     assert_eq!(run(60), []);
 }
+
+/// A session may hold no more of an output than what was counted as its stream began, and the copy in the log of a request all of it.
+#[test]
+fn an_output_that_a_copy_holds_whole_is_that_of_the_reply() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(folder.path());
+    let copies = [("m1", 1_000, 372), ("m2", 999, 400), ("m2", 700, 50)];
+    let copies = (0..).zip(copies).map(|(place, (message, cached, output))| {
+        let mut copy = reply(message, "Begun", cached, output);
+        copy["message"]["stop_reason"] = json!("tool_use");
+        let agent = format!("aside_question-{place}");
+        fs::write(
+            folder.path().join(format!("s1/subagents/agent-{agent}.jsonl")),
+            line("assistant", "q1", None, 5, of(&agent, copy)) + "\n",
+        )
+        .unwrap();
+    });
+    copies.for_each(drop);
+    // A copy with another prompt, or with less, says nothing.
+    assert_eq!(prompts(&read_all(&path).0[0]), [(1_003, 372), (703, 60)]);
+}

@@ -9,7 +9,7 @@ use crate::format::wire::blocks::Block;
 use crate::reading::{entries, is_beside};
 use crate::transcript::{Call, CompactionKind, Project, Transcript, project};
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// The request for the summary of a compaction.
@@ -124,10 +124,22 @@ impl Forks {
 }
 
 /// Gives the requests to their session: the last one for a summary before a compaction is the compaction's own. Some versions copy the conversation, with
-/// its replies, into the log of the request.
+/// its replies, into the log of the request: such a copy may hold all of an output of which the session has what was counted as its stream began.
 pub(super) fn join(transcript: &mut Transcript, mut replies: Vec<Reply>) {
-    let known: HashSet<String> = transcript.messages.each().filter_map(|message| Some(message.call.as_ref()?.id.clone())).collect();
-    replies.retain(|reply| !known.contains(&reply.call.id));
+    let ids = transcript.messages.each().enumerate();
+    let known: HashMap<String, usize> = ids.filter_map(|(place, message)| Some((message.call.as_ref()?.id.clone(), place))).collect();
+    replies.retain(|reply| {
+        let Some(place) = known.get(&reply.call.id) else { return true };
+        let own = transcript.messages.get_mut(*place).and_then(|message| message.call.as_mut()?.usage.as_mut());
+        let copy = reply.call.usage.filter(|copy| copy.output_is_final && !reply.call.id.is_empty());
+        if let (Some(own), Some(copy)) = (own, copy)
+            && own.prompt == copy.prompt
+            && own.output < copy.output
+        {
+            (own.output, own.output_is_final) = (copy.output, true);
+        }
+        false
+    });
     replies.sort_by_key(|reply| reply.time);
     let mut since = i64::MIN;
     for compaction in transcript.compactions.iter_mut().filter(|made| made.kind == CompactionKind::Compact) {
