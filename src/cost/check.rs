@@ -63,8 +63,10 @@ pub struct Check {
     pub unpriced_calls: u64,
     /// Names of the models without a price.
     pub unpriced_models: BTreeSet<String>,
-    /// Calls that the log shows beside the conversation (titles, checks, summarisers): in no other figure but these three.
+    /// Calls that the log shows beside the conversation (titles, checks, summarisers): in no other figure but these four.
     pub side_calls: u64,
+    /// Tokens of their prompts.
+    pub side_prompt_tokens: u64,
     /// The part of them whose cost the log names.
     pub side_logged_calls: u64,
     /// Cost of the side calls, where the log names it; in thousand-millionths of a dollar.
@@ -76,7 +78,7 @@ impl AddAssign<&Check> for Check {
         add_fields!(self += other:
             calls, recorded, estimated_output, modelled, unrecorded, unrecorded_calls, unrecorded_unpriced_calls, calibrated, held_out,
             modelled_off_nano_usd, held_out_off_nano_usd, reads, reads_within, logged_calls, logged_unpriced_calls, logged_nano_usd,
-            logged_list_nano_usd, logged_modelled_nano_usd, unpriced_calls, side_calls, side_logged_calls, side_logged_nano_usd);
+            logged_list_nano_usd, logged_modelled_nano_usd, unpriced_calls, side_calls, side_prompt_tokens, side_logged_calls, side_logged_nano_usd);
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
     }
 }
@@ -201,6 +203,7 @@ pub fn check_by(trace: &Trace, whole: &[WholePrompt], tariff: &Tariff<'_>, held_
     let beside = trace.side_calls.iter().map(|(usage, _)| usage);
     for usage in beside.chain(trace.compactions.iter().filter_map(|compaction| compaction.usage.as_ref())) {
         sum.side_calls += 1;
+        sum.side_prompt_tokens += usage.prompt;
         sum.side_logged_calls += u64::from(usage.cost_nano_usd.is_some());
         sum.side_logged_nano_usd += usage.cost_nano_usd.and_then(|nano| u64::try_from(nano).ok()).unwrap_or(0);
     }

@@ -53,13 +53,14 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let unpriced = cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)).filter(|_| !is_priced);
     let first = unpriced.unwrap_or_else(|| summarisers(priced));
     // What costs suppose, and the caution, stay.
-    let spare: Vec<String> = gaps.iter().chain(&own_error).cloned().collect();
+    let beside = beside(priced.checks);
+    let spare: Vec<String> = beside.iter().chain(&gaps).chain(&own_error).cloned().collect();
     let title = if is_priced { "List prices, recorded and simulated" } else { "Recorded and simulated, without prices" };
     // What was asked for stands in place of the table of policies, and of what is said of its rows.
     let bills = priced.breakdown.then(|| by_tier(priced).titled("Bills by tier, simulated"));
     let asked = priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)).chain(bills);
     let mut brief: Vec<Section> = asked.collect();
-    let of_rows = brief.is_empty().then(|| priced.baselines.covered(priced.corpus).into_iter().chain([first]).chain(gaps));
+    let of_rows = brief.is_empty().then(|| priced.baselines.covered(priced.corpus).into_iter().chain([first]).chain(beside).chain(gaps));
     let trust: Vec<String> = of_rows.into_iter().flatten().chain(own_error).chain(caution).collect();
     if brief.is_empty() {
         brief.push(shown.titled(title));
@@ -272,10 +273,12 @@ fn apart(modelled: u64, recorded: u64) -> Cell {
 /// What logs show beside the conversations.
 fn beside(checks: &BTreeMap<String, Check>) -> Option<String> {
     let calls: u64 = checks.values().map(|check| check.side_calls).sum();
+    let prompts: u64 = checks.values().map(|check| check.side_prompt_tokens).sum();
     let cost: u64 = checks.values().map(|check| check.side_logged_nano_usd).sum();
-    let logged = if cost > 0 { format!(" (the logs say that they cost {})", dollars(signed(cost))) } else { String::new() };
+    let logged = if cost > 0 { format!("; the logs say that they cost {}", dollars(signed(cost))) } else { String::new() };
     let are = if calls == 1 { "is" } else { "are" };
-    (calls > 0).then(|| format!("{} beside the conversations {are} in no cost above{logged}.", counted(calls, "recorded call")))
+    let what = format!("{} beside the conversations ({} prompt tokens{logged})", counted(calls, "call"), grouped(prompts));
+    (calls > 0).then(|| format!("{what} {are} in no cost."))
 }
 
 fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {

@@ -480,3 +480,16 @@ fn no_policy_that_fails_sessions_has_no_cost() {
     assert_eq!((row("none")["failed_sessions"].as_str(), row("none")["cost"].as_str()), ("4", ""));
     assert!(row("pi")["failed_sessions"] == "0" && row("pi")["cost"].parse::<f64>().unwrap() > 1.0);
 }
+
+/// The head of the screen counts the calls beside the conversations, and the bill does not: the first screen says what they are.
+#[test]
+fn calls_beside_the_conversations_are_named_with_their_tokens() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = serde_json::json!({"side_call": {"id": "t1", "model": "gpt-5", "usage": {"prompt": 200_000, "output": 6_000}}});
+    let log = made::Native::new(serde_json::json!({})).asked("Go", "done", 1000, 10).line(side).write(folder.path(), "log.jsonl");
+    let sentence = "1 call beside the conversations (200,000 prompt tokens) is in no cost.";
+    for details in [&[][..], &["--details"]] {
+        let shown = ctxsim(&["cost", &log]).args(details).columns(200).stdout();
+        assert!(shown.contains(sentence), "{shown}");
+    }
+}
