@@ -37,6 +37,8 @@ pub struct Duplicates {
     pub files: u64,
     /// Sessions of which nothing was left.
     pub sessions: u64,
+    /// The part of them whose run another session holds in another form, with more usage.
+    pub other_forms: u64,
     /// Calls left out as copies of others.
     pub calls: u64,
 }

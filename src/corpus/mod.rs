@@ -5,6 +5,7 @@ mod counters;
 mod discover;
 mod excerpt;
 mod facts;
+mod forms;
 mod gathered;
 mod impose;
 mod once;

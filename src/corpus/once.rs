@@ -1,5 +1,6 @@
 //! Each message and call once: resumed and copied sessions repeat what another file holds already.
 
+use super::forms;
 use super::gathered::Corpus;
 use crate::list::List;
 use crate::trace::{CallRow, CompactionRow, Key, MessageRow, Trace};
@@ -14,19 +15,22 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 ///
 /// The session with the most calls owns what it holds, the first in the order of identities at a tie; in the others the copied messages stay as context
 /// of the calls that follow. A copy of a call without usage gives way to one with it, for logs repeat earlier replies without their usage. Where a message
-/// or a call has no id, a session is a copy where another file's session begins with the whole of it: two runs that part somewhere are two runs. A single reply without a time tells too little for that, and is a copy of itself alone. The result does not depend on the order in which files were read.
+/// or a call has no id, a session is a copy where another file's session begins with the whole of it: two runs that part somewhere are two runs. A single reply without a time tells too little for that, and is a copy of itself alone. A run that stands in another form with more usage
+/// counts there. The result does not depend on the order in which files were read.
 pub(super) fn count_once(corpus: &mut Corpus) {
     sort(&mut corpus.traces);
     let files = sources(corpus);
     // Not the sum over all parts: they may share files.
     corpus.facts.files = files + corpus.facts.duplicates.files;
+    let held = forms::held_in_another(&corpus.traces);
     let (mut seen, mut mirrors) = (Seen::default(), false);
     let mut order = Vec::new();
     // One long session has as many keys as messages: they are kept only where something is looked for among them.
     let alone = corpus.traces.len() == 1;
     for (index, trace) in corpus.traces.each().enumerate() {
         mirrors |= !trace.mirrored.is_empty();
-        order.push((Reverse((trace.calls.len(), trace.messages.len())), index));
+        // What others repeat of a run that counts in another form is a copy too.
+        order.push((!held.contains(&index), Reverse((trace.calls.len(), trace.messages.len())), index));
         if alone && trace.calls.iter().all(|call| call.usage.get().is_some()) {
             continue;
         }
@@ -35,11 +39,13 @@ pub(super) fn count_once(corpus: &mut Corpus) {
     }
     order.sort_unstable();
     let mut empty = HashSet::new();
-    for (_, index) in order {
-        let Some((calls, left)) = corpus.traces.change(index, |trace| seen.take_out(trace, !alone || mirrors)) else { continue };
-        corpus.facts.duplicates.calls += calls;
-        if !left {
+    for (counts_here, _, index) in order {
+        let take_out = |trace: &mut Trace| (trace.usages().count() as u64, seen.take_out(trace, !alone || mirrors));
+        let Some((all, (copies, left))) = corpus.traces.change(index, take_out) else { continue };
+        corpus.facts.duplicates.calls += if counts_here { copies } else { all };
+        if !left || !counts_here {
             corpus.facts.duplicates.sessions += 1;
+            corpus.facts.duplicates.other_forms += u64::from(!counts_here);
             empty.insert(index);
         }
     }

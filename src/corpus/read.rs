@@ -127,6 +127,7 @@ impl FileResult {
                 }
                 corpus.facts.duplicates.files += other.facts.duplicates.files;
                 corpus.facts.duplicates.sessions += other.facts.duplicates.sessions;
+                corpus.facts.duplicates.other_forms += other.facts.duplicates.other_forms;
                 corpus.facts.duplicates.calls += other.facts.duplicates.calls;
                 corpus.facts.skipped.extend(other.facts.skipped);
                 corpus.facts.losses.extend(other.facts.losses);

@@ -281,8 +281,12 @@ fn duplicates(facts: &CorpusFacts) -> Option<String> {
             0 => String::new(),
             files => format!("; {} nothing else", counted_as(files, "file holds", "files hold")),
         };
+        let forms = match copies.other_forms {
+            0 => String::new(),
+            forms => format!(" ({} the same run in another form)", counted_as(forms, "is", "are")),
+        };
         format!(
-            "Counted once although copied in several files: {} and {}{files}.",
+            "Counted once although copied in several files: {}{forms} and {}{files}.",
             counted(copies.sessions, "session"),
             counted(copies.calls, "call")
         )

@@ -190,3 +190,61 @@ fn both_totals_of_real_logs_are_those_of_the_script() {
     let Some(expected) = independent(&files(&folder)) else { return };
     assert_eq!(totals(&inspected(&[&folder.to_string_lossy()])["corpus"]), expected);
 }
+
+const RUN: &str = "9ff9e1ad-f3bc-46c1-8b2f-f240cb66f557";
+
+/// A log of this agent and id, with so many calls.
+fn log_of(agent: &str, id: &str, calls: u64) -> Native {
+    let time = |second: u64| format!("2026-01-01T00:00:{second:02}Z");
+    let log = Native::new(json!({"session": id, "agent": agent})).line(json!({"role": "user", "time": time(0), "text": "Go"}));
+    let reply = |call: u64| json!({"role": "assistant", "time": time(call), "id": format!("reply-of-{agent}-number-{call}"), "text": "done", "usage": {"prompt": 1000, "output": 10}});
+    (1..=calls).fold(log, |log, call| log.line(reply(call)))
+}
+
+/// A harness writes a trajectory of what the agent logs itself: the one with more usage counts, in whatever order and parts they are read.
+#[test]
+fn a_run_in_two_forms_counts_once() {
+    let step = |step: u64, source: &str, rest: &str| {
+        format!(r#"{{"step_id":{step},"timestamp":"2026-01-01T00:00:0{step}Z","source":"{source}","message":"Go"{rest}}}"#)
+    };
+    let metrics = r#","metrics":{"prompt_tokens":1000,"completion_tokens":10}"#;
+    let trajectory = |id: &str| {
+        let steps = [step(1, "user", ""), step(2, "agent", metrics), step(3, "agent", metrics)].join(",");
+        format!(r#"{{"schema_version":"ATIF-v1.6","session_id":"{id}","agent":{{"name":"pi","version":"1"}},"steps":[{steps}]}}"#)
+    };
+    let keys = ["sessions", "calls", "recorded_prompt_tokens"];
+    let told = |places: &[&str]| {
+        let corpus = inspected(places)["corpus"].clone();
+        (keys.map(|key| corpus[key].as_u64().unwrap()), corpus["duplicates"].clone())
+    };
+    let copies = |calls: u64| json!({"files": 1, "sessions": 1, "other_forms": 1, "calls": calls});
+    let none = json!({"files": 0, "sessions": 0, "other_forms": 0, "calls": 0});
+    for (log, other) in [("a.jsonl", "b.json"), ("b.jsonl", "a.json")] {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = folder.path().to_string_lossy().into_owned();
+        let write = |id: &str, calls: u64| {
+            log_of("pi", id, calls).write(folder.path(), log);
+            std::fs::write(folder.path().join(other), trajectory(id)).unwrap();
+        };
+        write(RUN, 3);
+        assert_eq!(told(&[&logs]), ([1, 3, 3000], copies(2)), "{log}");
+        assert!(ctxsim(&["inspect", &logs, "--details"]).columns(200).stdout().contains("1 session (1 is the same run in another form)"));
+        let part = folder.path().join("part.ctxtrace").to_string_lossy().into_owned();
+        ctxsim(&["trace", "build", &format!("{logs}/{other}"), "-o", &part]).code(0);
+        assert_eq!(told(&[&part, &format!("{logs}/{log}")]), ([1, 3, 3000], copies(2)), "{log}");
+        std::fs::remove_file(part).unwrap();
+        write(RUN, 1);
+        assert_eq!(told(&[&logs]), ([1, 2, 2000], copies(1)), "the trajectory has more");
+        // What people call a session is no name of a run.
+        for name in ["session", "1712345678901", "django__django-12345"] {
+            write(name, 3);
+            assert_eq!(told(&[&logs]), ([2, 5, 5000], none.clone()), "{name}");
+        }
+    }
+    // What an agent prints has neither ids nor times, and the id of the session that it logs.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy("tests/data/codex/printed.jsonl", folder.path().join("codex.txt")).unwrap();
+    log_of("codex", "019d0000-0000-7000-8000-000000000001", 3).write(folder.path(), "log.jsonl");
+    // The print holds a second session, of one call.
+    assert_eq!(told(&[&folder.path().to_string_lossy()]).0, [2, 4, 3000]);
+}
