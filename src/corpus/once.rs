@@ -132,7 +132,9 @@ impl Seen {
         let is_copy = |call: &CallRow| {
             let known = known(&trace.messages, call);
             let (seen, shown) = if call.key.is_some() { (&self.calls, &self.paid) } else { (&self.replies, &self.messages) };
-            copied(seen, known) || call.usage.get().is_none() && (copied(&self.paid, known) || copied(shown, known))
+            copied(seen, known)
+                || call.usage.get().is_none()
+                    && (copied(&self.paid, known) || copied(shown, known) || copied(&self.paid, reply(&trace.messages, call)))
         };
         trace.calls.retain(|call| !is_copy(call));
         trace.side_calls.retain(|(_, key)| !copied(&self.calls, *key));

@@ -248,3 +248,33 @@ fn a_run_in_two_forms_counts_once() {
     // The print holds a second session, of one call.
     assert_eq!(told(&[&folder.path().to_string_lossy()]).0, [2, 4, 3000]);
 }
+
+/// aider's two histories of one run have no id in common: the words of their replies are the same.
+#[test]
+fn both_histories_of_aider_count_once() {
+    let long = format!("It says\n        \n{}\n\nand so on.", "one more word ".repeat(20));
+    let [second, third] = ["Done.", "Yes."];
+    let said = |reply: &str| format!("#### Go  \n\n{}\n\n> Tokens: 9.7k sent, 85 received.  \n\n", reply.replace("\n        \n", "\n\n"));
+    let chat = |replies: &[&str]| {
+        format!("# aider chat started at 2025-05-04 17:02:36\n\n{}", replies.iter().map(|reply| said(reply)).collect::<String>())
+    };
+    let sent = |minute: usize, reply: &str| {
+        let lines: String = reply.lines().map(|line| format!("ASSISTANT {line}\n")).collect();
+        format!("TO LLM 2025-05-04T17:0{minute}:00\n-------\nUSER Go {minute}\nLLM RESPONSE 2025-05-04T17:0{minute}:30\n{lines}")
+    };
+    let requests = |replies: &[&str]| replies.iter().enumerate().map(|(minute, reply)| sent(minute, reply)).collect::<String>();
+    let folder = tempfile::tempdir().unwrap();
+    let told = |chat: &str, requests: &str| {
+        std::fs::write(folder.path().join(".aider.chat.history.md"), chat).unwrap();
+        std::fs::write(folder.path().join(".aider.llm.history.md"), requests).unwrap();
+        let names = [".aider.chat.history.md", ".aider.llm.history.md"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+        let corpus = inspected(&[&names[0], &names[1]])["corpus"].clone();
+        ["sessions", "calls", "calls_with_usage"].map(|key| corpus[key].as_u64().unwrap())
+    };
+    let all = [&*long, second, third];
+    assert_eq!(told(&chat(&all), &requests(&all)), [1, 3, 3]);
+    // What the chat does not hold is a call of its own, and short words without a long reply before them tell nothing.
+    assert_eq!(told(&chat(&all[..2]), &requests(&all)), [2, 3, 2]);
+    assert_eq!(told(&chat(&all[1..]), &requests(&all[1..])), [2, 4, 2]);
+    assert_eq!(told(&chat(&all), &requests(&[third, &long, second])), [2, 4, 3]);
+}

@@ -1,6 +1,6 @@
 //! The chat history: Markdown, with a heading for each time that the program was started.
 
-use super::READER;
+use super::{READER, Replies};
 use crate::format::ground::{Count, MOST, ReadError, Source, millis};
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
@@ -31,7 +31,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         if let Some(time) = text.strip_prefix(START) {
             let time = time.trim();
             let next = Session::new(scale, format!("{name}#{time}"), millis(time));
-            std::mem::replace(&mut session, next).finish(hand_over);
+            session.replies = std::mem::replace(&mut session, next).finish(hand_over);
         } else if let Some(said) = text.strip_prefix("#### ").filter(|_| own) {
             session.said(said.trim_end(), blank_before > 0);
         } else if let Some(shown) = text.strip_prefix('>').filter(|shown| own || shown.starts_with(" Tokens: ")) {
@@ -62,13 +62,15 @@ struct Session<'s> {
     started: Option<i64>,
     /// All that was said so far.
     said: Xxh3,
+    /// The replies of the history so far.
+    replies: Replies,
 }
 
 impl<'s> Session<'s> {
     fn new(scale: &'s dyn Scale, id: String, started: Option<i64>) -> Session<'s> {
         let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-        let (model, question, reply) = Default::default();
-        Session { scale, transcript, model, question, reply, unchained: false, cleared: false, started, said: Xxh3::new() }
+        let (model, question, reply, replies) = Default::default();
+        Session { scale, transcript, model, question, reply, unchained: false, cleared: false, started, said: Xxh3::new(), replies }
     }
 
     fn push(&mut self, message: Message) {
@@ -130,10 +132,10 @@ impl<'s> Session<'s> {
         } else if let Some(tokens) = text.strip_prefix("Tokens: ") {
             let Some(usage) = usage(tokens) else { return false };
             self.ask();
-            let parts = self.take_reply();
+            let (known, parts) = self.take_reply();
             let (id, unchained) = (self.known_as(&usage), std::mem::take(&mut self.unchained));
             let call = Call { id, model: self.model.clone(), usage: Some(usage), unchained, ..Call::default() };
-            self.push(Message { call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
+            self.push(Message { id: known, call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
         } else if CLEARED.contains(&text) {
             self.cut_short();
             // What was said last is the command itself.
@@ -153,22 +155,24 @@ impl<'s> Session<'s> {
         }
     }
 
-    fn take_reply(&mut self) -> Vec<Part> {
+    /// The id of the reply, and what it says.
+    fn take_reply(&mut self) -> (String, Vec<Part>) {
         let reply = std::mem::take(&mut self.reply);
         let text = reply.trim();
-        if text.is_empty() { Vec::new() } else { vec![Part::Text(self.weigh(text))] }
+        if text.is_empty() { Default::default() } else { (self.replies.next(text), vec![Part::Text(self.weigh(text))]) }
     }
 
     /// A reply that no count follows was interrupted.
     fn cut_short(&mut self) {
-        let parts = self.take_reply();
+        let (_, parts) = self.take_reply();
         if !parts.is_empty() {
             self.unchained = true;
             self.push(Message::new(Role::Assistant, parts));
         }
     }
 
-    fn finish(mut self, hand_over: &mut dyn FnMut(Transcript)) {
+    /// The replies of the history up to the session's end.
+    fn finish(mut self, hand_over: &mut dyn FnMut(Transcript)) -> Replies {
         if !self.is_command() {
             self.ask();
         }
@@ -176,6 +180,7 @@ impl<'s> Session<'s> {
         if !self.transcript.messages.is_empty() {
             hand_over(self.transcript);
         }
+        self.replies
     }
 }
 

@@ -3,7 +3,7 @@
 //! Prompts are put together anew each time (other files, other instructions), so most requests share only a beginning with the one
 //! before. What is not in a request leaves the context; what comes back is listed as a second showing.
 
-use super::READER;
+use super::{READER, Replies};
 use crate::format::ground::{ReadError, Source, millis};
 use crate::format::recorder::end_said;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
@@ -33,7 +33,7 @@ enum Place {
 /// Reads a history of requests as one session.
 pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut history = History { scale, transcript, live: Vec::new(), shown: HashMap::new(), unchained: false };
+    let mut history = History { scale, transcript, live: Vec::new(), shown: HashMap::new(), unchained: false, replies: Replies::default() };
     let mut place = Place::Nowhere;
     let mut prompt: Vec<(Role, String)> = Vec::new();
     let mut fresh = true;
@@ -80,6 +80,7 @@ struct History<'s> {
     /// Where a message was listed first.
     shown: HashMap<u128, usize>,
     unchained: bool,
+    replies: Replies,
 }
 
 impl History<'_> {
@@ -106,6 +107,7 @@ impl History<'_> {
                 let call = Call { id, unchained: std::mem::take(&mut self.unchained), ..Call::default() };
                 let parts = vec![Part::Text(self.scale.weigh(&text))];
                 self.transcript.messages.push(Message {
+                    id: self.replies.next(&text),
                     time: Some(*time),
                     call: Some(Box::new(call)),
                     ..Message::new(Role::Assistant, parts)
