@@ -35,8 +35,8 @@ fn recorded(traces: &List<Trace>, places: &[usize]) -> [u64; 5] {
         if trace.prints.last().is_some_and(|print| !whole.insert(*print)) {
             continue;
         }
-        let beside = trace.side_calls.iter().map(|(usage, key)| (Some(usage), *key));
-        for (usage, key) in trace.calls.iter().map(|call| (call.usage.as_ref(), call.key)).chain(beside) {
+        let beside = trace.side_calls.iter().map(|(usage, key)| (Some(*usage), *key));
+        for (usage, key) in trace.calls.iter().map(|call| (call.usage.get(), call.key)).chain(beside) {
             if let Some(usage) = usage.filter(|_| key.is_none_or(|key| paid.insert(key))) {
                 sum[0] += 1;
                 sum[1] += usage.prompt;
