@@ -145,3 +145,30 @@ fn a_request_that_was_refused_is_no_call() {
     let calls: Vec<bool> = transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
     assert_eq!(calls, [true]);
 }
+
+/// Formatters of Markdown remove the break from headings and from the last line of a quotation, in the sessions that they saw.
+#[test]
+fn a_session_without_the_breaks_of_the_program_is_read_by_its_marks() {
+    let start = |day: u32| format!("# aider chat started at 2025-05-0{day} 17:02:36\n\n");
+    let tidied = "> Aider v0.50.1  \n> Added a.rs to the chat\n\n#### Ask\n\n#### more\n\n####\n\n#### still\n\nDone:\n\n```\n<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n```\n\n\
+                  > Tokens: 9.7k sent, 85 received.  \n> Applied edit to a.rs\n\n#### /add b.rs\n\n> Added b.rs to the chat\n\n#### Next\n\nMore.\n\n";
+    let whole =
+        "> Aider v0.50.1  \n\n#### One  \n\n> quoted by the model\n\n#### A heading of the model\n\n> Tokens: 1.2k sent, 10 received.  \n";
+    let (transcripts, lost) = read_text("chat.md", &[&start(1), tidied, &start(2), whole].concat());
+    assert_eq!(lost, []);
+    let told: Vec<_> = transcripts.iter().map(in_short).collect();
+    let edit = "a: Done:\n\n```\n<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n```";
+    assert_eq!(told[0], ["u: Ask\nmore\n\nstill", edit, "u: Next", "a: More."]);
+    assert_eq!(told[1], ["u: One", "a: > quoted by the model\n\n#### A heading of the model"]);
+    assert_eq!(transcripts.iter().map(|session| prompts(session).len()).collect::<Vec<_>>(), [1, 1]);
+}
+
+/// Where comments in files ask (`--watch-files`) no heading does: what the program shows still has its breaks, and headings are the model's.
+#[test]
+fn headings_of_the_model_stay_its_own_where_no_person_has_one() {
+    let text = "# aider chat started at 2025-05-04 17:02:36\n\n> Aider v0.84.0  \n\n#### Step  \n\nOne.\n\n> Tokens: 1.2k sent, 10 received.  \n\n\
+                # aider chat started at 2025-05-05 17:02:36\n\n> Aider v0.84.0  \n\n#### Step\n\nOne.\n";
+    let (transcripts, lost) = read_text("chat.md", text);
+    assert_eq!((transcripts.len(), in_short(&transcripts[0])), (1, ["u: Step", "a: One."].map(str::to_owned).to_vec()));
+    assert_eq!(lost, [("text before anything was said".to_owned(), 2)]);
+}

@@ -12,40 +12,78 @@ pub const START: &str = "# aider chat started at ";
 /// How the program marks what it wrote itself: it ends its lines with a forced line break, which replies do not.
 const BREAK: &str = "  ";
 
+/// How it marks each line that the person said.
+const HEADING: &str = "#### ";
+
 /// What `/clear` and `/reset` print once the conversation is empty.
 const CLEARED: [&str; 2] = ["All chat history cleared.", "All files dropped and chat history cleared."];
 
 /// Reads a chat history: a session for each start at which the user said something.
 pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
-    // Editors that tidy up remove the breaks; every quotation is the program's then.
-    let broken = source.head_text().lines().any(|line| line.starts_with('>') && line.ends_with(BREAK));
     let mut session = Session::new(scale, name.clone(), None);
-    let mut last = 0;
+    let (mut breaks, mut last) = (Breaks::default(), 0);
     source.each_line(|source, line| {
         // Blank lines are not handed out, but belong to a reply.
-        let blank_before = line.number - last - 1;
-        last = line.number;
+        let (number, blank_before) = (line.number, line.number - last - 1);
+        last = number;
         let text = line.text.as_ref();
-        let own = !broken || text.ends_with(BREAK);
-        if let Some(time) = text.strip_prefix(START) {
+        let start = text.strip_prefix(START);
+        breaks.look(text, blank_before);
+        if breaks.stand || start.is_some() {
+            breaks.release(&mut session, source);
+        }
+        if let Some(time) = start {
             let time = time.trim();
             let next = Session::new(scale, format!("{name}#{time}"), millis(time));
             session.replies = std::mem::replace(&mut session, next).finish(hand_over);
-        } else if let Some(said) = text.strip_prefix("#### ").filter(|_| own) {
-            session.said(said.trim_end(), blank_before > 0);
-        } else if let Some(shown) = text.strip_prefix('>').filter(|shown| own || shown.starts_with(" Tokens: ")) {
-            if !session.shown(shown.trim()) {
-                source.lose(line.number, "line of tokens that cannot be read");
-            }
-        } else if session.is_under_way() {
-            session.replied(text, blank_before);
+            breaks = Breaks::default();
+        } else if breaks.stand {
+            session.line(number, text, blank_before, false, source);
         } else {
-            source.lose(line.number, "text before anything was said");
+            breaks.held.push(Held { number, blank_before, text: text.to_owned() });
         }
     })?;
+    breaks.look("", 1);
+    breaks.release(&mut session, source);
     session.finish(hand_over);
     Ok(())
+}
+
+/// A line, with the blank ones before it.
+struct Held {
+    number: u64,
+    blank_before: u64,
+    text: String,
+}
+
+/// Does a session still have the program's breaks? Formatters remove them from each heading and from the last line of each quotation, and keep those within a
+/// quotation. Where none is left, each heading is the person's and each quotation the program's.
+#[derive(Default)]
+struct Breaks {
+    /// One was found.
+    stand: bool,
+    /// The line before is of a quotation, and has one.
+    quoted: bool,
+    /// What came before one was found.
+    held: Vec<Held>,
+}
+
+impl Breaks {
+    fn look(&mut self, text: &str, blank_before: u64) {
+        let (has_break, quoted) = (text.ends_with(BREAK), quotation(text).is_some());
+        self.stand |= (self.quoted && (blank_before > 0 || !quoted)) || (has_break && text.starts_with(HEADING));
+        self.quoted = has_break && quoted;
+    }
+
+    fn release(&mut self, session: &mut Session, source: &mut Source) {
+        self.held.drain(..).for_each(|line| session.line(line.number, &line.text, line.blank_before, !self.stand, source));
+    }
+}
+
+/// What is quoted; `None` of other lines, those of an edit (`>>>>>>> REPLACE`) among them.
+fn quotation(text: &str) -> Option<&str> {
+    text.strip_prefix('>').filter(|quoted| quoted.is_empty() || quoted.starts_with(' '))
 }
 
 struct Session<'s> {
@@ -90,6 +128,24 @@ impl<'s> Session<'s> {
     fn known_as(&self, usage: &Usage) -> String {
         let (place, said) = (self.transcript.messages.len(), self.said.digest128());
         self.started.map_or_else(String::new, |started| format!("{started}#{place}-{}-{said:x}", usage.prompt))
+    }
+
+    fn line(&mut self, number: u64, text: &str, blank_before: u64, tidied: bool, source: &mut Source) {
+        let own = tidied || text.ends_with(BREAK);
+        // An empty line of the person's keeps its mark alone.
+        let said = text.strip_prefix(HEADING).or_else(|| Some("").filter(|_| tidied && text == HEADING.trim_end()));
+        let shown = if tidied { quotation(text) } else { text.strip_prefix('>') };
+        if let Some(said) = said.filter(|_| own) {
+            self.said(said.trim_end(), blank_before > 0);
+        } else if let Some(shown) = shown.filter(|shown| own || shown.starts_with(" Tokens: ")) {
+            if !self.shown(shown.trim()) {
+                source.lose(number, "line of tokens that cannot be read");
+            }
+        } else if self.is_under_way() {
+            self.replied(text, blank_before);
+        } else {
+            source.lose(number, "text before anything was said");
+        }
     }
 
     /// Another input stands behind a blank line: a command before it went to the program, and not to the model.
