@@ -12,7 +12,12 @@ use serde_json::value::RawValue;
 pub const READER: Reader = Reader { name: "tau-bench", about: "tau-bench (the first): lists of runs, or one run", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let run = |at: &&str| source.outline().shows_at(at, "task_id reward traj[].role|messages[].role|info.task");
+    let outline = source.outline();
+    let run = |at: &&str| {
+        // A run that failed has no messages.
+        let failed = outline.shows_at(at, "info.error traj=") && outline.keys(&format!("{at}traj[]")).next().is_none();
+        outline.shows_at(at, "task_id reward") && (failed || outline.shows_at(at, "traj[].role|messages[].role|info.task"))
+    };
     Claim::when(["[].", ""].iter().any(run))
 }
 

@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short};
+use crate::support::{assert_lost, fixture, in_short, read_text};
 
 #[test]
 fn each_run_is_a_session() {
@@ -21,4 +21,13 @@ fn damage_costs_what_is_damaged() {
     ];
     assert_eq!(lost, expected.map(|(reason, count)| (reason.to_owned(), count)));
     assert_eq!(transcripts.len(), 1);
+}
+
+#[test]
+fn a_run_that_failed_at_the_start_of_a_list_hides_no_other() {
+    let failed = r#"{"task_id": 90, "reward": 0.0, "info": {"error": "Token limit", "traceback": ""}, "traj": [], "trial": 0}"#;
+    let run = r#"{"task_id": 91, "reward": 1.0, "info": {"task": {"user_id": "x"}}, "traj": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}], "trial": 0}"#;
+    let (transcripts, lost) = read_text("runs.json", &format!("[{failed}, {run}, {failed}]"));
+    assert_eq!(transcripts.iter().map(in_short).collect::<Vec<_>>(), [["u: Hi", "a: Ho"]]);
+    assert_lost(&lost, &[("session without messages", 2)]);
 }
