@@ -208,6 +208,28 @@ impl<'s> Recorder<'s> {
     }
 }
 
+/// What a file says that whole sessions cost, where it says so of no call.
+#[derive(Default)]
+pub struct PaidInAll {
+    /// The records of the sessions.
+    records: Vec<u64>,
+    nano_usd: i64,
+}
+
+impl PaidInAll {
+    /// A session of this record that cost so much.
+    pub fn add(&mut self, record: u64, nano_usd: i64) {
+        self.records.push(record);
+        self.nano_usd = self.nano_usd.saturating_add(nano_usd);
+    }
+
+    /// Counts the sessions, with the sum.
+    pub fn count(self, source: &mut Source) {
+        let reason = format!("cost of the whole session alone (${:.2} in one file)", self.nano_usd as f64 / 1e9);
+        self.records.into_iter().for_each(|record| source.lose(record, &reason));
+    }
+}
+
 /// What a session without messages is counted as.
 pub const NO_MESSAGES: &str = "session without messages";
 

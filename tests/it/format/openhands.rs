@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts, read_source};
+use crate::support::{assert_lost, fixture, in_short, prompts, read_source, read_text};
 use ctxsim::format::Source;
 use ctxsim::transcript::{Part, Usage};
 use std::io::Cursor;
@@ -7,7 +7,8 @@ use std::path::Path;
 #[test]
 fn one_response_is_one_message_and_a_condensation_is_a_fact() {
     let (transcripts, lost) = fixture("openhands/output.jsonl");
-    assert_eq!(lost, []);
+    // The second run lists a cost, and no usage.
+    assert_lost(&lost, &[("cost of the whole session alone ($0.10 in one file)", 1)]);
     let session = &transcripts[0];
     let expected = [
         "s: tools 21",
@@ -36,7 +37,7 @@ fn one_response_is_one_message_and_a_condensation_is_a_fact() {
 #[test]
 fn arguments_beside_the_action_and_lists_of_events() {
     let (transcripts, lost) = fixture("openhands/resolver.jsonl");
-    assert_eq!(lost, []);
+    assert_lost(&lost, &[("cost of the whole session alone ($0.07 in one file)", 1)]);
     assert_eq!(in_short(&transcripts[0]), ["u: Do it", "a: I touch | run()", "t: run()!", "a: Ready"]);
     let (transcripts, lost) = fixture("openhands/events.json");
     assert_eq!((lost, prompts(&transcripts[0])), (vec![], vec![(900, 30)]));
@@ -111,4 +112,32 @@ fn a_running_sum_above_the_replies_is_usage_of_other_calls() {
     assert_eq!(log([(100, 10), (200, 21)], usage), (replies, others));
     assert_eq!(log([(0, 0), (0, 0)], ""), (vec![(0, 0), (0, 0)], vec![]));
     assert_eq!(log([(100, 10), (200, 20)], ""), (vec![(0, 0), (0, 0)], vec![("usage of the whole session alone".to_owned(), 1)]));
+}
+
+/// The first versions list what calls cost, and not what they used.
+#[test]
+fn costs_without_usage_are_those_of_the_whole_run() {
+    let reply = |id: u64, usage: &str| {
+        format!(
+            r#"{{"id":{id},"source":"agent","action":"message","args":{{"content":"Reply {id}"}},"tool_call_metadata":{{"function_name":"f","tool_call_id":"t{id}",
+                "model_response":{{"id":"gen-{id}","model":"m","choices":[{{"message":{{"role":"assistant","content":"Reply {id}"}}}}]{usage}}}}}}}"#
+        )
+        .replace('\n', "")
+    };
+    let run = |usage: &str, costs: &str| {
+        let history =
+            [r#"{"id":0,"source":"user","action":"message","args":{"content":"Go"}}"#.to_owned(), reply(1, usage), reply(2, usage)];
+        format!(r#"{{"issue":{{}},"git_patch":"","history":[{}],"metrics":{{"accumulated_cost":0.6,"costs":{costs}}}}}"#, history.join(","))
+    };
+    let read = |lines: &[String]| {
+        let (transcripts, lost) = read_text("output.jsonl", &lines.join("\n"));
+        let costs = transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()?.usage?.cost_nano_usd).collect::<Vec<_>>();
+        (costs, lost)
+    };
+    let alone = |sum: &str, runs: u64| vec![(format!("cost of the whole session alone (${sum} in one file)"), runs)];
+    let told = r#","usage":{"prompt_tokens":100,"completion_tokens":10}"#;
+    assert_eq!(read(&[run("", "[0.1,0.5]"), run("", "[0.1,0.5]")]), (vec![], alone("1.20", 2)));
+    assert_eq!(read(&[run(told, "[0.1,0.5]")]), (vec![100_000_000, 500_000_000], vec![]));
+    // More requests than replies: which are whose is not known.
+    assert_eq!(read(&[run(told, "[0.1,0.2,0.3]")]), (vec![], alone("0.60", 1)));
 }

@@ -4,7 +4,7 @@ use super::session::{MessageRow, Session, SessionRow};
 use crate::format::ground::sqlite::{Database, damaged, readable};
 use crate::format::ground::{Count, Dollars, ReadError, Source, millis};
 use crate::format::marks::{Mark, Marked};
-use crate::format::recorder::NO_MESSAGES;
+use crate::format::recorder::{NO_MESSAGES, PaidInAll};
 use crate::format::usage::Reported;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::types::ValueRef;
@@ -26,7 +26,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
     // The archived program did not note the provider.
     let agent = if has_column(connection, "messages", "provider").map_err(damaged)? { "crush" } else { "opencode-go" };
     let marked = has_column(connection, "messages", "is_summary_message").map_err(damaged)?;
-    let (mut paid, mut nano_usd) = (Vec::new(), 0);
+    let mut paid = PaidInAll::default();
     for (number, row) in (1..).zip(sessions(connection, source).map_err(damaged)?) {
         let mut lose = |reason: &str| source.lose(number, reason);
         let mut session = Session::new(&row, agent, scale);
@@ -36,8 +36,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
                     hand_over(transcript);
                     // A session holds what those cost that it started.
                     if let (Some(cost), None) = (row.cost, &row.parent) {
-                        paid.push(number);
-                        nano_usd += cost;
+                        paid.add(number, cost);
                     }
                 }
                 None => lose(NO_MESSAGES),
@@ -45,8 +44,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             Err(_) => lose("session whose rows cannot be read"),
         }
     }
-    let cost = format!("cost of the whole session alone (${:.2} in one file)", nano_usd as f64 / 1e9);
-    paid.into_iter().for_each(|number| source.lose(number, &cost));
+    paid.count(source);
     database.count_orphans("messages", "sessions", source);
     database.count_changes(source);
     Ok(())

@@ -11,10 +11,10 @@ mod spent;
 use crate::format::ground::{Lose, Outline, ReadError, Source, fault, values};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::end_said;
+use crate::format::recorder::{PaidInAll, end_said};
 use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
-use record::Output;
+use record::{Metrics, Output};
 use sdk_record::Saved;
 use serde_json::value::RawValue;
 use spent::Spent;
@@ -112,9 +112,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     if let Some(kept) = Kept::of(source) {
         return kept.read(source, scale, hand_over);
     }
+    let mut paid = PaidInAll::default();
     if source.is_printed_over_lines() {
         let text = source.document()?;
-        value(&text, 1, scale, source, hand_over);
+        value(&text, 1, scale, &mut paid, source, hand_over);
+        paid.count(source);
         return Ok(());
     }
     if sdk::is_kind(source.outline().text("kind")) {
@@ -126,19 +128,21 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     source.each_line(|source, line| {
         for found in values::<&RawValue>(&line.text) {
             match found {
-                Ok(found) => value(found.get(), line.number, scale, source, hand_over),
+                Ok(found) => value(found.get(), line.number, scale, &mut paid, source, hand_over),
                 Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
             }
         }
-    })
+    })?;
+    paid.count(source);
+    Ok(())
 }
 
-fn value(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+fn value(text: &str, number: u64, scale: &dyn Scale, paid: &mut PaidInAll, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
     let is_list = text.trim_start().starts_with('[');
     let output = match is_list.then(|| serde_json::from_str::<Vec<&RawValue>>(text)) {
         // A list of runs, or the events of one.
         Some(Ok(runs)) if runs.first().is_some_and(|first| Outline::of(first.get()).has("history")) => {
-            return runs.into_iter().zip(1..).for_each(|(run, number)| value(run.get(), number, scale, source, hand_over));
+            return runs.into_iter().zip(1..).for_each(|(run, number)| value(run.get(), number, scale, paid, source, hand_over));
         }
         Some(history) => history.map(|history| Output { history, ..Output::default() }),
         None => serde_json::from_str::<Output>(text),
@@ -149,10 +153,21 @@ fn value(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_o
             let id = run::id(&output, number, source);
             let lose = &mut |reason: &str| source.lose(number, reason);
             let transcript = if of_the_sdk { sdk_run(&output, id, scale, lose) } else { run::transcript(&output, id, scale, lose) };
+            if let Some(cost) = output.metrics.as_ref().and_then(|metrics| unplaced(metrics, &transcript)) {
+                paid.add(number, cost);
+            }
             end_said(transcript, number, source, hand_over);
         }
         Err(error) => source.lose(number, fault(&error, true)),
     }
+}
+
+/// What a run cost, where it is known of none of its calls: those of the first versions have no usage that a cost could stand with.
+fn unplaced(metrics: &Metrics, run: &Transcript) -> Option<i64> {
+    let replies = run.messages.iter().filter_map(|message| message.call.as_deref());
+    let mut calls = replies.chain(run.compactions.iter().filter_map(|compaction| compaction.call.as_ref())).chain(&run.side_calls);
+    let placed = calls.any(|call| call.usage.is_some_and(|usage| usage.cost_nano_usd.is_some()));
+    metrics.accumulated_cost.above_zero().filter(|_| !placed && !run.messages.is_empty())
 }
 
 /// A run of an evaluation that was made with the SDK.

@@ -30,8 +30,8 @@ wire! {
         pub max_message_chars: Option<usize>,
     }
 
-    /// Usage of all calls in their order, those of condensers among them.
-    pub struct Metrics<'a> { pub token_usages: Vec<TokenUsage<'a>>, pub costs: Vec<Cost> }
+    /// Usage of all calls in their order, those of condensers among them, and what they cost together. The first versions list costs alone.
+    pub struct Metrics<'a> { pub token_usages: Vec<TokenUsage<'a>>, pub costs: Vec<Cost>, pub accumulated_cost: Dollars }
 
     /// What an event says that all calls up to it used.
     pub struct Running<'a> { pub accumulated_token_usage: Option<TokenUsage<'a>> }

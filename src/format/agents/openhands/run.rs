@@ -252,8 +252,12 @@ impl Run<'_> {
     /// Gives each usage of the run's list to its call: by the response's id or, where an event names none, by its place in the order.
     fn usages(&mut self, output: &Output, lose: Lose<'_>) {
         let Some(metrics) = &output.metrics else { return };
+        let calls = std::mem::take(&mut self.calls);
+        if metrics.token_usages.is_empty() && metrics.costs.len() == calls.len() {
+            return calls.iter().zip(&metrics.costs).for_each(|(waiting, cost)| self.paid(waiting, cost.0));
+        }
         let costs = (metrics.costs.len() == metrics.token_usages.len()).then_some(&metrics.costs);
-        let mut calls = std::mem::take(&mut self.calls).into_iter().peekable();
+        let mut calls = calls.into_iter().peekable();
         for (index, listed) in metrics.token_usages.iter().enumerate() {
             let usage = sound(listed.usage(), lose);
             let Some(mut usage) = usage else { continue };
@@ -283,6 +287,13 @@ impl Run<'_> {
                 _ => self.made.transcript.side_calls.push(call),
             }
         }
+    }
+
+    /// What a call cost whose response tells its usage.
+    fn paid(&mut self, waiting: &Waiting, cost: Option<i64>) {
+        let (Waiting::Known(place, _) | Waiting::Reply(place)) = waiting else { return };
+        let call = self.made.transcript.messages.get_mut(*place).and_then(|message| message.call.as_mut());
+        call.and_then(|call| call.usage.as_mut()).into_iter().for_each(|usage| *usage = usage.or_cost(cost));
     }
 
     /// What the run used beside its replies (summaries that no event tells, tries that failed) is known by the sum alone.
