@@ -165,6 +165,7 @@ fn a_sum_of_a_run_whose_calls_have_none_is_named() {
     assert_eq!(run(60), []);
 }
 
+<<<<<<< HEAD
 /// A session may hold no more of an output than what was counted as its stream began, and the copy in the log of a request all of it.
 #[test]
 fn an_output_that_a_copy_holds_whole_is_that_of_the_reply() {
@@ -184,4 +185,26 @@ fn an_output_that_a_copy_holds_whole_is_that_of_the_reply() {
     copies.for_each(drop);
     // A copy with another prompt, or with less, says nothing.
     assert_eq!(prompts(&read_all(&path).0[0]), [(1_003, 372), (703, 60)]);
+=======
+/// The sum by model holds what sub-agents sent, and requests that are not printed.
+#[test]
+fn a_sum_of_all_requests_above_the_printed_ones_is_usage_of_others() {
+    let run = |sent: u64, session: &str| {
+        let answer = |uuid: &str, parent: Value| {
+            json!({"type": "assistant", "session_id": "s1", "parent_tool_use_id": parent, "uuid": uuid, "message": {
+                "id": uuid, "role": "assistant", "model": "claude-haiku-4-5", "stop_reason": null, "content": [{"type": "text", "text": "Ho"}],
+                "usage": {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 1}}})
+        };
+        let sum = |sent: u64| {
+            let models = json!({"claude-haiku-4-5": {"inputTokens": 20, "cacheReadInputTokens": sent - 20, "outputTokens": 700}});
+            json!({"type": "result", "subtype": "success", "session_id": session, "usage": {"input_tokens": 20}, "modelUsage": models})
+        };
+        let lines = [answer("m1", json!(null)), sum(100), answer("m2", json!("toolu_1")), sum(sent)].map(|line| line.to_string());
+        read_text("run.jsonl", &lines.join("\n")).1
+    };
+    assert_eq!(run(200, "s1"), []);
+    let others = [("usage of other calls, as a sum alone".to_owned(), 1)];
+    assert_eq!(run(201, "s1"), others);
+    assert_eq!(run(200, "s2"), others, "a session of which no reply is printed");
+>>>>>>> dec50f40 (Count usage beside the calls of a printed Claude run)
 }

@@ -127,6 +127,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         latest: [None; 2],
         forks: Forks::default(),
         room: (source.bytes / LEAST_BYTES).min(MOST_ROOM) as usize,
+        sums: FxHashMap::default(),
     };
     // What a tool returned stands in a result once more, in a shape for the screen: nearly half of a log's bytes.
     let (shown, mut held) = (Finder::new("\"toolUseResult\":"), String::new());
@@ -169,7 +170,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     }
     let name = source.name();
     // Records may come in another order than they were made: by now all are known, and need not be remembered while sessions are measured.
-    let File { conversations, went_on, nodes, forks, sessions, .. } = file;
+    let File { conversations, went_on, nodes, forks, sessions, mut sums, .. } = file;
     let mut forks = forks.by_owner(|session| sessions.get(&xxh3_64(session.as_bytes())).copied());
     let in_middle: FxHashSet<usize> = went_on.iter().filter(|(_, parent)| !nodes.contains_key(parent)).map(|(index, _)| *index).collect();
     drop(nodes);
@@ -182,13 +183,25 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         if transcript.messages.is_empty() && transcript.compactions.is_empty() {
             continue;
         }
+        if let Some(unprinted) = sums.get_mut(transcript.parent.as_ref().unwrap_or(&transcript.id)) {
+            *unprinted = unprinted.saturating_sub(sent(&transcript));
+        }
         if transcript.id.is_empty() {
             transcript.id.clone_from(&name);
         }
         hand_over(transcript);
     }
     forks.into_values().flat_map(forks::apart).for_each(hand_over);
+    // The output of printed replies is a placeholder; their prompts are whole.
+    sums.into_values().filter(|unprinted| *unprinted > 0).for_each(|_| source.lose(0, "usage of other calls, as a sum alone"));
     Ok(())
+}
+
+/// The prompt tokens of a session's calls.
+fn sent(session: &Transcript) -> u64 {
+    let replies = session.messages.each().filter_map(|message| message.call.as_ref()?.usage);
+    let compactions = session.compactions.iter().filter_map(|compaction| compaction.call.as_ref());
+    replies.chain(compactions.chain(&session.side_calls).filter_map(|call| call.usage)).map(|usage| usage.prompt).sum()
 }
 
 /// A message takes more bytes of a log than this, most of them many more.
@@ -215,6 +228,8 @@ struct File<'s> {
     forks: Forks,
     /// Messages that the first conversation has room for.
     room: usize,
+    /// Prompt tokens of all requests of a printed session, where it tells: the largest sum.
+    sums: FxHashMap<String, u64>,
 }
 
 impl File<'_> {
@@ -230,7 +245,7 @@ impl File<'_> {
             "permission-mode" | "pr-link" | "tag" | "agent-name" | "agent-color" | "agent-setting" | "task-summary" | "worktree-state" => {}
             "attribution-snapshot" | "bridge-session" | "atis-latch" | "speculation-accept" | "auth_status" => {}
             // Of what the program prints: sums, and pieces of replies that follow as a whole.
-            "result" => self.sum_alone(record, lose),
+            "result" => self.sum(record, lose),
             "stream_event" | "tool_progress" | "tool_use_summary" | "rate_limit_event" | "prompt_suggestion" => {}
             // What the program and the one that started it tell each other.
             "control_request" | "control_response" | "control_cancel_request" => {}
@@ -238,16 +253,18 @@ impl File<'_> {
         }
     }
 
-    /// Some gateways report nothing with the pieces of a stream: what such calls used is known as a sum.
-    fn sum_alone(&self, record: &Record<'_>, lose: Lose<'_>) {
+    /// Some gateways report nothing with the pieces of a stream: what such calls used is known as a sum. So is what requests used that are not printed.
+    fn sum(&mut self, record: &Record<'_>, lose: Lose<'_>) {
         let sum = record.usage.and_then(|usage| serde_json::from_str::<UsageRecord>(usage.get()).ok()?.usage().ok()?);
         let silent = |run: &Conversation| {
             let is_silent = |message: Cow<'_, Message>| message.call.as_ref().is_some_and(|call| call.usage.is_none());
             run.made.transcript.messages.each().any(is_silent)
         };
         if sum.is_some() && self.latest[0].and_then(|index| self.conversations.get(index)).is_some_and(silent) {
-            lose("usage of calls as the sum of their run alone");
+            return lose("usage of calls as the sum of their run alone");
         }
+        let (told, sent) = (self.sums.entry(record.session().to_owned()).or_default(), record.sent_in_all());
+        *told = sent.max(*told);
     }
 
     /// Conversation and node of the record of this id.

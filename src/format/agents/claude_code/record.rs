@@ -1,8 +1,10 @@
 //! The fields of a line that matter here. All else is passed over without being decoded.
 
 use crate::format::ground::{Count, Words, wire};
+use crate::format::usage::{Cached, Reported};
 use crate::format::wire::anthropic::{Content, UsageRecord};
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// The model of messages that no model wrote.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
@@ -41,8 +43,9 @@ wire! {
         streamed_version: Words<'a> = "claude_code_version",
         streamed_compact_metadata: Option<&'a RawValue> = "compact_metadata",
         is_synthetic: Option<bool> = "isSynthetic",
-        /// Of what comes last: the sum of the run.
+        /// Of what comes last: the sum of the run, and by model that of all requests of the program.
         pub usage: Option<&'a RawValue>,
+        pub model_usage: Option<&'a RawValue> = "modelUsage",
     }
 
     /// The message as it was sent or received.
@@ -59,6 +62,13 @@ wire! {
 
     /// What a hook's record says about the hook.
     struct Hook<'a> { hook_name: Words<'a> = "hookName" }
+
+    /// What was sent to a model in all requests together.
+    pub(super) struct ModelUsage {
+        input: Count = "inputTokens",
+        cache_read: Count = "cacheReadInputTokens",
+        cache_write: Count = "cacheCreationInputTokens",
+    }
 
     /// What a boundary says about the compaction.
     pub(super) struct CompactMetadata<'a> {
@@ -89,6 +99,16 @@ impl Wire<'_> {
 }
 
 impl Record<'_> {
+    /// The prompt tokens of all requests that the program made, whatever for; 0 where the record does not say.
+    pub fn sent_in_all(&self) -> u64 {
+        let models = self.model_usage.and_then(|usage| serde_json::from_str::<BTreeMap<String, ModelUsage>>(usage.get()).ok());
+        let prompt = |&ModelUsage { input, cache_read, cache_write }: &ModelUsage| {
+            let reported = Reported { input, cache_read, cache_write, cached: Cached::Beside, ..Reported::default() };
+            reported.usage().ok().flatten().map_or(0, |usage| usage.prompt)
+        };
+        models.iter().flatten().map(|(_, used)| prompt(used)).sum()
+    }
+
     /// The parent's id, across a compaction's boundary too.
     pub fn parent(&self) -> &str {
         self.parent_uuid.some_id().unwrap_or(self.logical_parent_uuid.id())
