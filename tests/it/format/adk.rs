@@ -1,4 +1,5 @@
-use crate::support::{assert_lost, fixture, in_short, prompts};
+use super::crush::database;
+use crate::support::{assert_lost, fixture, in_short, prompts, read_all};
 use ctxsim::transcript::{Part, Role};
 
 #[test]
@@ -56,4 +57,45 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
+}
+
+#[test]
+fn a_database_holds_the_events_of_its_sessions() {
+    let (_folder, path) = database("adk/sessions.sql", "session.db");
+    let (transcripts, losses) = read_all(&path);
+    let told: Vec<_> = transcripts.iter().map(|session| (session.id.as_str(), in_short(session))).collect();
+    // Two users have a session of one id.
+    let expected = [("desk/u/s1", vec!["u: One", "a: First"]), ("desk/v/s1", vec!["u: Two"]), ("s2", vec!["u: Three"])];
+    assert_eq!(told, expected.map(|(id, said)| (id, said.into_iter().map(str::to_owned).collect())));
+    assert_eq!(prompts(&transcripts[0]), [(700, 20)]);
+    assert_eq!(transcripts[0].messages[1].time, Some(1_790_000_001_500));
+    let lost: Vec<_> = losses.into_iter().map(|loss| (loss.reason, loss.count)).collect();
+    let expected = [("message without a session", 1), ("not JSON", 1), ("row that is not text", 1), ("session without messages", 1)];
+    assert_lost(&lost, &expected);
+}
+
+/// Versions before 1.22 have a column for each field of an event; what an event does is sealed there.
+#[test]
+fn events_of_older_databases_are_put_together_from_their_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let statements = r#"
+        CREATE TABLE app_states (app_name VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name));
+        CREATE TABLE user_states (app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state TEXT NOT NULL, PRIMARY KEY (app_name, user_id));
+        CREATE TABLE sessions (app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, state TEXT NOT NULL,
+            create_time DATETIME NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name, user_id, id));
+        CREATE TABLE events (id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128) NOT NULL,
+            invocation_id VARCHAR(256) NOT NULL, author VARCHAR(256) NOT NULL, actions BLOB NOT NULL, timestamp DATETIME NOT NULL, content TEXT,
+            usage_metadata TEXT, partial BOOLEAN, PRIMARY KEY (id, app_name, user_id, session_id));
+        INSERT INTO sessions VALUES ('desk', 'u', 's1', '{}', '2026-09-21 13:33:20.000000', '2026-09-21 13:33:22.000000');
+        INSERT INTO events VALUES
+            ('e1', 'desk', 'u', 's1', 'e-1', 'user', x'80', '2026-09-21 13:33:20.500000', '{"role":"user","parts":[{"text":"One"}]}', 'null', NULL),
+            ('e2', 'desk', 'u', 's1', 'e-1', 'root', x'80', '2026-09-21 13:33:21.500000', '{"role":"model","parts":[{"text":"First"}]}',
+             '{"prompt_token_count":700,"candidates_token_count":20,"total_token_count":720}', NULL),
+            ('e3', 'desk', 'u', 's1', 'e-1', 'root', x'80', '2026-09-21 13:33:22.500000', NULL, NULL, NULL);"#;
+    rusqlite::Connection::open(&path).unwrap().execute_batch(statements).unwrap();
+    let (transcripts, losses) = read_all(&path);
+    assert_eq!((in_short(&transcripts[0]), losses), (vec!["u: One".to_owned(), "a: First".to_owned()], vec![]));
+    assert_eq!(prompts(&transcripts[0]), [(700, 20)]);
+    assert_eq!(transcripts[0].messages[1].time, Some(1_789_997_601_500));
 }

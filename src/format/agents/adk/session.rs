@@ -1,31 +1,16 @@
-//! Google's Agent Development Kit: a session as its services and its web page give it (one JSON document with `events`), the list of events
-//! that its interface answers with, or an event a line. Its keys are written in either case.
-//!
-//! Contents and usage are those of Google's interface. Instructions and definitions of tools are not in it.
+//! A session put together from its events.
 
-use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, sound, wire};
-use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::Recorder;
+use crate::format::ground::{Lose, Source, Words, sound, wire};
+use crate::format::recorder::{Recorder, end};
 use crate::format::wire::google::{Content, TokenCounts, piece, text_of};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 
-/// Sessions of the Agent Development Kit.
-pub const READER: Reader =
-    Reader { name: "adk", about: "sessions and events of Google's Agent Development Kit (JSON, JSONL)", claims, read };
-
-fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    let session = outline.shows("appName|app_name events");
-    Claim::when(session || ["", "[].", "events[]."].iter().any(|at| is_event(outline, at)))
-}
-
-/// Does an event stand at this place?
-fn is_event(outline: &Outline, at: &str) -> bool {
-    outline.shows_at(at, "author invocationId|invocation_id")
-}
+/// The agent of the sessions, and the name of their reader.
+pub const AGENT: &str = "adk";
 
 wire! {
-    struct Event<'a> {
+    /// What an agent, a tool or the user said.
+    pub struct Event<'a> {
         id: Words<'a>,
         author: Words<'a>,
         content: Option<Content<'a>>,
@@ -48,24 +33,8 @@ wire! {
     }
 }
 
-fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), speaker: String::new(), streamed: false };
-    if source.outline().has("events") || is_event(source.outline(), "[].") {
-        each_piece(source, &[("id", Take::Whole), ("events", Take::Elements)], |source, piece| match piece.key {
-            "id" => session.made.transcript.id = serde_json::from_str(piece.text).unwrap_or_else(|_| source.name()),
-            _ => piece.take(source, |event: Event, lose| session.event(&event, lose)),
-        });
-    } else {
-        source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
-    }
-    if session.streamed {
-        source.lose(0, "pieces of a reply whose whole is missing");
-    }
-    session.made.end(source, hand_over);
-    Ok(())
-}
-
-struct Session<'s> {
+/// A session as far as its events have come.
+pub struct Session<'s> {
     made: Recorder<'s>,
     /// The agent that was called last.
     speaker: String,
@@ -73,8 +42,27 @@ struct Session<'s> {
     streamed: bool,
 }
 
-impl Session<'_> {
-    fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {
+impl<'s> Session<'s> {
+    /// No event yet, of a session with this id.
+    pub fn new(id: String, scale: &'s dyn Scale) -> Session<'s> {
+        Session { made: Recorder::new(AGENT, id, scale), speaker: String::new(), streamed: false }
+    }
+
+    /// Names the session otherwise.
+    pub fn rename(&mut self, id: String) {
+        self.made.transcript.id = id;
+    }
+
+    /// Hands the session over, or counts that it is empty.
+    pub fn end(self, number: u64, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+        if self.streamed {
+            source.lose(number, "pieces of a reply whose whole is missing");
+        }
+        end(self.made.finish(), number, source, hand_over);
+    }
+
+    /// Takes in the next event.
+    pub fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {
         // The whole reply follows its pieces.
         if event.partial == Some(true) {
             self.streamed = true;
