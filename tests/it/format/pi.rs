@@ -1,4 +1,4 @@
-use crate::support::{claim, ctxsim, read_all, read_text};
+use crate::support::{claim, ctxsim, in_short, prompts, read_all, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
 use serde_json::{Value, json};
@@ -218,4 +218,47 @@ fn the_list_of_openclaws_sessions_belongs_to_them() {
     ctxsim(&["inspect", "--quiet", "--strict"]).args([folder.path()]).code(0);
     std::fs::write(&index, r#"{"agent:main:main":{"sessionId":"o1"}}"#).unwrap();
     assert_eq!(claim(&index), None);
+}
+
+/// `--mode json`: what a session file holds, among events that show how it came about.
+#[test]
+fn what_is_printed_is_read_as_what_is_kept() {
+    let header = json!({"type": "session", "version": 3, "id": "p1", "timestamp": "2026-01-13T00:33:34.702Z", "cwd": "/repo"});
+    let user = json!({"role": "user", "content": [{"type": "text", "text": "Go"}], "timestamp": 1_768_264_415_000_u64});
+    let reply = |text: &str, input: u64, reason: &str| {
+        json!({"role": "assistant", "content": [{"type": "text", "text": text}], "provider": "openai", "model": "gpt-5.1-codex", "stopReason": reason,
+            "usage": {"input": input, "output": input / 10, "cacheRead": 0, "cacheWrite": 0}, "timestamp": 1_768_264_416_000_u64 + input})
+    };
+    let said = |message: &Value| {
+        let events = ["message_start", "message_update", "message_end"];
+        events.map(|kind| json!({"type": kind, "message": message}).to_string()).join("\n")
+    };
+    let lines = |kept: bool| {
+        let event = |kind: &str| json!({"type": kind}).to_string();
+        let (first, last) = (reply("First", 1240, "toolUse"), reply("Last", 680, "stop"));
+        let result = json!({"role": "toolResult", "toolCallId": "t", "toolName": "read", "content": [{"type": "text", "text": "a"}], "isError": false});
+        let compacted = json!({"type": "auto_compaction_end", "aborted": false, "result": {"summary": "All so far", "firstKeptEntryId": "e1", "tokensBefore": 1364}});
+        let mut lines =
+            vec![event("agent_start"), event("turn_start"), said(&user), said(&first), event("tool_execution_end"), said(&result)];
+        lines.extend([json!({"type": "turn_end", "message": first}).to_string(), event("auto_compaction_start"), compacted.to_string()]);
+        lines.extend([said(&last), json!({"type": "agent_end", "messages": [user, first, result, last]}).to_string()]);
+        if kept {
+            lines.insert(0, header.to_string());
+        }
+        lines.join("\n")
+    };
+    for kept in [false, true] {
+        let (transcripts, lost) = read_text("run.jsonl", &lines(kept));
+        assert_eq!(lost, []);
+        let session = &transcripts[0];
+        assert_eq!(session.id, if kept { "p1" } else { "run.jsonl" });
+        assert_eq!(in_short(session), ["u: Go", "a: First", "t: read(t)=", "a: Last"]);
+        assert_eq!(prompts(session), [(1240, 124), (680, 68)]);
+        assert_eq!(session.messages[0].time, Some(1_768_264_415_000));
+        let compaction = &session.compactions[0];
+        assert_eq!(
+            (compaction.before, compaction.kept_from, compaction.automatic, compaction.tokens_before),
+            (3, None, Some(true), Some(1364))
+        );
+    }
 }

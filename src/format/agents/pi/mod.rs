@@ -1,4 +1,4 @@
-//! Sessions of pi and OpenClaw: JSON lines, a header first.
+//! Sessions of pi and OpenClaw: JSON lines, a header first. What pi prints (`--mode json`) has the same header and messages, among events of its own.
 //!
 //! Version 1 is a plain list. From version 2 on every entry names its parent, so that one file holds a tree: going back in the
 //! conversation starts a new branch, and what the log tells in order of time is turned into rewinds and second showings.
@@ -18,7 +18,7 @@ pub mod refusal;
 mod record;
 
 /// Reads the sessions of pi and OpenClaw.
-pub const READER: Reader = Reader { name: "pi", about: "pi and OpenClaw session files (*.jsonl)", claims, read };
+pub const READER: Reader = Reader { name: "pi", about: "pi and OpenClaw session files (*.jsonl), pi --mode json", claims, read };
 
 fn claims(source: &Source) -> Claim {
     if source.name() == "sessions.json" && is_index(source.outline()) {
@@ -28,7 +28,9 @@ fn claims(source: &Source) -> Claim {
     // A file that was cut at its beginning has no header, but its messages are linked and have roles of their own.
     let headed = matches!(values::<record::Header<'_>>(first).next(), Some(Ok(header)) if header.is_of_pi());
     let linked = || matches!(values::<Entry<'_>>(first).next(), Some(Ok(entry)) if entry.is_linked_message());
-    Claim::when(headed || linked())
+    // Versions before 0.45.1 print no header.
+    let printed = || source.has_line(1, &["type=agent_start"]) && source.has_line(4, &["type=message_start message.role"]);
+    Claim::when(headed || linked() || printed())
 }
 
 /// OpenClaw's list of its sessions, by the names of their conversations. It names a window for each; all of it would have to be read with
@@ -90,6 +92,23 @@ const OPENCLAW: &str = "openclaw";
 /// The model that it names for what it delivers itself, under its former names too.
 const DELIVERY: &str = "delivery-mirror";
 
+/// What is printed beside whole messages: their pieces, and where runs, turns and tools begin and end.
+const PRINTED: [&str; 13] = [
+    "agent_start",
+    "agent_end",
+    "turn_start",
+    "turn_end",
+    "message_start",
+    "message_update",
+    "tool_execution_start",
+    "tool_execution_update",
+    "tool_execution_end",
+    "compaction_start",
+    "auto_compaction_start",
+    "auto_retry_start",
+    "auto_retry_end",
+];
+
 impl Session<'_> {
     /// Is this the header of another session, of a file that was put behind this one?
     fn is_over_with(&self, entry: &Entry<'_>) -> bool {
@@ -102,12 +121,12 @@ impl Session<'_> {
             self.open(entry, lose);
             return;
         }
-        if !self.place(entry, lose) {
+        if PRINTED.contains(&&*entry.kind) || !self.place(entry, lose) {
             return;
         }
         let time = entry.timestamp.some_id().and_then(millis);
         match &*entry.kind {
-            "message" => match &entry.message {
+            "message" | "message_end" => match &entry.message {
                 Some(payload) => self.message(entry, payload, time, lose),
                 None => lose("message entry without a message"),
             },
@@ -120,6 +139,11 @@ impl Session<'_> {
                 self.summary_call(entry, lose).into_iter().for_each(|call| self.made.transcript.side_calls.push(call));
             }
             "compaction" => self.compaction(entry, time, lose),
+            "compaction_end" | "auto_compaction_end" => {
+                self.flushed |= &*entry.kind == "auto_compaction_end" || matches!(&*entry.reason, "threshold" | "overflow");
+                let made = entry.result.and_then(|result| serde_json::from_str::<Entry<'_>>(result.get()).ok());
+                made.iter().for_each(|made| self.compaction(made, time, lose));
+            }
             "custom" if &*entry.custom_type == "model-snapshot" || entry.custom_type.starts_with("openclaw:") => self.is_of_openclaw(),
             // Settings, bookmarks and the state of extensions never reach the model.
             "model_change" | "thinking_level_change" | "custom" | "label" | "session_info" => {}

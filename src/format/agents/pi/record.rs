@@ -35,6 +35,9 @@ wire! {
         pub first_kept_entry_index: Count = "firstKeptEntryIndex",
         pub tokens_before: Count = "tokensBefore",
         pub usage: Option<Usage>,
+        /// Of a compaction as it is printed (`--mode json`): what made it, and what an entry says of it.
+        pub reason: Words<'a>,
+        pub result: Option<&'a RawValue>,
     }
 }
 
