@@ -1,7 +1,8 @@
 use crate::sums::calls;
-use crate::support::{claim, files, in_short, read_all, read_text, shared, skip};
+use crate::support::{claim, files, in_short, prompts, read_all, read_text, shared, skip};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 const TREES: [&str; 2] =
@@ -205,4 +206,39 @@ fn a_reply_that_did_not_end_is_no_call_and_is_counted() {
         (in_short(&transcripts[0]), transcripts[0].messages[1].call.is_none()),
         (vec!["u: Hi".to_owned(), "a: I look | bash(call_1)".to_owned()], true)
     );
+}
+
+/// `opencode run --format json`: parts, a line each, without the prompts.
+#[test]
+fn what_is_printed_has_the_replies_and_their_usage() {
+    let line = |kind: &str, session: &str, message: &str, part: Value| {
+        let mut part = part;
+        part["messageID"] = json!(message);
+        json!({"type": kind, "timestamp": 1_767_036_059_338_u64, "sessionID": session, "part": part}).to_string()
+    };
+    let finish = |input: u64, read: u64| {
+        let tokens = json!({"input": input, "output": 10, "reasoning": 0, "cache": {"read": read, "write": 0}});
+        json!({"id": "prt_f", "type": "step-finish", "reason": "stop", "cost": 0.001, "tokens": tokens})
+    };
+    let start = || json!({"id": "prt_s", "type": "step-start"});
+    let tool = json!({"id": "prt_t", "type": "tool", "callID": "c1", "tool": "bash", "state": {"status": "completed", "input": {"command": "ls"}, "output": "a\n",
+        "time": {"start": 1, "end": 2}}});
+    let text = |text: &str| json!({"id": "prt_x", "type": "text", "text": text});
+    let lines = [
+        line("step_start", "ses_1", "msg_1", start()),
+        line("tool_use", "ses_1", "msg_1", tool),
+        line("step_finish", "ses_1", "msg_1", finish(700, 0)),
+        line("step_start", "ses_1", "msg_2", start()),
+        line("text", "ses_1", "msg_2", text("Done")),
+        line("step_finish", "ses_1", "msg_2", finish(80, 700)),
+        line("text", "ses_2", "msg_3", text("Other")),
+        line("step_finish", "ses_2", "msg_3", finish(50, 0)),
+        json!({"type": "error", "timestamp": 1_767_036_059_338_u64, "sessionID": "ses_2", "error": {"name": "APIError"}}).to_string(),
+    ];
+    let (transcripts, lost) = read_text("run.jsonl", &lines.join("\n"));
+    assert_eq!(lost, []);
+    let told: Vec<_> = transcripts.iter().map(|session| (session.id.as_str(), in_short(session), prompts(session))).collect();
+    let said = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    assert_eq!(told[0], ("ses_1", said(&["a: bash(c1)", "t: bash(c1)=", "a: Done"]), vec![(700, 10), (780, 10)]));
+    assert_eq!(told[1], ("ses_2", said(&["a: Other"]), vec![(50, 10)]));
 }

@@ -1,8 +1,9 @@
-//! Sessions of OpenCode, in all forms in which they are found: a file of `opencode export`, the tree of small JSON files of versions
+//! Sessions of OpenCode, in all forms in which they are found: a file of `opencode export`, what `opencode run` prints, the tree of small JSON files of versions
 //! before 1.2, and the SQLite database of versions since. OpenCode 2 has messages of another shape, in a table of their own.
 
 mod export;
 pub mod history;
+mod printed;
 mod record;
 #[cfg(feature = "sqlite")]
 mod rows;
@@ -23,14 +24,18 @@ use sniff::Form;
 use crate::format::ground::sqlite as rows;
 
 /// Reads the sessions of OpenCode.
-pub const READER: Reader =
-    Reader { name: AGENT, about: "OpenCode: exported sessions (*.json), storage/session trees, opencode.db", claims, read };
+pub const READER: Reader = Reader {
+    name: AGENT,
+    about: "OpenCode: exported sessions (*.json), storage/session trees, opencode.db, run --format json",
+    claims,
+    read,
+};
 
 fn claims(source: &Source) -> Claim {
     match sniff::form(source) {
         Form::Unknown => Claim::No,
         Form::Companion => Claim::Companion,
-        Form::Export | Form::Tree | Form::Database => Claim::Yes,
+        Form::Export | Form::Printed | Form::Tree | Form::Database => Claim::Yes,
     }
 }
 
@@ -49,6 +54,7 @@ fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)
     let scale = &Marked::new(MARKS, scale);
     match sniff::form(source) {
         Form::Export => export::read(source, scale, give),
+        Form::Printed => printed::read(source, scale, give),
         Form::Tree => tree::read(source, scale, give),
         Form::Database => rows::read(source, scale, give),
         Form::Companion => Err(ReadError::Damaged("belongs to a session, and is read with the session's own file".to_owned())),

@@ -17,6 +17,8 @@ pub enum Form {
     Unknown,
     /// One file of `opencode export`.
     Export,
+    /// Lines of `opencode run --format json`.
+    Printed,
     /// The session file of a storage tree.
     Tree,
     /// A SQLite database with OpenCode's tables.
@@ -44,6 +46,8 @@ pub fn form(source: &Source) -> Form {
     let id = outline.text("id");
     if is_session(outline, "info.") {
         Form::Export
+    } else if outline.shows("type=step_start,step_finish,text,reasoning,tool_use sessionID=ses_* part.messageID") {
+        Form::Printed
     } else if (id.starts_with("prt_") && outline.has("messageID")) || (id.starts_with("msg_") && outline.has("role")) {
         Form::Companion
     } else if is_session(outline, "") && id.starts_with("ses_") {
