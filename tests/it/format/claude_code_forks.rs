@@ -165,7 +165,6 @@ fn a_sum_of_a_run_whose_calls_have_none_is_named() {
     assert_eq!(run(60), []);
 }
 
-<<<<<<< HEAD
 /// A session may hold no more of an output than what was counted as its stream began, and the copy in the log of a request all of it.
 #[test]
 fn an_output_that_a_copy_holds_whole_is_that_of_the_reply() {
@@ -185,7 +184,8 @@ fn an_output_that_a_copy_holds_whole_is_that_of_the_reply() {
     copies.for_each(drop);
     // A copy with another prompt, or with less, says nothing.
     assert_eq!(prompts(&read_all(&path).0[0]), [(1_003, 372), (703, 60)]);
-=======
+}
+
 /// The sum by model holds what sub-agents sent, and requests that are not printed.
 #[test]
 fn a_sum_of_all_requests_above_the_printed_ones_is_usage_of_others() {
@@ -206,5 +206,4 @@ fn a_sum_of_all_requests_above_the_printed_ones_is_usage_of_others() {
     let others = [("usage of other calls, as a sum alone".to_owned(), 1)];
     assert_eq!(run(201, "s1"), others);
     assert_eq!(run(200, "s2"), others, "a session of which no reply is printed");
->>>>>>> dec50f40 (Count usage beside the calls of a printed Claude run)
 }
