@@ -13,7 +13,8 @@ use rusqlite::{Connection, Row};
 pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let database = Database::open(source)?;
     let connection = &database.connection;
-    let has = |table: &str| connection.prepare(&format!("SELECT 1 FROM {table}")).is_ok();
+    let names = names(connection).map_err(damaged)?;
+    let has = |table: &str| names.iter().any(|name| name == table);
     let tables = Tables { first: has("message") && has("part"), second: has("session_message") };
     let mut listed = Vec::new();
     for table in ["session", "session_v2"].into_iter().filter(|table| has(table)) {
@@ -32,6 +33,11 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
     }
     database.count_changes(source);
     Ok(())
+}
+
+fn names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+    statement.query_map([], |row| row.get(0))?.collect()
 }
 
 /// Which tables of messages the database has: those of the first versions, and those of OpenCode 2.
