@@ -53,7 +53,10 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let unpriced = cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)).filter(|_| !is_priced);
     let first = unpriced.unwrap_or_else(|| summarisers(priced));
     // What costs suppose, and the caution, stay.
-    let beside = beside(priced.checks);
+    // A title now and then is no news.
+    let tokens = |of: fn(&Check) -> u64| priced.checks.values().map(of).sum::<u64>();
+    let is_told = tokens(|check| check.side_prompt_tokens) * 100 > tokens(|check| check.recorded.prompt_tokens());
+    let beside = beside(priced.checks).filter(|_| is_told);
     let spare: Vec<String> = beside.iter().chain(&gaps).chain(&own_error).cloned().collect();
     let title = if is_priced { "List prices, recorded and simulated" } else { "Recorded and simulated, without prices" };
     // What was asked for stands in place of the table of policies, and of what is said of its rows.
