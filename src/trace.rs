@@ -284,6 +284,8 @@ pub struct Trace {
     pub unsearched: u64,
     /// Does the log end in the provider's refusal of a prompt that was too large?
     pub refused: bool,
+    /// Is it what the agent printed, beside which it may have written a log of its own?
+    pub printed: bool,
     /// What the log says was sent, summed over its calls: what policies are compared with. `None` before the session is part of a corpus; never
     /// written down, for it follows from the rest.
     #[serde(skip)]

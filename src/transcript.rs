@@ -148,6 +148,8 @@ pub struct Transcript {
     pub overhead: Option<u64>,
     /// Does the log end in the provider's refusal of a prompt that was too large? False where the format does not show it.
     pub refused: bool,
+    /// Is it what the agent printed, beside which it may have written a log of its own?
+    pub printed: bool,
     /// The host that the model's calls went to, as the log names it; `None` where it names none.
     pub host: Option<String>,
     /// Bytes of what the agent writes beside each item of its history and counts with it, as the log's last items have it; 0 where there are none.

@@ -7,30 +7,58 @@ use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-/// Who wrote a session down: the agent that its reader names, and whether neither messages nor calls have an id or a time, as in what agents print.
+/// Who wrote a session down: the agent that its reader names, and whether it was printed, as what has neither ids nor times is taken to be.
 type Form = (String, bool);
 
 /// The sessions whose run stands in another form with more usage: calls with usage decide, then their prompts, then what else is recorded. All sessions of one
-/// form that share the id of the run stay, or go, together.
+/// form that share the id of the run stay, or go, together, with those that they started.
+///
+/// Some harnesses name runs by their task: runs of two agents on one task are two. So a form goes where the same agent wrote the other, or where
+/// more than half of its prompts are of a size that stands there too.
 pub(super) fn held_in_another(traces: &List<Trace>) -> HashSet<usize> {
     let mut runs: BTreeMap<String, BTreeMap<Form, Vec<usize>>> = BTreeMap::new();
     for (place, trace) in traces.each().enumerate().filter(|(_, trace)| is_drawn(&trace.id)) {
         let forms = runs.entry(trace.id.clone()).or_default();
-        forms.entry((trace.agent.clone(), is_nameless(&trace))).or_default().push(place);
+        forms.entry((trace.agent.clone(), is_printed(&trace))).or_default().push(place);
+    }
+    runs.retain(|_, forms| forms.len() > 1);
+    if runs.is_empty() {
+        return HashSet::new();
+    }
+    for (place, trace) in traces.each().enumerate() {
+        let forms = trace.parent.as_ref().filter(|parent| **parent != trace.id).and_then(|parent| runs.get_mut(parent));
+        let form = (trace.agent.clone(), is_printed(&trace));
+        forms.and_then(|forms| forms.get_mut(&form)).into_iter().for_each(|places| places.push(place));
     }
     let mut held = HashSet::new();
-    for forms in runs.values().filter(|forms| forms.len() > 1) {
-        let most = forms.iter().max_by_key(|(form, places)| (recorded(traces, places), Reverse(*form)));
-        let others = forms.iter().filter(|(form, _)| most.is_some_and(|(most, _)| most != *form));
-        held.extend(others.flat_map(|(_, places)| places));
+    for forms in runs.values() {
+        let recorded = |form: &Form| forms.get(form).map(|places| recorded(traces, places)).unwrap_or_default();
+        let Some(most) = forms.keys().max_by_key(|form| (recorded(form).sum, Reverse(*form))) else { continue };
+        let there = recorded(most).prompts;
+        for (form, places) in forms.iter().filter(|(form, _)| *form != most) {
+            let own = recorded(form).prompts;
+            let known = own.iter().filter(|(prompt, _)| there.contains_key(*prompt)).map(|(_, times)| times).sum::<u64>();
+            if form.0 == most.0 || known * 2 > own.values().sum() {
+                held.extend(places);
+            }
+        }
     }
     held
 }
 
-/// What the sessions of one form record together, copies counted once: calls with usage, tokens of their prompts, compactions, calls, messages.
-fn recorded(traces: &List<Trace>, places: &[usize]) -> [u64; 5] {
+/// What the sessions of one form record together, copies counted once.
+#[derive(Default)]
+struct Recorded {
+    /// Calls with usage, tokens of their prompts, of these written to a cache, sessions of a known project, compactions, calls, messages.
+    sum: [u64; 7],
+    /// How often each size of a prompt stands there.
+    prompts: BTreeMap<u64, u64>,
+}
+
+fn recorded(traces: &List<Trace>, places: &[usize]) -> Recorded {
     let (mut whole, mut paid, mut made): (FxHashSet<u64>, FxHashSet<Key>, FxHashSet<Key>) = Default::default();
-    let mut sum = [0; 5];
+    let mut found = Recorded::default();
+    let sum = &mut found.sum;
     for trace in places.iter().filter_map(|place| traces.at(*place)) {
         if trace.prints.last().is_some_and(|print| !whole.insert(*print)) {
             continue;
@@ -40,18 +68,21 @@ fn recorded(traces: &List<Trace>, places: &[usize]) -> [u64; 5] {
             if let Some(usage) = usage.filter(|_| key.is_none_or(|key| paid.insert(key))) {
                 sum[0] += 1;
                 sum[1] += usage.prompt;
+                sum[2] += usage.cache_write;
+                *found.prompts.entry(usage.prompt).or_default() += 1;
             }
-            sum[3] += u64::from(key.is_none_or(|key| made.insert(key)));
+            sum[5] += u64::from(key.is_none_or(|key| made.insert(key)));
         }
-        sum[2] += trace.compactions.len() as u64;
-        sum[4] += trace.messages.len() as u64;
+        sum[3] += u64::from(trace.project.is_some());
+        sum[4] += trace.compactions.len() as u64;
+        sum[6] += trace.messages.len() as u64;
     }
-    sum
+    found
 }
 
-fn is_nameless(trace: &Trace) -> bool {
+fn is_printed(trace: &Trace) -> bool {
     let message = |row: &crate::trace::MessageRow| row.key.is_none() && row.time.get().is_none();
-    trace.messages.iter().all(message) && trace.calls.iter().all(|call| call.key.is_none())
+    trace.printed || trace.messages.iter().all(message) && trace.calls.iter().all(|call| call.key.is_none())
 }
 
 /// Is an id drawn, so that no other run has it? A UUID is, or twenty letters and digits in a row with both among them. What people

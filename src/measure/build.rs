@@ -75,6 +75,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.unseen = unseen.map(|place| Unseen { message: place as u32, tokens: 0, base: BaseFrom::Unknown });
     // A compaction that came last has taken it away.
     trace.refused = transcript.refused && transcript.compactions.iter().all(|event| event.before < trace.messages.len());
+    trace.printed = transcript.printed;
     trace.source = source.to_owned();
     let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
     let weights = weights(&trace, model, measure);

@@ -235,6 +235,10 @@ fn a_run_in_two_forms_counts_once() {
         std::fs::remove_file(part).unwrap();
         write(RUN, 1);
         assert_eq!(told(&[&logs]), ([1, 2, 2000], copies(1)), "the trajectory has more");
+        // Two agents on one task, by which both their runs are named.
+        write(RUN, 3);
+        std::fs::write(folder.path().join(other), trajectory(RUN).replace("1000", "7000")).unwrap();
+        assert_eq!(told(&[&logs]), ([2, 5, 17_000], none.clone()), "{log}");
         // What people call a session is no name of a run.
         for name in ["session", "1712345678901", "django__django-12345"] {
             write(name, 3);
@@ -247,6 +251,30 @@ fn a_run_in_two_forms_counts_once() {
     log_of("codex", "019d0000-0000-7000-8000-000000000001", 3).write(folder.path(), "log.jsonl");
     // The print holds a second session, of one call.
     assert_eq!(told(&[&folder.path().to_string_lossy()]).0, [2, 4, 3000]);
+}
+
+/// Claude Code prints its replies under their ids, and not those of its requests.
+#[test]
+fn a_print_beside_its_log_counts_once() {
+    let line = |id: &str, beside: Value| {
+        let mut line = json!({"type": "assistant", "uuid": format!("u-{id}"), "message": {"id": id, "role": "assistant", "model": "claude-haiku-4-5",
+            "content": [{"type": "text", "text": "Ho"}], "stop_reason": "end_turn", "usage": {"input_tokens": 1000, "output_tokens": 5}}});
+        line.as_object_mut().unwrap().extend(beside.as_object().unwrap().clone());
+        line.to_string() + "\n"
+    };
+    let logged = |id: &str| {
+        line(
+            id,
+            json!({"sessionId": RUN, "requestId": format!("req_{id}"), "timestamp": "2026-01-01T00:00:01Z", "parentUuid": null, "version": "2.1.0"}),
+        )
+    };
+    let printed = |id: &str| line(id, json!({"session_id": RUN, "parent_tool_use_id": null}));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log.jsonl"), ["m1", "m2"].map(logged).concat()).unwrap();
+    std::fs::write(folder.path().join("run.txt"), ["m1", "m2"].map(printed).concat()).unwrap();
+    let corpus = inspected(&[&folder.path().to_string_lossy()])["corpus"].clone();
+    let told = ["sessions", "calls", "recorded_prompt_tokens"].map(|key| corpus[key].as_u64().unwrap());
+    assert_eq!((told, &corpus["duplicates"]["other_forms"]), ([1, 2, 2000], &json!(1)));
 }
 
 /// aider's two histories of one run have no id in common: the words of their replies are the same.

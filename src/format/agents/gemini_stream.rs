@@ -106,7 +106,9 @@ struct Run<'s> {
 
 impl<'s> Run<'s> {
     fn new(id: String, scale: &'s dyn Scale) -> Run<'s> {
-        Run { made: Recorder::new(AGENT, id, scale), begun: false, text: String::new(), time: None, model: String::new() }
+        let mut made = Recorder::new(AGENT, id, scale);
+        made.transcript.printed = true;
+        Run { made, begun: false, text: String::new(), time: None, model: String::new() }
     }
 
     fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {

@@ -286,7 +286,11 @@ fn usage(metrics: &Metrics, trust: Trust) -> Result<Option<Usage>, Absurd> {
     Reported {
         input: metrics.prompt_tokens,
         cache_read: metrics.cached_tokens,
-        cache_write: extra.count("cache_creation_tokens"),
+        // Converters copy the provider's own names.
+        cache_write: match extra.count("cache_creation_tokens") {
+            Count::Absent => extra.count("cache_creation_input_tokens"),
+            known => known,
+        },
         output: metrics.completion_tokens,
         // It tells whether the prompt holds what was cached.
         total: extra.count("total_tokens"),

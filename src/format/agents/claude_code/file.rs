@@ -294,6 +294,7 @@ impl File<'_> {
         let index = self.conversation(record, parent.map(|(conversation, _)| conversation));
         let kept_from = self.kept_from(record, index);
         let conversation = &mut self.conversations[index];
+        conversation.made.transcript.printed |= record.is_streamed();
         if !record.program().is_empty() {
             conversation.made.transcript.version = record.program().to_owned();
         }

@@ -22,7 +22,7 @@ wire! {
         pub timestamp: Words<'a>,
         version: Words<'a>,
         pub cwd: Words<'a>,
-        pub request_id: Words<'a> = "requestId",
+        pub request_id: Words<'a> = "requestId" | "request_id",
         pub leaf_uuid: Words<'a> = "leafUuid",
         is_sidechain: Option<bool> = "isSidechain",
         is_meta: Option<bool> = "isMeta",

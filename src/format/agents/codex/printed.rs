@@ -113,14 +113,9 @@ struct Thread<'s> {
 
 impl<'s> Thread<'s> {
     fn new(scale: &'s dyn Scale, name: String) -> Thread<'s> {
-        Thread {
-            made: Recorder::new(AGENT, name, scale),
-            begun: false,
-            called: HashSet::new(),
-            spent: TokenUsage::default(),
-            replies: Vec::new(),
-            failed: false,
-        }
+        let mut made = Recorder::new(AGENT, name, scale);
+        made.transcript.printed = true;
+        Thread { made, begun: false, called: HashSet::new(), spent: TokenUsage::default(), replies: Vec::new(), failed: false }
     }
 
     fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {

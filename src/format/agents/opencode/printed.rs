@@ -38,6 +38,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
                 session.end(lose);
                 let over = std::mem::replace(&mut session, Session::new(name.clone(), scale));
                 over.finish(lose).into_iter().for_each(&mut *give);
+                session.made.transcript.printed = true;
                 session.describe(&SessionInfo { id: Words(Cow::Borrowed(event.session.id())), ..SessionInfo::default() });
                 (of, message) = (event.session.id().to_owned(), String::new());
             }
