@@ -65,6 +65,41 @@ fn requests_that_are_listed_are_the_calls() {
     assert_eq!((summary.model.as_str(), summary.usage.unwrap().prompt, session.side_calls.len()), ("claude-haiku-4-5", 9_500, 0));
 }
 
+/// A reply may be stored in two messages. What the list carries over from before, and what fits no reply, is no request of one.
+#[cfg(feature = "sqlite")]
+#[test]
+fn listed_requests_that_fit_no_reply_are_said() {
+    let read = |changes: &str| {
+        let (_folder, path) = crate::format::crush::database("goose/sessions.sql", "sessions.db");
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let table =
+            "CREATE TABLE usage_ledger (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, model TEXT, input_tokens INTEGER,
+            output_tokens INTEGER, cost_source TEXT);
+            INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES
+              ('20251001_1', 'assistant', '[{\"type\":\"text\",\"text\":\"and more\"}]', 1759312801);
+            INSERT INTO usage_ledger (session_id, input_tokens, output_tokens, cost_source) VALUES
+              ('20251001_1', 90000, 900, 'carried_forward'), ('20251001_1', 9000, 80, NULL);";
+        connection.execute_batch(&format!("{table}{changes}")).unwrap();
+        drop(connection);
+        let (transcripts, lost) = crate::support::read_all(&path);
+        let lost: Vec<String> = lost.into_iter().map(|loss| loss.reason).collect();
+        (prompts(&transcripts[0]), lost)
+    };
+    let (one, lost) = read("");
+    assert_eq!(
+        (one, lost.contains(&"requests that are listed, and whose replies cannot be told".to_owned())),
+        (vec![(9_000, 80)], false),
+        "{lost:?}"
+    );
+    let further =
+        "INSERT INTO usage_ledger (session_id, input_tokens, output_tokens) VALUES ('20251001_1', 9100, 81), ('20251001_1', 9200, 82);";
+    let (three, lost) = read(further);
+    assert_eq!(three, [(0, 0), (0, 0)]);
+    assert!(lost.contains(&"requests that are listed, and whose replies cannot be told".to_owned()), "{lost:?}");
+    let (huge, lost) = read("UPDATE usage_ledger SET input_tokens = 4611686018427387904;");
+    assert!(huge == [(0, 0)] && lost.contains(&"absurd usage numbers".to_owned()), "{huge:?} {lost:?}");
+}
+
 #[test]
 fn older_sessions_are_lines() {
     let (transcripts, lost) = fixture("goose/older.jsonl");

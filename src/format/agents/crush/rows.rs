@@ -78,7 +78,7 @@ fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Ve
 }
 
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<Count> {
-    Ok(row.get::<_, Option<i64>>(column)?.map_or(Count::Absent, |number| u64::try_from(number).map_or(Count::Absurd, Count::Sound)))
+    Ok(row.get::<_, Option<i64>>(column)?.map_or(Count::Absent, |number| u64::try_from(number).map_or(Count::Absurd, Count::of)))
 }
 
 fn messages(

@@ -95,6 +95,10 @@ fn spent(connection: &Connection, session_id: &str) -> rusqlite::Result<Vec<Spen
             cost_nano_usd: cost.and_then(|cost| Dollars::of(cost).above_zero()),
             ..Reported::default()
         };
+        // The sum of what went before the list began is no request.
+        if text(row, "cost_source").as_deref() == Some("carried_forward") {
+            continue;
+        }
         let compaction = row.get::<_, Option<i64>>("is_compaction").ok().flatten().is_some_and(|is| is != 0);
         spent.push(Spent { model: text(row, "model").unwrap_or_default(), reported, compaction });
     }
@@ -112,7 +116,8 @@ fn totals(row: &Row<'_>) -> Totals {
 
 fn count(row: &Row<'_>, column: &str) -> Count {
     match row.get::<_, Option<i64>>(column) {
-        Ok(Some(number)) => u64::try_from(number).map_or(Count::Absurd, Count::Sound),
-        _ => Count::Absent,
+        Ok(Some(number)) => u64::try_from(number).map_or(Count::Absurd, Count::of),
+        Ok(None) | Err(rusqlite::Error::InvalidColumnName(_)) => Count::Absent,
+        Err(_) => Count::Absurd,
     }
 }

@@ -174,6 +174,19 @@ impl<'s> Session<'s> {
         results.extend(pieces.iter().filter(|piece| &*piece.kind == "image").map(|piece| Part::Image(image::from_base64(&piece.data))));
     }
 
+    /// A reply may be stored in several messages, one behind the other: where that makes as many replies as requests, each is one of a call.
+    fn join(&mut self, requests: usize) {
+        let is_call = |message: &Message| message.call.is_some();
+        let calls: Vec<bool> = self.made.transcript.messages.iter().map(is_call).collect();
+        let goes_on = |place: usize| place > 0 && calls.get(place - 1) == Some(&true);
+        let replies = calls.iter().enumerate().filter(|(place, is_call)| **is_call && !goes_on(*place)).count();
+        if replies == requests {
+            for (place, message) in self.made.transcript.messages.iter_mut().enumerate().filter(|(place, _)| goes_on(*place)) {
+                message.call = message.call.take().filter(|_| !goes_on(place));
+            }
+        }
+    }
+
     /// Requests that made summaries: the last ones made those that there are, the others have none to show.
     fn summarised_by(&mut self, mut summaries: Vec<Spent>, lose: Lose<'_>) {
         let mut compactions: Vec<&mut Compaction> = self.made.transcript.compactions.iter_mut().collect();
@@ -196,6 +209,7 @@ impl<'s> Session<'s> {
         let listed = std::mem::take(&mut self.spent);
         let (summaries, requests): (Vec<Spent>, Vec<Spent>) = listed.into_iter().partition(|spent| spent.compaction);
         self.summarised_by(summaries, lose);
+        self.join(requests.len());
         let mut calls: Vec<&mut Call> =
             self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_deref_mut()).collect();
         // Nothing but their order says which request made which reply.
@@ -206,6 +220,10 @@ impl<'s> Session<'s> {
                     call.model = spent.model;
                 }
             }
+            return self.made.finish();
+        }
+        if !requests.is_empty() {
+            lose("requests that are listed, and whose replies cannot be told");
             return self.made.finish();
         }
         let last = Reported { input, output, ..Reported::default() };
