@@ -115,6 +115,20 @@ fn a_database_and_an_export_hold_the_same_session() {
     assert!(sessions[0].project.is_some());
 }
 
+/// A file may stand in its address, and what cannot be decoded is counted.
+#[test]
+fn files_by_their_addresses_are_read() {
+    let asked = |file: Value| {
+        let message = json!({"id": "msg_1", "type": "user", "text": "look", "time": {"created": 1}, "files": [file]});
+        let info = json!({"id": "ses_1", "projectID": "p", "time": {"created": 1}});
+        let (sessions, lost) = read_text("export.json", &json!({"info": info, "messages": [message]}).to_string());
+        (in_short(&sessions[0]), lost)
+    };
+    let file = |uri: &str| json!({"mime": "text/plain", "name": "x.txt", "uri": uri});
+    assert_eq!(asked(file("data:text/plain;base64,aGVsbG8=")), (vec!["u: look | Attached file: x.txt\n\nhello".to_owned()], vec![]));
+    assert_eq!(asked(file("file:///x.txt")).1, [("attachment whose content is not there".to_owned(), 1)]);
+}
+
 /// OpenCode 2 copies older sessions into its own table, and some versions wrote both.
 #[test]
 fn a_session_in_both_tables_is_read_once() {
@@ -138,8 +152,13 @@ fn a_session_in_both_tables_is_read_once() {
     }
     connection.execute("INSERT INTO session VALUES ('ses_first', NULL, '1.2.0', '/w', 5000)", []).unwrap();
     older("ses_first", 1);
+    older("ses_gone", 1);
+    let row = "INSERT INTO session_message VALUES ('m', 'ses_gone', 'user', 0, '{}')";
+    connection.execute(row, []).unwrap();
     drop(connection);
-    let (sessions, _) = read_all(&path);
+    let (sessions, lost) = read_all(&path);
+    let orphans: u64 = lost.iter().filter(|loss| loss.reason == "message without a session").map(|loss| loss.count).sum();
+    assert_eq!(orphans, 2);
     let found: Vec<(&str, u64)> = sessions.iter().map(|session| (session.id.as_str(), prompts(session)[0].0)).collect();
     assert_eq!(found, [("ses_continued", 12_100), ("ses_copied", 7_000), ("ses_first", 7_000), ("ses_second", 12_100)]);
 }

@@ -8,6 +8,7 @@ use crate::format::ground::{ReadError, Source, Words};
 use crate::format::recorder::NO_MESSAGES;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
+use std::collections::BTreeSet;
 
 /// Reads all sessions of the database, one after the other.
 pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
@@ -17,8 +18,9 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
     let has = |table: &str| names.iter().any(|name| name == table);
     let tables = Tables { first: has("message") && has("part"), second: has("session_message") };
     let mut listed = Vec::new();
-    for table in ["session", "session_v2"].into_iter().filter(|table| has(table)) {
-        listed.extend(sessions(connection, table, source).map_err(damaged)?);
+    for table in ["session_v2", "session"].into_iter().filter(|table| has(table)) {
+        let known: BTreeSet<String> = listed.iter().map(|info: &SessionInfo<'_>| info.id.to_string()).collect();
+        listed.extend(sessions(connection, table, source).map_err(damaged)?.into_iter().filter(|info| !known.contains(&*info.id)));
     }
     for (number, info) in (1..).zip(&listed) {
         let mut lose = |reason: &str| source.lose(number, reason);
@@ -28,8 +30,14 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
             Err(_) => lose("session whose rows cannot be read"),
         }
     }
-    if tables.first && has("session") {
-        database.count_orphans("message", "session", source);
+    let both = "(SELECT id FROM session UNION SELECT id FROM session_v2)";
+    let all = if has("session") && has("session_v2") {
+        both
+    } else {
+        ["session_v2", "session"].into_iter().find(|table| has(table)).unwrap_or(both)
+    };
+    for (messages, _) in [("message", tables.first), ("session_message", tables.second)].into_iter().filter(|(_, there)| *there) {
+        database.count_orphans(messages, all, source);
     }
     database.count_changes(source);
     Ok(())

@@ -115,7 +115,11 @@ impl Session<'_> {
                 return None;
             }
         };
-        let text = STANDARD.decode(file.data.as_bytes()).unwrap_or_default();
+        let encoded = if file.data.is_empty() { file.uri.split_once(";base64,").map_or("", |(_, data)| data) } else { &*file.data };
+        let text = STANDARD.decode(encoded).unwrap_or_default();
+        if text.is_empty() && !(encoded.is_empty() && file.uri.is_empty()) {
+            lose("attachment whose content is not there");
+        }
         let heading = if is_text { "Attached file" } else { "Attached directory" };
         Some(self.made.text(&format!("{heading}: {}\n\n{}", &*file.name, String::from_utf8_lossy(&text))))
     }

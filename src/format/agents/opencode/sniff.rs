@@ -46,12 +46,13 @@ pub fn form(source: &Source) -> Form {
     let id = outline.text("id");
     if is_session(outline, "info.") {
         Form::Export
-    } else if outline.shows("type=step_start,step_finish,text,reasoning,tool_use sessionID=ses_* part.messageID") {
-        Form::Printed
     } else if (id.starts_with("prt_") && outline.has("messageID")) || (id.starts_with("msg_") && outline.has("role")) {
         Form::Companion
     } else if is_session(outline, "") && id.starts_with("ses_") {
         Form::Tree
+    } else if source.has_line(20, &["type=step_start,step_finish,text,reasoning,tool_use sessionID=ses_* part.messageID"]) {
+        // The program may say something before.
+        Form::Printed
     } else {
         Form::Unknown
     }

@@ -29,7 +29,7 @@ fn claims(source: &Source) -> Claim {
     let headed = matches!(values::<record::Header<'_>>(first).next(), Some(Ok(header)) if header.is_of_pi());
     let linked = || matches!(values::<Entry<'_>>(first).next(), Some(Ok(entry)) if entry.is_linked_message());
     // Versions before 0.45.1 print no header.
-    let printed = || source.has_line(1, &["type=agent_start"]) && source.has_line(4, &["type=message_start message.role"]);
+    let printed = || source.has_line(20, &["type=agent_start"]) && source.has_line(24, &["type=message_start message.role"]);
     Claim::when(headed || linked() || printed())
 }
 
