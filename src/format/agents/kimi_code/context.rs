@@ -25,8 +25,8 @@ pub struct Context<'s> {
     begun: bool,
     /// The usage that the open step has reported so far, and when. It comes again at the step's end, where it has one.
     reported: Option<(Usage, Option<i64>)>,
-    /// The message of the step that has ended, until its usage comes again.
-    ended: Option<usize>,
+    /// Has a step ended whose usage may come again?
+    ended: bool,
     /// The reminder of the swarm mode.
     reminder: Option<usize>,
     model: String,
@@ -51,7 +51,7 @@ impl<'s> Context<'s> {
             step: None,
             begun: false,
             reported: None,
-            ended: None,
+            ended: false,
             reminder: None,
             model: String::new(),
             size: None,
@@ -228,7 +228,7 @@ impl<'s> Context<'s> {
                 let at = self.step.take();
                 self.begun = false;
                 let reported = self.reported.take();
-                self.ended = at.filter(|_| usage.is_some() && reported.is_none());
+                self.ended = usage.is_some() && reported.is_none();
                 // A step that was interrupted behind its reply has no usage at its end.
                 match usage.map(|usage| (usage, time)).or(reported) {
                     Some((usage, time)) => self.settle(at, usage, event.message_id.id(), time),
@@ -245,7 +245,7 @@ impl<'s> Context<'s> {
         match self.step.and_then(|at| self.made.transcript.messages.get_mut(at)) {
             Some(message) => message.parts.push(part),
             None => {
-                self.ended = None;
+                self.ended = false;
                 self.step = Some(self.list(Message { time, ..Message::new(Role::Assistant, vec![part]) }));
             }
         }
@@ -259,7 +259,7 @@ impl<'s> Context<'s> {
         let open = self.step.take().and_then(|at| self.made.transcript.messages.get(at));
         self.made.chain.broken |= open.is_some_and(|message| message.call.is_none());
         self.begun = false;
-        self.ended = None;
+        self.ended = false;
     }
 
     /// What is put in while a step goes on stands behind it. It ends with its end, or as the next one begins.
@@ -294,7 +294,7 @@ impl<'s> Context<'s> {
     fn spent(&mut self, record: &Record<'_>, lose: Lose<'_>) {
         let beside = &*record.usage_scope == "session";
         // What stands at the end of a step comes again, behind it in older versions.
-        if !beside && self.ended.take().is_some() {
+        if !beside && std::mem::take(&mut self.ended) {
             return;
         }
         let usage = usage(record.usage.as_ref(), lose);
