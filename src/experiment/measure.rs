@@ -131,9 +131,21 @@ impl Measure {
         self.part.key == "prompt_tokens" && self.whole.is_none()
     }
 
-    /// Does it count unwanted events: overflows, compactions, lost references?
+    /// Does it count events: overflows, what a policy does, lost references? Chance brings others.
     pub fn counts_events(&self) -> bool {
-        self.part.unit == Unit::Count && self.part.better == Better::Less
+        const EVENTS: [&str; 10] = [
+            "early",
+            "truncations",
+            "prunes",
+            "compactions",
+            "drops",
+            "summariser_calls",
+            "lost_lines",
+            "identifier_references_broken",
+            "broken_calls",
+            "refetches",
+        ];
+        self.part.unit == Unit::Count && (self.part.better == Better::Less || EVENTS.contains(&self.part.key))
     }
 
     /// What it takes to know it.

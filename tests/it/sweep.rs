@@ -276,6 +276,10 @@ fn few_events_are_no_surer_than_their_number() {
     let tokens = sampling.spread(&Sums { parts: vec![7; 12], ..Sums::default() }).unwrap();
     assert_eq!((tokens.low, tokens.high), (84.0, 84.0));
 
+    for (name, counts) in [("overflows", true), ("compactions", true), ("lost_lines", true), ("prompt_tokens", false), ("calls", false)] {
+        assert_eq!(Measure::parse(name).unwrap().counts_events(), counts, "{name}");
+    }
+
     let share = |one: &[i64], other: &[i64]| sampling.difference(&sums(one), &sums(other)).unwrap().share;
     let three = share(&[], &[1, 1, 1]);
     assert!(three.value == -1.0 && three.low == -1.0 && three.high > 0.0, "{three:?}");

@@ -252,6 +252,17 @@ fn whole_projects_are_held_out_where_there_are_enough() {
         let turned: Vec<Trace> = many.iter().rev().cloned().collect();
         assert_eq!(projects(&parts(&turned, seed).held_out), projects(&found.held_out));
     }
+    // Sessions without a project take none of their places.
+    let mut beside = traces(15);
+    beside.extend((0..45).map(|id| Trace {
+        id: format!("alone{id}"),
+        agent: "a".to_owned(),
+        calls: [call(0)].into_iter().collect(),
+        ..Trace::default()
+    }));
+    for seed in 0..20 {
+        assert_eq!(projects(&parts(&beside, seed).held_out).len(), 5, "{seed}");
+    }
     // Of eight projects a third is too few to draw.
     let few = parts(&traces(8), 1);
     assert!(few.shared >= 4, "{}", few.shared);

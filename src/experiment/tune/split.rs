@@ -73,8 +73,12 @@ pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u6
         groups.entry(stratum).or_default().push(place);
     }
     let mut is_held_out = vec![false; corpus.traces.len()];
-    for (count, places) in groups.values().enumerate() {
-        let held_out = passed(count + 1) > passed(count);
+    // Projects by themselves, so that both parts have theirs, whatever stands between them.
+    let mut counts_of = [0; 2];
+    for ((.., name), places) in &groups {
+        let count = &mut counts_of[usize::from(by_project && name.starts_with("project "))];
+        let held_out = passed(*count + 1) > passed(*count);
+        *count += 1;
         for place in places.iter().filter(|_| held_out) {
             if let Some(mark) = is_held_out.get_mut(*place) {
                 *mark = true;
