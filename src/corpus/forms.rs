@@ -2,7 +2,8 @@
 //! what the agent printed. Messages and calls have other ids in each, or none; the session has one.
 
 use crate::list::List;
-use crate::trace::{Key, Trace};
+use crate::trace::{Key, PartKind, Trace};
+use crate::transcript::Role;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -13,8 +14,8 @@ type Form = (String, bool);
 /// The sessions whose run stands in another form with more usage: calls with usage decide, then their prompts, then what else is recorded. All sessions of one
 /// form that share the id of the run stay, or go, together, with those that they started.
 ///
-/// Some harnesses name runs by their task: runs of two agents on one task are two. So a form goes where the same agent wrote the other, or where
-/// more than half of its prompts are of a size that stands there too.
+/// Some harnesses name runs by their task, and an id may be that of several agents' runs together. So a form goes where more than half of its
+/// prompts, or of the texts of its replies, are of sizes that stand in the other one too.
 pub(super) fn held_in_another(traces: &List<Trace>) -> HashSet<usize> {
     let mut runs: BTreeMap<String, BTreeMap<Form, Vec<usize>>> = BTreeMap::new();
     for (place, trace) in traces.each().enumerate().filter(|(_, trace)| is_drawn(&trace.id)) {
@@ -34,17 +35,28 @@ pub(super) fn held_in_another(traces: &List<Trace>) -> HashSet<usize> {
     for forms in runs.values() {
         let recorded = |form: &Form| forms.get(form).map(|places| recorded(traces, places)).unwrap_or_default();
         let Some(most) = forms.keys().max_by_key(|form| (recorded(form).sum, Reverse(*form))) else { continue };
-        let there = recorded(most).prompts;
+        let there = recorded(most);
         for (form, places) in forms.iter().filter(|(form, _)| *form != most) {
-            let own = recorded(form).prompts;
-            let known = own.iter().filter(|(prompt, _)| there.contains_key(*prompt)).map(|(_, times)| times).sum::<u64>();
-            if form.0 == most.0 || known * 2 > own.values().sum() {
+            let own = recorded(form);
+            let [prompts, replies] = [alike(&own.prompts, &there.prompts), alike(&own.replies, &there.replies)];
+            let says_nothing = own.prompts.is_empty() && own.replies.is_empty();
+            // Prompts may be of one size by chance, where all replies say something else.
+            if !says_nothing && ((prompts > 50 && replies > 0) || (replies > 50 && !own.replies.is_empty())) {
                 held.extend(places);
             }
         }
     }
     held
 }
+
+/// How many of a hundred of these sizes stand there, too; all of none.
+fn alike<S: Ord>(own: &BTreeMap<S, u64>, there: &BTreeMap<S, u64>) -> u64 {
+    let known: u64 = own.iter().filter(|(size, _)| there.contains_key(*size)).map(|(_, times)| times).sum();
+    (known * 100).checked_div(own.values().sum()).unwrap_or(100)
+}
+
+/// A text of fewer bytes is like many others.
+const FEWEST_BYTES: u32 = 24;
 
 /// What the sessions of one form record together, copies counted once.
 #[derive(Default)]
@@ -53,6 +65,8 @@ struct Recorded {
     sum: [u64; 7],
     /// How often each size of a prompt stands there.
     prompts: BTreeMap<u64, u64>,
+    /// The same of the texts of replies: bytes, UTF-16 units, newlines.
+    replies: BTreeMap<[u32; 3], u64>,
 }
 
 fn recorded(traces: &List<Trace>, places: &[usize]) -> Recorded {
@@ -76,6 +90,12 @@ fn recorded(traces: &List<Trace>, places: &[usize]) -> Recorded {
         sum[3] += u64::from(trace.project.is_some());
         sum[4] += trace.compactions.len() as u64;
         sum[6] += trace.messages.len() as u64;
+        for row in trace.messages.iter().filter(|row| row.role == Role::Assistant) {
+            let texts = trace.parts_of(row).filter(|part| part.kind == PartKind::Text).map(|part| part.text.length);
+            for length in texts.filter(|length| length.bytes >= FEWEST_BYTES) {
+                *found.replies.entry([length.bytes, length.utf16, length.newlines]).or_default() += 1;
+            }
+        }
     }
     found
 }

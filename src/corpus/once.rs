@@ -149,12 +149,15 @@ impl Seen {
             self.replies.extend(trace.calls.iter().filter_map(|call| reply(&trace.messages, call)));
             self.calls.extend(trace.side_calls.iter().filter_map(|(_, key)| *key));
             self.calls.extend(trace.compactions.iter().filter_map(|compaction| compaction.key));
-            self.messages.extend(trace.messages.iter().filter_map(|message| message.key));
         }
         // Requests beside the conversation are calls too, also where a log holds nothing else.
         let summarised = trace.compactions.iter().any(|event| event.usage.is_some());
         let has_calls = !trace.calls.is_empty() || !trace.side_calls.is_empty() || summarised;
         let left = has_calls || (!had_calls && own_messages > 0);
+        // The messages of a session that goes are those of the one that holds its calls.
+        if remembers && left {
+            self.messages.extend(trace.messages.iter().filter_map(|message| message.key));
+        }
         (taken, left)
     }
 }

@@ -238,7 +238,8 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     all.extend([
         format!("Looked at: {}, by a grid and finer ones around the best: {}.", counted(tuned.tried as u64, "setting"), axes.join(", ")),
         format!(
-            "Sessions are split agent by agent, those near the policy's limits by themselves, by a hash of their ids (seed {seed}); {} % were to be held out.",
+            "{} are split agent by agent, those near the policy's limits by themselves, by a hash of their ids (seed {seed}); {} % were to be held out.",
+            if found.split.by_project { "Projects and sessions without one" } else { "Sessions" },
             found.split.percent
         ),
         finding::method(&tuned.drawn, resamples, tuned.difference.map(|difference| difference.effective)),

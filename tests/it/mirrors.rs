@@ -245,12 +245,11 @@ fn a_run_in_two_forms_counts_once() {
             assert_eq!(told(&[&logs]), ([2, 5, 5000], none.clone()), "{name}");
         }
     }
-    // What an agent prints has neither ids nor times, and the id of the session that it logs.
+    // Where a print says other words than the log of its id, it is of another run.
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy("tests/data/codex/printed.jsonl", folder.path().join("codex.txt")).unwrap();
     log_of("codex", "019d0000-0000-7000-8000-000000000001", 3).write(folder.path(), "log.jsonl");
-    // The print holds a second session, of one call.
-    assert_eq!(told(&[&folder.path().to_string_lossy()]).0, [2, 4, 3000]);
+    assert_eq!(told(&[&folder.path().to_string_lossy()]), ([3, 11, 6_500], none));
 }
 
 /// Claude Code prints its replies under their ids, and not those of its requests.

@@ -23,6 +23,8 @@ pub struct Split {
     pub percent: u8,
     /// Projects with sessions in both parts.
     pub shared: usize,
+    /// Are whole projects held out?
+    pub by_project: bool,
 }
 
 /// Where a group stands: whether it has a price, and calls; its agent; whether it comes near the limits; how large it is; the hash of its name, and that name.
@@ -90,7 +92,7 @@ pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u6
         there.filter_map(|(((_, project), _), _)| *project).collect()
     };
     let shared = projects_of(true).intersection(&projects_of(false)).count();
-    let mut split = Split { facts: corpus.facts, percent, shared, ..Split::default() };
+    let mut split = Split { facts: corpus.facts, percent, shared, by_project, ..Split::default() };
     (split.held_out.traces, split.training.traces) = corpus.traces.parted(|place| is_held_out.get(place).copied().unwrap_or_default());
     split
 }
