@@ -70,7 +70,7 @@ impl Repeated {
         let is_new = |(index, _): &(usize, &MessageRow)| !copies.get(*index).copied().unwrap_or(false);
         let new = || trace.messages.iter().enumerate().filter(is_new).map(|(_, row)| row);
         // Most pieces come once: they need not be sorted.
-        let sieve = Sieve::of(held.len(), new().flat_map(|row| parts(row)).flat_map(|part| units_of(trace, held, part)));
+        let sieve = Sieve::of(held.len(), new().flat_map(parts).flat_map(|part| units_of(trace, held, part)));
         let mut all: Vec<u64> = Vec::new();
         let mut own: Vec<u64> = Vec::new();
         for row in new() {

@@ -76,9 +76,9 @@ pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u6
     }
     let mut is_held_out = vec![false; corpus.traces.len()];
     // Projects by themselves, so that both parts have theirs, whatever stands between them.
-    let mut counts_of = [0; 2];
+    let (mut projects, mut others) = (0, 0);
     for ((.., name), places) in &groups {
-        let count = &mut counts_of[usize::from(by_project && name.starts_with("project "))];
+        let count = if by_project && name.starts_with("project ") { &mut projects } else { &mut others };
         let held_out = passed(*count + 1) > passed(*count);
         *count += 1;
         for place in places.iter().filter(|_| held_out) {

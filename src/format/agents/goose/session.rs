@@ -47,6 +47,7 @@ impl<'s> Session<'s> {
     }
 
     /// Takes over which session started this one.
+    #[cfg(feature = "sqlite")]
     pub fn started_by(&mut self, parent: Option<String>) {
         self.made.transcript.parent = parent.filter(|parent| !parent.is_empty());
     }
