@@ -7,6 +7,7 @@ use crate::transcript::Role;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Who wrote a session down: the agent that its reader names, and whether it was printed, as what has neither ids nor times is taken to be.
 type Form = (String, bool);
@@ -17,8 +18,17 @@ type Form = (String, bool);
 /// Some harnesses name runs by their task, and an id may be that of several agents' runs together. So a form goes where more than half of its
 /// prompts, or of the texts of its replies, are of sizes that stand in the other one too.
 pub(super) fn held_in_another(traces: &List<Trace>) -> HashSet<usize> {
+    // Of many sessions hardly any share an id: those alone are looked at.
+    let hash = |id: &str| xxh3_64(id.as_bytes());
+    let mut ids: Vec<u64> = traces.each().filter(|trace| is_drawn(&trace.id)).map(|trace| hash(&trace.id)).collect();
+    ids.sort_unstable();
+    let shared: FxHashSet<u64> = ids.iter().zip(ids.iter().skip(1)).filter(|(one, next)| one == next).map(|(one, _)| *one).collect();
+    drop(ids);
+    if shared.is_empty() {
+        return HashSet::new();
+    }
     let mut runs: BTreeMap<String, BTreeMap<Form, Vec<usize>>> = BTreeMap::new();
-    for (place, trace) in traces.each().enumerate().filter(|(_, trace)| is_drawn(&trace.id)) {
+    for (place, trace) in traces.each().enumerate().filter(|(_, trace)| shared.contains(&hash(&trace.id)) && is_drawn(&trace.id)) {
         let forms = runs.entry(trace.id.clone()).or_default();
         forms.entry((trace.agent.clone(), is_printed(&trace))).or_default().push(place);
     }
