@@ -5,7 +5,7 @@
 //! tokens are settled anew, so that policy `none` over the session gives every prompt as it was recorded, for as long as no event follows that
 //! is not imposed. Calls keep their places; messages and parts move behind the carried ones.
 
-use super::segment::{carried_message, left_by, prompt_of};
+use super::segment::{carried_message, left_by, less_placeholders, prompt_of};
 use crate::list::Rows;
 use crate::sim::Whole;
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Parts, Place, Reading, Reference, Repetition, Trace};
@@ -148,8 +148,15 @@ fn settle(trace: &Trace, imposed: &mut Trace, events: &[usize]) {
     let mut noted = trace.compactions.iter().enumerate().peekable();
     let mut chain = Chain::Untouched;
     let (mut more_hidden, mut missing) = (0_i64, 0);
+    // What imposed prunings took since the last recorded prompt.
+    let mut taken = 0;
     for ((call, recorded), visible) in imposed.calls.iter_mut().zip(&trace.calls).zip(visible) {
         while let Some((index, event)) = noted.next_if(|(_, event)| event.before <= recorded.message) {
+            match (events.binary_search(&index).is_ok(), event.kind) {
+                (true, CompactionKind::Compact) => (missing, taken) = (0, 0),
+                (true, CompactionKind::Prune) => taken += less_placeholders(trace, &event.taken),
+                (false, _) => {}
+            }
             chain = match (events.binary_search(&index).is_ok(), event.kind, chain) {
                 // What is imposed later takes place in a context that is the recorded one again.
                 (true, CompactionKind::Compact, _) | (true, CompactionKind::Prune, Chain::Untouched) => Chain::Recorded,
@@ -162,8 +169,9 @@ fn settle(trace: &Trace, imposed: &mut Trace, events: &[usize]) {
             (Chain::Recorded, Some(prompt)) => {
                 missing = (recorded.hidden + visible).saturating_sub(prompt).min(visible);
                 more_hidden = signed(prompt + missing) - signed(recorded.hidden + visible);
+                taken = 0;
             }
-            (Chain::Recorded, None) => {}
+            (Chain::Recorded, None) => missing += std::mem::take(&mut taken),
             (Chain::Undone, _) => (more_hidden, missing) = (0, scaled(recorded, visible)),
         }
         call.hidden = recorded.hidden.saturating_add_signed(more_hidden);

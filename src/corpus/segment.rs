@@ -147,17 +147,37 @@ fn placeholder(part: &PartRow) -> PartRow {
     PartRow { text, truth: u64::from(tokens), anchored: false, image: Rare::default(), ..part.clone() }
 }
 
+/// Tokens that a context has less where placeholders take the place of these parts.
+pub fn less_placeholders(trace: &Trace, parts: &[u32]) -> u64 {
+    parts.iter().filter_map(|part| trace.parts.get(*part as usize)).map(|part| part.truth.saturating_sub(u64::from(PLACEHOLDER))).sum()
+}
+
 /// Tokens that a compaction left in the context, hidden overhead not counted.
 pub fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_before: u32) -> u64 {
     let hidden = trace.calls.get(first_call).map_or(0, |call| call.hidden);
     let here = trace.calls.iter().skip(first_call).take_while(|call| call.message < closed_before);
     let Some((call, prompt)) = here.filter_map(|call| Some((call, prompt_of(call)?))).next() else {
         let summary = || event.summary_tokens.or_else(|| event.usage.and_then(|usage| usage.written())).unwrap_or(0);
-        return event.tokens_after.map_or_else(summary, |after| after.saturating_sub(hidden));
+        return event.tokens_after.map_or_else(|| stayed(trace, event) + summary(), |after| after.saturating_sub(hidden));
     };
     let since = trace.messages.iter().take(call.message as usize).skip(event.before as usize);
     let arrived: u64 = since.flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
     prompt.saturating_sub(call.hidden + arrived)
+}
+
+/// Tokens of what a compaction let stay by the log's own words: the system prompt, and the messages from the first one that it kept.
+fn stayed(trace: &Trace, event: &CompactionRow) -> u64 {
+    let system = trace.messages.iter().take(event.before as usize).take_while(|row| row.role == Role::System).count() as u32;
+    let kept = event.kept_from.unwrap_or(event.before).max(system)..event.before;
+    let mut live: Vec<u32> = (0..system).collect();
+    for (index, row) in kept.clone().zip(trace.messages.iter().skip(kept.start as usize)) {
+        if let Some(back) = row.rewind.get() {
+            live.retain(|live| *live < back.max(system));
+        }
+        live.push(index);
+    }
+    let rows = live.into_iter().filter_map(|index| trace.messages.get(index as usize));
+    rows.flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum()
 }
 
 /// The prompt of a call as its provider reported it.

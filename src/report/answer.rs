@@ -6,7 +6,7 @@ use super::calibration::calibration;
 use super::document::{Cell, Column, Fields, Screen, Section, Table};
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::span::day;
-use super::words::{counted, counted_as, grouped, percent};
+use super::words::{counted, counted_as, grouped, percent, short_dollars};
 use super::{causes, cautions, cost_figures, figures, finding, refetch, scenario};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
@@ -192,13 +192,12 @@ fn compares_costs(replays: &[Replay], baselines: Baselines<'_>, cache: CacheKind
 
 /// Which figures of the table above are not of the same requests, or sessions; `None` where all are.
 fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
-    let summarises = |replay: &Replay| replay.bill.with(asked.cache).summariser.nano_usd > 0;
     let recording = baselines.recording?;
     let counts_none = |session: Cow<'_, RecordedSession>| session.modelled_nano_usd.is_some_and(|modelled| modelled != session.nano_usd());
     let modelled = matches!(asked.cache, CacheKind::Recorded | CacheKind::Modelled) && recording.sessions.each().any(counts_none);
     let how = [
-        baselines.with_own(replays).any(summarises).then_some("leaves out summarisers"),
-        modelled.then_some("has a modelled cache on both sides where logs count none or another model is billed"),
+        summarisers(baselines.with_own(replays), asked.cache).map(|range| format!("leaves out summarisers ({range} of the costs)")),
+        modelled.then(|| "has a modelled cache on both sides where logs count none or another model is billed".to_owned()),
     ];
     let all = corpus.traces.len() as u64;
     let costs = compares_costs(replays, baselines, asked.cache);
@@ -210,13 +209,21 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
     let (least, most) = compared.fold((all, 0), |(least, most), compared| (least.min(compared), most.max(compared)));
     let range = if least == most { grouped(least) } else { format!("{} to {}", grouped(least), grouped(most)) };
     let over = (most > 0 && least < all).then(|| format!("is over {range} of {}", counted(all, "session")));
-    let how: Vec<&str> = how.into_iter().flatten().chain(over.as_deref()).collect();
+    let how: Vec<String> = how.into_iter().flatten().chain(over).collect();
     let column = if costs { "cost vs recorded" } else { "vs recorded" };
     let beside = (!how.is_empty()).then(|| format!("`{column}` {}", how.join(" and ")));
     let gaps = Some(recording::gaps(corpus, &recording.sum)).filter(|gaps| !gaps.is_empty());
     let gaps = gaps.map(|gaps| format!("of the row `recorded` {}", gaps.join(", ")));
     let parts: Vec<String> = beside.into_iter().chain(gaps).collect();
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+}
+
+/// The least and the most that summarisers take of the costs of these rows; `None` where they take nothing.
+pub(super) fn summarisers<'a>(rows: impl Iterator<Item = &'a Replay>, cache: CacheKind) -> Option<String> {
+    let parts: Vec<u64> = rows.filter(|replay| replay.compares()).map(|replay| replay.bill.with(cache).summariser.nano_usd).collect();
+    let least = parts.iter().filter(|nano_usd| **nano_usd > 0).min()?;
+    let [least, most] = [least, parts.iter().max()?].map(|nano_usd| short_dollars(crate::units::signed(*nano_usd)));
+    Some(if least == most { least } else { format!("{least} to {most}") })
 }
 
 /// A share with its sign, as a difference is read.

@@ -6,7 +6,7 @@ use super::cost_figures::hits;
 use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, Section, Table, Unit};
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
-use super::words::{counted, dollars, grouped, percent, short_dollars};
+use super::words::{counted, dollars, grouped, percent};
 use super::{answer, cautions, cost_figures, notes, refetch};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Replay};
@@ -81,14 +81,13 @@ pub fn cost(priced: &Priced<'_>) -> Report {
 
 /// What costs suppose, and which part of them is the summarisers'.
 fn summarisers(priced: &Priced<'_>) -> String {
-    let of = |replay: &Replay| replay.bill.with(priced.cache).summariser.nano_usd;
-    let rows = priced.baselines.with_own(priced.replays);
-    let parts: Vec<u64> = rows.filter(|replay| replay.compares()).map(of).filter(|nano_usd| *nano_usd > 0).collect();
-    let (Some(least), Some(most)) = (parts.iter().min(), parts.iter().max()) else { return "Costs hold if runs stay as long.".to_owned() };
-    let [least, most] = [least, most].map(|nano_usd| short_dollars(signed(*nano_usd)));
-    let range = if least == most { least } else { format!("{least} to {most}") };
-    let column = COST_BESIDE.header.replace('\u{ad}', "");
-    format!("Costs hold if runs stay as long; `{column}` leaves out summarisers, which take {range} of them.")
+    match answer::summarisers(priced.baselines.with_own(priced.replays), priced.cache) {
+        None => "Costs hold if runs stay as long.".to_owned(),
+        Some(range) => {
+            let column = COST_BESIDE.header.replace('\u{ad}', "");
+            format!("Costs hold if runs stay as long; `{column}` leaves out summarisers, which take {range} of them.")
+        }
+    }
 }
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {

@@ -612,3 +612,46 @@ fn what_is_asked_for_is_shown() {
         assert!(screen.lines().count() <= 30, "{screen}");
     }
 }
+
+/// Without usage, what a compaction left is the system prompt, its summary, and the messages that the log says it kept.
+#[test]
+fn what_a_compaction_left_is_counted_where_no_usage_says_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = || json_of!({"role": "system", "text": "rule ".repeat(900)});
+    let said = |id: &str, role: &str, words: usize| json_of!({"role": role, "id": id, "text": "word ".repeat(words)});
+    let recorded = |name: &str, lines: Vec<Value>| {
+        let path = lines.into_iter().fold(Native::new(json_of!({})), Native::line).write(folder.path(), name);
+        json(&["replay", &path, "-p", "none"])["recorded"]["prompt_tokens"].as_u64().unwrap()
+    };
+    let begun =
+        || vec![system(), said("u0", "user", 2_000), said("a0", "assistant", 300), said("u1", "user", 500), said("a1", "assistant", 100)];
+    let before = recorded("begun.jsonl", begun());
+    let event = json_of!({"compaction": {"kind": "compact", "automatic": true, "summary": "word ".repeat(50), "kept_from": "u1"}});
+    let cut = recorded("cut.jsonl", [begun(), vec![event, said("a2", "assistant", 10)]].concat()) - before;
+    let kept = vec![said("s", "user", 50), said("u1", "user", 500), said("a1", "assistant", 100), said("u2", "user", 0)];
+    let whole = recorded("kept.jsonl", [vec![system()], kept, vec![said("a2", "assistant", 10)]].concat());
+    let opening = recorded("opening.jsonl", vec![system(), said("s", "user", 50), said("u1", "user", 500), said("a1", "assistant", 100)]);
+    assert!((whole - opening).abs_diff(cut) <= 12, "{cut} beside {}", whole - opening);
+}
+
+/// So is what prunings took: the recording costs less than no policy, with usage or without.
+#[test]
+fn what_prunings_took_is_counted_where_no_usage_says_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Native::new(json_of!({}))
+        .line(json_of!({"role": "user", "id": "u", "text": "Begin."}))
+        .line(json_of!({"role": "assistant", "id": "a0", "parts": [{"call": {"id": "c", "name": "read", "arguments": {"path": "a"}}}]}))
+        .line(json_of!({"role": "tool", "id": "t", "parts": [{"result": {"id": "c", "text": "word ".repeat(1_000)}}]}))
+        .line(json_of!({"role": "assistant", "id": "a1", "text": "Seen."}))
+        .line(json_of!({"role": "user", "id": "u1", "text": "Go on."}))
+        .line(json_of!({"compaction": {"kind": "prune", "automatic": true, "taken": [["t", 1]]}}))
+        .line(json_of!({"role": "assistant", "id": "a2", "text": "Done."}))
+        .line(json_of!({"role": "user", "id": "u2", "text": "And on."}))
+        .line(json_of!({"role": "assistant", "id": "a3", "text": "Done."}))
+        .write(folder.path(), "pruned.jsonl");
+    let value = json(&["replay", &path, "-p", "none"]);
+    let tokens = |row: &Value| row["prompt_tokens"].as_u64().unwrap();
+    let less = tokens(&value["policies"][0]) - tokens(&value["recorded"]);
+    // Two calls without a result of a thousand words, of which eight tokens stay.
+    assert!((1_970..=2_010).contains(&less), "{less}");
+}
