@@ -3,7 +3,7 @@
 //! Such a request ends with what the session holds last, its newest reply, and what is new behind it. Going back from there, each part of the request is
 //! one that the session holds, one that stands in the place of another (a result that was shortened), or one that the agent put in (a summary).
 
-use super::prints::Print;
+use super::prints::{Print, begins};
 use crate::transcript::Role;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,6 +12,8 @@ use std::ops::Range;
 const MOST_PLACES: usize = 4;
 /// A request for a summary has no more parts than this.
 const MOST_QUESTIONS: usize = 4;
+/// What goes with one request alone is among so many of its last parts.
+pub const MOST_PASSING: usize = 16;
 /// Parts that stand one behind the other in both tell the session, where no single one does.
 const FEWEST_PARTS: usize = 3;
 /// Bytes that they say at least.
@@ -25,12 +27,22 @@ pub struct Held<'a> {
     pub asked: usize,
     /// The last reply, where it is a text that tells; empty otherwise.
     pub said: &'a str,
-    /// Does it stand behind the instructions that the request has, which are not among the parts?
+    /// Does it stand behind instructions that begin as those of the request, which are not among the parts?
     pub instructed: bool,
 }
 
+/// What a request says.
+pub struct Sent<'a, 't> {
+    /// What identifies each part of its conversation.
+    pub prints: &'a [Print],
+    /// What each of them says.
+    pub texts: &'a [&'t str],
+    /// Instructions in front of the conversation that those of the session lack.
+    pub instructions: &'a [&'t str],
+}
+
 /// What an agent did to its history.
-pub struct Cut {
+pub struct Cut<'t> {
     /// The part of the session that stands in the place of each part of the request, as far as nothing is new; `None` where the agent put it in.
     pub stands_for: Vec<Option<usize>>,
     /// So many parts of the session are its history: what comes behind them is the reply, or the request for a summary with that.
@@ -47,10 +59,15 @@ pub struct Cut {
     pub certain: bool,
     /// Did the last request ask for the summary?
     pub summarised: bool,
+    /// What the agent put in front of the conversation.
+    pub instructions: Vec<&'t str>,
+    /// Is all that left what the last request alone was sent with? It is no history.
+    pub passing: bool,
 }
 
 /// How a request with these parts, which say this, goes on with a session whose agent cut its history; `None` where it does not.
-pub fn find(held: &Held<'_>, request: &[Print], texts: &[&str]) -> Option<Cut> {
+pub fn find<'t>(held: &Held<'_>, sent: &Sent<'_, 't>) -> Option<Cut<'t>> {
+    let request = sent.prints;
     let replied = held.prints.len() > held.asked;
     let whole = ends(held.prints, request).find_map(|end| of(held, request, held.prints.len(), end..end, false));
     // Clients send replies back as they understood them.
@@ -61,23 +78,83 @@ pub fn find(held: &Held<'_>, request: &[Print], texts: &[&str]) -> Option<Cut> {
             (reply > 0).then(|| of(held, request, held.asked, end..end + reply, false)).flatten()
         })
     };
-    whole.or_else(reshaped).or_else(|| summarised(held, request, texts))
+    let instructions = if held.instructed { sent.instructions } else { &[] };
+    let cut = whole.or_else(reshaped).map(|cut| Cut { instructions: instructions.to_vec(), ..cut });
+    cut.or_else(|| summarised(held, sent))
+}
+
+/// The calls of tools whose arguments a request masks that begins with the parts.
+pub fn masked<'a>(held: &'a [Print], request: &'a [Print]) -> impl Iterator<Item = usize> + 'a {
+    let same = held.iter().zip(request).take_while(|(held, print)| held.is(print)).enumerate();
+    same.filter(|(_, (held, print))| print.masks(held)).map(|(at, _)| at)
+}
+
+/// A request that begins as the last one did and goes on with its reply, but for some of the last parts of that: the state of a page, a reminder, the time.
+pub fn passing(held: &Held<'_>, request: &[Print]) -> Option<Cut<'static>> {
+    let asked = held.prints.get(..held.asked)?;
+    let same = asked.iter().zip(request).take_while(|(held, print)| held.is(print)).count();
+    let (before, tail) = asked.split_at(same);
+    if tail.len() > MOST_PASSING {
+        return None;
+    }
+    let mut stands_for: Vec<Option<usize>> = (0..same).map(Some).collect();
+    let mut dropped = Vec::new();
+    let mut sent = request.get(same..)?.iter().take_while(|print| print.role != Role::Assistant).peekable();
+    for (at, print) in tail.iter().enumerate() {
+        match sent.next_if(|sent| print.is(sent)) {
+            Some(_) => stands_for.push(Some(same + at)),
+            None => dropped.push(same + at),
+        }
+    }
+    let is_passing = |at: &usize| asked.get(*at).is_some_and(|print| matches!(print.role, Role::User | Role::System));
+    let is_told = stands_for.iter().flatten().filter_map(|at| asked.get(*at)).any(|print| print.role != Role::System);
+    if sent.next().is_some() || !is_told || !dropped.iter().all(is_passing) {
+        return None;
+    }
+    let (reply, behind) = (held.prints.get(held.asked..)?, request.get(stands_for.len()..)?);
+    // Clients send replies back as they understood them.
+    let known = if !reply.is_empty() && begins(behind, reply) {
+        reply.len()
+    } else {
+        behind.iter().take_while(|print| print.role == Role::Assistant && before.iter().any(|print| print.role == Role::Assistant)).count()
+    };
+    let base = if known == reply.len() && begins(behind, reply) { held.prints.len() } else { held.asked };
+    let last = held.prints.len().checked_sub(1)?;
+    stands_for.extend((0..known).map(|at| Some((held.asked + at).min(last))));
+    let cut = Cut {
+        stands_for,
+        base,
+        dropped,
+        shortened: masked(asked, request).collect(),
+        kept: base,
+        begins: true,
+        certain: true,
+        summarised: false,
+        instructions: Vec::new(),
+        passing: true,
+    };
+    (known > 0).then_some(cut)
 }
 
 /// The same where the last request of the session asked for the summary: neither that nor its reply stays. The summary stands in the request as it was said.
-fn summarised(held: &Held<'_>, request: &[Print], texts: &[&str]) -> Option<Cut> {
-    let summary = Some(held.said).filter(|said| !said.is_empty()).and_then(|said| texts.iter().position(|text| text.contains(said)))?;
-    let is_instruction = request.get(summary)?.role == Role::System;
+fn summarised<'t>(held: &Held<'_>, sent: &Sent<'_, 't>) -> Option<Cut<'t>> {
+    let request = sent.prints;
+    let said = Some(held.said).filter(|said| !said.is_empty())?;
+    let instructions: Vec<&str> = sent.instructions.iter().copied().filter(|text| text.contains(said)).collect();
+    let summary = if instructions.is_empty() { Some(sent.texts.iter().position(|text| text.contains(said))?) } else { None };
+    let is_instruction = summary.is_none_or(|summary| request.get(summary).is_some_and(|print| print.role == Role::System));
+    let front = summary.map_or(0, |summary| summary + 1);
     let questions = held.prints.get(..held.asked)?.iter().rev().take(MOST_QUESTIONS).take_while(|print| print.role == Role::User).count();
     (1..=questions).find_map(|asked| {
         let base = held.asked - asked;
-        let behind = ends(held.prints.get(..base)?, request).find(|end| *end > summary);
-        let end = behind.unwrap_or(summary + 1);
+        let behind = ends(held.prints.get(..base)?, request).find(|end| *end >= front.max(1));
+        let end = behind.unwrap_or(front);
         let cut = of(held, request, base, end..end, true)?;
         // Who goes on with the last reply alone asks something else about it, unless that was one of many.
         let replies = cut.dropped.iter().filter(|at| held.prints.get(**at).is_some_and(|print| print.role == Role::Assistant)).count();
-        let put_in = cut.stands_for.get(summary).is_some_and(Option::is_none) && replies > 1;
-        (put_in && (cut.begins || is_instruction)).then_some(Cut { certain: true, summarised: true, ..cut })
+        let put_in = summary.is_none_or(|summary| cut.stands_for.get(summary).is_some_and(Option::is_none)) && replies > 1;
+        let instructions = || instructions.clone();
+        (put_in && (cut.begins || is_instruction)).then(|| Cut { certain: true, summarised: true, instructions: instructions(), ..cut })
     })
 }
 
@@ -89,7 +166,7 @@ fn ends<'a>(held: &'a [Print], request: &'a [Print]) -> impl Iterator<Item = usi
 }
 
 /// The cut where what stands before the `reply` in the request is what is left of the first `base` parts of the session, by a summary of them or without.
-fn of(held: &Held<'_>, request: &[Print], base: usize, reply: Range<usize>, summary: bool) -> Option<Cut> {
+fn of(held: &Held<'_>, request: &[Print], base: usize, reply: Range<usize>, summary: bool) -> Option<Cut<'static>> {
     let end = reply.start;
     let (history, sent) = (held.prints.get(..base)?, request.get(..end)?);
     let mut stands_for = aligned(history, sent);
@@ -101,7 +178,10 @@ fn of(held: &Held<'_>, request: &[Print], base: usize, reply: Range<usize>, summ
     let bytes = |parts: &mut dyn Iterator<Item = &Print>| parts.map(|print| print.bytes).sum::<usize>();
     let pairs = || sent.iter().zip(&stands_for).filter_map(|(print, at)| Some((print, (*at)?)));
     let original = |at: &usize| history.get(*at);
-    let is_shorter = |(print, at): &(&Print, usize)| history.get(*at).is_some_and(|held| !held.is(print) && print.bytes < held.bytes);
+    // Arguments of calls are masked, too. A text of the same length or so is another state of what it says.
+    let most = |print: &Print| if print.role == Role::Tool || print.call { print.bytes + 1 } else { 2 * print.bytes };
+    let is_shorter =
+        |(print, at): &(&Print, usize)| history.get(*at).is_some_and(|held| held.words != print.words && most(print) <= held.bytes);
     let shortened: Vec<usize> = pairs().filter(is_shorter).map(|(_, at)| at).filter(|at| *at < held.asked).collect();
     // What is put in stands before what stayed, and is a text.
     let tail = stands_for.iter().position(|at| at.is_some_and(|at| at >= kept)).unwrap_or(end);
@@ -113,14 +193,27 @@ fn of(held: &Held<'_>, request: &[Print], base: usize, reply: Range<usize>, summ
     let put = put_in().count();
     let less =
         put == 0 || dropped.len() > put && bytes(&mut dropped.iter().filter_map(original)) > bytes(&mut put_in().map(|(_, print)| print));
-    if !in_place || !less || !(spoken || dropped.is_empty() && !shortened.is_empty()) {
+    let is_other = |(print, at): (&Print, usize)| history.get(at).is_some_and(|held| !held.is(print));
+    if !in_place || !less || !(spoken || dropped.is_empty() && (!shortened.is_empty() || pairs().any(is_other))) {
         return None;
     }
-    let begins = held.instructed || stands_for.first() == Some(&Some(0));
+    let is_first = || stands_for.first() == Some(&Some(0)) && history.first().zip(sent.first()).is_some_and(|(held, print)| held.is(print));
+    let begins = held.instructed || is_first();
     let told = if summary { false } else { told(history, sent, &stands_for)? };
     let last = held.prints.len() - 1;
     stands_for.extend(reply.map(|place| Some((base + place - end).min(last))));
-    Some(Cut { stands_for, base, dropped, shortened, kept, begins, certain: begins && told, summarised: false })
+    Some(Cut {
+        stands_for,
+        base,
+        dropped,
+        shortened,
+        kept,
+        begins,
+        certain: begins && told,
+        summarised: false,
+        instructions: Vec::new(),
+        passing: false,
+    })
 }
 
 /// Do the parts that stand in both, back from the last ones, tell the session: by a drawn id of a call, or by several messages that say enough? `None` where they tell nothing.
@@ -157,6 +250,10 @@ fn aligned(history: &[Print], sent: &[Print]) -> Vec<Option<usize>> {
             (at, place, unsure) = (at - 1, place - 1, if same { 0 } else { unsure + 1 });
             stands_for.iter_mut().skip(place).take(1).for_each(|stands_for| *stands_for = Some(at));
             continue;
+        }
+        // Both begin with it.
+        if unsure > 0 && (at, place) == (0, 0) {
+            break;
         }
         if unsure > 0 {
             stands_for.iter_mut().skip(place).take(unsure).for_each(|stands_for| *stands_for = None);

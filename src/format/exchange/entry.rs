@@ -1,7 +1,7 @@
 //! What one request says, whatever interface it was made with.
 
 use crate::format::ground::{ATTACHED, Lose, ODD, text_or_json, wire};
-use crate::transcript::{Call, Compaction, Message, Part, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Usage};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -13,6 +13,8 @@ use std::cell::Cell;
 pub struct Exchange {
     /// What stands before the conversation: instructions and the definitions of tools that the request sends apart.
     pub setting: Vec<Part>,
+    /// Instructions that the request sends in front of its conversation. They are a setting, too: agents write the time into them, or what they remember.
+    pub lead: Vec<Message>,
     /// The conversation as the request repeats it.
     pub entries: Vec<Entry>,
     /// What came back. Absent where nothing usable did.
@@ -37,6 +39,14 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// The same, where the instructions that its conversation begins with stand apart from that. What only adds to a conversation has none.
+    pub fn led(mut self) -> Exchange {
+        let is_lead = |entry: &&Entry| entry.compactions.is_empty() && entry.messages.iter().all(|message| message.role == Role::System);
+        let count = self.entries.iter().take_while(|entry| self.follows.is_none() && is_lead(entry)).count();
+        self.lead.extend(self.entries.drain(..count).flat_map(|entry| entry.messages));
+        self
+    }
+
     /// The same, of which no reply came back; that is counted, with what came instead.
     pub fn unanswered(self, response: Option<&str>, lose: Lose<'_>) -> Exchange {
         lose(what_came(response).unwrap_or("request without a reply"));

@@ -6,6 +6,7 @@ mod bedrock;
 mod cohere;
 mod cut;
 mod entry;
+mod fork;
 pub mod gemini;
 mod ollama;
 pub mod openai_chat;

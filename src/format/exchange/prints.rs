@@ -40,9 +40,19 @@ impl Print {
         self.role == other.role && (self.words == other.words || self.id.is_some() && self.id == other.id)
     }
 
-    /// May it be the same part with other words? Agents write results anew, which some interfaces have as messages of the user.
+    /// Is it the same call of a tool with arguments that were masked?
+    pub fn masks(&self, other: &Print) -> bool {
+        self.call && self.words != other.words && self.bytes < other.bytes
+    }
+
+    /// May it be the same part with other words? Agents write results anew, which some interfaces have as messages of the user, and shorten replies.
     pub fn may_replace(&self, other: &Print) -> bool {
-        self.role == other.role && matches!(self.role, Role::Tool | Role::User) && self.answers == other.answers
+        let alike = match self.role {
+            Role::Tool | Role::User => self.answers == other.answers,
+            Role::Assistant => self.call == other.call && self.bytes < other.bytes,
+            Role::System => false,
+        };
+        self.role == other.role && alike
     }
 }
 

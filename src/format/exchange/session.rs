@@ -21,17 +21,21 @@ pub struct Session {
     pub said: String,
     /// The log lacks what the last call replied: nothing of it came so far.
     pub unheard: bool,
-    pub setting: u64,
-    model: String,
+    /// What stands before the conversation in the last request.
+    pub setting: Setting,
+    /// The model of its last call.
+    pub model: String,
     pub known_as: Vec<String>,
     /// The names of tools by the ids of their calls, for results whose request does not repeat the call.
-    names: HashMap<String, String>,
+    pub names: HashMap<String, String>,
     /// Something unseen happened after the last call.
     pub interrupted: bool,
+    /// The conversation goes back to before this message.
+    pub back: Option<usize>,
     /// Where the next message of a request stands while it is taken in.
-    place: Place,
+    pub place: Place,
     /// How many parts of the request stand before that.
-    past: usize,
+    pub past: usize,
     /// Replies that stand in a request alone.
     pub repeated: Vec<Repeated>,
     /// What the replies of its own calls are known by, as far as its requests repeat them as they were.
@@ -39,35 +43,67 @@ pub struct Session {
     /// How many of these are of calls before the last one.
     pub before_last: usize,
     /// The places of replies, and what each says that no other says by chance.
-    marked: Vec<(usize, u64)>,
+    pub marked: Vec<(usize, u64)>,
     /// The session before its last cut, as long as a request that goes on from there may show that the cut is none.
     pub uncut: Option<Box<Uncut>>,
+    /// The session before its last question, as long as a request that goes on from there may show that this was asked aside.
+    pub aside: Option<Box<Uncut>>,
+    /// The session that this one may have asked something aside, and how many requests that must have made then.
+    pub beside: Option<(String, usize)>,
+    /// How many requests it has made.
+    pub requests: usize,
 }
 
 /// A session before a request that seems to cut it. Agents also ask something apart from the conversation (a title, a check) behind the end of that alone.
 pub struct Uncut {
     /// What the request replaces. It holds no message but a reply that is heard late; its own marks are those of the last reply.
-    before: Session,
+    pub before: Session,
+    /// How many parts the request has, where it was kept as a question.
+    pub asked: usize,
     /// The request.
     pub exchange: Exchange,
     /// So much stands before the request.
-    had: Extent,
+    pub had: Extent,
     /// So much stands up to its reply; `None` until that is taken in.
-    has: Option<Extent>,
+    pub has: Option<Extent>,
+}
+
+/// What stands before a conversation.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Setting {
+    /// What the request sends apart, in one number.
+    apart: u64,
+    /// The words of each instruction in front of the messages.
+    pub lead: Vec<u64>,
+}
+
+impl Setting {
+    /// That of a request.
+    pub fn of(exchange: &Exchange) -> Setting {
+        Setting { apart: digest(&exchange.setting), lead: exchange.lead.iter().flat_map(prints).map(|print| print.words).collect() }
+    }
+
+    /// Does it begin as another one does?
+    pub fn begins_as(&self, other: &Setting) -> bool {
+        self.apart == other.apart && self.lead.first() == other.lead.first()
+    }
 }
 
 /// How much a session holds.
-struct Extent {
-    messages: usize,
-    compactions: usize,
-    places: usize,
+pub struct Extent {
+    /// Messages.
+    pub messages: usize,
+    /// Events.
+    pub compactions: usize,
+    /// Places of parts.
+    pub places: usize,
     /// Marks of its own, without those of the last reply.
-    own: usize,
+    pub own: usize,
 }
 
 impl Session {
     /// One that holds nothing of its conversation yet, with the digest of what stands before that.
-    pub fn new(transcript: Transcript, setting: u64) -> Session {
+    pub fn new(transcript: Transcript, setting: Setting) -> Session {
         Session { transcript, setting, ..Session::default() }
     }
 
@@ -110,100 +146,14 @@ impl Session {
         self.marked.extend(name(parts).map(|name| (self.transcript.messages.len(), name)));
     }
 
-    /// The session as it was before a cut that may be none, where there is one, and as it is. Is it the former?
-    pub fn states(&self) -> impl Iterator<Item = (bool, &Session)> {
-        self.uncut.iter().map(|uncut| (true, &uncut.before)).chain([(false, self)])
-    }
-
-    fn extent(&self) -> Extent {
+    /// How much it holds.
+    pub fn extent(&self) -> Extent {
         let Transcript { messages, compactions, .. } = &self.transcript;
         Extent { messages: messages.len(), compactions: compactions.len(), places: self.places.len(), own: self.before_last }
     }
 
-    /// Keeps what the request replaces that seems to cut the session.
-    pub fn keep_uncut(&mut self, exchange: Exchange) {
-        let heard_late = self.transcript.messages.last().filter(|_| self.unheard).cloned();
-        let before = Session {
-            transcript: Transcript { window: self.transcript.window, messages: heard_late.into_iter().collect(), ..Transcript::default() },
-            prints: self.prints.clone(),
-            asked: self.asked,
-            places: self.places.clone(),
-            said: self.said.clone(),
-            unheard: self.unheard,
-            setting: self.setting,
-            model: self.model.clone(),
-            known_as: self.known_as.clone(),
-            interrupted: self.interrupted,
-            own: self.own.get(self.before_last..).unwrap_or_default().to_vec(),
-            before_last: self.before_last,
-            ..Session::default()
-        };
-        self.uncut = Some(Box::new(Uncut { before, exchange, had: self.extent(), has: None }));
-    }
-
-    /// Ends the session with a request that seems to cut it, and asks more than what to do behind the last results? Then it may be one apart.
-    pub fn may_be_uncut(&self) -> bool {
-        self.uncut.as_ref().filter(|uncut| !uncut.exchange.failed).is_some_and(|uncut| {
-            let Transcript { messages, .. } = &self.transcript;
-            let asks = |message: &Message| !matches!(message.role, Role::Assistant | Role::Tool);
-            uncut.has.as_ref().is_some_and(|has| has.messages == messages.len()) && messages.iter().skip(uncut.had.messages).any(asks)
-        })
-    }
-
-    /// Takes back the last cut. The request that seemed to make it, and what went on from there, become a session `apart`, which holds nothing yet.
-    pub fn part(&mut self, uncut: Uncut, mut apart: Session, scale: &dyn Scale, replies: &mut Replies) -> Session {
-        let Uncut { mut before, exchange, had, has } = uncut;
-        let has = has.unwrap_or_else(|| self.extent());
-        apart.take(exchange, 0, scale, replies);
-        let shift = apart.transcript.messages.len();
-        let moved = |at: usize| (shift + at).saturating_sub(has.messages);
-        let Transcript { messages, compactions, .. } = &mut self.transcript;
-        apart.transcript.messages.extend(messages.split_off(has.messages));
-        messages.split_off(had.messages.saturating_sub(before.transcript.messages.len()));
-        messages.extend(std::mem::take(&mut before.transcript.messages));
-        let events = compactions.drain(has.compactions.min(compactions.len())..);
-        apart.transcript.compactions.extend(events.map(|event| Compaction { before: moved(event.before), ..event }));
-        compactions.truncate(had.compactions);
-        self.transcript.window = before.transcript.window;
-        apart.places.truncate(self.places.len());
-        let later = self.places.get(has.places..).unwrap_or_default().iter();
-        apart.places.extend(later.map(|place| place.filter(|(at, _)| *at >= has.messages).map(|(at, part)| (moved(at), part))));
-        for mut reply in std::mem::take(&mut self.repeated) {
-            if reply.at < had.messages {
-                self.repeated.push(reply);
-            } else if reply.at >= has.messages {
-                reply.at = moved(reply.at);
-                apart.repeated.push(reply);
-            }
-        }
-        let later = self.marked.iter().filter(|(at, _)| *at >= has.messages);
-        apart.marked.extend(later.map(|(at, name)| (moved(*at), *name)));
-        self.marked.retain(|(at, _)| *at < had.messages);
-        apart.own.extend(self.own.drain(has.own.min(self.own.len())..));
-        self.own.truncate(before.before_last);
-        self.own.extend(&before.own);
-        let uncut = Session {
-            transcript: std::mem::take(&mut self.transcript),
-            names: self.names.clone(),
-            repeated: std::mem::take(&mut self.repeated),
-            marked: std::mem::take(&mut self.marked),
-            own: std::mem::take(&mut self.own),
-            ..before
-        };
-        let cut = std::mem::replace(self, uncut);
-        Session {
-            transcript: apart.transcript,
-            places: apart.places,
-            repeated: apart.repeated,
-            marked: apart.marked,
-            own: apart.own,
-            before_last: cut.before_last.saturating_sub(has.own),
-            ..cut
-        }
-    }
-
     /// Is all that left what the agent sends with one request alone, a reminder or the state of a page? It is no history, and no policy would keep it.
-    pub fn is_passing(&self, cut: &Cut) -> bool {
+    pub fn is_passing(&self, cut: &Cut<'_>) -> bool {
         let place = |at: &usize| self.places.get(*at).copied().flatten();
         let stands: HashSet<usize> = cut.stands_for.iter().flatten().filter_map(|at| Some(place(at)?.0)).collect();
         let is_reply = |at: &usize| self.prints.get(*at).is_some_and(|print| matches!(print.role, Role::Assistant | Role::Tool));
@@ -214,18 +164,46 @@ impl Session {
             && cut.dropped.iter().all(alone)
     }
 
+    /// Stood all that left among the last parts of the request before?
+    pub fn is_tail(&self, cut: &Cut<'_>) -> bool {
+        cut.dropped.first().is_some_and(|at| at + cut::MOST_PASSING >= self.asked) && cut.dropped.iter().all(|at| self.place(*at).is_some())
+    }
+
+    fn place(&self, at: usize) -> Option<(usize, usize)> {
+        self.places.get(at).copied().flatten()
+    }
+
+    /// Notes which arguments of calls the next request masks, which begins with what the last one held.
+    pub fn mask(&mut self, request: &[Print]) {
+        let asked = self.prints.get(..self.asked).unwrap_or_default();
+        let taken: Vec<(usize, usize)> = cut::masked(asked, request).filter_map(|at| self.place(at)).collect();
+        if !taken.is_empty() {
+            let event = Compaction { before: self.transcript.messages.len(), kind: CompactionKind::Prune, taken, ..Compaction::default() };
+            self.transcript.compactions.push(event);
+            self.interrupted = true;
+        }
+    }
+
     /// Notes what the agent did to its history before the next request.
-    pub fn cut(&mut self, cut: &Cut, texts: &[&str], scale: &dyn Scale) {
+    pub fn cut(&mut self, cut: &Cut<'_>, texts: &[&str], scale: &dyn Scale) {
         let place = |at: &usize| self.places.get(*at).copied().flatten();
         let call = cut.summarised.then(|| place(&cut.base)).flatten().filter(|(_, part)| *part == 0).map(|(at, _)| at);
         // What shares its message with what stayed was taken out of that: a picture beside a text.
         let stands: HashSet<usize> = cut.stands_for.iter().flatten().filter_map(|at| Some(place(at)?.0)).collect();
+        let dropped = cut.dropped.iter().filter(|_| !cut.passing);
         let (within, left): (Vec<usize>, Vec<usize>) =
-            cut.dropped.iter().partition(|at| place(at).is_some_and(|(message, _)| stands.contains(&message)));
+            dropped.partition(|at| place(at).is_some_and(|(message, _)| stands.contains(&message)));
         let mut taken: Vec<(usize, usize)> = cut.shortened.iter().chain(&within).filter_map(place).collect();
-        taken.sort_unstable();
         let kept = (cut.kept..cut.base).find_map(|at| place(&at));
-        let moved = cut.stands_for.iter().map(|at| at.as_ref().and_then(place)).collect();
+        let mut moved: Vec<Option<(usize, usize)>> = cut.stands_for.iter().map(|at| at.as_ref().and_then(place)).collect();
+        if cut.passing {
+            let passed = cut.dropped.iter().filter_map(place).collect();
+            let shown = self.pass(&passed);
+            for place in moved.iter_mut().flatten().chain(&mut taken) {
+                *place = shown.get(place).copied().unwrap_or(*place);
+            }
+        }
+        taken.sort_unstable();
         let summariser = call.and_then(|at| self.take_back(at));
         let before = self.transcript.messages.len();
         let event = Compaction { before, ..Compaction::default() };
@@ -234,7 +212,7 @@ impl Session {
         }
         if !left.is_empty() {
             let put_in = cut.stands_for.iter().zip(texts).filter(|(at, _)| at.is_none()).map(|(_, text)| *text);
-            let summary = scale.weigh_summary(&put_in.collect::<Vec<_>>().join("\n"));
+            let summary = scale.weigh_summary(&cut.instructions.iter().copied().chain(put_in).collect::<Vec<_>>().join("\n"));
             let kept_from = Some(kept.map_or(before, |(message, _)| message));
             self.transcript.compactions.push(Compaction { summary, kept_from, call: summariser, ..event });
         }
@@ -245,6 +223,28 @@ impl Session {
         if cut.base < self.prints.len() {
             self.own.truncate(self.before_last);
         }
+    }
+
+    /// Goes back before what the last request alone was sent with, and shows again what else came since. Where that stands now.
+    fn pass(&mut self, passed: &HashSet<(usize, usize)>) -> HashMap<(usize, usize), (usize, usize)> {
+        let messages = &mut self.transcript.messages;
+        let mut shown = HashMap::new();
+        let from = passed.iter().map(|(at, _)| *at).min().unwrap_or(messages.len());
+        self.back = Some(from);
+        for original in from..messages.len() {
+            let Some(message) = messages.get(original).cloned() else { continue };
+            let at = messages.len();
+            let stays = message.parts.into_iter().enumerate().filter(|(part, _)| !passed.contains(&(original, *part)));
+            let (places, parts): (Vec<usize>, Vec<Part>) = stays.unzip();
+            if parts.is_empty() {
+                // The agent says it by itself.
+                messages.get_mut(original).into_iter().for_each(|message| message.synthetic = message.role == Role::User);
+                continue;
+            }
+            shown.extend(places.into_iter().enumerate().map(|(part, was)| ((original, was), (at, part))));
+            messages.push(Message { parts, call: None, copy_of: Some(original), rewind: self.back.take(), ..message });
+        }
+        shown
     }
 
     /// Takes back the messages from this one on: a request for a summary, and its reply. Its call.
@@ -260,7 +260,7 @@ impl Session {
     }
 
     pub fn take(&mut self, exchange: Exchange, mut known: usize, scale: &dyn Scale, replies: &mut Replies) {
-        let setting = digest(&exchange.setting);
+        let setting = Setting::of(&exchange);
         // Changed instructions cannot be put where the old ones stand; the next call begins a new chain.
         self.interrupted |= setting != self.setting || exchange.hidden;
         self.setting = setting;
@@ -298,9 +298,14 @@ impl Session {
         if !exchange.known_as.is_empty() {
             self.known_as = exchange.known_as;
         }
-        let has = self.extent();
-        if let Some(uncut) = &mut self.uncut {
-            uncut.has.get_or_insert(has);
+        self.requests += 1;
+        for kept in self.uncut.iter_mut().chain(&mut self.aside).filter(|kept| kept.has.is_none()) {
+            kept.has = Some(Extent {
+                messages: self.transcript.messages.len(),
+                compactions: self.transcript.compactions.len(),
+                places: self.places.len(),
+                own: self.before_last,
+            });
         }
     }
 
@@ -415,6 +420,7 @@ impl Session {
                 self.model.clone_from(&call.model);
             }
         }
+        message.rewind = self.back.take();
         self.transcript.messages.push(message);
     }
 }

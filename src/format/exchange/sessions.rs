@@ -1,10 +1,10 @@
 //! Which exchanges belong to one session: each request repeats the conversation so far, and one whose messages extend those of an
 //! earlier exchange goes on with its session. A request may also name what it follows, and send only what is new.
 
-use super::cut::{self, Held};
+use super::cut::{self, Cut, Held, Sent};
 use super::entry::Exchange;
-use super::prints::{Marks, Place, Print, Replies, begins, digest, is_printed, number, prints};
-use super::session::Session;
+use super::prints::{Marks, Place, Print, Replies, begins, is_printed, number, prints};
+use super::session::{Session, Setting, Uncut};
 use super::verbatim::weigh;
 use crate::transcript::{Call, Message, Role, Scale, Transcript};
 use std::collections::HashMap;
@@ -54,14 +54,18 @@ impl<'s> Sessions<'s> {
             self.aside.push(call);
             return None;
         }
+        let exchange = exchange.led();
+        let setting = Setting::of(&exchange);
         let mut said: Vec<Print> = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(prints).collect();
         let asked = said.len();
         said.extend(exchange.reply.iter().flat_map(|reply| &reply.messages).flat_map(prints));
         let (request, _) = said.split_at(asked);
         let mut takes_up = None;
-        let continued = self.continued(&exchange, request).or_else(|| self.cut(&exchange, request, &mut takes_up));
-        let (mut session, known) = match continued.or_else(|| self.reshaped(request)) {
+        let continued = self.continued(&exchange, request, &setting).or_else(|| self.cut(&exchange, request, &setting, &mut takes_up));
+        let continued = continued.or_else(|| self.reshaped(request, &setting)).or_else(|| self.aside(&exchange, request));
+        let (mut session, known) = match continued {
             Some((mut session, known)) => {
+                session.keep_aside(&exchange, &setting, request, known);
                 let reply = session.prints.get(session.asked..).unwrap_or_default();
                 let marks = self.replies.go_on(reply, said.get(known..).unwrap_or_default());
                 session.own.extend(marks);
@@ -79,7 +83,11 @@ impl<'s> Sessions<'s> {
         self.open.push(session);
         let mut ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0))?;
         let apart = self.apart(&mut ended);
-        for session in apart.into_iter().chain([ended]) {
+        let mut ended = take_in(apart.into_iter().chain([ended]).collect(), &mut self.open);
+        let (asides, open) = std::mem::take(&mut self.open).into_iter().partition(|session| session.is_of(&ended));
+        self.open = open;
+        self.open.extend(take_in(asides, &mut ended));
+        for session in ended {
             self.waiting.push(session);
             let ended = self.waiting.last_mut()?;
             number(&mut ended.repeated, &ended.own);
@@ -95,6 +103,9 @@ impl<'s> Sessions<'s> {
             let apart = self.apart(&mut session);
             sessions.extend([session].into_iter().chain(apart));
         }
+        let (asides, mut sessions): (Vec<Session>, Vec<Session>) = sessions.into_iter().partition(|session| session.beside.is_some());
+        let asides = take_in(asides, &mut sessions);
+        sessions.extend(asides);
         let (agent, aside) = (self.agent, self.aside);
         sessions.iter_mut().for_each(|session| number(&mut session.repeated, &session.own));
         // What one session holds decides for those behind it, or, where the newest stands first, for those before it.
@@ -120,20 +131,26 @@ impl<'s> Sessions<'s> {
 
     /// The session that an exchange goes on with, taken out of the open ones, and how many of the request's parts it holds already. A session of a question and
     /// its reply goes on with the request of question, reply and result, of which it holds two parts.
-    fn continued(&mut self, exchange: &Exchange, request: &[Print]) -> Option<(Session, usize)> {
+    fn continued(&mut self, exchange: &Exchange, request: &[Print], setting: &Setting) -> Option<(Session, usize)> {
         let (index, uncut, known) = match &exchange.follows {
             Some(earlier) => {
                 let (index, uncut, _) = self.states().filter(|(_, _, session)| session.known_as.contains(earlier)).last()?;
                 (index, uncut, 0)
             }
             None => {
-                let extended = |session: &Session| !session.prints.is_empty() && begins(request, &session.prints);
+                // Where instructions alone were sent, they are the question.
+                let asked = |session: &Session| session.asked > 0 || session.setting == *setting;
+                let extended = |session: &Session| !session.prints.is_empty() && asked(session) && begins(request, &session.prints);
                 let found = self.states().filter(|(_, _, session)| extended(session));
-                let (index, uncut, session) = found.max_by_key(|(_, _, session)| session.prints.len())?;
+                let (index, uncut, session) = found.max_by_key(|(_, _, session)| (session.prints.len(), session.setting == *setting))?;
                 (index, uncut, session.prints.len())
             }
         };
-        Some((self.resume(index, uncut), known))
+        let mut session = self.resume(index, uncut);
+        if exchange.follows.is_none() {
+            session.mask(request);
+        }
+        Some((session, known))
     }
 
     /// The open sessions by their index, and as they were before a cut that may be none. Is it the latter?
@@ -145,20 +162,48 @@ impl<'s> Sessions<'s> {
     /// Takes an open session to go on with, or with what it was before its last cut: what came since then is a session of its own.
     fn resume(&mut self, index: usize, uncut: bool) -> Session {
         let mut session = self.open.remove(index);
-        let apart = if uncut { self.part(&mut session, None) } else { None };
+        let uncut = if uncut { session.uncut.take() } else { None };
+        let apart = uncut.and_then(|uncut| self.part(&mut session, uncut, None));
         self.open.extend(apart);
         session
+    }
+
+    /// How many of a request's parts sessions held before what they asked aside; 0 where it goes on with none of them.
+    fn known_before_asides(&self, request: &[Print]) -> usize {
+        self.open.iter().filter_map(|session| session.before_aside(request)).max().unwrap_or(0)
+    }
+
+    /// The session that asked something behind all of its conversation, which a request goes on with from before that; how many of the request's parts it
+    /// holds. What was asked becomes a session of its own. A request that is sent again goes on with none.
+    fn aside(&mut self, exchange: &Exchange, request: &[Print]) -> Option<(Session, usize)> {
+        if exchange.follows.is_some() {
+            return None;
+        }
+        let known = |session: &Session| session.before_aside(request);
+        let found = self.open.iter().enumerate().filter_map(|(index, session)| Some((known(session)?, index)));
+        let (known, index) = found.max()?;
+        let mut session = self.open.remove(index);
+        let aside = session.aside.take()?;
+        let uncut = session.uncut.take();
+        let apart = self.part(&mut session, aside, None);
+        session.uncut = uncut;
+        // The results of its last calls are what it waits for; another question may be one of several.
+        let answered = request.get(known).is_some_and(|print| print.role == Role::Tool);
+        let needed = session.requests + if answered { 1 } else { 2 };
+        self.open.extend(apart.map(|apart| Session { beside: Some((session.transcript.id.clone(), needed)), ..apart }));
+        Some((session, known))
     }
 
     /// What stands apart from a session that ends, where its last request may be no cut.
     fn apart(&mut self, session: &mut Session) -> Option<Session> {
         let id = session.may_be_uncut().then(|| session.transcript.id.clone())?;
-        self.part(session, Some(id))
+        let uncut = session.uncut.take()?;
+        self.part(session, uncut, Some(id))
     }
 
-    /// Takes back the last cut of a session. What came since then is one of its own, if anything was replied.
-    fn part(&mut self, session: &mut Session, takes_up: Option<String>) -> Option<Session> {
-        let uncut = session.uncut.take()?;
+    /// Takes a session back to what it was. What came since then is one of its own, if anything was replied.
+    fn part(&mut self, session: &mut Session, uncut: Box<Uncut>, takes_up: Option<String>) -> Option<Session> {
+        session.aside = None;
         let (begun, failed) = (self.begun(&uncut.exchange, takes_up), uncut.exchange.failed);
         let apart = session.part(*uncut, begun, self.scale, &mut self.replies);
         (!failed || apart.prints.len() > apart.asked).then_some(apart)
@@ -167,9 +212,14 @@ impl<'s> Sessions<'s> {
     /// The session whose last request is repeated with another reply behind it, and how many of the request's parts it holds. Clients send replies back as
     /// they understood them: without a call that they did not run, without an aside. What that took away is not known, so the next call begins a new chain.
     /// A session of a question, a reply and an aside goes on with the request of question, reply and result all the same: it holds two parts of it.
-    fn reshaped(&mut self, request: &[Print]) -> Option<(Session, usize)> {
+    fn reshaped(&mut self, request: &[Print], setting: &Setting) -> Option<(Session, usize)> {
         let replied = |session: &Session| {
-            let asked = session.prints.get(..session.asked).filter(|asked| !asked.is_empty() && begins(request, asked))?;
+            let asked = session.prints.get(..session.asked).filter(|asked| begins(request, asked))?;
+            // Behind other instructions, or none but those, a question alone does not tell.
+            let led = session.setting.lead == setting.lead && !(asked.is_empty() && setting.lead.is_empty());
+            if !led && !asked.iter().any(|print| print.role == Role::Assistant) {
+                return None;
+            }
             let behind = request.get(asked.len()..).unwrap_or_default();
             let replied = behind.iter().take_while(|print| print.role == Role::Assistant).count();
             // Results of the provider's own tools stand within the reply.
@@ -182,8 +232,10 @@ impl<'s> Sessions<'s> {
             (replied > 0).then_some(asked.len() + whole.map_or(replied, |end| replied.max(end + 1)))
         };
         let found = self.states().filter_map(|(index, uncut, session)| Some((index, uncut, session.asked, replied(session)?)));
-        let (index, uncut, _, known) = found.max_by_key(|(_, _, asked, _)| *asked)?;
+        let found = found.max_by_key(|(_, _, asked, _)| *asked).filter(|(.., known)| *known > self.known_before_asides(request));
+        let (index, uncut, _, known) = found?;
         let mut session = self.resume(index, uncut);
+        session.mask(request);
         session.interrupted = true;
         // The rest of the last reply may stand anywhere in the request.
         session.own.truncate(session.before_last);
@@ -192,19 +244,40 @@ impl<'s> Sessions<'s> {
 
     /// The session that an exchange goes on with whose agent cut its history, with what left it noted, and how many of the request's parts stand for what it holds.
     /// `takes_up` becomes the id of the one whose end is repeated where that is not certain.
-    fn cut(&mut self, exchange: &Exchange, request: &[Print], takes_up: &mut Option<String>) -> Option<(Session, usize)> {
+    fn cut(
+        &mut self,
+        exchange: &Exchange,
+        request: &[Print],
+        setting: &Setting,
+        takes_up: &mut Option<String>,
+    ) -> Option<(Session, usize)> {
         if exchange.follows.is_some() {
             return None;
         }
-        let parts = exchange.entries.iter().flat_map(|entry| &entry.messages).flat_map(|message| &message.parts);
-        let texts: Vec<&str> = parts.filter(|part| is_printed(part)).map(|part| part.text().map_or("", |text| text.as_str())).collect();
-        let setting = digest(&exchange.setting);
+        fn texts<'m>(messages: impl Iterator<Item = &'m Message>) -> Vec<&'m str> {
+            let parts = messages.flat_map(|message| &message.parts).filter(|part| is_printed(part));
+            parts.map(|part| part.text().map_or("", |text| text.as_str())).collect()
+        }
+        let said = texts(exchange.entries.iter().flat_map(|entry| &entry.messages));
+        let lead = texts(exchange.lead.iter());
+        let aside = self.known_before_asides(request);
         let cuts = self.states().filter_map(|(index, uncut, session)| {
-            let spoken = [&*session.prints, request].iter().all(|parts| parts.first().is_some_and(|part| part.role != Role::System));
-            let instructed = spoken && session.setting == setting;
+            let instructed = session.setting.begins_as(setting);
+            let added = lead.iter().zip(&setting.lead).filter(|(_, words)| !session.setting.lead.contains(words)).map(|(text, _)| *text);
+            let added: Vec<&str> = added.collect();
             let held = Held { prints: &session.prints, asked: session.asked, said: &session.said, instructed };
-            let mut cut = cut::find(&held, request, &texts)?;
-            cut.certain &= !session.is_passing(&cut);
+            let sent = Sent { prints: request, texts: &said, instructions: &added };
+            // Of what was asked aside, a reply in other words is that of another session.
+            let passes = |cut: &Cut<'_>| {
+                let heard = cut.base > session.asked || session.beside.is_none() && cut.stands_for.len() > aside;
+                !uncut && heard && session.is_tail(cut)
+            };
+            if let Some(cut) = cut::passing(&held, request).filter(passes) {
+                return Some((index, uncut, cut));
+            }
+            let mut cut = cut::find(&held, &sent)?;
+            cut.passing = session.is_passing(&cut);
+            cut.certain &= !cut.passing || session.is_tail(&cut);
             Some((index, uncut, cut))
         });
         let (index, uncut, cut) = cuts.max_by_key(|(index, uncut, cut)| (cut.certain, !uncut, cut.base - cut.dropped.len(), *index))?;
@@ -213,11 +286,13 @@ impl<'s> Sessions<'s> {
             return None;
         }
         let mut session = self.resume(index, uncut);
-        session.uncut = None;
-        if !cut.summarised {
+        if !cut.passing {
+            session.uncut = None;
+        }
+        if !cut.summarised && !cut.dropped.is_empty() && !cut.passing {
             session.keep_uncut(exchange.clone());
         }
-        session.cut(&cut, &texts, self.scale);
+        session.cut(&cut, &said, self.scale);
         Some((session, cut.stands_for.len()))
     }
 
@@ -232,8 +307,25 @@ impl<'s> Sessions<'s> {
             weigh(&mut message, self.scale);
             transcript.messages.push(message);
         }
-        Session::new(transcript, digest(&exchange.setting))
+        for mut message in exchange.lead.iter().cloned() {
+            weigh(&mut message, self.scale);
+            transcript.messages.push(message);
+        }
+        Session::new(transcript, Setting::of(exchange))
     }
+}
+
+/// Sessions of a question that was asked aside become calls beside those that went on without it. What is left are sessions.
+fn take_in(asides: Vec<Session>, sessions: &mut [Session]) -> Vec<Session> {
+    let is_left = |aside: &Session| {
+        let Some((id, needed, call)) = aside.asked_aside() else { return true };
+        let is_of = |session: &&mut Session| session.transcript.id == *id && session.requests >= needed;
+        let session = sessions.iter_mut().find(is_of);
+        let is_left = session.is_none();
+        session.into_iter().for_each(|session| session.transcript.side_calls.push(call.clone()));
+        is_left
+    };
+    asides.into_iter().filter(is_left).map(|aside| Session { beside: None, ..aside }).collect()
 }
 
 /// Notes what a call replied.

@@ -201,7 +201,7 @@ fn results_are_masked_or_cut_in_their_place() {
     }
 }
 
-/// What goes with one request alone is no history: no policy would keep it, so the session goes on in another one, which says whose end it takes up.
+/// What goes with one request alone is no history: the session goes back to before it.
 #[test]
 fn what_is_sent_once_is_no_history() {
     let mut agent = agent(DRAWN, "Fix it").calls(2);
@@ -209,10 +209,9 @@ fn what_is_sent_once_is_no_history() {
     agent.messages.push(json!({"role": "user", "content": "Two steps are left."}));
     agent.call();
     agent.messages.remove(6);
-    let sessions = agent.calls(1).read();
-    assert_eq!(sessions.len(), 2);
-    assert!(sessions.iter().all(|session| session.compactions.is_empty()));
-    assert_eq!((sessions[0].takes_up.as_deref(), sessions[1].takes_up.as_deref()), (None, Some(&*sessions[0].id)));
+    let session = only(agent.calls(1).read());
+    assert_eq!((&*session.compactions, session.takes_up), (&[][..], None));
+    assert_eq!(session.messages.iter().filter_map(|message| message.rewind).collect::<Vec<_>>(), [6]);
 }
 
 #[test]

@@ -107,6 +107,8 @@ pub mod openhands;
 pub mod openhands_sdk;
 /// Interfaces that say what Chat Completions says under other names.
 mod own_interfaces;
+/// Agents whose requests change what came before: instructions, what goes with one request alone, questions aside.
+mod passing;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 pub mod pi;
 /// PicoClaw sessions.
