@@ -184,8 +184,8 @@ impl Session {
         }
     }
 
-    /// Notes what the agent did to its history before the next request.
-    pub fn cut(&mut self, cut: &Cut<'_>, texts: &[&str], scale: &dyn Scale) {
+    /// Notes what the agent did to its history before the next request, what it put in, and the call apart that wrote this.
+    pub fn cut(&mut self, cut: &Cut<'_>, put_in: &[&str], writer: Option<Call>, scale: &dyn Scale) {
         let place = |at: &usize| self.places.get(*at).copied().flatten();
         let call = cut.summarised.then(|| place(&cut.base)).flatten().filter(|(_, part)| *part == 0).map(|(at, _)| at);
         // What shares its message with what stayed was taken out of that: a picture beside a text.
@@ -204,15 +204,14 @@ impl Session {
             }
         }
         taken.sort_unstable();
-        let summariser = call.and_then(|at| self.take_back(at));
+        let summariser = call.and_then(|at| self.take_back(at)).or(writer);
         let before = self.transcript.messages.len();
         let event = Compaction { before, ..Compaction::default() };
         if !taken.is_empty() {
             self.transcript.compactions.push(Compaction { kind: CompactionKind::Prune, taken, ..event.clone() });
         }
         if !left.is_empty() {
-            let put_in = cut.stands_for.iter().zip(texts).filter(|(at, _)| at.is_none()).map(|(_, text)| *text);
-            let summary = scale.weigh_summary(&cut.instructions.iter().copied().chain(put_in).collect::<Vec<_>>().join("\n"));
+            let summary = scale.weigh_summary(&put_in.join("\n"));
             let kept_from = Some(kept.map_or(before, |(message, _)| message));
             self.transcript.compactions.push(Compaction { summary, kept_from, call: summariser, ..event });
         }

@@ -289,11 +289,22 @@ impl<'s> Sessions<'s> {
         if !cut.passing {
             session.uncut = None;
         }
-        if !cut.summarised && !cut.dropped.is_empty() && !cut.passing {
+        let put_in = cut.stands_for.iter().zip(&said).filter(|(at, _)| at.is_none()).map(|(_, text)| *text);
+        let put_in: Vec<&str> = cut.instructions.iter().copied().chain(put_in).collect();
+        let writer = if cut.summarised || cut.passing { None } else { self.summariser(&put_in) };
+        if !cut.summarised && !cut.dropped.is_empty() && !cut.passing && writer.is_none() {
             session.keep_uncut(exchange.clone());
         }
-        session.cut(&cut, &said, self.scale);
+        session.cut(&cut, &put_in, writer, self.scale);
         Some((session, cut.stands_for.len()))
+    }
+
+    /// The call that wrote a summary which an agent put in, where that was asked for in a conversation of its own: that is no session.
+    fn summariser(&mut self, put_in: &[&str]) -> Option<Call> {
+        let wrote =
+            |session: &Session| session.requests == 1 && put_in.iter().any(|text| !session.said.is_empty() && text.contains(&session.said));
+        let at = self.open.iter().rposition(wrote)?;
+        self.open.remove(at).transcript.messages.into_iter().find_map(|message| message.call).map(|call| *call)
     }
 
     fn begun(&mut self, exchange: &Exchange, takes_up: Option<String>) -> Session {

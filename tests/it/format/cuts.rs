@@ -142,6 +142,36 @@ fn a_summary_takes_the_place_of_the_oldest() {
 }
 
 #[test]
+fn a_summary_that_a_request_apart_wrote() {
+    let summary =
+        "Two files were read: the first one declares the parser with all of its states, the second one has the tests that fail today.";
+    // Another conversation that says it and goes on is a session, and so is one whose words stand nowhere.
+    for (wrote, goes_on, sessions) in
+        [(summary, false, 1), (summary, true, 2), ("Nothing that the agent put in, though it is as long as that.", false, 2)]
+    {
+        let mut agent = agent(DRAWN, "Fix it").calls(5);
+        let held = agent.messages.clone();
+        agent.messages = vec![
+            json!({"role": "system", "content": "You summarise."}),
+            json!({"role": "user", "content": format!("Summarise this:\n{}", json!(held))}),
+        ];
+        agent.ask(json!({"role": "assistant", "content": wrote}));
+        if goes_on {
+            agent.messages.push(json!({"role": "user", "content": "Shorter."}));
+            agent.ask(json!({"role": "assistant", "content": "Two files."}));
+        }
+        let put_in = json!({"role": "user", "content": format!("Summary of what came before:\n{summary}")});
+        agent.messages = [&held[..1], &[put_in], &held[8..]].concat();
+        let read = agent.calls(2).read();
+        assert_eq!(read.len(), sessions, "{wrote} {goes_on}");
+        let session = read.iter().find(|session| !session.compactions.is_empty()).unwrap();
+        let call = session.compactions[0].call.as_ref();
+        assert_eq!(call.map(|call| call.usage.unwrap().output), (sessions == 1).then_some(20), "{wrote} {goes_on}");
+        assert_eq!(session.compactions.len(), 1);
+    }
+}
+
+#[test]
 fn a_summary_that_the_conversation_was_asked_for() {
     let summary =
         "Three files were read: the first one declares the parser, the second one its errors, and the third one has the tests that fail.";
