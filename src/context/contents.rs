@@ -41,6 +41,8 @@ pub struct Context {
     pub(super) dead: u64,
     /// How many of them are not masked.
     pub(super) superseded: u64,
+    /// The superseded items, in the order in which that was found.
+    pub(super) shown_again: CowVec<u32>,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
     pub(super) original: u64,
     /// Items that are still there, by region, in the order of [`Region::ALL`].

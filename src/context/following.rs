@@ -11,9 +11,9 @@ impl Context {
         self.edits
     }
 
-    /// Adds the messages that have come at the end of another context since this one was a copy of it, and hands back where they stand
-    /// among the entries. Neither has lost a message since, or got one elsewhere.
-    pub fn keep_up(&mut self, other: &Context) -> std::ops::Range<u32> {
+    /// Adds the messages that have come at the end of another context since this one was a copy of it, with what they show again. Neither
+    /// has lost a message since, or got one elsewhere.
+    pub fn keep_up(&mut self, other: &Context) {
         let from = self.entries.len() as u32;
         for entry in (from..other.entries.len() as u32).filter_map(|id| other.entries.get(id)) {
             let items = (entry.first..entry.first + entry.count).filter_map(|item| other.item(item));
@@ -30,7 +30,14 @@ impl Context {
                 self.note_usage(id, usage);
             }
         }
-        from..self.entries.len() as u32
+        for place in self.shown_again.len()..other.shown_again.len() {
+            let Some(item) = other.shown_again.get(place).copied() else { return };
+            self.supersede_item(item);
+            if self.shown_again.len() == place {
+                // It has come as such.
+                self.shown_again.push(item);
+            }
+        }
     }
 
     /// A message that has left this one alone stands in it again, at this place in prompt order, as it stands in the other one.

@@ -47,11 +47,17 @@ impl Context {
 
     /// Something later shows this part of the log again: what is left of it is dead weight.
     pub fn supersede(&mut self, part: u32) {
-        let Some(item) = self.place(part) else { return };
+        if let Some(item) = self.place(part) {
+            self.supersede_item(item);
+        }
+    }
+
+    pub(super) fn supersede_item(&mut self, item: u32) {
         let there = self.owner(item).is_some();
         let known = self.items.look(item, |slot| (!slot.superseded && slot.state != State::Removed).then_some((slot.actual, slot.state)));
         if let Some((actual, state)) = known.flatten() {
             self.items.supersede(item);
+            self.shown_again.push(item);
             self.dead += if there { actual } else { 0 };
             self.superseded += u64::from(there && state != State::Masked);
         }

@@ -122,8 +122,8 @@ pub(super) fn truncate_these(state: &mut State<'_>, rule: &Rule, limits: &Trunca
 }
 
 fn remove(state: &mut State<'_>, index: usize, rule: &Rule, drop: &Drop) -> Done {
-    let State { inputs, window, belief, .. } = state;
-    if let Some((gone, gap)) = window.drop_in_kept_view(inputs, index, rule, belief.incoming) {
+    let State { window, belief, .. } = state;
+    if let Some((gone, gap)) = window.drop_in_kept_view(index, rule, belief.incoming) {
         if gone == 0 {
             return Done::Nothing;
         }

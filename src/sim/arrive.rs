@@ -61,7 +61,7 @@ fn open_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, messag
     }
     let State { inputs, window, belief, .. } = state;
     window.end_turn_view(inputs, belief.reported());
-    window.expire(inputs.trace);
+    window.expire();
     belief.turn_opened = true;
     belief.memories.iter_mut().for_each(|memory| memory.in_turn = 0);
     if inputs.plan.rule.iter().any(|rule| rule.at == Hook::TurnStart) {

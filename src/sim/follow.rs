@@ -2,15 +2,13 @@
 //! and the last view.
 
 use super::candidates::Candidates;
-use super::conditions::Refetching;
 use super::guard::{Chosen, leaves_all, permitted, selection};
 use super::inputs::Inputs;
 use super::kept_view::{KeptView, Shown};
 use super::uncut::Uncut;
-use super::window::{Stored, Views, Window, shown_again_by};
+use super::window::{Stored, Views, Window};
 use crate::context::{Context, Region, SeenItem};
 use crate::policy::{Conversation, Mask, Mode, Rule, Select, Selection, Stretch, Switch};
-use crate::trace::Trace;
 use crate::transcript::Role;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -124,14 +122,14 @@ impl<'a> Window<'a> {
     }
 
     /// Can a rule of this mode be shown by a view that is kept?
-    fn keeps_views(&self, inputs: &Inputs<'_>, rule: &Rule) -> bool {
-        rule.mode == Mode::View && self.keeps_cuts == Switch::Off && inputs.conditions.refetch == Refetching::Never
+    fn keeps_views(&self, rule: &Rule) -> bool {
+        rule.mode == Mode::View && self.keeps_cuts == Switch::Off
     }
 
     /// Shows a request the stored history with what a mask replaces of it, and hands back how many items that are; `None` where that view
     /// is not one that can be kept.
     pub fn mask_in_kept_view(&mut self, inputs: &Inputs<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
-        if !self.keeps_views(inputs, rule) {
+        if !self.keeps_views(rule) {
             return None;
         }
         let place = self.find(inputs, index, rule, mask)?;
@@ -143,7 +141,7 @@ impl<'a> Window<'a> {
             Shown::Masked { candidates, replaced } if candidates == place && replaced <= items => Some(replaced),
             _ => None,
         };
-        let (mut view, replaced) = self.last_view(inputs.trace, index, known).unwrap_or_else(|| (self.context.clone(), 0));
+        let (mut view, replaced) = self.last_view(index, known).unwrap_or_else(|| (self.context.clone(), 0));
         view.edit_for(Some(index as u32));
         for id in self.candidates.get(place)?.ids(replaced..items) {
             if let Some(by) = inputs.masked(&self.context, index, rule, mask, *id) {
@@ -156,8 +154,8 @@ impl<'a> Window<'a> {
 
     /// Shows a request the stored history without the messages that a rule drops, and hands back how many those are and where in the prompt
     /// they stood; `None` where that view is not one that can be kept. A message of so many estimated tokens is about to enter.
-    pub fn drop_in_kept_view(&mut self, inputs: &Inputs<'_>, index: usize, rule: &Rule, incoming: u64) -> Option<(usize, Option<usize>)> {
-        if !self.keeps_views(inputs, rule) || !rule.inject.is_empty() {
+    pub fn drop_in_kept_view(&mut self, index: usize, rule: &Rule, incoming: u64) -> Option<(usize, Option<usize>)> {
+        if !self.keeps_views(rule) || !rule.inject.is_empty() {
             return None;
         }
         let taken = self.stretch(rule, incoming)?;
@@ -169,7 +167,7 @@ impl<'a> Window<'a> {
             Shown::Masked { .. } => None,
         };
         let (goes, nothing) = (taken.start..taken.end, taken.start..taken.start);
-        let (mut view, gone) = self.last_view(inputs.trace, index, known).unwrap_or_else(|| (self.context.clone(), nothing));
+        let (mut view, gone) = self.last_view(index, known).unwrap_or_else(|| (self.context.clone(), nothing));
         view.edit_for(Some(index as u32));
         let (_, conversation) = self.conversation.as_ref()?;
         // What came back before the gap stands where it stood; what comes back behind it has the rest of the gap in front of it.
@@ -181,7 +179,8 @@ impl<'a> Window<'a> {
         }
         let leaving = without(&goes, &gone).into_iter().flat_map(|places| conversation.ids(places));
         view.remove(&leaving.collect::<Vec<u32>>());
-        let gap = conversation.ids(taken.end..taken.end + 1).next().and_then(|next| view.place_of(next));
+        let next = conversation.ids(taken.end..taken.end + 1).next();
+        let gap = next.map_or(Some(view.len()), |next| view.place_of(next));
         self.show_view(index, view, Shown::Dropped { start: taken.start, end: taken.end, marker: None });
         Some((taken.end - taken.start, gap))
     }
@@ -198,37 +197,34 @@ impl<'a> Window<'a> {
     }
 
     /// A view of the stored history becomes what the request is shown.
-    fn show_view(&mut self, rule: usize, view: Context, shown: Shown) {
+    fn show_view(&mut self, rule: usize, view: Box<Context>, shown: Shown) {
         let (stored_edits, view_edits) = (self.context.edits(), view.edits());
         self.kept_view = Some(KeptView { rule, shown, view: None, stored_edits, view_edits });
         let stored = std::mem::replace(&mut self.context, view);
-        self.under_request = Some(Stored { context: stored, next_message: self.next_message, cuts: BTreeMap::new(), next_reading: 0 });
+        self.under_request =
+            Some(Stored { context: stored, next_message: self.next_message, cuts: BTreeMap::new(), next_reading: self.readings.len() });
     }
 
     /// The last view with what has come since, and how far it has got; `None` where it is not the beginning of this one.
-    fn last_view<T>(&mut self, trace: &Trace, rule: usize, known: impl Fn(Shown) -> Option<T>) -> Option<(Context, T)> {
-        self.update_kept_view(trace);
+    fn last_view<T>(&mut self, rule: usize, known: impl Fn(Shown) -> Option<T>) -> Option<(Box<Context>, T)> {
+        self.update_kept_view();
         let kept = self.kept_view.take().filter(|kept| kept.rule == rule)?;
         let known = known(kept.shown)?;
         Some((kept.view?, known))
     }
 
     /// Adds to the last view what has come since, or drops it where the stored history has changed otherwise.
-    fn update_kept_view(&mut self, trace: &Trace) {
+    fn update_kept_view(&mut self) {
         let Some(kept) = &mut self.kept_view else { return };
         let Some(view) = kept.view.as_mut().filter(|_| kept.stored_edits == self.context.edits()) else {
             self.kept_view = None;
             return;
         };
-        for id in view.keep_up(&self.context) {
-            let message = view.entry(id).and_then(|entry| entry.message.get());
-            let Some(row) = message.and_then(|message| trace.messages.get(message as usize)) else { continue };
-            shown_again_by(trace, row).for_each(|part| view.supersede(part));
-        }
+        view.keep_up(&self.context);
     }
 
     /// The context of a request goes, as another one comes back: kept where it is the view that this request was shown.
-    pub fn keep_view(&mut self, gone: Context) {
+    pub fn keep_view(&mut self, gone: Box<Context>) {
         if let Some(kept) = self.kept_view.as_mut().filter(|kept| kept.view.is_none()) {
             match kept.settled(gone) {
                 Some(view) => kept.view = Some(view),
@@ -238,12 +234,12 @@ impl<'a> Window<'a> {
     }
 
     /// Reasoning leaves as a turn begins: from the stored history, and from the view that is kept of it.
-    pub fn expire(&mut self, trace: &Trace) {
+    pub fn expire(&mut self) {
         if !self.shows_stored() {
             self.context.expire();
             return;
         }
-        self.update_kept_view(trace);
+        self.update_kept_view();
         let before = self.context.edits();
         let expired = self.context.expire();
         let edits = before..self.context.edits();

@@ -13,7 +13,7 @@ pub(super) struct KeptView {
     pub rule: usize,
     pub shown: Shown,
     /// The view; absent while it is the context of a request.
-    pub view: Option<Context>,
+    pub view: Option<Box<Context>>,
     /// How often the stored history, and the view, had been edited.
     pub stored_edits: u64,
     pub view_edits: u64,
@@ -30,7 +30,7 @@ pub(super) enum Shown {
 
 impl KeptView {
     /// The view as it can be used again; `None` where the request has edited it otherwise.
-    pub fn settled(&self, mut view: Context) -> Option<Context> {
+    pub fn settled(&self, mut view: Box<Context>) -> Option<Box<Context>> {
         if view.edits() != self.view_edits {
             return None;
         }

@@ -30,7 +30,8 @@ pub(super) enum Views {
 /// The context of a replay, and what comes back into it.
 #[derive(Clone, Default)]
 pub(super) struct Window<'a> {
-    pub context: Context,
+    // A context and a view of it change places at every request of some policies: they are moved as one address.
+    pub context: Box<Context>,
     /// The call at hand, and its place among the calls.
     pub call: Option<&'a CallRow>,
     pub index: usize,
@@ -58,7 +59,7 @@ pub(super) struct Window<'a> {
     /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.
     pub(super) keeps_cuts: Switch,
     /// What was read again, as it entered.
-    readings: Vec<Reading>,
+    pub(super) readings: Vec<Reading>,
     /// By message: what a program has left of it as it arrived.
     arrived: BTreeMap<u32, Rc<Arrived>>,
 }
@@ -73,7 +74,7 @@ pub(super) struct Arrived {
 /// A context set aside while an overlay of it is in force.
 #[derive(Clone)]
 pub(super) struct Stored {
-    pub context: Context,
+    pub context: Box<Context>,
     /// The first message that had not arrived yet.
     pub next_message: u32,
     pub cuts: BTreeMap<u32, Text>,
@@ -105,7 +106,7 @@ impl<'a> Window<'a> {
             // Who knows the truth counts ends by it as well.
             estimator.ends = None;
         }
-        Window { context: Context::new(estimator), keeps_cuts, ..Window::default() }
+        Window { context: Box::new(Context::new(estimator)), keeps_cuts, ..Window::default() }
     }
 
     /// Actual size of the context as it stands.
@@ -329,7 +330,7 @@ impl<'a> Window<'a> {
 }
 
 /// The parts that a message shows again: they are dead weight from now on.
-pub(super) fn shown_again_by<'t>(trace: &'t Trace, row: &MessageRow) -> impl Iterator<Item = u32> + 't {
+fn shown_again_by<'t>(trace: &'t Trace, row: &MessageRow) -> impl Iterator<Item = u32> + 't {
     let (start, end) = (row.first_part, row.first_part + row.part_count);
     let first = trace.repetitions.partition_point(|repetition| repetition.later < start);
     let mine = trace.repetitions.iter().skip(first).take_while(move |repetition| repetition.later < end);
