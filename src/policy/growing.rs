@@ -9,6 +9,7 @@ use super::candidates::Scan;
 use super::selector::{End, EndOf, EndUnit, Kind, Select, Stop, Take};
 use super::switch::Switch;
 use crate::context::{Region, Seen, State, View};
+use std::cell::Cell;
 
 /// What a selection has found so far in a context that grows at its end and does not change before it.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Growing<'a> {
     seen: usize,
     /// Counters of the messages that have been seen and not been passed.
     guarded: Scan,
+    /// Where an end was found to begin the last time: many selections that differ little ask one after the other.
+    begins: Cell<usize>,
 }
 
 /// An item that was found.
@@ -51,7 +54,7 @@ impl Select {
 impl<'a> Growing<'a> {
     /// Nothing has been seen yet of what this selection looks at.
     pub fn new(select: &'a Select) -> Growing<'a> {
-        Growing { select, found: Vec::new(), tokens: 0, passed: 0, seen: 0, guarded: Scan::default() }
+        Growing { select, found: Vec::new(), tokens: 0, passed: 0, seen: 0, guarded: Scan::default(), begins: Cell::new(0) }
     }
 
     /// The selection whose items are followed.
@@ -125,7 +128,14 @@ impl<'a> Growing<'a> {
         let count = self.found.len();
         // An item's tokens and those of all newer ones.
         let sum = |found: &Found| (self.tokens - found.before) as f64;
-        let within = |holds: &dyn Fn(f64) -> bool| count - self.found.partition_point(|found| !holds(sum(found)));
+        let within = |holds: &dyn Fn(f64) -> bool| {
+            let keeps = |place: usize| self.found.get(place).is_none_or(|found| holds(sum(found)));
+            let known = self.begins.get().min(count);
+            if !keeps(known) || known.checked_sub(1).is_some_and(keeps) {
+                self.begins.set(self.found.partition_point(|found| !holds(sum(found))));
+            }
+            count - self.begins.get().min(count)
+        };
         let eligible = count - select.tail.iter().map(|end| end.kept_of(count, within)).max().unwrap_or(0);
         select.step.map_or(eligible, |step| step.taken(eligible))
     }

@@ -34,6 +34,8 @@ pub(super) enum FoundAt {
 /// What was worked out for the same context already: rules of a batch ask for the same again and again.
 #[derive(Default)]
 pub(super) struct Known<'r> {
+    /// Where the last rule's items stand: most rules look for the same.
+    found: Option<FoundAt>,
     candidates: Vec<Candidates<'r>>,
     items: Vec<(&'r Select, Vec<SeenItem>)>,
     ranges: Vec<(&'r Select, Range)>,
@@ -124,18 +126,25 @@ impl<'r> Known<'r> {
 
     /// What a mask would replace whose selection takes all but what its ends keep: one look at the items serves all of them.
     fn oldest(&mut self, state: &mut State<'r>, index: usize, rule: &'r Rule, mask: &Mask) -> Decision {
+        let serves = |found: &FoundAt| self.candidates_at(state, *found).is_some_and(|known| known.serves(index, &rule.select));
+        let found = self.found.filter(serves).unwrap_or_else(|| self.find(state, index, rule, mask));
+        self.found = Some(found);
+        match self.candidates_at(state, found).map_or(0, |candidates| candidates.replaced_by(rule)) {
+            0 => Decision::Nothing,
+            items => Decision::Oldest(found, items),
+        }
+    }
+
+    /// Where the items stand that a rule's mask could replace.
+    fn find(&mut self, state: &mut State<'r>, index: usize, rule: &'r Rule, mask: &Mask) -> FoundAt {
         let State { inputs, window, .. } = state;
-        let found = window.find(inputs, index, rule, mask).map(FoundAt::Followed).unwrap_or_else(|| {
+        window.find(inputs, index, rule, mask).map(FoundAt::Followed).unwrap_or_else(|| {
             let known = self.candidates.iter().position(|candidates| candidates.serves(index, &rule.select));
             FoundAt::Known(known.unwrap_or_else(|| {
                 self.candidates.push(Candidates::new(inputs, &window.context, index, rule, mask));
                 self.candidates.len() - 1
             }))
-        });
-        match self.candidates_at(state, found).map_or(0, |candidates| candidates.replaced_by(rule)) {
-            0 => Decision::Nothing,
-            items => Decision::Oldest(found, items),
-        }
+        })
     }
 }
 
