@@ -26,7 +26,10 @@ impl Rate {
 
     /// What so many tokens cost, in thousand-millionths of a dollar, rounded to the nearest.
     pub fn of(self, tokens: u64) -> u64 {
-        u64::try_from((u128::from(self.0) * u128::from(tokens) + 500) / 1000).unwrap_or(u64::MAX)
+        match self.0.checked_mul(tokens).and_then(|price| price.checked_add(500)) {
+            Some(price) => price / 1000,
+            None => u64::try_from((u128::from(self.0) * u128::from(tokens) + 500) / 1000).unwrap_or(u64::MAX),
+        }
     }
 }
 

@@ -165,18 +165,30 @@ impl AddAssign<&Bills> for Bills {
 ///
 /// Refused tries cost nothing. A call that is refused to the end is not billed either, and what is behind it stands in `after_end`.
 pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration) -> Bills {
-    charged(trace, outcome, tariff, calibration, &mut |_| {})
+    charged(trace, outcome, tariff, calibration, &mut |_| {}, None)
+}
+
+/// The same with the bill of one cache alone: the others hold no request but the summariser's.
+pub fn bills_with(cache: CacheKind, trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration) -> Bills {
+    charged(trace, outcome, tariff, calibration, &mut |_| {}, Some(cache))
 }
 
 /// What the modelled cache makes of the prompt of each call that is answered.
 pub fn splits(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Vec<Split> {
     let mut splits = Vec::with_capacity(outcome.calls.len());
-    charged(trace, outcome, tariff, &Calibration::default(), &mut |split| splits.push(split));
+    charged(trace, outcome, tariff, &Calibration::default(), &mut |split| splits.push(split), None);
     splits
 }
 
-/// The bills; `show` gets what the modelled cache makes of each call that is answered.
-fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration, show: &mut dyn FnMut(Split)) -> Bills {
+/// The bills, or the one of a single cache; `show` gets what the modelled cache makes of each call that is answered.
+fn charged(
+    trace: &Trace,
+    outcome: &Outcome,
+    tariff: &Tariff<'_>,
+    calibration: &Calibration,
+    show: &mut dyn FnMut(Split),
+    only: Option<CacheKind>,
+) -> Bills {
     let (mut sum, mut after_end) = (Bills::default(), Bills::default());
     let mut session = Session::new(trace, tariff);
     let behind = &outcome.behind;
@@ -193,14 +205,14 @@ fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &
         }
         while let Some((is_behind, refetch)) = refetches.next_if(|(_, refetch)| refetch.call as usize <= index) {
             let sum = if is_behind { &mut after_end } else { &mut sum };
-            request(sum, &mut session, call, time, &refetch.request, &recorded);
+            request(sum, &mut session, call, time, &refetch.request, &recorded, only);
         }
         // The last row of a session that fails is that of the refused call.
         if row.unrecovered && index + 1 == until {
             continue;
         }
         let sum = if index < until { &mut sum } else { &mut after_end };
-        let split = request(sum, &mut session, call, time, &row, &recorded);
+        let split = request(sum, &mut session, call, time, &row, &recorded, only);
         if index < until {
             show(split);
         }
@@ -218,17 +230,34 @@ fn until_end<'o, T>(before: &'o [T], behind: &'o [T]) -> impl Iterator<Item = (b
 type Recorded<'a> = &'a dyn Fn(Split, Split) -> Split;
 
 /// One request with what it costs. Hands back what the modelled cache makes of it.
-fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64, row: &CallOutcome, recorded: Recorded<'_>) -> Split {
+fn request(
+    sum: &mut Bills,
+    session: &mut Session<'_>,
+    call: &CallRow,
+    time: i64,
+    row: &CallOutcome,
+    recorded: Recorded<'_>,
+    only: Option<CacheKind>,
+) -> Split {
     let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
     let known = session.known(call, time);
     let Answer { common, found, ageless } = session.ask(call, &known, request);
     let split = known.expected(found);
     sum.count(&known, 1);
     let perfect = common.max(session.shared_of(call)).min(row.actual);
-    sum.uncached.charge(&known, unwritten(row.actual, 0), row.output);
-    sum.modelled.charge(&known, split, row.output);
-    sum.calibrated.charge(&known, recorded(ageless, split), row.output);
-    sum.perfect.charge(&known, unwritten(row.actual, perfect), row.output);
+    let wants = |cache: CacheKind| only.is_none_or(|only| only == cache);
+    if wants(CacheKind::None) {
+        sum.uncached.charge(&known, unwritten(row.actual, 0), row.output);
+    }
+    if wants(CacheKind::Modelled) {
+        sum.modelled.charge(&known, split, row.output);
+    }
+    if wants(CacheKind::Recorded) {
+        sum.calibrated.charge(&known, recorded(ageless, split), row.output);
+    }
+    if wants(CacheKind::Perfect) {
+        sum.perfect.charge(&known, unwritten(row.actual, perfect), row.output);
+    }
     split
 }
 

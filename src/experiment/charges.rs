@@ -1,6 +1,6 @@
 //! What the calls of a setting cost: the part of its bills that settings are judged by.
 
-use crate::cost::{Bill, CacheKind, Calibration, Tariff, bills};
+use crate::cost::{Bill, CacheKind, Calibration, Tariff, bills_with};
 use crate::experiment::price::calibrate;
 use crate::policy::Plan;
 use crate::sim::{Batch, BatchOutcome, Conditions, Outcome, Refetching, Totals, simulate};
@@ -57,7 +57,7 @@ impl Charges {
 
     /// The charges of one session in the open loop. Where nothing is read again, they are the net ones as well.
     pub fn open(trace: &Trace, outcome: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
-        let bills = bills(trace, outcome, billing.tariff, calibration);
+        let bills = bills_with(billing.cache, trace, outcome, billing.tariff, calibration);
         let bill = bills.with(billing.cache);
         Charges {
             net_nano_usd: bill.nano_usd(),

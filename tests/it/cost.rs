@@ -5,7 +5,9 @@ use crate::references::WIDE;
 use crate::support::{ctxsim, files, python, read_all, rows, shared};
 use ctxsim::catalog::{CatalogError, Prices, Rate, Rates};
 use ctxsim::corpus::{ReadSettings, read};
-use ctxsim::cost::{Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, bills, check, prunes};
+use ctxsim::cost::{
+    Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, bills, bills_with, check, prunes,
+};
 use ctxsim::policy::Plan;
 use ctxsim::sim::{Event, EventKind, Lasts, Outcome, SummaryCall, simulate};
 use ctxsim::trace::Trace;
@@ -116,6 +118,21 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
         trace.models = vec![name.to_owned()];
         let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
         assert_eq!((bill.unpriced_calls, nano(&bill)), (unpriced_calls, [0, 0, 0]), "{name}");
+    }
+}
+
+/// Settings of a sweep are billed with one cache: it has the bill that it has beside the others, which stay without calls.
+#[test]
+fn one_bill_is_what_it_is_beside_the_others() {
+    let tables = Tables::builtin();
+    let (trace, mut outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 2500, 2000), (2, 3000, 2500)]);
+    outcome.summaries = vec![SummaryCall { call: 1, prompt: 2600, output: 300, calls: 1, ..SummaryCall::default() }];
+    let all = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
+    let caches = [CacheKind::None, CacheKind::Recorded, CacheKind::Modelled, CacheKind::Perfect];
+    for cache in caches {
+        let one = bills_with(cache, &trace, &outcome, &tables.tariff(), &Calibration::default());
+        assert_eq!((one.with(cache), one.calls, one.unpriced_calls), (all.with(cache), all.calls, all.unpriced_calls));
+        assert!(caches.iter().all(|other| *other == cache || one.with(*other).output.tokens == 0));
     }
 }
 
