@@ -370,6 +370,7 @@ impl Select {
         match self.pairs {
             Pairs::Whole => {}
             Pairs::Loops => cut.push("a run of calls that began with reasoning stays whole".to_owned()),
+            Pairs::Clear => cut.push("behind results it moves in front of their call".to_owned()),
             Pairs::Split => cut.push("calls and results may be parted".to_owned()),
         }
         (!cut.is_empty()).then(|| list(cut, "; "))
@@ -384,6 +385,7 @@ impl End {
             EndUnit::MessageShare => "of the messages".to_owned(),
             EndUnit::SizeShare => "of the size".to_owned(),
             EndUnit::Batches => "messages (the results of one reply as one)".to_owned(),
+            EndUnit::Spoken => "messages of user and model".to_owned(),
             unit => named(&unit),
         };
         let tokens = matches!(self.unit, EndUnit::Tokens | EndUnit::SizeShare);

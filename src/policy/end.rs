@@ -45,6 +45,10 @@ impl End {
                 0 => count,
                 n => (0..count).rev().filter(|place| begins_batch(all, *place)).nth(n - 1).unwrap_or(0),
             },
+            EndUnit::Spoken => match n as usize {
+                0 => count,
+                n => (0..count).rev().filter(|place| all.get(*place).is_some_and(is_spoken)).nth(n - 1).unwrap_or(0),
+            },
             EndUnit::Turns if n >= 1.0 => match opening(turn, n as usize) {
                 0 => before_turns(all, marks(turn).next().unwrap_or(0)),
                 start => start,
@@ -98,6 +102,7 @@ impl End {
             EndUnit::MessageShare | EndUnit::TurnShare => ((all.len() as f64 * self.n.max(0.0)).ceil() as usize).min(all.len()),
             EndUnit::Messages | EndUnit::Items => n,
             EndUnit::Batches => starts(&|place, _| begins_batch(all, place)),
+            EndUnit::Spoken => starts(&|_, message| is_spoken(message)),
         }
     }
 }
@@ -106,6 +111,11 @@ impl End {
 fn begins_batch(all: &[Seen], place: usize) -> bool {
     let is_result = |place: usize| all.get(place).is_some_and(|message| message.role == Role::Tool);
     !is_result(place) || !place.checked_sub(1).is_some_and(is_result)
+}
+
+/// Is a message of the user or the model, and no result?
+fn is_spoken(message: &Seen) -> bool {
+    message.role != Role::Tool
 }
 
 /// Where the oldest turn begins, if what stands before it is more than summaries: an end counted in turns keeps nothing that is in none.

@@ -273,7 +273,10 @@ impl Select {
                 (None, Missing::Nothing | Missing::Turn | Missing::Answered) => return None,
             };
         } else if self.pairs != Pairs::Split {
-            while cut > 0 && cut < all.len() && all.get(cut).is_some_and(|message| message.role == Role::Tool) {
+            let is_result = |place: usize| all.get(place).is_some_and(|message| message.role == Role::Tool);
+            let is_behind = self.pairs == Pairs::Clear && cut < all.len() && cut.checked_sub(1).is_some_and(is_result);
+            cut -= usize::from(is_behind);
+            while cut > 0 && cut < all.len() && is_result(cut) {
                 cut -= 1;
             }
         }

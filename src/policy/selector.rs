@@ -143,6 +143,8 @@ pub enum EndUnit {
     Messages,
     /// Messages, the results of one reply as one, as APIs have them that take such results together.
     Batches,
+    /// Messages of user and model: results of tools are none, and those between stay with them.
+    Spoken,
     /// Turns: from a user message to the next.
     Turns,
     /// User messages of any kind, synthetic ones and summaries in the user's name included, as agents count them that know no other turns.
@@ -215,6 +217,8 @@ pub enum Pairs {
     Whole,
     /// Stay together, and so does a run of calls with their results that began with reasoning: a cut within it moves to its end.
     Loops,
+    /// Stay together, and a cut straight behind results moves in front of their call, too (Hermes Agent).
+    Clear,
     /// May be parted, as in the system itself.
     Split,
 }

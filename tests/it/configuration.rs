@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
-const DOCUMENTED: [(&str, &str, &[&str]); 16] = [
+const DOCUMENTED: [(&str, &str, &[&str]); 18] = [
     ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
     (
         "codex",
@@ -33,6 +33,9 @@ const DOCUMENTED: [(&str, &str, &[&str]); 16] = [
     ("langchain", "langchain-deepagents.md", &["trigger", "keep", "max_tokens"]),
     ("goose", "../policies-2026-11/goose-newer.md", &["GOOSE_"]),
     ("copilot-cli", "../policies-2026-11/copilot-cli-1.0.80.md", &["infiniteSessions."]),
+    // Read in their sources alone: kimi_cli/config.py, vibe/core/config/vibe_schema.py.
+    ("kimi-cli", "", &["loop_control.", "max_preserved_messages"]),
+    ("mistral-vibe", "", &["auto_compact_threshold", "COMPACT_USER_MESSAGE_MAX_TOKENS"]),
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.

@@ -92,7 +92,7 @@ fn codex_keeps_64_000_tokens_of_what_was_said_where_the_provider_compacts() {
 #[test]
 fn codex_begins_a_fresh_window_under_a_token_budget() {
     let dropped = |output| calls_of(&replay("codex@token-budget", &two_long_messages(output)), EventKind::Drop);
-    assert_eq!((dropped(9), dropped(10)), (vec![], vec![2]));
+    assert_eq!((dropped(9), dropped(10)), (vec![], vec![5]));
     let outcome = replay("codex@token-budget", &two_long_messages(10));
     assert!(outcome.summaries.is_empty());
     assert_eq!(outcome.calls[2].actual, 99_980 + 1);
@@ -191,4 +191,67 @@ fn picoclaw_counts_the_request_that_merges_two_summaries() {
     let session = (0..12).fold(Session::default(), |session, _| session.user(4).reply(4, None));
     // Of 22 messages of a token the newest four stay. Two halves with an instruction of 60 each, and one over two summaries of 800.
     assert_eq!(costs(&replay("picoclaw", &session.trace()))[0], (18 + 3 * 60 + 2 * 800, 0, 3 * 800, 3));
+}
+
+/// Two turns of 40,000 characters, a step with a result of as many, and usage reported for it; then another step.
+fn working(prompt: u64, output: u64) -> Trace {
+    let session = Session::default().user(40_000).reply(40, None).user(40_000).reply(400, None);
+    let session = session.step(400, Some((prompt, output)), "t", text(40_000, 10_000));
+    session.reply(40, None).trace()
+}
+
+#[test]
+fn kimi_cli_keeps_the_last_two_messages_and_their_results() {
+    // 50,000 short of the window. The result that came since is 10,000 tokens, which only 1.28 and newer count.
+    for (name, prompt, fires) in [
+        ("kimi-cli@1.28", 139_990, true),
+        ("kimi-cli@1.28", 139_989, false),
+        ("kimi-cli@1.17", 149_989, false),
+        ("kimi-cli@1.17", 149_990, true),
+        ("kimi-cli@0.39", 149_989, false),
+        ("kimi-cli@0.39", 149_990, true),
+    ] {
+        let outcome = replay(name, &working(prompt, 10));
+        // Both turns go but for the last reply before the step, which is the second message from behind. Its texts are read, and an instruction.
+        let expected = if fires { (vec![3], vec![(20_010 + 440, 0, 1_500, 1)]) } else { (vec![], vec![]) };
+        assert_eq!((touched(&outcome), costs(&outcome)), expected, "{name} {prompt}");
+    }
+    // From 333,334 tokens on the share of the window lies lower.
+    let large = |name, prompt| run(&preset(name, &[]), &working(prompt, 10), 1_000_000).summaries.len();
+    assert_eq!((large("kimi-cli@1.17", 849_990), large("kimi-cli@0.39", 849_990)), (1, 0));
+}
+
+#[test]
+fn mistral_vibe_keeps_what_the_user_said() {
+    // 80 % of the window, 200,000 tokens before, by usage alone; what stays are both messages of the user.
+    let said = |name, prompt, window| {
+        let outcome = run(&preset(name, &[]), &working(prompt, 10), window);
+        (touched(&outcome), outcome.summaries.len())
+    };
+    assert_eq!((said("mistral-vibe@2.26", 159_989, WINDOW), said("mistral-vibe@2.26", 159_990, WINDOW)), ((vec![], 0), (vec![4], 1)));
+    assert_eq!((said("mistral-vibe@2.11", 199_989, 400_000), said("mistral-vibe@2.11", 199_990, 400_000)), ((vec![], 0), (vec![4], 1)));
+    assert_eq!((said("mistral-vibe@1.1", 199_989, 400_000), said("mistral-vibe@1.1", 199_990, 400_000)), ((vec![], 0), (vec![6], 1)));
+    // 60,000 below the window, the result that came since included. The step stays, and the messages of the user.
+    assert_eq!((said("mistral-vibe@3", 20_000, WINDOW), said("mistral-vibe@3", 139_000, WINDOW)), ((vec![], 0), (vec![2], 1)));
+}
+
+#[test]
+fn hermes_keeps_three_messages_in_front_and_the_newest() {
+    // Half of a window of 1,000,000, three quarters of one of 200,000 (which is half before 0.19).
+    let last = |name, prompt, window| {
+        let begun = (0..12).fold(Session::default(), |session, _| session.user(4_000).reply(4_000, None));
+        let session = begun.step(40, Some((prompt, 10)), "t", text(40, 10));
+        touched(&run(&preset(name, &[]), &session.reply(40, None).trace(), window))
+    };
+    assert_eq!((last("hermes@0.19", 149_999, WINDOW), last("hermes@0.19", 499_999, 1_000_000)), (vec![], vec![]));
+    assert_eq!((last("hermes@0.17", 99_999, WINDOW), last("hermes@0.13", 99_999, WINDOW)), (vec![], vec![]));
+    // Of 26 messages in front of the last call three stay in front, and behind them what fits 30 % of 54,400: 60 and 29 tokens of the step, and 16 of 1,010.
+    assert_eq!(last("hermes@0.19", 54_400, 64_000), vec![5]);
+    // Of one turn, whose user message is among the first three, the newest eight messages stay at least, and the step before these. Of 13 messages
+    // nothing goes, which was the first try: of 15 the oldest five go.
+    let turn = |steps| {
+        let session = (0..steps).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(40_000, 10_000)));
+        touched(&run(&preset("hermes@0.19", &[]), &session.reply(40, None).trace(), 64_000))
+    };
+    assert_eq!((turn(6), turn(7)), (vec![], vec![2]));
 }

@@ -10,7 +10,9 @@ mod edges;
 pub mod excerpt;
 mod gemini;
 mod given;
+mod hermes;
 mod kimi;
+mod kimi_cli;
 mod mutations;
 mod mycoder;
 mod opencode;
@@ -19,6 +21,7 @@ mod own;
 mod pi;
 mod picoclaw;
 mod qwen;
+mod vibe;
 
 use super::support;
 use ctxsim::format::ground::whole_characters;

@@ -14,17 +14,22 @@ use serde_json::Value;
 /// Systems with vectors of our own.
 pub const SYSTEMS: [&str; 6] = ["baseagent", "codex", "mycoder", "opencode", "pi", "picoclaw"];
 
+/// A document of cases in this folder.
+pub fn upstream(name: &str) -> Value {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/conformance").join(name).with_extension("json");
+    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+}
+
 /// The vectors of a system.
 pub fn cases(system: &str) -> Vec<Case> {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/conformance").join(system).with_extension("json");
-    let vectors: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let vectors = upstream(system);
     let case = |vector: &Value| Case {
         name: text(&vector["name"]).to_owned(),
         input: expanded(&vector["input"]),
         params: vector["params"].clone(),
         expected: vector["expected"].clone(),
     };
-    vectors.iter().map(case).collect()
+    list(&vectors).iter().map(case).collect()
 }
 
 /// The preset that a vector is about.
