@@ -2,9 +2,9 @@
 
 use super::gathered::Corpus;
 use crate::format::{Reader, Source, sniff};
+use crate::list::each_of;
 use crate::trace::Trace;
 use crate::transcript::{Part, Scale, Text, Transcript};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -38,10 +38,10 @@ pub fn excerpts(corpus: &Corpus, format: Option<&'static Reader>) -> Excerpts {
     for (place, trace) in corpus.traces.each().enumerate() {
         by_source.entry(trace.source.clone()).or_default().push(place);
     }
-    let found: Vec<(usize, Vec<String>)> =
-        by_source.into_par_iter().flat_map_iter(|(source, places)| read(corpus, &source, places, format)).collect();
+    let by_source: Vec<(String, Vec<usize>)> = by_source.into_iter().collect();
+    let found = each_of(&by_source, |(source, places)| read(corpus, source, places.clone(), format));
     let mut texts = vec![Vec::new(); corpus.traces.len()];
-    for (place, beginnings) in found {
+    for (place, beginnings) in found.into_iter().flatten() {
         if let Some(slot) = texts.get_mut(place) {
             *slot = beginnings;
         }

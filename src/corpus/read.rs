@@ -8,11 +8,10 @@ use super::tracefile::{is_trace_file, read_traces};
 use super::{facts, once, unseen};
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
-use crate::list::{List, MANY};
+use crate::list::{List, MANY, each_of};
 use crate::measure::{self, Content, Measure, Runs, SkimScale, TextScale};
 use crate::trace::Trace;
 use crate::transcript::{Loss, Transcript};
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -78,25 +77,21 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
     let [sessions, bytes, longest] = [const { AtomicUsize::new(0) }; 3];
     let added = |count: &AtomicUsize, more: usize| count.fetch_add(more, Ordering::Relaxed) + more;
     // Each file has its place in the list: lists of one file each, put together in the end, would take more than the files.
-    let mut results: Vec<(usize, FileResult)> = order
-        .par_iter()
-        .with_max_len(1)
-        .map(|index| {
-            let read = |file: &PathBuf| read_file(file, settings, counters, companions);
-            let mut result = files.get(*index).map_or(FileResult::Companion, read);
-            if let FileResult::Sessions { traces, .. } = &mut result {
-                let rows = || traces.iter().map(Trace::row_bytes);
-                let too_many = added(&sessions, traces.len()) > MANY;
-                let longest = rows().max().map_or(0, |rows| longest.fetch_max(rows, Ordering::Relaxed).max(rows));
-                let too_long = added(&bytes, rows().sum()).saturating_sub(longest) > MANY_BYTES;
-                if files.len() > MANY || too_many || too_long {
-                    traces.pack();
-                }
+    let mut results: Vec<(usize, FileResult)> = each_of(&order, |index| {
+        let read = |file: &PathBuf| read_file(file, settings, counters, companions);
+        let mut result = files.get(*index).map_or(FileResult::Companion, read);
+        if let FileResult::Sessions { traces, .. } = &mut result {
+            let rows = || traces.iter().map(Trace::row_bytes);
+            let too_many = added(&sessions, traces.len()) > MANY;
+            let longest = rows().max().map_or(0, |rows| longest.fetch_max(rows, Ordering::Relaxed).max(rows));
+            let too_long = added(&bytes, rows().sum()).saturating_sub(longest) > MANY_BYTES;
+            if files.len() > MANY || too_many || too_long {
+                traces.pack();
             }
-            settings.progress.file_done();
-            (*index, result)
-        })
-        .collect();
+        }
+        settings.progress.file_done();
+        (*index, result)
+    });
     results.sort_by_key(|(index, _)| *index);
     let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: List::default() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));

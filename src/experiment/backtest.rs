@@ -8,13 +8,12 @@ use super::summaries::{RecordedSummaries, SummarySamples, summary_of};
 pub use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use super::window::{MainModel, window_of};
 use crate::corpus::{Bounds, Corpus, prompt_of, segment};
-use crate::list::Arrange;
+use crate::list::{Arrange, each_of};
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, Event, EventKind, Outcome, RecordedSummary, simulate};
 use crate::statistics::{Estimate, RESAMPLES, Resamples, SEED, median};
 use crate::trace::{CompactionRow, MessageRow, PartKind, Trace};
 use crate::transcript::CompactionKind;
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -182,7 +181,7 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
     }
     let summaries = SummarySamples::of(chosen.iter().filter_map(|(place, ..)| corpus.traces.at(*place)));
     result.summaries = summaries.fit();
-    let tested = chosen.par_iter().map(|(place, policy, entry)| {
+    let tested = each_of(&chosen, |(place, policy, entry)| {
         let trace = corpus.traces.at(*place).unwrap_or_default();
         let session = Session::new(&trace, policy, *entry, settings, summaries.model_without(&trace))?;
         let events = match settings.mode {
@@ -191,8 +190,7 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
         };
         Ok(TestedSession { place: *place, policy: policy.name.clone(), window: session.window, events })
     });
-    let sessions = tested.collect::<Result<Vec<TestedSession>, PolicyError>>()?;
-    result.sessions = sessions;
+    result.sessions = tested.into_iter().collect::<Result<Vec<TestedSession>, PolicyError>>()?;
     Ok(result)
 }
 

@@ -5,8 +5,6 @@ use crate::corpus::Corpus;
 use crate::list::Arrange;
 use crate::measure::searches;
 use crate::trace::Trace;
-use rayon::prelude::*;
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -31,8 +29,8 @@ pub struct FileReadings {
 
 /// All files that were read, those read most often first; of equals those with more tokens, then in the order of the corpus.
 pub fn files(corpus: &Corpus) -> Vec<FileReadings> {
-    let of = |(session, trace): (usize, Cow<'_, Trace>)| of_session(session, &trace);
-    let mut all: Vec<FileReadings> = corpus.traces.par_each().enumerate().flat_map_iter(of).collect();
+    let by_session = corpus.traces.par_each(|session, trace| Some(of_session(session, &trace)));
+    let mut all: Vec<FileReadings> = by_session.into_iter().flatten().collect();
     all.arrange_by_key(|file| Reverse((file.readings, file.tokens)));
     all
 }

@@ -1,9 +1,9 @@
 //! The smallest contexts in which nearly all references could be kept by one who knows the future.
 
 use crate::corpus::Corpus;
+use crate::list::each_of;
 use crate::sim::hindsight::{Lookahead, costs};
 use crate::statistics::{first, sorted};
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// Budgets are tried in steps of so many tokens.
@@ -34,16 +34,15 @@ pub struct LeastBudget {
 
 /// Looks for the least budget. `None` where there is no reference.
 pub fn least_budget(corpus: &Corpus) -> Option<LeastBudget> {
-    let all: Vec<Lookahead> =
-        corpus.traces.par_each().map(|trace| Lookahead::of_everything(&trace)).filter(|ahead| !ahead.needs.is_empty()).collect();
+    let all = corpus.traces.par_each(|_, trace| Some(Lookahead::of_everything(&trace)).filter(|ahead| !ahead.needs.is_empty()));
     let references: u64 = all.iter().map(|ahead| ahead.needs.len() as u64).sum();
     let needed = (references * PERCENT).div_ceil(100);
     let largest = all.iter().flat_map(|ahead| ahead.rooms.iter().zip(&ahead.taken).map(|(room, taken)| room + taken)).max()?;
     let kept = |budget: u64| -> u64 {
         let of = |ahead: &Lookahead| ahead.at_budget(budget).oracle().iter().filter(|kept| **kept).count() as u64;
-        all.par_iter().map(of).sum()
+        each_of(&all, of).iter().sum()
     };
-    let bound = |budget: u64| -> u64 { all.par_iter().map(|ahead| ahead.at_budget(budget).bound(0)).sum() };
+    let bound = |budget: u64| -> u64 { each_of(&all, |ahead| ahead.at_budget(budget).bound(0)).iter().sum() };
     let attained = first(largest.div_ceil(STEP), |steps| kept(steps * STEP) >= needed) * STEP;
     // No policy keeps more with less, so a budget that is too small for all makes all smaller budgets too small.
     let possible = first(attained / STEP, |steps| bound(steps * STEP) >= needed);

@@ -3,10 +3,9 @@
 use super::replay::Replay;
 use crate::corpus::Corpus;
 use crate::cost::{Bills, Calibration, Check, Split, Tariff, bills, check, splits};
-use crate::list::List;
+use crate::list::{List, sum_on_all_cores};
 use crate::sim::Whole;
 use crate::trace::{Trace, WholePrompt};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -55,30 +54,28 @@ fn whole(trace: &Trace) -> Cow<'_, [WholePrompt]> {
 /// What the modelled cache makes of the first calls of all sessions together, of the second ones, and so on, under each of these policies.
 pub fn reads<'a>(corpus: &Corpus, replays: impl Iterator<Item = &'a Replay>, tariff: &Tariff<'_>) -> Vec<(&'a Replay, Vec<Split>)> {
     let replays: Vec<&Replay> = replays.collect();
-    let nothing = || vec![Vec::new(); replays.len()];
-    let of_session = |(place, trace): (usize, Cow<'_, Trace>)| -> Vec<Vec<Split>> {
+    let of_session = |place: usize| -> Option<Vec<Vec<Split>>> {
+        let trace = corpus.traces.at(place)?;
         let of = |replay: &&Replay| Some(splits(replay.imposed.get(&place).unwrap_or(&trace), &*replay.outcomes.at(place)?, tariff));
-        replays.iter().map(|replay| of(replay).unwrap_or_default()).collect()
+        Some(replays.iter().map(|replay| of(replay).unwrap_or_default()).collect())
     };
-    let add = |mut sums: Vec<Vec<Split>>, more: Vec<Vec<Split>>| {
+    let add = |sums: &mut Vec<Vec<Split>>, more: Vec<Vec<Split>>| {
+        sums.resize(replays.len(), Vec::new());
         for (sum, more) in sums.iter_mut().zip(more) {
             sum.resize(sum.len().max(more.len()), Split::default());
             sum.iter_mut().zip(more).for_each(|(sum, split)| *sum += split);
         }
-        sums
     };
-    let sums = corpus.traces.par_each().enumerate().map(of_session).fold(nothing, add).reduce(nothing, add);
+    let mut sums = sum_on_all_cores(corpus.traces.len(), &of_session, &add);
+    sums.resize(replays.len(), Vec::new());
     replays.into_iter().zip(sums).collect()
 }
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.
 pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Check> {
-    let add = |mut sum: BTreeMap<String, Check>, (agent, check): (String, Check)| {
-        *sum.entry(agent).or_default() += &check;
-        sum
-    };
-    let parts = corpus.traces.par_each().map(|trace| (trace.agent.clone(), check_of(&trace, tariff))).fold(BTreeMap::new, add);
-    parts.reduce(BTreeMap::new, |sum, part| part.into_iter().fold(sum, add))
+    let of_session = |place| corpus.traces.at(place).map(|trace| (trace.agent.clone(), check_of(&trace, tariff)));
+    let add = |sum: &mut BTreeMap<String, Check>, (agent, check): (String, Check)| *sum.entry(agent).or_default() += &check;
+    sum_on_all_cores(corpus.traces.len(), &of_session, &add)
 }
 
 /// The model of the cache held against one session.

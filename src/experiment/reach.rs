@@ -5,9 +5,7 @@ use crate::corpus::Corpus;
 use crate::policy::{Policy, PolicyError};
 use crate::sim::{EventKind, Refetching, SharedSession, Totals};
 use crate::trace::Trace;
-use rayon::prelude::*;
 use serde::Serialize;
-use std::borrow::Cow;
 
 /// A session comes near a limit where its largest context reaches so many percent of it.
 const NEAR: u64 = 80;
@@ -23,14 +21,13 @@ pub fn acts(totals: &Totals) -> bool {
 /// By session: does the policy act in it, or does it come near the lowest of its limits?
 pub fn near(corpus: &Corpus, policy: &Policy, replay: &ReplaySettings<'_>) -> Result<Vec<bool>, PolicyError> {
     let ready = Ready::alone(corpus, policy, replay)?;
-    let is_near = |(place, trace): (usize, Cow<'_, Trace>)| {
+    Ok(corpus.traces.par_each(|place, trace| {
         let Some(limit) = ready.session(place).map(|(plan, conditions)| plan.lowest_limit().unwrap_or(conditions.prompt_limit)) else {
-            return false;
+            return Some(false);
         };
         let totals = ready.outcome(&mut SharedSession::new(&trace), place, Refetching::Never).totals;
-        acts(&totals) || totals.peak_tokens.saturating_mul(100) >= limit.saturating_mul(NEAR)
-    };
-    Ok(corpus.traces.par_each().enumerate().map(is_near).collect())
+        Some(acts(&totals) || totals.peak_tokens.saturating_mul(100) >= limit.saturating_mul(NEAR))
+    }))
 }
 
 /// By session the lowest size at which a rule of the policy looks at the context; `None` where none looks at a size.

@@ -6,7 +6,6 @@ use crate::names::named;
 use crate::statistics::wilson;
 use crate::trace::{CompactionRow, Evidence, Reading, Trace};
 use crate::transcript::CompactionKind;
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 named! {
@@ -92,7 +91,8 @@ pub struct ReadAgain {
 
 /// Counts what was read again.
 pub fn read_again(corpus: &Corpus) -> ReadAgain {
-    let watched: Vec<Watched> = corpus.traces.par_each().enumerate().flat_map_iter(|(session, trace)| watch(session, &trace)).collect();
+    let watched = corpus.traces.par_each(|session, trace| Some(watch(session, &trace)));
+    let watched: Vec<Watched> = watched.into_iter().flatten().collect();
     let mut found = ReadAgain::default();
     for trace in corpus.traces.each() {
         let prunings = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune).count() as u64;

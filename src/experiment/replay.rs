@@ -5,12 +5,10 @@ use super::summaries::RecordedSummaries;
 use super::window::{Window, WindowFrom, window_of};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
-use crate::list::{Arrange, List};
+use crate::list::{Arrange, List, sum_on_all_cores};
 use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, Rule};
 use crate::sim::{CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
 use crate::trace::Trace;
-use rayon::prelude::*;
-use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -197,16 +195,12 @@ impl<'a> Ready<'a> {
         if !self.plans.values().any(|plan| plan.rule.iter().any(acts)) {
             return None;
         }
-        let of = |(place, trace): (usize, Cow<'_, Trace>)| {
-            let (plan, conditions) = self.session(place)?;
+        let of = |place: usize| {
+            let (trace, (plan, conditions)) = corpus.traces.at(place).zip(self.session(place))?;
             let rule = plan.rule.iter().filter(|rule| !acts(rule)).cloned().collect();
             Some(simulate(&trace, &Plan { rule, ..plan.clone() }, &Conditions { refetch, ..conditions }).totals)
         };
-        let sum = |mut sum: Totals, totals: Totals| {
-            sum += &totals;
-            sum
-        };
-        Some(corpus.traces.par_each().enumerate().filter_map(of).reduce(Totals::default, sum))
+        Some(sum_on_all_cores(corpus.traces.len(), &of, &|sum: &mut Totals, totals| *sum += &totals))
     }
 
     /// The replay that these outcomes make, one a session.

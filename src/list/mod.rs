@@ -3,6 +3,7 @@
 
 mod arrange;
 mod bytes;
+mod cores;
 pub mod listed;
 mod pack;
 mod rows;
@@ -10,8 +11,9 @@ mod rows;
 pub use arrange::{Arrange, place_or_push};
 use bytes::Bytes;
 pub use bytes::lost;
+use cores::changed_on_all_cores;
+pub use cores::{each_of, on_all_cores, sum_on_all_cores};
 pub use pack::{Pack, packed, unpacked};
-use rayon::prelude::*;
 pub use rows::{Coming, Rows};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -43,18 +45,6 @@ impl<T> List<T> {
         packed.shrink_to_fit();
         List(Arc::new(Held { plain: OnceLock::new(), packed: Some(packed), none: Vec::new() }))
     }
-}
-
-/// What is made of so many places, on all cores, in their order: compiled once for each kind of element, whoever makes it.
-fn on_all_cores<T: Send>(count: usize, make: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
-    let mut made = Vec::new();
-    (0..count).into_par_iter().map(make).collect_into_vec(&mut made);
-    made
-}
-
-/// What changing each of these gives, in their order: compiled once for each kind of element and of what is given.
-fn changed_on_all_cores<E: Send, R: Send>(all: &mut [E], change: &(dyn Fn(&mut E) -> R + Sync)) -> Vec<R> {
-    all.par_iter_mut().map(change).collect()
 }
 
 impl<T> Default for List<T> {
@@ -94,20 +84,20 @@ impl<T: Pack> List<T> {
     /// What is made of the places of another list, on all cores, in their order; packed where that one is.
     pub fn made<L: Pack>(like: &List<L>, make: impl Fn(usize) -> T + Sync + Send) -> List<T> {
         if !like.is_packed() {
-            return List::from(on_all_cores(like.len(), &make));
+            return List::from(on_all_cores(like.len(), &|place| Some(make(place))));
         }
-        List::of_packed(on_all_cores(like.len(), &|place| stored(make(place))))
+        List::of_packed(on_all_cores(like.len(), &|place| Some(stored(make(place)))))
     }
 
     /// Two lists at once, of both things that are made of a place.
     pub fn made_in_pairs<L: Pack, U: Pack>(like: &List<L>, make: impl Fn(usize) -> (T, U) + Sync + Send) -> (List<T>, List<U>) {
         if !like.is_packed() {
-            let (ones, others): (Vec<T>, Vec<U>) = on_all_cores(like.len(), &make).into_iter().unzip();
+            let (ones, others): (Vec<T>, Vec<U>) = on_all_cores(like.len(), &|place| Some(make(place))).into_iter().unzip();
             return (List::from(ones), List::from(others));
         }
         let both = |place| {
             let (one, other) = make(place);
-            (stored(one), stored(other))
+            Some((stored(one), stored(other)))
         };
         let (ones, others) = on_all_cores(like.len(), &both).into_iter().unzip();
         (List::of_packed(ones), List::of_packed(others))
@@ -132,10 +122,10 @@ impl<T: Pack> List<T> {
             row
         }
         if !like.is_packed() && !long {
-            let plain = |place| row(|give| make(place, give), |element| element);
+            let plain = |place| Some(row(|give| make(place, give), |element| element));
             return apart(on_all_cores(like.len(), &plain), width).map(List::from).collect();
         }
-        let packed = |place| row(|give| make(place, give), stored);
+        let packed = |place| Some(row(|give| make(place, give), stored));
         apart(on_all_cores(like.len(), &packed), width).map(List::of_packed).collect()
     }
 
@@ -186,9 +176,9 @@ impl<T: Pack> List<T> {
         (0..self.len()).map(|place| self.at(place).unwrap_or_default())
     }
 
-    /// All elements, in parallel on all cores.
-    pub fn par_each(&self) -> impl IndexedParallelIterator<Item = Cow<'_, T>> {
-        (0..self.len()).into_par_iter().map(|place| self.at(place).unwrap_or_default())
+    /// What is made of each place and its element, on all cores, in their order. An element of which nothing is made is left out.
+    pub fn par_each<R: Send>(&self, make: impl Fn(usize, Cow<'_, T>) -> Option<R> + Sync) -> Vec<R> {
+        on_all_cores(self.len(), &|place| make(place, self.at(place)?))
     }
 
     /// Each of these with the element at its place. Neighbours of one place share what is unpacked for the first: an element may be a session of any
@@ -367,15 +357,6 @@ impl<'a, T: Pack> IntoIterator for &'a List<T> {
     }
 }
 
-impl<'a, T: Pack> IntoParallelIterator for &'a List<T> {
-    type Item = &'a T;
-    type Iter = rayon::slice::Iter<'a, T>;
-
-    fn into_par_iter(self) -> rayon::slice::Iter<'a, T> {
-        (**self).into_par_iter()
-    }
-}
-
 impl<T> Clone for List<T> {
     fn clone(&self) -> List<T> {
         List(Arc::clone(&self.0))
@@ -444,7 +425,7 @@ mod tests {
             list.append(List::packed(vec![1, 2]));
             let all: Vec<u64> = list.each().map(Cow::into_owned).collect();
             assert_eq!((list.len(), all.first(), all.last()), (90, Some(&89), Some(&2)));
-            assert_eq!((list.at(90), list.par_each().count()), (None, 90));
+            assert_eq!((list.at(90), list.par_each(|_, element| Some(element.into_owned()))), (None, all.clone()));
             assert_eq!((all.as_slice(), list.contains(&3)), (&*list, false));
             let beside: Vec<(u64, usize)> =
                 list.beside([2, 2, 400, 0], |place| *place).map(|(element, place)| (**element, place)).collect();

@@ -17,11 +17,10 @@ use crate::catalog::{Catalog, Family};
 use crate::corpus::{Corpus, Vocabularies};
 use crate::experiment::origin::{lineages, origins};
 use crate::experiment::replay::{Ready, ReplaySettings, ready};
-use crate::list::{List, place_or_push};
+use crate::list::{List, on_all_cores, place_or_push};
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::Origin;
 use crate::trace::Trace;
-use rayon::prelude::*;
 use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -161,9 +160,8 @@ pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, Pol
     let mut estimated: Vec<[Vec<u64>; 2]> = rules.iter().map(|_| Default::default()).collect();
     for first in (0..corpus.traces.len()).step_by(TOGETHER) {
         let traces: Vec<Cow<'_, Trace>> = (first..first + TOGETHER).map_while(|place| corpus.traces.at(place)).collect();
-        let sessions: Vec<Session> = traces.par_iter().enumerate().map(|(place, trace)| settings.observe(trace, first + place)).collect();
-        let told: Vec<Vec<Estimates>> =
-            sessions.par_iter().zip(&traces).map(|(session, trace)| estimates(&rules, session, trace)).collect();
+        let sessions = on_all_cores(traces.len(), &|place| Some(settings.observe(traces.get(place)?, first + place)));
+        let told = on_all_cores(traces.len(), &|place| Some(estimates(&rules, sessions.get(place)?, traces.get(place)?)));
         for (place, columns) in estimated.iter_mut().enumerate() {
             let both = || sessions.iter().zip(&told).filter_map(|(session, told)| Some((session, told.get(place)?)));
             let uses = [requests(both()), since_usage(both())];
@@ -201,7 +199,7 @@ impl DriftSettings<'_> {
             let lacks = here.iter().zip(wanted).any(|(here, wanted)| wanted && !here);
             (lacks && self.observe(&trace, place).compared().next().is_some()).then_some((place, here))
         };
-        let lacking: Vec<(usize, [bool; 2])> = (0..corpus.traces.len()).into_par_iter().filter_map(lacks).collect();
+        let lacking = on_all_cores(corpus.traces.len(), &lacks);
         let without = |is_counted: fn(&[bool; 2]) -> bool| {
             lacking.iter().filter(|(_, here)| !is_counted(here)).map(|(place, _)| *place).collect::<Vec<usize>>()
         };
@@ -268,18 +266,18 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
     found.calibrated = calibrate(&sessions, &found.predictions, settings.basis, catalog);
     let sources = Sources::of(&sessions);
     // What an estimator says of each session is held no longer than it is looked at.
-    let of_rule = |((name, _), estimates): (&(&str, Rule<'_>), List<Estimates>)| {
+    let of_rule = |(name, _): &(&str, Rule<'_>), estimates: &List<Estimates>| {
         let requests = requests(sessions.each().zip(estimates.each()));
         let rows =
             buffers_of(name, [(Use::Request, &requests), (Use::SinceUsage, &since_usage(sessions.each().zip(estimates.each())))], &halves);
-        let parts = parts((name, &estimates), &sessions, &overheads, &found.costs);
+        let parts = parts((name, estimates), &sessions, &overheads, &found.costs);
         (comparisons(name, &requests, &sources), along(name, &requests), parts, rows)
     };
     for rules in rules.chunks(TOLD) {
         let of = |place: usize| Some(estimates(rules, &*sessions.at(place)?, &*corpus.traces.at(place)?));
         let told =
             List::made_together(&sessions, rules.len(), false, |place, give| of(place).unwrap_or_default().into_iter().for_each(give));
-        let all: Vec<_> = rules.par_iter().zip(told).map(of_rule).collect();
+        let all = on_all_cores(rules.len(), &|place| Some(of_rule(rules.get(place)?, told.get(place)?)));
         for (comparisons, along, parts, buffers) in all {
             found.comparisons.extend(comparisons);
             found.along.extend(along);

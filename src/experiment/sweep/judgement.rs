@@ -5,8 +5,8 @@ use super::row::Row;
 use super::sampling::{Difference, DrawnSums, Sampling, found};
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::judged_by;
+use crate::list::{each_of, on_all_cores};
 use crate::statistics::{Bars, Finding, Keeping, Within, front};
-use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,10 +74,9 @@ pub struct Judging<'a> {
 /// equally good the one of the least distance is called the best, then the first one.
 pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     let Judging { objective, constraints, sampling, .. } = by;
-    let kept = |row: &Row| -> Vec<Keeping> {
+    let kept: Vec<Vec<Keeping>> = each_of(rows, |row| {
         constraints.iter().enumerate().map(|(place, limit)| sampling.keeping(limit, row, row.sums_of(place + 1))).collect()
-    };
-    let kept: Vec<Vec<Keeping>> = rows.par_iter().map(kept).collect();
+    });
     let class = |place: usize| kept.get(place).map_or(0, |kept| class(kept));
     let worth_of = |row: &Row| row.value(&objective.measure);
     let far = |row: &Row| by.distance.get(row.setting).copied().unwrap_or_default();
@@ -137,14 +136,17 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     let which = |kept: &[Keeping], wanted: Keeping| {
         kept.iter().enumerate().filter(|(_, keeping)| **keeping == wanted).map(|(place, _)| place).collect::<Vec<usize>>()
     };
-    let verdict = |((place, row), (kept, on_front)): ((usize, &Row), (&Vec<Keeping>, &bool))| Judgement {
-        standing: standing(place, row),
-        broken: which(kept, Keeping::Broken),
-        untold: which(kept, Keeping::CannotTell),
-        on_front: *on_front,
-        own: against(row),
+    let verdict = |place: usize| {
+        let (row, kept) = rows.get(place).zip(kept.get(place))?;
+        Some(Judgement {
+            standing: standing(place, row),
+            broken: which(kept, Keeping::Broken),
+            untold: which(kept, Keeping::CannotTell),
+            on_front: *front.get(place)?,
+            own: against(row),
+        })
     };
-    rows.par_iter().enumerate().zip(kept.par_iter().zip(&front)).map(verdict).collect()
+    on_all_cores(rows.len(), &verdict)
 }
 
 /// 0 where all is kept, 1 where that cannot be told, 2 where something is broken.

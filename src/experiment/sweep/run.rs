@@ -14,10 +14,10 @@ use crate::experiment::metric::{KnownFrom, Metric, Unit, judged_by};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
+use crate::list::each_of;
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
 use crate::sim::{BatchOutcome, Conditions, RecordedSummary, Refetching};
 use crate::statistics::{Estimate, distinct};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ impl Sweep<'_> {
                         (*place, shared, charges)
                     })
                 };
-                let done: Vec<(usize, BatchOutcome, Vec<Charges>)> = chunk.par_iter().with_max_len(1).filter_map(simulate).collect();
+                let done: Vec<(usize, BatchOutcome, Vec<Charges>)> = each_of(chunk, simulate).into_iter().flatten().collect();
                 for (place, shared, charges) in &done {
                     accounts.add(shared, charges, sampling.bundle(*place));
                 }
@@ -126,12 +126,12 @@ impl Sweep<'_> {
 
     /// The sessions by the plans that the settings come to for their models, and by the conditions under which they are replayed.
     fn alike(&self, block: &[Setting], summaries: &RecordedSummaries) -> Result<Vec<Alike>, SweepError> {
-        let policies: Vec<Policy> = block.par_iter().map(|setting| setting.policy(self.bases)).collect::<Result<_, PolicyError>>()?;
+        let policies: Vec<Policy> = each_of(block, |setting| setting.policy(self.bases)).into_iter().collect::<Result<_, PolicyError>>()?;
         let mut drafts: Vec<Drafts<'_>> = self.bases.iter().map(Drafts::new).collect();
         let base = |setting: &Setting| drafts.get(setting.base);
         let mut dialled: Vec<Dialled<'_>> =
             block.iter().zip(&policies).filter_map(|(setting, policy)| Some(base(setting)?.dial(policy))).collect();
-        let own: Vec<Option<u64>> = policies.par_iter().map(Policy::default_window).collect();
+        let own: Vec<Option<u64>> = each_of(&policies, Policy::default_window);
         let defaults = distinct(own.iter().copied());
         let mut by_windows: BTreeMap<Windows, Vec<usize>> = BTreeMap::new();
         for (place, trace) in self.corpus.traces.each().enumerate() {
@@ -194,7 +194,7 @@ impl Sweep<'_> {
             let sums = accounts.sums(None, measure, &sampling.unpriced);
             (between(sampling.spread(&sums)), sampling.drawn(&sums))
         };
-        let usual: Vec<(Option<(i64, i64)>, DrawnSums)> = spread_over.par_iter().map(of_first).collect();
+        let usual: Vec<(Option<(i64, i64)>, DrawnSums)> = each_of(&spread_over, of_first);
         let row = |account: &Account| {
             let spread_of = |measure: &Measure, (usual, drawn): &(Option<(i64, i64)>, DrawnSums)| {
                 if account.is_as_usual(measure) {
@@ -208,7 +208,7 @@ impl Sweep<'_> {
             let sums = self.measures.iter().map(|measure| accounts.compared_sums(account, measure, &sampling.unpriced)).collect();
             Row { setting: 0, totals, charges, spread, sums }
         };
-        let rows: Vec<Row> = accounts.all().par_iter().map(row).collect();
+        let rows: Vec<Row> = each_of(accounts.all(), row);
         let of_setting = |(place, account): (usize, usize)| Some(Row { setting: first + place, ..rows.get(account)?.clone() });
         accounts.of_settings().enumerate().filter_map(of_setting).collect()
     }
