@@ -3,6 +3,7 @@
 use super::settings::{ReadSettings, Vocabularies};
 use crate::catalog::Catalog;
 use crate::estimate::{Counter, CounterError, Vocabulary};
+use crate::list::Gather;
 use crate::measure::{PublicCounters, own_vocabulary};
 use crate::trace::Trace;
 use memchr::memmem;
@@ -67,7 +68,7 @@ impl<'a> Counters<'a> {
 
     /// The vocabularies other than this one that some session wants.
     pub fn others(&self, traces: &[Trace], than: Vocabulary) -> Vec<Vocabulary> {
-        let wanted: BTreeSet<Vocabulary> = traces.iter().map(|trace| self.wanted(trace)).collect();
+        let wanted: BTreeSet<Vocabulary> = traces.iter().map(|trace| self.wanted(trace)).gather();
         wanted.into_iter().filter(|vocabulary| *vocabulary != than).collect()
     }
 

@@ -3,6 +3,7 @@
 use super::gathered::{Corpus, CorpusFacts, Mirrored, UnseenFacts};
 use super::impose::impose;
 use crate::format::{counts_cache, counts_cache_in_part};
+use crate::list::Gather;
 use crate::sim::Whole;
 use crate::trace::{Outputs, SentPrompts, Trace, WholePrompt};
 use std::borrow::Cow;
@@ -12,7 +13,7 @@ impl Corpus {
     /// The agents whose logs tell what the prompt cache did.
     pub fn cache_tellers(&self) -> BTreeSet<String> {
         let tells = |trace: &Trace| trace.tells_of_cache() || (counts_cache(&trace.agent) && trace.usages().next().is_some());
-        self.traces.each().filter(|trace| tells(trace)).map(|trace| trace.agent.clone()).collect()
+        self.traces.each().filter(|trace| tells(trace)).map(|trace| trace.agent.clone()).gather()
     }
 
     /// The agents that recorded the sessions.

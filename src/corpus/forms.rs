@@ -1,7 +1,7 @@
 //! A run that several programs wrote down, each in its own form: the agent's log beside the trajectory that a harness made of it, or beside
 //! what the agent printed. Messages and calls have other ids in each, or none; the session has one.
 
-use crate::list::{List, packed};
+use crate::list::{Gather, List, packed};
 use crate::trace::{Key, PartKind, Trace};
 use crate::transcript::Role;
 use rustc_hash::FxHashSet;
@@ -64,7 +64,7 @@ fn of_one_id(traces: &List<Trace>) -> Forms {
     let itself = |(run, forms): (&String, &BTreeMap<Form, _>)| {
         forms.keys().map(|form| ((run.clone(), form.clone()), run.clone())).collect::<Vec<_>>()
     };
-    let mut run_of: BTreeMap<(String, Form), String> = runs.iter().flat_map(itself).collect();
+    let mut run_of: BTreeMap<(String, Form), String> = runs.iter().flat_map(itself).gather();
     let mut left = usize::MAX;
     while children.len() < left {
         left = children.len();
@@ -78,7 +78,7 @@ fn of_one_id(traces: &List<Trace>) -> Forms {
         });
     }
     for forms in runs.values() {
-        let all: BTreeMap<&Form, Recorded> = forms.iter().map(|(form, places)| (form, recorded(traces, places))).collect();
+        let all: BTreeMap<&Form, Recorded> = forms.iter().map(|(form, places)| (form, recorded(traces, places))).gather();
         let calls = all.values().map(|recorded| recorded.sum[0]).max().unwrap_or(0);
         // A trajectory or a print is made of what the agent logs, and lacks what it did to its context: it counts where it has clearly more.
         let rank = |form: &Form, recorded: &Recorded| (is_own(form) && recorded.sum[0] * 10 >= calls * 9, recorded.sum);

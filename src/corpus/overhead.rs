@@ -1,5 +1,6 @@
 //! The hidden overhead to expect of an agent's version, by other sessions of the same agent.
 
+use crate::list::Gather;
 use crate::statistics::median;
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ impl KnownOverheads {
 
     /// The median overhead of each version.
     pub fn medians(self) -> ExpectedOverheads {
-        ExpectedOverheads(self.0.into_iter().filter_map(|(version, tokens)| Some((version, median(tokens)?))).collect())
+        ExpectedOverheads(self.0.into_iter().filter_map(|(version, tokens)| Some((version, median(tokens)?))).gather())
     }
 }
 

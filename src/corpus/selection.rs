@@ -1,6 +1,6 @@
 //! Which sessions of the logs a run looks at: by the time of their last call, by the folder of their project.
 
-use crate::list::List;
+use crate::list::{Gather, List};
 use crate::trace::Trace;
 use crate::transcript::{Transcript, project};
 use globset::{Glob, GlobMatcher};
@@ -141,7 +141,7 @@ impl Projects {
             };
             (*number, label)
         };
-        self.0.iter().map(label).collect()
+        self.0.iter().map(label).gather()
     }
 }
 

@@ -4,6 +4,7 @@
 use super::gathered::Corpus;
 use super::overhead::{ExpectedOverheads, KnownOverheads};
 use crate::catalog::{Catalog, Family};
+use crate::list::Gather;
 use crate::measure::{overhead, unseen_above};
 use crate::trace::{BaseFrom, Trace};
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ pub(super) fn settle(corpus: &mut Corpus, catalog: &Catalog) {
             by_family.entry((trace.agent.clone(), trace.parent.is_some(), family)).or_default().add(&trace.version, overhead);
         }
     }
-    let by_family: BTreeMap<Like, ExpectedOverheads> = by_family.into_iter().map(|(like, known)| (like, known.medians())).collect();
+    let by_family: BTreeMap<Like, ExpectedOverheads> = by_family.into_iter().map(|(like, known)| (like, known.medians())).gather();
     corpus.traces.change_each(|trace| {
         if !waiting(trace) {
             return;

@@ -8,7 +8,7 @@ use super::summaries::{RecordedSummaries, SummarySamples, summary_of};
 pub use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use super::window::{MainModel, window_of};
 use crate::corpus::{Bounds, Corpus, prompt_of, segment};
-use crate::list::{Arrange, each_of};
+use crate::list::{Arrange, Gather, each_of};
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, Event, EventKind, Outcome, RecordedSummary, simulate};
 use crate::statistics::{Estimate, RESAMPLES, Resamples, SEED, median};
@@ -377,10 +377,10 @@ impl<'a> Session<'a> {
         };
         // What runs when the reply is there comes before the next call.
         let next = |event: &Event| event.call as usize + usize::from(after_reply(&event.rule));
-        let wanted: BTreeSet<usize> = outcome.events.iter().map(next).collect();
+        let wanted: BTreeSet<usize> = outcome.events.iter().map(next).gather();
         let until = wanted.last().map_or(0, |last| last + 1);
         let sizes = outcome.calls.each().take(until).enumerate().filter(|(call, _)| wanted.contains(call));
-        let sizes: BTreeMap<usize, u64> = sizes.map(|(call, row)| (call, row.actual)).collect();
+        let sizes: BTreeMap<usize, u64> = sizes.map(|(call, row)| (call, row.actual)).gather();
         let predicted = outcome.events.iter().filter_map(|event| {
             let kind = match event.kind {
                 EventKind::Compact | EventKind::Reset => CompactionKind::Compact,

@@ -6,7 +6,7 @@ use super::sweep::{Difference, Sampling, Sums};
 use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
-use crate::list::{List, Pack};
+use crate::list::{Gather, List, Pack};
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Event, Outcome, Totals, in_hindsight, watch};
 use crate::statistics::{RESAMPLES, SEED, median};
@@ -259,7 +259,7 @@ fn expected(trace: &Trace, call: usize, alike: &InContext) -> InContext {
         Some(before) => Some((part, *before)),
         None => (part >= first_new).then_some((part, whole)),
     });
-    InContext { parts: parts.collect(), own: alike.own }
+    InContext { parts: parts.gather(), own: alike.own }
 }
 
 impl Side {

@@ -1,7 +1,7 @@
 //! Which sessions belong together: those of one project, those that a session started, those that take up the end of another, and forks, which begin with
 //! copies of the same replies.
 
-use crate::list::List;
+use crate::list::{Gather, List};
 use crate::statistics::{Origin, Part, Sample};
 use crate::trace::Trace;
 use crate::transcript::Role;
@@ -64,9 +64,9 @@ impl Lineage {
 /// What of each session is known among others. A fork whose log lacks the beginning of its session has that of the session that holds the first reply that it copies.
 pub(super) fn lineages(traces: impl IntoIterator<Item = impl Borrow<Trace>> + Clone) -> Vec<Lineage> {
     let mut all: Vec<Lineage> = traces.clone().into_iter().map(|trace| Lineage::of(trace.borrow())).collect();
-    let begun: BTreeSet<u64> = all.iter().filter(|one| !one.is_copy).filter_map(|one| one.begin).collect();
+    let begun: BTreeSet<u64> = all.iter().filter(|one| !one.is_copy).filter_map(|one| one.begin).gather();
     let lacking = all.iter().filter(|one| one.is_copy).filter_map(|one| one.begin).filter(|begin| !begun.contains(begin));
-    let mut held_by: BTreeMap<u64, Option<u64>> = lacking.map(|begin| (begin, None)).collect();
+    let mut held_by: BTreeMap<u64, Option<u64>> = lacking.map(|begin| (begin, None)).gather();
     if held_by.is_empty() {
         return all;
     }
@@ -93,7 +93,7 @@ pub(super) fn origins(all: impl IntoIterator<Item = Lineage>) -> Vec<Origin> {
 
 /// Forks that nothing else started go back to the first session that begins as they do.
 fn join_forks(all: &mut [Lineage]) {
-    let forks: BTreeSet<u64> = all.iter().filter(|one| one.is_copy).filter_map(|one| one.begin).collect();
+    let forks: BTreeSet<u64> = all.iter().filter(|one| one.is_copy).filter_map(|one| one.begin).gather();
     let mut founders: BTreeMap<u64, u64> = BTreeMap::new();
     for one in all {
         let Some(begin) = one.begin.filter(|begin| forks.contains(begin)) else { continue };
@@ -106,12 +106,12 @@ fn join_forks(all: &mut [Lineage]) {
 
 // Compiled once, whatever the sessions come from.
 fn origins_of(all: &[Lineage]) -> Vec<Origin> {
-    let parents: BTreeMap<u64, u64> = all.iter().filter_map(|lineage| Some((lineage.id, lineage.parent?))).collect();
+    let parents: BTreeMap<u64, u64> = all.iter().filter_map(|lineage| Some((lineage.id, lineage.parent?))).gather();
     let root = |lineage: &Lineage| root_of(lineage.id, lineage.parent, &parents);
-    let roots: BTreeSet<u64> = all.iter().filter(|lineage| lineage.parent.is_some()).map(root).collect();
+    let roots: BTreeSet<u64> = all.iter().filter(|lineage| lineage.parent.is_some()).map(root).gather();
     // Of several sessions of one id the first is taken for the one that started others.
     let numbered = all.iter().enumerate().rev().filter(|(_, lineage)| roots.contains(&lineage.id));
-    let mut founders: BTreeMap<u64, usize> = numbered.map(|(place, lineage)| (lineage.id, place)).collect();
+    let mut founders: BTreeMap<u64, usize> = numbered.map(|(place, lineage)| (lineage.id, place)).gather();
     let family = |(place, lineage): (usize, &Lineage)| match lineage.parent {
         None => Origin { project: lineage.project, family: place as u64 },
         Some(_) => {

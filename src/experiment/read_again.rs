@@ -2,6 +2,7 @@
 //! either was asked for again.
 
 use crate::corpus::Corpus;
+use crate::list::Gather;
 use crate::names::named;
 use crate::statistics::wilson;
 use crate::trace::{CompactionRow, Evidence, Reading, Trace};
@@ -108,7 +109,7 @@ pub fn read_again(corpus: &Corpus) -> ReadAgain {
                 let mine = |one: &&Watched| one.standing == standing && one.taken_up.get(place) == Some(&taken_up);
                 let all: Vec<&Watched> = watched.iter().filter(mine).collect();
                 let count = |of: fn(&Watched) -> bool| all.iter().filter(|one| of(one)).count() as u64;
-                let sessions = all.iter().map(|one| one.session).collect::<BTreeSet<_>>().len() as u64;
+                let sessions = all.iter().map(|one| one.session).gather::<BTreeSet<_>>().len() as u64;
                 let (results, again, file_again) = (all.len() as u64, count(|one| one.again), count(|one| one.file_again));
                 if results > 0 {
                     found.groups.push(Group { standing, basis, taken_up, results, sessions, again, file_again });

@@ -5,7 +5,7 @@ use super::summaries::RecordedSummaries;
 use super::window::{Window, WindowFrom, window_of};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
-use crate::list::{Arrange, List, sum_on_all_cores};
+use crate::list::{Arrange, Gather, List, sum_on_all_cores};
 use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, Rule};
 use crate::sim::{CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
 use crate::trace::Trace;
@@ -77,7 +77,7 @@ pub fn replay_closed(
 pub(super) fn ready<'a>(corpus: &Corpus, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Ready<'a>>, PolicyError> {
     let summaries = settings.summaries.clone().unwrap_or_else(|| RecordedSummaries::fit(corpus.traces.each()));
     // By the window that a policy takes for an unknown model.
-    let mut windows: BTreeMap<Option<u64>, Windows> = policies.iter().map(|policy| (policy.default_window(), Windows::default())).collect();
+    let mut windows: BTreeMap<Option<u64>, Windows> = policies.iter().map(|policy| (policy.default_window(), Windows::default())).gather();
     for trace in corpus.traces.each() {
         let summary = summaries.model(&trace);
         windows.iter_mut().for_each(|(default, windows)| windows.add(window_of(&trace, *default, settings), summary));
@@ -215,13 +215,13 @@ impl<'a> Ready<'a> {
         }
         let named = |from: WindowFrom| -> Vec<(String, u64)> {
             let matching = self.windows.iter().map(|(window, _)| window).filter(|window| window.from == from);
-            matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
+            matching.map(|window| (window.model.clone(), window.window)).gather::<BTreeSet<_>>().into_iter().collect()
         };
         // What a program may do is known by what it has done.
         let summarises =
             |plan: &&Plan| plan.program.is_none() || totals.summariser_calls > 0 || plan.rule.iter().any(|rule| rule.summarise.is_some());
         let each = |of: fn(&Window) -> Option<(String, u64, u64)>| {
-            let found: BTreeSet<(String, u64, u64)> = self.windows.iter().filter_map(|(window, _)| of(window)).collect();
+            let found: BTreeSet<(String, u64, u64)> = self.windows.iter().filter_map(|(window, _)| of(window)).gather();
             found.into_iter().collect()
         };
         let params = self.policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();

@@ -4,6 +4,7 @@
 //! share of what it replaces, within the smallest and the largest recorded size, if that comes nearer to the recorded sizes (by the sum of
 //! distances) than the median does. An agent with summaries of its own has a model of its own; every other session takes that of all.
 
+use crate::list::Gather;
 use crate::sim::RecordedSummary;
 use crate::statistics::median_place;
 use crate::trace::{CompactionRow, Trace};
@@ -56,7 +57,7 @@ impl SummarySamples {
 
     /// One model per agent, and one for all agents together.
     pub fn fit(&self) -> RecordedSummaries {
-        let by_agent = self.by_agent.iter().filter_map(|(agent, samples)| Some((agent.clone(), samples.fitted?))).collect();
+        let by_agent = self.by_agent.iter().filter_map(|(agent, samples)| Some((agent.clone(), samples.fitted?))).gather();
         RecordedSummaries { by_agent, all: self.all.fitted }
     }
 

@@ -1,4 +1,5 @@
 //! Sorting where it is not hot. The standard library's sort is compiled anew for each kind of element and each order; this one is compiled once.
+//! A map that is collected sorts too, before it takes its keys: what is gathered takes them one by one.
 
 use std::cmp::Ordering;
 
@@ -22,6 +23,18 @@ impl<T> Arrange<T> for [T] {
         permute(places, &mut |one, other| self.swap(one, other));
     }
 }
+
+/// Makes a map or a set of what comes. Slower than `collect` by a small factor, and half of the code.
+pub trait Gather: Iterator + Sized {
+    /// The map or set; of a key that comes twice, the last value holds.
+    fn gather<M: Default + Extend<Self::Item>>(self) -> M {
+        let mut all = M::default();
+        all.extend(self);
+        all
+    }
+}
+
+impl<I: Iterator> Gather for I {}
 
 /// The place of the first element that fits; where none does, of a new one behind all others.
 pub fn place_or_push<T>(all: &mut Vec<T>, fits: impl FnMut(&T) -> bool, new: impl FnOnce() -> T) -> usize {

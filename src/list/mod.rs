@@ -8,7 +8,7 @@ pub mod listed;
 mod pack;
 mod rows;
 
-pub use arrange::{Arrange, place_or_push};
+pub use arrange::{Arrange, Gather, place_or_push};
 use bytes::Bytes;
 pub use bytes::lost;
 use cores::changed_on_all_cores;

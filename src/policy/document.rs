@@ -17,6 +17,7 @@ use super::size::open_formulas;
 use super::suggestion::suggestion;
 use crate::catalog::Family;
 use crate::decode::{self, place_of};
+use crate::list::Gather;
 use crate::reading;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -225,7 +226,7 @@ impl Policy {
     /// The window that the policy takes for an unknown model.
     pub fn default_window(&self) -> Option<u64> {
         let value = self.body.get("window")?.get("default")?;
-        let scope = self.params.iter().filter_map(|(name, parameter)| Some((name.clone(), as_number(&parameter.value)?))).collect();
+        let scope = self.params.iter().filter_map(|(name, parameter)| Some((name.clone(), as_number(&parameter.value)?))).gather();
         match value {
             Value::String(text) => Some(Expression::parse(text.strip_prefix('=')?).ok()?.value(&scope).ok()? as u64),
             value => as_number(value).map(|number| number as u64),
@@ -264,7 +265,7 @@ impl Policy {
     }
 
     pub(crate) fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
-        let mut scope: Scope = FACTS.iter().map(|fact| (*fact).to_owned()).zip(numbers_of(self, facts).map(|fact| fact as f64)).collect();
+        let mut scope: Scope = FACTS.iter().map(|fact| (*fact).to_owned()).zip(numbers_of(self, facts).map(|fact| fact as f64)).gather();
         // Parameters may be formulas over each other: work out whatever can be, until all are.
         let mut waiting: Vec<(&String, Expression)> = Vec::new();
         for (name, parameter) in &self.params {
@@ -279,7 +280,7 @@ impl Policy {
             }
         }
         while !waiting.is_empty() {
-            let names: BTreeSet<&String> = waiting.iter().map(|(name, _)| *name).collect();
+            let names: BTreeSet<&String> = waiting.iter().map(|(name, _)| *name).gather();
             let ready = waiting.iter().position(|(_, formula)| formula.names().iter().all(|name| !names.contains(name)));
             let Some(index) = ready else {
                 // Whoever follows what waits for what comes into the circle at last.

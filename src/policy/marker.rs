@@ -3,6 +3,7 @@
 use super::action::Truncate;
 use super::expression::{Expression, Scope};
 use super::suggestion::suggestion;
+use crate::list::Gather;
 use crate::transcript::Length;
 use crate::units::grouped;
 
@@ -89,5 +90,5 @@ fn scope(limits: &Truncate, extents: &Extents) -> Scope {
     let from_start = amount.map(|amount| (amount as f64 * limits.head.clamp(0.0, 1.0)).floor() as u64);
     let limits = [("keep", amount), ("from_start", from_start), ("max", limits.max), ("max_lines", limits.max_lines)];
     let sizes = sizes.into_iter().map(|(name, size)| (name.to_owned(), f64::from(size)));
-    sizes.chain(limits.into_iter().map(|(name, limit)| (name.to_owned(), limit.unwrap_or(0) as f64))).collect()
+    sizes.chain(limits.into_iter().map(|(name, limit)| (name.to_owned(), limit.unwrap_or(0) as f64))).gather()
 }

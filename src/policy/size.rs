@@ -3,6 +3,7 @@
 
 use super::expression::{Expression, ExpressionError, Resolved};
 use super::sight::Sight;
+use crate::list::Gather;
 use crate::names::named;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
@@ -203,7 +204,7 @@ pub(super) fn open_formulas(value: &mut Value) -> Result<(), ExpressionError> {
 fn open_size(level: &mut Table, key: &str) -> Result<(), ExpressionError> {
     let Some(text) = level.get(key).and_then(Value::as_str).and_then(|text| text.strip_prefix('=')) else { return Ok(()) };
     let names = Expression::parse(text)?.names().into_iter().filter(|name| ASKED.iter().all(|(asked, _)| asked != name));
-    let names: Table = names.map(|name| (name.clone(), Value::String(format!("={name}")))).collect();
+    let names: Table = names.map(|name| (name.clone(), Value::String(format!("={name}")))).gather();
     let opened = Table::from_iter([("formula".to_owned(), Value::String(text.to_owned())), ("names".to_owned(), Value::Table(names))]);
     level.insert(key.to_owned(), Value::Table(opened));
     Ok(())

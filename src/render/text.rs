@@ -2,6 +2,7 @@
 
 use super::escape::escape;
 use super::layout::{Block, Measured, blocks, least_width, shorten, width, wrap};
+use crate::list::Gather;
 use crate::report::{Better, Body, Cell, Column, Report, Section, Table, Unit, dollars, grouped, percent, short_dollars, three_digits};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -198,7 +199,7 @@ fn table(out: &mut String, table: &Table, page: Page) -> BTreeSet<usize> {
             self::row(out, page, table, block, cells, is_whole, |column| best.contains(&(row, column)));
         }
     }
-    all.iter().take(shown).flat_map(|block| &block.columns).map(|(place, _)| *place).collect()
+    all.iter().take(shown).flat_map(|block| &block.columns).map(|(place, _)| *place).gather()
 }
 
 fn headings(out: &mut String, table: &Table, block: &Block) {

@@ -10,7 +10,7 @@ use super::words::{counted, counted_as, grouped, percent, percent_of};
 use super::{cautions, notes, read_again};
 use crate::corpus::Corpus;
 use crate::experiment::{self, Backtest, Mode, Reason, TOLERANCE, Tested, TestedSession, Verdict};
-use crate::list::Arrange;
+use crate::list::{Arrange, Gather};
 use crate::policy::untied;
 use crate::statistics::{Estimate, LEVEL};
 use crate::trace::Trace;
@@ -69,7 +69,7 @@ fn screen(corpus: &Corpus, result: &Backtest, recall: Option<Estimate>, grouped:
     let without_rule = events.iter().filter(|event| event.reason == Reason::NoRule).count();
     let nothing = || match result.sessions.len() as u64 {
         0 => {
-            let presets: BTreeSet<&str> = corpus.agents().iter().flat_map(|agent| untied(agent)).collect();
+            let presets: BTreeSet<&str> = corpus.agents().iter().flat_map(|agent| untied(agent)).gather();
             let named = presets.first().copied().unwrap_or("NAME");
             format!("Nothing to test: no preset is tied to these logs; --policy {named} tests one.")
         }

@@ -13,6 +13,7 @@ use super::document::{Cell, Column, Report, Screen, Section, Table, Unit};
 use super::record::replay::ExplainRecord;
 use super::words::{counted, grouped, percent};
 use super::{causes, notes, references, refetch};
+use crate::list::Gather;
 use crate::policy::{Facts, Hook, Policy};
 use crate::sim::{CallOutcome, Event, EventKind, Outcome, Refetch};
 use crate::trace::Trace;
@@ -99,7 +100,7 @@ fn timeline(rules: &Rules, outcome: &Outcome, folds: &BTreeMap<usize, Fold>) -> 
     let mut rows = Vec::with_capacity(outcome.calls.len() + outcome.events.len());
     let numbered: Vec<(usize, &Event)> = outcome.events.iter().enumerate().collect();
     let readings = numbered.iter().filter(|(_, event)| event.kind == EventKind::Refetch).map(|(place, _)| *place);
-    let readings: BTreeMap<usize, &Refetch> = readings.zip(&outcome.refetches).collect();
+    let readings: BTreeMap<usize, &Refetch> = readings.zip(&outcome.refetches).gather();
     let row = |(place, event): &(usize, &Event)| match folds.get(place) {
         None => Some(readings.get(place).map_or_else(|| event_row(event, rules), |refetch| refetch_row(event, refetch))),
         Some(Fold::First { last, calls }) => Some(folded_row(event, *last, *calls)),
@@ -134,7 +135,7 @@ impl Rules {
         let max_input = if outcome.prompt_limit < outcome.window { outcome.prompt_limit } else { 0 };
         let facts = Facts { window: Some(outcome.window), max_input, ..Facts::default() };
         let rules = policy.plan(&facts).map(|plan| plan.rule).unwrap_or_default();
-        let at = |hooks: &[Hook]| rules.iter().filter(|rule| hooks.contains(&rule.at)).map(|rule| rule.id.clone()).collect();
+        let at = |hooks: &[Hook]| rules.iter().filter(|rule| hooks.contains(&rule.at)).map(|rule| rule.id.clone()).gather();
         Rules { after_the_reply: at(&[Hook::PostCall, Hook::TurnEnd]), on_arrival: at(&[Hook::Ingest]) }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::document::{Cell, Report, Screen, Section, Table};
 use super::record::any::{ListRecord, Record};
+use crate::list::Gather;
 use serde_json::{Value, json};
 
 /// A table as a report that answers this question.
 pub fn list(question: &'static str, title: String, table: Table) -> Report {
-    let row = |row: &Vec<Cell>| table.columns.iter().zip(row).map(|(column, cell)| (column.key.to_owned(), value(cell))).collect();
+    let row = |row: &Vec<Cell>| table.columns.iter().zip(row).map(|(column, cell)| (column.key.to_owned(), value(cell))).gather();
     let record = ListRecord { question, rows: table.rows.iter().map(row).collect() };
     Report {
         title,

@@ -5,6 +5,7 @@ use super::words::{counted, counted_as, first_few, grouped, percent_of};
 use crate::catalog::Scenario;
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::{Replay, is_manual};
+use crate::list::Gather;
 use crate::sim::{EventKind, Lasts, Totals};
 use crate::trace::{CallRow, Trace};
 use crate::transcript::Trust;
@@ -332,7 +333,7 @@ fn unknown_models(replays: &[Replay]) -> Vec<String> {
 
 /// What agents went by differs from what their models can hold.
 fn own_windows(replays: &[Replay]) -> Option<String> {
-    let named: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.own_windows).collect();
+    let named: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.own_windows).gather();
     let named: Vec<String> = named
         .into_iter()
         .map(|(model, window, catalogue)| match catalogue {
@@ -346,7 +347,7 @@ fn own_windows(replays: &[Replay]) -> Option<String> {
 
 fn outgrown(replays: &[Replay]) -> Option<String> {
     let models: BTreeSet<(&String, u64)> =
-        replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).collect();
+        replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).gather();
     let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
     let reason = "Recorded prompts, of these models or of others of their sessions, are larger than the known window; taken so that they fit, in tokens";
     (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
@@ -354,7 +355,7 @@ fn outgrown(replays: &[Replay]) -> Option<String> {
 
 /// Where a provider limits prompts apart from the window, overflows are judged by that limit: of the model that `--model` names, else of the recorded one.
 fn prompt_limits(replays: &[Replay]) -> Option<String> {
-    let limited: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.prompt_limits).collect();
+    let limited: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.prompt_limits).gather();
     let of = |(model, limit, window): &(String, u64, u64)| format!("{} ({} of {})", or_nameless(model), grouped(*limit), grouped(*window));
     let names: Vec<String> = limited.into_iter().map(of).collect();
     let what = "Models that take no prompt as large as their window; overflows are judged by that limit, in tokens";

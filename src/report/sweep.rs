@@ -13,6 +13,7 @@ use super::{causes, cautions, cost_figures, finding, notes};
 use crate::advice::WithoutEffect;
 use crate::experiment::metric::{in_spreadsheets, metric_of};
 use crate::experiment::{Against, Difference, Direction, KnownFrom, Measure, Metric, RecordedSummaries, Row, Standing, never_reached};
+use crate::list::Gather;
 use crate::policy::{Facts, Policy, number};
 use crate::statistics::{Estimate, FEWEST, Finding, Within, effective};
 use crate::units::signed;
@@ -169,7 +170,7 @@ fn never_act(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
 fn decide_nothing(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     let of = |(base, policy): (usize, &Policy)| {
         let mine: Vec<&Judged<'_>> = judged.iter().filter(|judged| judged.setting.base == base).collect();
-        let turned: BTreeSet<&String> = mine.iter().flat_map(|judged| judged.setting.values.iter().map(|(name, _)| name)).collect();
+        let turned: BTreeSet<&String> = mine.iter().flat_map(|judged| judged.setting.values.iter().map(|(name, _)| name)).gather();
         let (turned_too, facts) = (turned.clone(), Facts { window: policy.default_window(), ..Facts::default() });
         // These facts are not those of every model of the corpus: what makes a difference here has an effect.
         let idle = policy.without_effect(&facts).into_iter();
@@ -177,7 +178,7 @@ fn decide_nothing(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         // What another swept parameter takes away, its other values may give back.
         let idle = idle.filter(|idle| !idle.because.as_ref().is_some_and(|(other, _)| turned_too.contains(other)));
         let idle: Vec<WithoutEffect> = idle.collect();
-        let known: BTreeSet<String> = idle.iter().map(|idle| idle.name.clone()).collect();
+        let known: BTreeSet<String> = idle.iter().map(|idle| idle.name.clone()).gather();
         let here = turned.into_iter().filter(|name| !known.contains(*name) && !decides(name, &mine)).cloned().collect::<Vec<_>>();
         let here = here.into_iter().map(|name| format!("{name} decides nothing in these sessions"));
         idle.iter().map(WithoutEffect::words).chain(here).map(|words| format!("{}: {words}.", policy.name)).collect::<Vec<_>>()
@@ -395,7 +396,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     all.extend(judged.first().filter(|first| first.verdict.standing == Standing::Best).and_then(|best| ended_early(best.row)));
     all.extend(base(swept, judged.iter()));
     all.extend(left_out(swept, judged));
-    let distinct: BTreeSet<String> = judged.iter().map(|judged| format!("{:?}", judged.row.totals)).collect();
+    let distinct: BTreeSet<String> = judged.iter().map(|judged| format!("{:?}", judged.row.totals)).gather();
     if distinct.len() < judged.len() {
         let (settings, results) = (counted(judged.len() as u64, "setting"), counted(distinct.len() as u64, "different result"));
         all.push(format!("{settings} came to {results}: some parameters decide nothing in these sessions."));

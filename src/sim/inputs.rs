@@ -6,6 +6,7 @@ use super::intake::{Gauge, Intake, cut_item, whole_item};
 use super::retention::Fates;
 use crate::context::{Context, Ends, Item, Replacement, SeenItem, State as ItemState};
 use crate::estimate::{Extent, Guess, Unit};
+use crate::list::Gather;
 use crate::policy::{Cut, Mask, NoInflate, Plan, Preview, Rule, Truncate, cut, own_text};
 use crate::trace::{Evidence, MessageRow, PartRow, Trace};
 use crate::transcript::Role;
@@ -59,7 +60,7 @@ impl<'a> Inputs<'a> {
     /// Broken references by the rule that broke them, with its name; `recorded` for what the log itself takes away.
     pub fn named(&self, broken_by: &BTreeMap<(Evidence, u32), Fates>) -> BTreeMap<(Evidence, String), Fates> {
         let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(|| "recorded".to_owned(), |rule| rule.id.clone());
-        broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates)).collect()
+        broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates)).gather()
     }
 
     /// A message of the trace.

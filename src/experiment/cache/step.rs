@@ -2,6 +2,7 @@
 
 use crate::corpus::Corpus;
 use crate::cost::{Known, Lifetime, Tariff};
+use crate::list::Gather;
 use crate::trace::{Key, Trace};
 use crate::transcript::{Role, Usage};
 use std::collections::{BTreeMap, HashMap};
@@ -137,7 +138,7 @@ impl<'a> Steps<'a> {
                 }
             }
         });
-        found.into_iter().filter_map(|(session, taken)| Some((session, taken?))).collect()
+        found.into_iter().filter_map(|(session, taken)| Some((session, taken?))).gather()
     }
 }
 

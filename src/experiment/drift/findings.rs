@@ -17,7 +17,7 @@ use crate::catalog::{Catalog, Family};
 use crate::corpus::{Corpus, Vocabularies};
 use crate::experiment::origin::{lineages, origins};
 use crate::experiment::replay::{Ready, ReplaySettings, ready};
-use crate::list::{List, on_all_cores, place_or_push};
+use crate::list::{Gather, List, on_all_cores, place_or_push};
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::Origin;
 use crate::trace::Trace;
@@ -359,7 +359,7 @@ fn since_usage<S: Borrow<Session>, E: Borrow<Estimates>>(told: impl Iterator<Ite
 fn comparisons(estimator: &str, pairs: &[Compared], of: &Sources) -> Vec<Comparison> {
     let row = |family, source, pairs: &[Pair]| Comparison { estimator: estimator.to_owned(), family, source, figures: Figures::of(pairs) };
     let mut rows = vec![row(None, None, &pairs.iter().map(|(pair, _)| *pair).collect::<Vec<_>>())];
-    for family in pairs.iter().map(|(_, family)| *family).collect::<BTreeSet<_>>() {
+    for family in pairs.iter().map(|(_, family)| *family).gather::<BTreeSet<_>>() {
         let own: Vec<Pair> = pairs.iter().filter(|(_, of)| *of == family).map(|(pair, _)| *pair).collect();
         rows.push(row(Some(family), None, &own));
     }
@@ -386,7 +386,7 @@ fn buffers_of(estimator: &str, uses: [(Use, &Vec<Compared>); 2], halves: &[Half]
             Buffers { estimator: estimator.to_owned(), used, family, buffers: buffers(pairs, halves) }
         };
         rows.push(row(None));
-        rows.extend(pairs.iter().map(|(_, family)| *family).collect::<BTreeSet<_>>().into_iter().map(|family| row(Some(family))));
+        rows.extend(pairs.iter().map(|(_, family)| *family).gather::<BTreeSet<_>>().into_iter().map(|family| row(Some(family))));
     }
     rows.retain(|row| !row.buffers.is_empty());
     rows

@@ -8,7 +8,7 @@ use super::regression::{Basis, Costs, Normal};
 use super::sample::{Growth, Observation, Session};
 use crate::catalog::{Catalog, Family};
 use crate::corpus::KnownOverheads;
-use crate::list::List;
+use crate::list::{Gather, List};
 use crate::names::named;
 use crate::statistics::sorted;
 use std::borrow::Cow;
@@ -101,7 +101,7 @@ pub(super) fn predictions(sessions: &List<Session>, catalog: &Catalog) -> Vec<Pr
 
 /// The families of which calls are compared.
 pub(super) fn families(sessions: &List<Session>) -> BTreeSet<Family> {
-    let of = |session: Cow<'_, Session>| session.compared().map(|observation| observation.family).collect::<BTreeSet<Family>>();
+    let of = |session: Cow<'_, Session>| session.compared().map(|observation| observation.family).gather::<BTreeSet<Family>>();
     sessions.each().flat_map(of).collect()
 }
 

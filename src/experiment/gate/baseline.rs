@@ -9,7 +9,7 @@ use crate::experiment::metric::{Metric, judged_by};
 use crate::experiment::origin::{lineages, origins, part};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
-use crate::list::Arrange;
+use crate::list::{Arrange, Gather};
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::{Origin, Part};
 use crate::trace::Trace;
@@ -204,7 +204,7 @@ fn prices_digest(corpus: &Corpus, tariff: &Tariff<'_>) -> String {
     let named = |trace: Cow<'_, Trace>| trace.models.iter().map(|model| model.to_string()).collect::<Vec<String>>();
     let models: BTreeSet<String> = match &tariff.model {
         Some(model) => [model.clone()].into(),
-        None => corpus.traces.each().flat_map(named).collect(),
+        None => corpus.traces.each().flat_map(named).gather(),
     };
     let prices: Vec<_> = models.iter().map(|name| (name, tariff.prices.rows(name, tariff.catalog.billed_as(name)))).collect();
     format!("{:032x}", xxh3_128(format!("{prices:?}").as_bytes()))

@@ -6,7 +6,7 @@ use super::values::Values;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::{Metric, OverSessions, Unit, judged_by, metric_of};
 use crate::experiment::sweep::{Difference, Sampling, Sums};
-use crate::list::Arrange;
+use crate::list::{Arrange, Gather};
 use crate::statistics::{Part, RESAMPLES, SEED, Sample};
 use crate::units::{counted, signed};
 use std::collections::BTreeMap;
@@ -138,7 +138,7 @@ fn comparable(baseline: &Baseline, now: &Baseline) -> Result<(), Mismatch> {
     // A session is known by what was measured: its file may have another name by now.
     let same = pairs(baseline, now);
     let (was, is) = (by_digest(baseline), by_digest(now));
-    let names: BTreeMap<&str, &BaselineSession> = baseline.sessions.iter().rev().map(|session| (&*session.session, session)).collect();
+    let names: BTreeMap<&str, &BaselineSession> = baseline.sessions.iter().rev().map(|session| (&*session.session, session)).gather();
     let measured_otherwise = |session: &&BaselineSession| {
         let of_name = names.get(&*session.session);
         !was.contains_key(session.digest.as_str()) && of_name.is_some_and(|other| !is.contains_key(other.digest.as_str()))

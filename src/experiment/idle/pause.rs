@@ -4,6 +4,7 @@ use crate::catalog::{Hits, Rates};
 use crate::corpus::Corpus;
 use crate::cost::{Models, Tariff};
 use crate::experiment::cache::{Before, Step, Steps};
+use crate::list::Gather;
 use crate::policy::Policy;
 use crate::statistics::median;
 use crate::trace::Trace;
@@ -135,7 +136,7 @@ impl Rests {
             let summary = number(&policy, "summary_tokens");
             Rest { prompt: summary + number(&policy, "restored_tokens"), summary, events: 0 }
         });
-        let by_agent = samples.into_iter().filter_map(|(agent, samples)| Some((agent, typical(&samples)?))).collect();
+        let by_agent = samples.into_iter().filter_map(|(agent, samples)| Some((agent, typical(&samples)?))).gather();
         Rests { by_agent, all: typical(&all), assumed }
     }
 

@@ -7,6 +7,7 @@ use crate::corpus::Corpus;
 use crate::cost::Tariff;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, Reads, Steps, reads_of};
 use crate::experiment::origin::sample;
+use crate::list::Gather;
 use crate::statistics::{Estimate, FEWEST, Resamples};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,7 +109,7 @@ pub struct Idle {
 
 impl Class {
     fn new(lifetime: i64, floor: u64, remedies: &[Remedy]) -> Class {
-        let spent = remedies.iter().map(|remedy| (*remedy, Spent::default())).collect();
+        let spent = remedies.iter().map(|remedy| (*remedy, Spent::default())).gather();
         Class { lifetime, floor, resumed: 0, cold: 0, never: 0, sessions: Vec::new(), clusters: 0, spent }
     }
 
@@ -150,7 +151,7 @@ impl Idle {
     /// The pauses of each session, by lifetime.
     pub fn sessions(&self) -> impl Iterator<Item = OfSession<'_>> {
         self.pauses.chunk_by(|one, next| one.session == next.session).flat_map(|pauses| {
-            let lifetimes: BTreeSet<i64> = pauses.iter().map(|pause| pause.lifetime).collect();
+            let lifetimes: BTreeSet<i64> = pauses.iter().map(|pause| pause.lifetime).gather();
             lifetimes.into_iter().map(move |lifetime| OfSession { pauses, lifetime })
         })
     }

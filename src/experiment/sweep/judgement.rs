@@ -5,7 +5,7 @@ use super::row::Row;
 use super::sampling::{Difference, DrawnSums, Sampling, found};
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::judged_by;
-use crate::list::{each_of, on_all_cores};
+use crate::list::{Gather, each_of, on_all_cores};
 use crate::statistics::{Bars, Finding, Keeping, Within, front};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,7 +96,7 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     let row_of = |setting: usize| rows.get(rows.partition_point(|row| row.setting < setting)).filter(|row| row.setting == setting);
     let owns: BTreeSet<usize> = by.own.iter().copied().flatten().collect();
     let of_own = |setting: usize| Some((setting, sampling.drawn(row_of(setting)?.sums_of(0)?)));
-    let of_own: BTreeMap<usize, DrawnSums> = owns.into_iter().filter_map(of_own).collect();
+    let of_own: BTreeMap<usize, DrawnSums> = owns.into_iter().filter_map(of_own).gather();
     let fails_fewer = |one: &Row, other: &Row| {
         !by.bars.is_estimated()
             && one.failed_sessions() < other.failed_sessions()

@@ -14,7 +14,7 @@ use crate::experiment::metric::{KnownFrom, Metric, Unit, judged_by};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
-use crate::list::each_of;
+use crate::list::{Gather, each_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
 use crate::sim::{BatchOutcome, Conditions, RecordedSummary, Refetching};
 use crate::statistics::{Estimate, distinct};
@@ -203,7 +203,7 @@ impl Sweep<'_> {
                 between(sampling.spread_beside(&accounts.sums(Some(account), measure, &sampling.unpriced), drawn))
             };
             let spread = spread_over.iter().zip(&usual);
-            let spread = spread.filter_map(|(measure, usual)| Some((measure.name(), spread_of(measure, usual)?))).collect();
+            let spread = spread.filter_map(|(measure, usual)| Some((measure.name(), spread_of(measure, usual)?))).gather();
             let (totals, charges) = accounts.sums_of(account);
             let sums = self.measures.iter().map(|measure| accounts.compared_sums(account, measure, &sampling.unpriced)).collect();
             Row { setting: 0, totals, charges, spread, sums }

@@ -2,6 +2,7 @@
 
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::origin::roots;
+use crate::list::Gather;
 use crate::statistics::FEWEST_PROJECTS;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +49,7 @@ pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u6
         false => has_calls.clone(),
     };
     let counted = || origins.iter().zip(&counts).filter(|(_, counts)| **counts).map(|(origin, _)| origin);
-    let projects = counted().filter_map(|(_, project)| *project).collect::<BTreeSet<u64>>().len();
+    let projects = counted().filter_map(|(_, project)| *project).gather::<BTreeSet<u64>>().len();
     let by_project = passed(projects).min(projects - passed(projects)) >= FEWEST_PROJECTS;
     let name = |(root, project): &(String, Option<u64>)| match project {
         Some(project) if by_project => format!("project {project}"),
@@ -57,7 +58,7 @@ pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u6
     let names: Vec<String> = origins.iter().map(name).collect();
     // A group has what any of its sessions has.
     let groups_with = [near, priced, &has_calls]
-        .map(|marked| -> BTreeSet<&str> { names.iter().zip(marked).filter(|(_, has)| **has).map(|(name, _)| name.as_str()).collect() });
+        .map(|marked| -> BTreeSet<&str> { names.iter().zip(marked).filter(|(_, has)| **has).map(|(name, _)| name.as_str()).gather() });
     let agents: Vec<String> = corpus.traces.each().map(|trace| trace.agent.clone()).collect();
     let mut agent_of: BTreeMap<&str, &str> = BTreeMap::new();
     let mut sizes: BTreeMap<&str, u32> = BTreeMap::new();
@@ -89,7 +90,7 @@ pub fn split(corpus: Corpus, [near, priced]: [&[bool]; 2], percent: u8, seed: u6
     }
     let projects_of = |part: bool| -> BTreeSet<u64> {
         let there = origins.iter().zip(&is_held_out).zip(&counts).filter(|((_, held_out), counts)| **held_out == part && **counts);
-        there.filter_map(|(((_, project), _), _)| *project).collect()
+        there.filter_map(|(((_, project), _), _)| *project).gather()
     };
     let shared = projects_of(true).intersection(&projects_of(false)).count();
     let mut split = Split { facts: corpus.facts, percent, shared, by_project, ..Split::default() };

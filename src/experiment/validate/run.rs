@@ -9,6 +9,7 @@ use crate::experiment::price::price;
 use crate::experiment::recording::{RecordedSession, recording};
 use crate::experiment::replay::{ReplaySettings, replay};
 use crate::experiment::sessions::SessionFigures;
+use crate::list::Gather;
 use crate::policy::{Policy, PolicyError, notes_compactions};
 use crate::sim::EventKind;
 use crate::trace::Trace;
@@ -78,7 +79,7 @@ pub fn identity(trace: &Trace) -> (String, u64) {
 /// Where the sessions of logs belong: a run is a session with those that it started.
 pub fn labels(corpus: &Corpus, pair_by: Option<PairBy>) -> Vec<Label> {
     let files: Vec<(String, String)> = corpus.traces.each().map(|trace| (trace.id.clone(), trace.source.clone())).collect();
-    let by_id: BTreeMap<&str, &str> = files.iter().map(|(id, source)| (id.as_str(), source.as_str())).collect();
+    let by_id: BTreeMap<&str, &str> = files.iter().map(|(id, source)| (id.as_str(), source.as_str())).gather();
     let label = |id: &str, source: &String| {
         let path = Path::new(by_id.get(id).copied().unwrap_or(source));
         let named = |path: Option<&std::ffi::OsStr>| path.map(|name| name.to_string_lossy().into_owned());

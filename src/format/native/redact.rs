@@ -1,5 +1,6 @@
 //! Taking the words out of a session: sizes stay, and which texts have pieces in common stays, so that a replay gives the same numbers.
 
+use crate::list::Gather;
 use crate::transcript::{Evidence, Part, Text, Transcript, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,7 @@ pub fn redacted(mut transcript: Transcript) -> Transcript {
     });
     // In the order of the hashes, so that whatever is sorted by them stays so; the lowest bit tells lines from names.
     let common = met.into_iter().filter(|(_, texts)| *texts > 1).map(|(hash, _)| hash);
-    let units: BTreeMap<u64, u64> = common.zip(1_u64..).map(|(hash, rank)| (hash, rank << 1 | hash & 1)).collect();
+    let units: BTreeMap<u64, u64> = common.zip(1_u64..).map(|(hash, rank)| (hash, rank << 1 | hash & 1)).gather();
     wholes.remove(&0);
     let wholes: BTreeMap<u64, u64> = wholes.into_iter().zip(1..).collect();
     let whole = |hash: u64| wholes.get(&hash).copied().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! What stands in a page: the verdict, then chapter after chapter, then what it rests on.
 
 use super::calls::Packed;
+use crate::list::Gather;
 use crate::render::chart::{Look, Size, Theme, svg};
 use crate::render::escape::markup;
 use crate::render::text::{best, figure, is_number};
@@ -165,7 +166,7 @@ fn folded(table: &Table) -> Vec<Table> {
     if figures.len() <= COLUMNS {
         return vec![table.clone()];
     }
-    let priorities: BTreeSet<u8> = figures.iter().map(|column| column.priority).collect();
+    let priorities: BTreeSet<u8> = figures.iter().map(|column| column.priority).gather();
     let of = |priority: u8| {
         (labels.len()..table.columns.len()).filter(move |place| table.columns.get(*place).is_some_and(|column| column.priority == priority))
     };

@@ -4,7 +4,7 @@ use super::document::{Axis, Bar, BarRow, Bars, Drawing, Drawn, Hue, NothingToDra
 use super::few::ROWS;
 use super::kind::{Kind, Material, Need};
 use crate::experiment::cache::{CacheBreak, Cause, Reads};
-use crate::list::Arrange;
+use crate::list::{Arrange, Gather};
 use crate::report::cache::{cause_name, day, money};
 use crate::report::document::{Cell, Column, Fields, Table, Unit};
 use crate::report::words::counted;
@@ -79,7 +79,7 @@ fn breaks(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         let (count, cost) = here().fold((0, 0), |(count, cost), (_, reads)| (count + reads.breaks, cost + reads.nano_usd));
         BarRow { name: period.to_owned(), bar: Bar::Stack(pieces), value: format!("{}, {}", counted(count, "break"), money(cost)) }
     };
-    let periods: BTreeSet<&str> = sums.keys().map(|(period, _)| *period).collect();
+    let periods: BTreeSet<&str> = sums.keys().map(|(period, _)| *period).gather();
     Ok(Drawn {
         title: format!("{} of the {} that cache breaks cost: {}", money(most), money(whole), cause_name(first)),
         subtitle: "List price of tokens that were paid for again, recorded".to_owned(),

@@ -3,6 +3,7 @@
 use super::document::{Axis, Drawing, Drawn, Form, Hue, Limit, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use super::kind::{Kind, Material, Need};
 use crate::experiment::idle::{Pause, Remedy};
+use crate::list::Gather;
 use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::span::{lifetime, span};
 use crate::report::words::{counted, three_digits};
@@ -30,7 +31,7 @@ fn pauses(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     // Costs change right behind the moment at which a ping is due, and behind the end of the lifetime.
     let due = (1..).map(|ping| typical.interval().max(1).saturating_mul(ping)).take_while(|length| *length < reach);
     let changes = due.chain([typical.lifetime]).map(|length| length + 1).chain([1_000, reach]);
-    let lengths: Vec<i64> = changes.collect::<BTreeSet<i64>>().into_iter().collect();
+    let lengths: Vec<i64> = changes.gather::<BTreeSet<i64>>().into_iter().collect();
     let cost = |length: i64, remedy: Remedy| Pause { length: Some(length), ..*typical }.cost(remedy);
     let minutes = |millis: i64| millis as f64 / 60_000.0;
     let series = LINES.into_iter().enumerate().map(|(place, (remedy, name))| {

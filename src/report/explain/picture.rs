@@ -1,5 +1,6 @@
 //! A session's context over its calls, drawn in letters, with what the policy did and what the agent itself had done.
 
+use crate::list::Gather;
 use crate::report::document::{Body, Section};
 use crate::report::sparkline::LEVELS;
 use crate::report::words::{grouped, three_digits};
@@ -84,7 +85,7 @@ fn done(outcome: &Outcome) -> BTreeMap<usize, char> {
 fn happened(trace: &Trace) -> BTreeMap<usize, char> {
     let events = trace.compactions.iter().filter(|row| !row.copy);
     let mark = |row: &CompactionRow| if row.kind == CompactionKind::Compact { 'C' } else { 'p' };
-    events.rev().map(|row| (trace.first_call_behind(row), mark(row))).collect()
+    events.rev().map(|row| (trace.first_call_behind(row), mark(row))).gather()
 }
 
 /// Of several marks in one column the one that tells most is shown.

@@ -4,6 +4,7 @@ use super::keys::record;
 use super::number::{round, share_of};
 use crate::corpus::Corpus;
 use crate::experiment::{Backtest, Fitted, Group, Mode, ReadAgain, TOLERANCE, Tested, TestedSession};
+use crate::list::Gather;
 use crate::report::asked::Grouping;
 use crate::report::tested_rows::TestedRow;
 use crate::report::verdict::{kind_name, named, scores, why};
@@ -47,7 +48,7 @@ record! {
         events: Vec<EventRecord> = tested().flat_map(of_session).collect(),
         sessions: Vec<SessionRecord> = tested().map(|(trace, session)| SessionRecord::new(&trace, session)).collect(),
         groups: Vec<GroupRecord> = groups,
-        without_preset: BTreeMap<String, WithoutPreset> = without_preset.collect(),
+        without_preset: BTreeMap<String, WithoutPreset> = without_preset.gather(),
         summary_models: Vec<SummaryRecord> = by_agent.chain(of_all).collect(),
         read_again: ReadAgainRecord = ReadAgainRecord::new(again),
     }
@@ -89,7 +90,7 @@ record! {
 
     /// Sessions that have something in common, and how well they were predicted.
     pub struct GroupRecord(row: &TestedRow, by: &[Grouping]) {
-        by: BTreeMap<&'static str, String> = by.iter().map(|grouping| grouping.name()).zip(row.labels.iter().cloned()).collect(),
+        by: BTreeMap<&'static str, String> = by.iter().map(|grouping| grouping.name()).zip(row.labels.iter().cloned()).gather(),
         sessions: u64 = row.sessions,
         events: u64 = row.events,
         hits: u64 = row.hits,

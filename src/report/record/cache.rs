@@ -4,7 +4,7 @@ use super::keys::{record, rows};
 use super::number::{share_of, usd, usd_of};
 use crate::corpus::Corpus;
 use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Kept, Reads};
-use crate::list::List;
+use crate::list::{Gather, List};
 use crate::report::span::moment;
 use crate::trace::Trace;
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ record! {
         recorded_prompts_usd: Option<String> = priced(found.prompts_nano_usd),
         unpriced_calls: u64 = found.unpriced_calls,
         all: ReadsRecord = ReadsRecord::new(&found.sum),
-        agents: BTreeMap<String, ReadsRecord> = agents.iter().map(|(agent, reads)| (agent.clone(), ReadsRecord::new(reads))).collect(),
-        causes: BTreeMap<&'static str, CostRecord> = causes.iter().map(|(cause, reads)| (cause.key(), CostRecord::new(reads))).collect(),
+        agents: BTreeMap<String, ReadsRecord> = agents.iter().map(|(agent, reads)| (agent.clone(), ReadsRecord::new(reads))).gather(),
+        causes: BTreeMap<&'static str, CostRecord> = causes.iter().map(|(cause, reads)| (cause.key(), CostRecord::new(reads))).gather(),
         gaps: Vec<GapRecord> = found.gaps.iter().map(|((kept, class), reads)| GapRecord::new(kept, *class, reads)).collect(),
         sessions: SessionRecords = SessionRecords { traces: corpus.traces.clone(), reads: found.sessions.clone() },
         breaks: BreakRecords = BreakRecords { traces: corpus.traces.clone(), breaks: found.breaks.clone() },

@@ -5,6 +5,7 @@ use super::number::{share, share_of, usd_of};
 use super::recording::{BesideRecord, OwnPolicyRecord, OwnRecord, RecordingRecord};
 use crate::cost::{Bill, Bills, CacheKind, Charge, Check};
 use crate::experiment::{BreakEven, Replay};
+use crate::list::Gather;
 use crate::report::asked::Priced;
 use std::collections::BTreeMap;
 
@@ -58,7 +59,7 @@ record! {
         at_end_usd: Option<String> = usd_of(is_priced && bill.at_end.tokens > 0, bill.at_end.nano_usd),
         cache_hit_rate: Option<f64> = share_of(bill.cache_read.tokens, bill.prompt_tokens()),
         tiers: BTreeMap<String, TierRecord> =
-            tiers.map(|(name, charge)| (name.replace(' ', "_"), TierRecord::new(charge, is_priced))).collect(),
+            tiers.map(|(name, charge)| (name.replace(' ', "_"), TierRecord::new(charge, is_priced))).gather(),
     }
 
     struct TierRecord(charge: Charge, is_priced: bool) {

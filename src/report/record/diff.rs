@@ -5,7 +5,7 @@ use super::number::ShareRecord;
 use super::replay::PolicyRecord;
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Parting, Side};
-use crate::list::List;
+use crate::list::{Gather, List};
 use crate::report::asked::Series;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::trace::Trace;
@@ -71,7 +71,7 @@ record! {
         events: Vec<Event> = side.events.clone(),
         dropped_items: u64 = side.dropped.items,
         dropped_tokens: u64 = side.dropped.tokens,
-        dropped_regions: BTreeMap<&'static str, u64> = regions.collect(),
+        dropped_regions: BTreeMap<&'static str, u64> = regions.gather(),
         dropped_tools: BTreeMap<String, u64> = side.dropped.by_tool.clone(),
         returned_tokens: u64 = side.returned,
         added_tokens: i64 = side.added,

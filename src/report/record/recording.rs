@@ -5,7 +5,7 @@ use super::number::{round, share_of as share, usd_of};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::{Beside, Own, OwnAgent, RecordedSession, Recording, Replay};
-use crate::list::List;
+use crate::list::{Gather, List};
 use crate::report::asked::Baselines;
 use crate::sim::EventKind;
 use crate::trace::Trace;
@@ -98,7 +98,7 @@ record! {
         covered_sessions: u64 = own.sessions(),
         left_out: BTreeMap<String, u64> = own.left_out.clone(),
         imposed_manual_compactions: u64 = own.agents.values().map(|agent| agent.imposed).sum(),
-        agents: BTreeMap<String, OwnAgentRecord> = agents.collect(),
+        agents: BTreeMap<String, OwnAgentRecord> = agents.gather(),
     }
 
     struct OwnAgentRecord(agent: &OwnAgent, beside: Option<BesideRecord>) with {
@@ -107,7 +107,7 @@ record! {
         sessions: u64 = agent.sessions.len() as u64,
         presets: BTreeMap<String, u64> = agent.presets.clone(),
         configured_sessions: u64 = agent.configured_sessions,
-        settings: BTreeMap<String, BTreeMap<String, String>> = settings.collect(),
+        settings: BTreeMap<String, BTreeMap<String, String>> = settings.gather(),
         imposed_manual_compactions: u64 = agent.imposed,
         #[serde(skip_serializing_if = "Option::is_none")]
         beside_recorded: Option<BesideRecord> = beside,

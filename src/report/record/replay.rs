@@ -8,7 +8,7 @@ use super::recording::{BesideRecord, OwnPolicyRecord, OwnRecord, RecordingRecord
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind, Check};
 use crate::experiment::{CallGroup, FileReadings, Grouped, JUMP_QUANTILES, Jumps, LeastBudget, NeverReached, Replay, WindowFrom};
-use crate::list::List;
+use crate::list::{Gather, List};
 use crate::report::asked::{Baselines, Series};
 use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch};
 use crate::statistics::quantile;
@@ -73,7 +73,7 @@ record! {
 
     pub struct PolicyRecord(corpus: &Corpus, replay: &Replay, series: Series) with {
         let totals = &replay.totals;
-        let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
+        let mut regions: BTreeMap<&'static str, u64> = totals.by_region().gather();
         regions.insert("missing", totals.missing_tokens);
         let (windows, bills) = (replay.windows.clone(), replay.bills.clone());
         let sessions = SessionRecords { traces: corpus.traces.clone(), outcomes: replay.outcomes.clone(), windows, bills, series };
@@ -145,7 +145,7 @@ record! {
         jumps: u64 = jumps.sizes.len() as u64,
         #[serde(flatten)]
         quantiles: BTreeMap<&'static str, Option<u64>> =
-            JUMP_QUANTILES.into_iter().map(|(percent, key)| (key, quantile(&jumps.sizes, percent * 10))).collect(),
+            JUMP_QUANTILES.into_iter().map(|(percent, key)| (key, quantile(&jumps.sizes, percent * 10))).gather(),
         reserve_least: Option<u64> = jumps.reserve.map(|(least, _)| least),
         reserve_most: Option<u64> = jumps.reserve.map(|(_, most)| most),
         beside_reserve: u64 = jumps.beside,
@@ -209,7 +209,7 @@ impl ReplayRecord {
     ) -> ReplayRecord {
         let groups = grouped.into_iter().flat_map(|grouped| grouped.groups.iter().map(move |group| GroupRecord::new(grouped, group)));
         let by_agent =
-            |checks: &BTreeMap<String, Check>| checks.iter().map(|(agent, check)| (agent.clone(), ErrorRecord::new(check))).collect();
+            |checks: &BTreeMap<String, Check>| checks.iter().map(|(agent, check)| (agent.clone(), ErrorRecord::new(check))).gather();
         ReplayRecord {
             least_budget: least.copied(),
             groups: groups.collect(),

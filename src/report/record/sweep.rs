@@ -4,6 +4,7 @@ use super::figures::{Fields, FiguresRecord};
 use super::keys::record;
 use super::number::{ShareRecord, bound_number, number, round};
 use crate::experiment::{Against, Charges, Direction, Measure, Objective};
+use crate::list::Gather;
 use crate::report::asked::Swept;
 use crate::report::finding;
 use crate::report::judged::Judged;
@@ -51,7 +52,7 @@ record! {
         cannot_tell: Vec<String> = untold.collect(),
         on_front: bool = judged.verdict.on_front,
         objective: Option<f64> = judged.row.known(&measure).and_then(|value| number(value, &measure)),
-        spread: BTreeMap<String, SpreadRecord> = spread.filter_map(known).collect(),
+        spread: BTreeMap<String, SpreadRecord> = spread.filter_map(known).gather(),
         #[serde(skip_serializing_if = "Option::is_none")]
         charges: Option<ChargesRecord> = swept.billed.then(|| ChargesRecord::new(&judged.row.charges)),
         #[serde(flatten)]

@@ -7,6 +7,7 @@ use super::sweep::ChargesRecord;
 use crate::advice::{Snippet, Snippets};
 use crate::experiment::tune::{Bound, Decided, Part, Trial, Verdict};
 use crate::experiment::{Difference, Measure, Row};
+use crate::list::Gather;
 use crate::report::asked::Found;
 use crate::report::finding;
 use crate::statistics::{Bars, LEVEL};
@@ -36,7 +37,7 @@ record! {
         policy: String = found.policy.name.clone(),
         objective: String = measure.name(),
         constraints: Vec<String> = tuned.bounds.iter().map(Bound::words).collect(),
-        params: BTreeMap<String, [f64; 2]> = axes.collect(),
+        params: BTreeMap<String, [f64; 2]> = axes.gather(),
         settings_tried: usize = tuned.tried,
         training_sessions: usize = found.split.training.traces.len(),
         held_out_sessions: usize = found.split.held_out.traces.len(),

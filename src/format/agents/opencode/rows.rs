@@ -6,6 +6,7 @@ use super::session::Session;
 use crate::format::ground::sqlite::{Database, damaged, readable};
 use crate::format::ground::{ReadError, Source, Words};
 use crate::format::recorder::NO_MESSAGES;
+use crate::list::Gather;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
     let tables = Tables { first: has("message") && has("part"), second: has("session_message") };
     let mut listed = Vec::new();
     for table in ["session_v2", "session"].into_iter().filter(|table| has(table)) {
-        let known: BTreeSet<String> = listed.iter().map(|info: &SessionInfo<'_>| info.id.to_string()).collect();
+        let known: BTreeSet<String> = listed.iter().map(|info: &SessionInfo<'_>| info.id.to_string()).gather();
         listed.extend(sessions(connection, table, source).map_err(damaged)?.into_iter().filter(|info| !known.contains(&*info.id)));
     }
     for (number, info) in (1..).zip(&listed) {

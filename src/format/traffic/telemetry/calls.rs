@@ -2,7 +2,7 @@
 
 use super::messages;
 use crate::format::exchange::{Entry, Exchange, Sessions};
-use crate::list::Arrange;
+use crate::list::{Arrange, Gather};
 use crate::transcript::{Call, Message, Part, Role, Transcript, Usage};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,7 +126,7 @@ fn lend(spans: &mut [Generation]) {
 /// The spans that hold a call at any depth.
 fn around(spans: &[Generation]) -> BTreeSet<(String, String)> {
     let parents: BTreeMap<(&str, &str), &str> =
-        spans.iter().map(|span| ((span.trace.as_str(), span.id.as_str()), span.parent.as_str())).collect();
+        spans.iter().map(|span| ((span.trace.as_str(), span.id.as_str()), span.parent.as_str())).gather();
     let mut around = BTreeSet::new();
     for span in spans.iter().filter(|span| span.called) {
         let mut parent = span.parent.as_str();

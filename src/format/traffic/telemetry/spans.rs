@@ -2,6 +2,7 @@
 //! exports, with their ids in a context of their own.
 
 use crate::format::ground::{millis, wire};
+use crate::list::Gather;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::value::RawValue;
@@ -164,7 +165,7 @@ fn plain(value: Value) -> Value {
     if let Some(list) = typed.remove("kvlistValue") {
         let pairs = list.get("values").and_then(Value::as_array).cloned().unwrap_or_default();
         let pair = |pair: Value| Some((pair.get("key")?.as_str()?.to_owned(), plain(pair.get("value")?.clone())));
-        return Value::Object(pairs.into_iter().filter_map(pair).collect());
+        return Value::Object(pairs.into_iter().filter_map(pair).gather());
     }
     ["stringValue", "doubleValue", "boolValue"].iter().find_map(|kind| typed.remove(*kind)).unwrap_or_default()
 }
