@@ -42,7 +42,7 @@ pub struct Logs {
     /// Read every file as this format instead of looking at its content (see `ctxsim formats`)
     #[arg(long, value_name = "READER", help_heading = READS)]
     pub input_format: Option<String>,
-    /// Only sessions whose last call is of this date or later: 30d, 12h, 2w, 2026-10-01, 2026-10-01T12:00Z (UTC)
+    /// Only sessions whose last call is of this date or later: 30d, 12h, 2w, 2026-10, 2026-10-01, 2026-10-01T12:00Z (UTC)
     #[arg(long, value_name = "DATE", value_parser = When::parse, help_heading = READS)]
     pub since: Option<When>,
     /// Only sessions whose last call is of this date or earlier

@@ -36,6 +36,7 @@ const ROWS: Choices<By> = &[
     ("rule", By::Rule, "Rules of the policies, by how much reused text they removed"),
     ("file", By::File, "Files that sessions read, those read most often first (--with-paths names them)"),
     ("day", By::Group(GroupBy::Day), "Days of calls, in UTC, the newest first"),
+    ("month", By::Group(GroupBy::Month), "Months of calls, in UTC, the newest first"),
     ("project", By::Group(GroupBy::Project), "Projects, as the logs name them"),
     ("agent", By::Group(GroupBy::Agent), "Agents, with what their calls cost"),
     ("model", By::Group(GroupBy::Model), "Models, with what their calls cost"),

@@ -1,4 +1,4 @@
-//! Sessions and calls by day, project, agent, model, or block of five hours: what the logs say of each group, and what policies would have sent there.
+//! Sessions and calls by day, month, project, agent, model, or block of five hours: what the logs say of each group, and what policies would have sent there.
 
 use super::recording::Recording;
 use super::replay::Replay;
@@ -19,6 +19,8 @@ const BLOCK_HOURS: i64 = 5;
 pub enum GroupBy {
     /// The day on which they were made, in UTC.
     Day,
+    /// The month in which they were made, in UTC.
+    Month,
     /// The project of the calls' session.
     Project,
     /// The agent that made the calls.
@@ -32,7 +34,7 @@ pub enum GroupBy {
 /// What the logs say of a group. Figures of a session that lies in several groups are cut by call; replays never are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// What it is called: a day, a project, an agent, a model, the beginning of a block. Empty where the logs do not say it.
+    /// What it is called: a day, a month, a project, an agent, a model, the beginning of a block. Empty where the logs do not say it.
     pub label: String,
     /// Sessions with a call or a compaction in it; of an agent and of a project all, so that they add up to those of the corpus.
     pub sessions: u64,
@@ -100,7 +102,7 @@ impl Grouped {
     }
 }
 
-/// The groups: days and blocks in their order, projects, agents and models by their names; what no log names comes first.
+/// The groups: days, months and blocks in their order, projects, agents and models by their names; what no log names comes first.
 fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], by: GroupBy) -> Vec<Group> {
     let starts = if by == GroupBy::Block { blocks(corpus) } else { Vec::new() };
     let mut projects = Projects::default();
@@ -113,15 +115,16 @@ fn groups(corpus: &Corpus, recording: Option<&Recording>, replays: &[&Replay], b
         GroupBy::Model => trace.calls.get(call).and_then(|call| trace.model_of(call)).unwrap_or_default().to_owned(),
         GroupBy::Project => trace.project.and_then(|project| projects.get(&project).cloned()).unwrap_or_default(),
         GroupBy::Day => time_of(trace, call).map(|time| time.strftime("%Y-%m-%d").to_string()).unwrap_or_default(),
+        GroupBy::Month => time_of(trace, call).map(|time| time.strftime("%Y-%m").to_string()).unwrap_or_default(),
         GroupBy::Block => {
             let start = time_of(trace, call).and_then(|time| starts.get(starts.partition_point(|start| *start <= time).checked_sub(1)?));
             start.map(|start| start.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default()
         }
     };
-    // A session is whole for replays if its last call lies in the range; days and blocks hold what lies in it themselves.
+    // A session is whole for replays if its last call lies in the range; days, months and blocks hold what lies in it themselves.
     let range = corpus.facts.selected.as_ref().map(|selected| (selected.selection.since, selected.selection.until));
     let is_cut = |trace: &Trace, call: usize| {
-        let Some((since, until)) = range.filter(|_| matches!(by, GroupBy::Day | GroupBy::Block)) else { return false };
+        let Some((since, until)) = range.filter(|_| matches!(by, GroupBy::Day | GroupBy::Month | GroupBy::Block)) else { return false };
         let time = time_of(trace, call).map(Timestamp::as_millisecond);
         time.is_some_and(|time| since.is_some_and(|since| time < since) || until.is_some_and(|until| time >= until))
     };

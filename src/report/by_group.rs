@@ -1,4 +1,4 @@
-//! Days, projects, agents, models, blocks of five hours: what was recorded in each, and which policy would have sent the fewest tokens.
+//! Days, months, projects, agents, models, blocks of five hours: what was recorded in each, and which policy would have sent the fewest tokens.
 
 use super::document::{Body, Cell, Column, Fields, Screen, Section, Table, Unit};
 use super::finding;
@@ -17,6 +17,7 @@ const UNNAMED: &str = "not named";
 fn header(by: GroupBy) -> &'static str {
     match by {
         GroupBy::Day => "day",
+        GroupBy::Month => "month",
         GroupBy::Project => "project",
         GroupBy::Agent => "agent",
         GroupBy::Model => "model",
@@ -33,7 +34,7 @@ fn usage(group: &CallGroup, tokens: u64) -> Cell {
     if group.has_usage() { Cell::Tokens(tokens) } else { Cell::Empty }
 }
 
-/// A row for each group: days and blocks the newest first, others by their tokens.
+/// A row for each group: days, months and blocks the newest first, others by their tokens.
 pub fn section(grouped: &Grouped) -> Section {
     let mut all: Vec<&CallGroup> = grouped.groups.iter().rev().collect();
     if matches!(grouped.by, GroupBy::Project | GroupBy::Agent | GroupBy::Model) {
@@ -49,6 +50,12 @@ pub fn section(grouped: &Grouped) -> Section {
         .with(recorded("output_tokens", "output tokens", Unit::Tokens), |group| usage(group, group.output_tokens))
         .with(recorded("cost", "list price", Unit::Money), |group| group.nano_usd.map_or(Cell::Empty, Cell::money))
         .with(recorded("compactions", "compac\u{ad}tions", Unit::Count), |group| Cell::Count(group.compactions));
+    if grouped.groups.iter().any(|group| group.estimated_nano_usd * 100 > group.nano_usd.unwrap_or(0)) {
+        let says = "the part of the list price that replies cost whose log holds a placeholder";
+        fields = fields.with(recorded("estimated", "of it esti\u{ad}mated", Unit::Share).says(says), |group| {
+            group.nano_usd.map_or(Cell::Empty, |nano_usd| Cell::share(group.estimated_nano_usd, nano_usd))
+        });
+    }
     if grouped.groups.iter().any(|group| group.compacting_ms.is_some()) {
         fields = fields.with(recorded("compacting_minutes", "minutes com\u{ad}pacting", Unit::Count), minutes);
     }
@@ -69,6 +76,7 @@ pub fn screen(title: String, grouped: &Grouped) -> Screen {
         let cost = group.nano_usd.map(|nano_usd| format!(", {}", short_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))));
         let of = match grouped.by {
             GroupBy::Day => format!("The day with most prompt tokens is {}", or(&group.label, UNDATED)),
+            GroupBy::Month => format!("The month with most prompt tokens is {}", or(&group.label, UNDATED)),
             GroupBy::Block => format!("The five hours with most prompt tokens begin at {}", or(&group.label, UNDATED)),
             GroupBy::Project => format!("The project with most prompt tokens is {}", or(&group.label, UNNAMED)),
             GroupBy::Model => format!("The model with most prompt tokens is {}", or(&group.label, UNNAMED)),
@@ -79,7 +87,7 @@ pub fn screen(title: String, grouped: &Grouped) -> Screen {
     });
     let Section { title: heading, body } = section(grouped);
     let timed = matches!(grouped.by, GroupBy::Block);
-    let shown = ["sessions", "calls", "prompt_tokens", "cost", "compactions", "compacting_minutes", "least"].into_iter();
+    let shown = ["sessions", "calls", "prompt_tokens", "cost", "estimated", "compactions", "compacting_minutes", "least"].into_iter();
     let shown: Vec<&str> = shown.filter(|key| !timed || *key != "sessions").collect();
     let body = if let Body::Table(table) = body { Body::Table(table.with_columns(&shown)) } else { body };
     let lines: Vec<String> = answer.into_iter().chain(note(grouped)).collect();
@@ -125,6 +133,10 @@ pub fn flat(grouped: &Grouped) -> Table {
         .with(recorded("cache_read_tokens", "cache reads", Unit::Tokens), of(|group| usage(group, group.cache_read_tokens)))
         .with(recorded("output_tokens", "output tokens", Unit::Tokens), of(|group| usage(group, group.output_tokens)))
         .with(recorded("cost", "cost", Unit::Money), of(|group| group.nano_usd.map_or(Cell::Empty, Cell::money)))
+        .with(
+            recorded("estimated_output_usd", "of it estimated", Unit::Money),
+            of(|group| group.nano_usd.map_or(Cell::Empty, |_| Cell::money(group.estimated_nano_usd))),
+        )
         .with(recorded("compactions", "compactions", Unit::Count), of(|group| Cell::Count(group.compactions)))
         .with(recorded("compacting_ms", "compacting, ms", Unit::Count), of(|group| group.compacting_ms.map_or(Cell::Empty, Cell::Count)))
         .table(2, rows)

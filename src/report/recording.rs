@@ -43,15 +43,21 @@ pub fn hit_rate(recorded: &RecordedSession) -> Cell {
 
 /// What the recorded cost leaves out, and how much of it and of the prompt tokens is estimated: said beside them where it is more than a hundredth.
 pub fn gaps(corpus: &Corpus, recorded: &RecordedSession) -> Vec<String> {
-    let (estimated, all) = (recorded.estimated_bill.nano_usd(), recorded.nano_usd());
+    let replies = recorded.estimated_output.nano_usd;
+    let (estimated, all) = (recorded.estimated_bill.nano_usd() + replies, recorded.nano_usd());
     let unpriced = (recorded.is_priced() && recorded.unpriced_calls > 0)
         .then(|| format!("{} of {} have no price", grouped(recorded.unpriced_calls), counted(recorded.totals.calls, "call")));
     let cost = (estimated * 100 > all).then(|| format!("{} of the cost", dollars(signed(estimated))));
     let (tokens, all) = (recorded.estimated_tokens, recorded.totals.prompt_tokens);
     let tokens = (tokens * 100 > all).then(|| format!("{} of the prompt tokens", percent_of(tokens, all)));
-    let estimates: Vec<String> = tokens.into_iter().chain(cost).collect();
+    let unrecorded = tokens.is_some() || estimated > replies;
     let parts = corpus.facts.usage_by_trust.contains_key(&Trust::Partial);
-    let why = if parts { "no usage, or of a part of the prompt alone" } else { "no usage" };
+    let why = [
+        unrecorded.then_some(if parts { "no usage, or of a part of the prompt alone" } else { "no usage" }),
+        (cost.is_some() && replies > 0).then_some("replies whose log holds a placeholder"),
+    ];
+    let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let estimates: Vec<String> = tokens.into_iter().chain(cost).collect();
     let estimate = (!estimates.is_empty()).then(|| format!("{} are estimated ({why})", estimates.join(" and ")));
     unpriced.into_iter().chain(estimate).collect()
 }

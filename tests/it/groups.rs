@@ -65,6 +65,13 @@ fn days_and_blocks_are_those_of_the_raw_lines() {
         *tokens += call.prompt;
     }
     let report = json(home.path(), &["replay", ".claude", "-p", "claude-code", "--by", "day"]);
+    let mut months: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for (day, (count, tokens)) in &days {
+        let month = months.entry(day[..7].to_owned()).or_default();
+        *month = (month.0 + count, month.1 + tokens);
+    }
+    let by_month = json(home.path(), &["replay", ".claude", "-p", "claude-code", "--by", "month"]);
+    assert_eq!(groups(&by_month), months.into_iter().map(|(month, (count, tokens))| (month, count, tokens)).collect::<Vec<_>>());
     let expected: Vec<(String, u64, u64)> = days.into_iter().map(|(day, (count, tokens))| (day, count, tokens)).collect();
     assert_eq!(groups(&report), expected);
     // A block holds the five hours from its first call's hour on.

@@ -498,6 +498,43 @@ fn calls_without_a_price_or_usage_are_named_beside_the_cost() {
     }
 }
 
+/// The part of the cost that estimated replies make up stands on the first screen, and beside each group, where it is more than a hundredth.
+#[test]
+fn estimated_replies_are_marked_beside_the_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let usage = |placeholder: bool| json_of!({"prompt": 2_000, "output": 200, "output_is_placeholder": placeholder});
+    let shown = |command: &[&str], placeholder: bool| {
+        let path = native(folder.path(), [reply(0, usage(false)), told(0), reply(1, usage(placeholder))]);
+        run(&[command, &[&path, "-p", "none"]].concat(), None).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for command in ["replay", "cost"] {
+        let sentence = "of the cost are estimated (replies whose log holds a placeholder).";
+        assert!(shown(&[command], true).contains(sentence), "{}", shown(&[command], true));
+        assert!(!shown(&[command], false).contains("estimated (replies"));
+    }
+    for by in ["day", "model"] {
+        assert!(shown(&["replay", "--by", by], true).contains("of it"), "{}", shown(&["replay", "--by", by], true));
+        assert!(!shown(&["replay", "--by", by], false).contains("of it"));
+    }
+}
+
+/// That nothing but a refusal makes a policy act is said of none with a rule that acts whatever the size is; cuts of what arrives leave what stands there.
+#[test]
+fn a_rule_without_a_condition_acts_before_a_refusal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = native(folder.path(), [reply(0, json_of!({"prompt": 2_000, "output": 200})), told(0)]);
+    let warned = |rule: &str| {
+        let summarises =
+            "[[rule]]\nid = \"late\"\nat = \"pre_call\"\nwhen.level = { of = \"usage_plus_pending\", ge = 5_000_000 }\nsummarise = {}\n";
+        let document = folder.path().join("late.toml");
+        fs::write(&document, format!("{rule}{summarises}")).unwrap();
+        json(&["replay", &path, "-p", &document.to_string_lossy()])["policies"][0]["warnings"].get("never_fires").is_some()
+    };
+    assert!(warned(""));
+    assert!(!warned("[[rule]]\nid = \"always\"\nat = \"pre_call\"\nselect = { kind = [\"tool_result\"] }\nmask = { text = \"-\" }\n"));
+    assert!(warned("[[rule]]\nid = \"cut\"\nat = \"ingest\"\ntruncate = { max = 100, unit = \"bytes\", head = 1.0, marker = \"cut\" }\n"));
+}
+
 /// A mark that a publishing tool wrote says nothing of how long a summary was: what its request replied does, where that is recorded.
 #[test]
 fn a_redacted_summary_has_the_size_that_its_request_replied_or_none() {
