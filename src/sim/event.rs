@@ -129,8 +129,8 @@ named! {
         NoGain = "compactions or prunings that free less than 5 % of the context",
         /// The fallback ran again and again without the call going through.
         Loop = "its fallback ran to the limit of tries without the call going through",
-        /// No limit of the policy lies below the window: it can never fire.
-        NeverFires = "acts after a refusal alone: all its limits lie above the largest prompt that the provider takes",
+        /// No limit on the context lies below the window, and no rule acts without one: none but those that cut what arrives can fire.
+        NeverFires = "acts on its context after a refusal alone: all its limits lie above the largest prompt that the provider takes",
         /// The policy's program could not be started.
         ProgramNotStarted = "fails because its program could not be started",
         /// The policy's program ended before the session did.

@@ -3,7 +3,7 @@
 use super::conditions::Conditions;
 use super::event::{EventKind, Warning};
 use super::note::Note;
-use crate::policy::{Hook, Plan, Trigger};
+use crate::policy::{Hook, Plan, Rule, Trigger};
 use std::collections::BTreeSet;
 
 /// What stands out in a replay.
@@ -40,11 +40,17 @@ pub(super) fn without_gain(plan: &Plan, events: &[Note]) -> u64 {
     events.iter().filter(counts).count() as u64
 }
 
-/// Does no limit of the policy lie below what the provider takes? `looked_at` is the lowest one that its program has named.
+/// Does nothing but a refusal make the policy shrink what stands in the context? No limit on it lies below what the provider takes, and no rule acts
+/// whatever its size is. `looked_at` is the lowest limit that its program has named.
 pub(super) fn never_fires(plan: &Plan, conditions: &Conditions, looked_at: Option<f64>) -> bool {
-    let rules = plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref());
-    let limits: Vec<f64> = rules.flat_map(limits_of).chain(looked_at).collect();
-    !limits.is_empty() && limits.iter().all(|limit| *limit >= conditions.prompt_limit as f64)
+    let rules = || plan.rule.iter().filter(|rule| rule.at != Hook::Overflow && (rule.at != Hook::Ingest || rule.asks()));
+    let limits: Vec<f64> = rules().filter_map(|rule| rule.when.as_ref()).flat_map(limits_of).chain(looked_at).collect();
+    // Without `when` a rule acts always, but for one that runs in the place of another alone. What a program asks for is known by what it looks at.
+    let acts_always = |rule: &Rule| {
+        let shrinks = rule.mask.is_some() || rule.truncate.is_some() || rule.drop.is_some() || rule.summarise.is_some();
+        rule.when.is_none() && rule.at != Hook::Manual && (shrinks || rule.asks() && looked_at.is_none())
+    };
+    !limits.is_empty() && limits.iter().all(|limit| *limit >= conditions.prompt_limit as f64) && !rules().any(|rule| acts_always(rule))
 }
 
 pub(super) fn limits_of(trigger: &Trigger) -> Vec<f64> {
