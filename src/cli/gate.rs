@@ -13,7 +13,7 @@ use super::shell::option;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Billing;
-use ctxsim::experiment::gate::{Allowance, Baseline, compare};
+use ctxsim::experiment::gate::{Allowance, Baseline, compare, fails_all};
 use ctxsim::render::{Harmless, github, junit};
 use ctxsim::report::{Gated, checks, counted, gate};
 use ctxsim::sim::Refetching;
@@ -99,6 +99,11 @@ impl Gate {
         drop(phase);
         let mut complaints = logs.complaints(&corpus);
         let (Some(known), None) = (known, &place) else {
+            if fails_all(&now) {
+                let sessions = counted(now.sessions.len() as u64, "session");
+                let why = "a baseline would compare nothing, and none is written";
+                return Err(Failure::Usage(format!("policy {} brings none of {sessions} with a call to its end: {why}", now.policy)));
+            }
             let written = Content::made(|out| Ok(now.write_into(&mut Harmless(out))?));
             place.map_or(Ok(()), |place| door.put(&[(&place, &written)]))?;
             if !self.logs.quiet {

@@ -2,7 +2,7 @@
 
 use super::charges::Charges;
 use super::error::SweepError;
-use super::metric::{Better, KnownFrom, Metric, Unit, judged_by};
+use super::metric::{Better, KnownFrom, Metric, Unit, judged_by, metric_of};
 use crate::policy::suggestion;
 use crate::sim::Totals;
 use std::cmp::Ordering;
@@ -12,9 +12,10 @@ const QUOTIENTS: &[(&str, &str, &str)] = &[
     ("tokens_saved_share", "tokens_saved", "recorded_tokens"),
     ("cache_hit_rate", "cache_read_tokens", "billed_prompt_tokens"),
     ("mean_tokens", "prompt_tokens", "calls"),
+    ("references_kept_share", "kept_lines", "line_references"),
 ];
 
-/// Names that measures had, which no list shows any more.
+/// Names that measures had, which no list shows any more, and headings that are no measure's own.
 const FORMERLY: &[(&str, &str)] = &[
     ("saved", "tokens_saved_share"),
     ("hit_rate", "cache_hit_rate"),
@@ -29,6 +30,8 @@ const FORMERLY: &[(&str, &str)] = &[
     ("references", "line_references"),
     ("refused_tries", "refused"),
     ("cache_reads", "cache_read_tokens"),
+    ("cache_hits", "cache_hit_rate"),
+    ("reused_text_lost", "lost_lines"),
 ];
 
 /// A metric, by itself or per another one: `compactions per session`.
@@ -185,9 +188,12 @@ fn joined(words: &str) -> String {
         .to_lowercase()
 }
 
-/// The name that a measure has today, whatever it was called.
+/// The name that a measure has today, whatever it was called, and by the heading of its column.
 pub(super) fn today(name: &str) -> &str {
-    FORMERLY.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new)
+    let formerly = || FORMERLY.iter().find(|(old, _)| *old == name).map(|(_, new)| *new);
+    let headed =
+        || names().filter_map(metric_of).find(|metric| joined(&metric.header.replace('\u{ad}', "")) == name).map(|metric| metric.key);
+    if names().any(|known| known == name) { name } else { formerly().or_else(headed).unwrap_or(name) }
 }
 
 /// The key under which a file of an earlier version may hold a measure.

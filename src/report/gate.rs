@@ -57,6 +57,9 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     let undecided = (untold > 0).then(|| undecided(&comparison.measures, untold));
     let verdict = match (broken, &undecided) {
         _ if unjudged > 0 && unjudged == all => format!("CANNOT TELL: none of {} can be judged", counted(all, "limit")),
+        (0, _) if comparison.measures.iter().any(|moved| moved.is_of_nothing) => {
+            "CANNOT TELL: no session with a call is brought to its end in both runs".to_owned()
+        }
         (0, None) if unjudged > 0 => {
             format!("PASS: none of {} is seen to be exceeded, {} cannot be judged", counted(all, "limit"), grouped(unjudged))
         }

@@ -5,7 +5,7 @@ use crate::population::{Population, Session};
 use crate::support::{Ran, ctxsim};
 use ctxsim::corpus::Corpus;
 use ctxsim::experiment::Value;
-use ctxsim::experiment::gate::{Allowance, Baseline, BaselineSession, SCHEMA, compare};
+use ctxsim::experiment::gate::{Allowance, Baseline, BaselineSession, SCHEMA, compare, fails_all};
 use ctxsim::report::Gated;
 use ctxsim::statistics::Chance;
 use ctxsim::statistics::Part;
@@ -45,6 +45,14 @@ fn limits_in_words() {
     assert_eq!(of_references.measure.name(), "lost_lines per line_reference");
     assert!(of_references.allows(Value { part: 10, whole: 100 }, Value { part: 12, whole: 100 }));
     assert!(allows("lost_lines +2%", 100, 102) && !allows("lost_lines +2%", 100, 103));
+    // The heading of a column names its measure.
+    for (typed, known) in [
+        ("reused text kept -1pp", "references_kept_share"),
+        ("line references lost +2%", "lost_lines"),
+        ("cache hits -1pp", "cache_hit_rate"),
+    ] {
+        assert_eq!(Allowance::parse(typed).unwrap().measure.name(), known);
+    }
     for unclear in ["cache_hit_rate -1", "tokens +2pp", "overflows +1pp", "compactions per session +1pp"] {
         assert!(Allowance::parse(unclear).unwrap_err().to_string().contains("share"), "{unclear}");
     }
@@ -468,6 +476,12 @@ fn a_limit_over_no_session_is_not_kept() {
     };
     assert_eq!((untold(&[[5, 1, 4], [9, 1, 4]]), untold(&[[5, 1, 4], [9, 0, 4]])), (vec![true, false], vec![false, false]));
     assert_eq!(untold(&[[0, 0, 0]]), [true, true]);
+    // Where the policy fails every session with a call, nothing is compared, however alike the runs are.
+    let failing = of_rows(["tokens", "failed_sessions", "calls"], &[[5, 1, 4], [0, 0, 0]]);
+    let comparison = compare(&failing, &failing, &limits).unwrap();
+    let report = ctxsim::report::gate(&Gated { corpus: &Corpus::default(), policy: "p", comparison: &comparison });
+    assert_eq!(report.title, "CANNOT TELL: no session with a call is brought to its end in both runs");
+    assert!(fails_all(&failing) && !fails_all(&of_rows(["tokens", "failed_sessions", "calls"], &[[5, 1, 4], [9, 0, 4]])));
     let folder = tempfile::tempdir().unwrap();
     let log =
         Native::new(json!({"window": 100_000})).line(json!({"role": "user", "text": "nothing came of it"})).write(folder.path(), "a.jsonl");

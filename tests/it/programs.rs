@@ -288,7 +288,12 @@ fn what_cannot_begin_is_said() {
     };
     let ran = with("[\"./no-such-program\"]").code(0);
     assert_eq!(ran.json()["policies"][0]["warnings"]["program_not_started"], 1);
-    assert!(ran.stderr().contains("it cannot be started"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("fails 1 session: it cannot be started"), "{}", ran.stderr());
+    // A gate replays each session twice, and there is nothing to compare with.
+    let with_gate = ["gate", &log, "-p", &document.to_string_lossy(), "--baseline", "none.json", "--update-baseline"];
+    let ran = ctxsim(&with_gate).within(folder.path()).code(2);
+    assert!(ran.stderr().contains("fails 1 session: it cannot be started"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("brings none of 1 session with a call to its end") && !folder.path().join("none.json").exists());
     let ran = with("[\"cat\"]").code(0);
     assert_eq!(ran.json()["policies"][0]["warnings"]["program_garbled"], 1);
     assert!(ran.stderr().contains("as ctxsim.policy/1 has it"), "{}", ran.stderr());
@@ -475,7 +480,15 @@ fn check_tries_the_program() {
         "from ctxsim_policy import mask, run\nrun(lambda view: [mask(view.messages[99].items, '-')])\n",
     );
     let ran = ctxsim(&["policy", "check", &breaks]).code(1);
-    assert!(ran.stderr().contains("IndexError") && ran.stderr().contains("its program fails 10 of 10 made sessions"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("IndexError") && ran.stdout().contains("in 10 of 10 made sessions it fails"), "{}", ran.stderr());
+    // Failures are no acts, and no program that cannot start has nothing to be found.
+    let absent = folder.path().join("absent.toml");
+    fs::write(&absent, "[program]\ncommand = [\"./none\"]\n[[rule]]\nid = \"it\"\nat = \"pre_call\"\nask = true\n").unwrap();
+    let ran = ctxsim(&["policy", "check", &absent.to_string_lossy()]).code(1);
+    let said = ran.stdout().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("in 10 of 10 made sessions it fails because its program could not be started"), "{said}");
+    assert!(!said.contains("acted") && !said.contains("nothing found"), "{said}");
+    assert_eq!(ran.stderr().matches("it cannot be started").count(), 1, "{}", ran.stderr());
     for (_, document, program) in EXAMPLES {
         if has(&[program]) {
             ctxsim(&["policy", "check", document]).code(0);

@@ -5,6 +5,7 @@ use crate::cli::failure::Failure;
 use crate::cli::logs::Logs;
 use crate::cli::program::{Errors, Programs};
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{Replay, ReplaySettings, replay};
 use ctxsim::list::Arrange;
 use ctxsim::policy::Policy;
@@ -74,24 +75,29 @@ pub fn trial(policy: &Policy, name: &str, door: &Door) -> Result<(String, Vec<St
     let mut corpus = logs.read(&catalog)?;
     corpus.traces.arrange_by(|one, other| one.id.cmp(&other.id));
     let settings = ReplaySettings::new(&catalog);
-    let mut tries: Vec<Replay> = Vec::new();
-    for _ in 0..2 {
+    let attempt = |corpus: &Corpus| -> Result<Replay, Failure> {
         let asked = Programs::default().attach(policy.clone(), name, None, Errors::Shown)?;
-        let mut tried = replay(&corpus, &[asked], &settings)?;
-        corpus.traces.reverse();
-        tries.append(&mut tried);
+        replay(corpus, &[asked], &settings)?.pop().ok_or_else(|| Failure::Usage("no session could be made".to_owned()))
+    };
+    let one = attempt(&corpus)?;
+    let of = |(warning, sessions): (&Warning, &u64)| {
+        let words = format!("in {sessions} of {} made sessions it {}", one.outcomes.len(), warning.sentence());
+        PROGRAM.contains(warning).then_some(words)
+    };
+    let failed: Vec<String> = one.totals.warnings.iter().filter_map(of).collect();
+    // What cannot be carried through once is not asked anew.
+    if !failed.is_empty() {
+        let said = failed.iter().map(|words| format!("  cannot work: {words}\n")).collect();
+        return Ok((said, failed.iter().map(|words| format!("policy {}: {words}", policy.name)).collect()));
     }
-    let [one, other] = tries.as_mut_slice() else { return Ok((String::new(), Vec::new())) };
+    corpus.traces.reverse();
+    let mut other = attempt(&corpus)?;
     other.outcomes.reverse();
-    let failed: u64 = one.totals.warnings.iter().filter(|(warning, _)| PROGRAM.contains(warning)).map(|(_, sessions)| sessions).sum();
     let differ = one.outcomes.each().zip(other.outcomes.each()).filter(|(one, other)| one != other).count();
     let acts = one.outcomes.each().map(|outcome| outcome.events.iter().filter(|event| !event.rule.is_empty()).count()).sum::<usize>();
     let calls = counted(one.totals.calls, "call");
     let said = format!("  tried on {} made sessions of {calls}: its rules acted {acts} times\n", one.outcomes.len());
     let mut complaints = Vec::new();
-    if failed > 0 {
-        complaints.push(format!("policy {}: its program fails {failed} of {} made sessions", policy.name, one.outcomes.len()));
-    }
     if differ > 0 {
         complaints.push(format!(
             "policy {}: its program decides otherwise in {differ} of the made sessions where they come in another order: it must carry nothing over, and look at nothing but the view",

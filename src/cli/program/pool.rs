@@ -48,8 +48,8 @@ pub struct Pool {
 /// What is to be said of a program when the run is over.
 #[derive(Default)]
 struct Told {
-    /// By reason: in how many sessions, and the first of them by its id with the call.
-    failures: BTreeMap<String, (u64, (String, u64))>,
+    /// By reason: in which sessions, by log and id (a question may replay each more than once), and the first of them by its id with the call.
+    failures: BTreeMap<String, (BTreeSet<(String, String)>, (String, u64))>,
     /// Sessions in which it answered the same question differently, by id.
     differs: BTreeSet<String>,
     silences: u64,
@@ -87,8 +87,8 @@ impl Pool {
         let told = locked(&self.told);
         let who = format!("policy {}: its program ({})", self.settings.policy, self.settings.words.join(" "));
         let sessions = |count: u64| if count == 1 { "1 session".to_owned() } else { format!("{count} sessions") };
-        let failed = told.failures.iter().map(|(why, (count, (session, call)))| {
-            format!("{who} fails {}: {why} (session {session}, at call {})", sessions(*count), call + 1)
+        let failed = told.failures.iter().map(|(why, (all, (session, call)))| {
+            format!("{who} fails {}: {why} (session {session}, at call {})", sessions(all.len() as u64), call + 1)
         });
         let differs = told.differs.first().map(|session| {
             let count = sessions(told.differs.len() as u64);
@@ -141,11 +141,11 @@ impl Pool {
         locked(&self.running).remove(&id);
     }
 
-    fn fails(&self, why: String, session: &str, call: u64) {
+    fn fails(&self, why: String, source: &str, session: &str, call: u64) {
         let mut told = locked(&self.told);
         let first = (session.to_owned(), call);
-        let entry = told.failures.entry(why).or_insert_with(|| (0, first.clone()));
-        entry.0 += 1;
+        let entry = told.failures.entry(why).or_insert_with(|| (BTreeSet::new(), first.clone()));
+        entry.0.insert((source.to_owned(), session.to_owned()));
         entry.1 = entry.1.clone().min(first);
     }
 }
@@ -169,6 +169,7 @@ impl Decide for PoolDecider {
         let chain = chained(pool.settings.key, &begin);
         Box::new(Conversation {
             pool,
+            source: session.source.to_owned(),
             session: session.id.to_owned(),
             lines: vec![(begin, chain)],
             process: None,
@@ -201,6 +202,7 @@ struct Numbered {
 /// where a new question stands.
 struct Conversation {
     pool: Arc<Pool>,
+    source: String,
     session: String,
     /// What is said, each with a number for all that has been said up to it.
     lines: Vec<(Vec<u8>, u128)>,
@@ -226,7 +228,7 @@ impl Consult for Conversation {
         };
         let mut refused = |why: String| {
             self.failed = true;
-            self.pool.fails(format!("its answer is none: {why}"), &self.session, call);
+            self.pool.fails(format!("its answer is none: {why}"), &self.source, &self.session, call);
             Refusal::Garbled
         };
         match Answer::parse(&answer) {
@@ -238,7 +240,7 @@ impl Consult for Conversation {
 
     fn wrong(&mut self, call: u32, why: &str) {
         self.failed = true;
-        self.pool.fails(format!("its answer cannot be carried out: {why}"), &self.session, u64::from(call));
+        self.pool.fails(format!("its answer cannot be carried out: {why}"), &self.source, &self.session, u64::from(call));
     }
 
     fn weigh(&self, text: &str) -> Text {
@@ -271,7 +273,7 @@ impl Conversation {
             Broken::OtherProtocol => (Refusal::Garbled, format!("it did not answer a session's first line as {PROTOCOL} has it")),
         };
         locked(&self.pool.told).silences += u64::from(broken == Broken::Silent);
-        self.pool.fails(why, &self.session, call);
+        self.pool.fails(why, &self.source, &self.session, call);
         Err(refusal)
     }
 

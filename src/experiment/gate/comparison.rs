@@ -121,6 +121,15 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
     Ok(Comparison { measures, changes })
 }
 
+/// Does the policy fail sessions, and bring none with a call to its end? No run can be judged beside that.
+pub fn fails_all(run: &Baseline) -> bool {
+    let of = |key: &str| run.reader(&Measure { part: metric_of(key)?, whole: None });
+    let (failures, calls) = (of("failed_sessions"), of("calls"));
+    let fails = |session: &BaselineSession| read(failures.as_ref(), session).is_some_and(|failed| failed.part > 0);
+    let has_calls = |session: &BaselineSession| read(calls.as_ref(), session).is_some_and(|calls| calls.part > 0);
+    run.sessions.iter().any(fails) && !run.sessions.iter().any(|session| !fails(session) && has_calls(session))
+}
+
 /// Only runs over the same sessions under the same conditions can be compared.
 fn comparable(baseline: &Baseline, now: &Baseline) -> Result<(), Mismatch> {
     if !READ.contains(&baseline.schema.as_str()) {

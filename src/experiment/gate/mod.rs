@@ -7,5 +7,5 @@ mod values;
 
 pub use allowance::Allowance;
 pub use baseline::{Baseline, BaselineSession, SCHEMA, session_name};
-pub use comparison::{Comparison, Mismatch, Moved, MovedSession, compare};
+pub use comparison::{Comparison, Mismatch, Moved, MovedSession, compare, fails_all};
 pub use values::Values;
