@@ -226,4 +226,13 @@ fn a_policy_that_fails_a_session_stands_on_no_front() {
     // A policy that brings too few sessions to their end has no row at all.
     let front = |name: &str| data.lines().find(|line| line.starts_with(&format!("{name},"))).map(|line| line.ends_with(",yes"));
     assert_eq!((front("mask"), front("none").unwrap_or(false)), (Some(true), false), "{data}");
+    // The title that names a lowest price says what that policy gives up.
+    for (policy, gives_up) in
+        [("codex", "which keeps 86.0 % of the reused text; recorded: "), ("baseagent", "which fails 1 session; recorded: ")]
+    {
+        let logs = ["chart", "cost", "transcripts/mini-swe-agent", "--force", "--quiet", "-p", policy, "--window", "60k", "-o"];
+        ctxsim(&logs).args([&place]).code(0);
+        let drawn = std::fs::read_to_string(&place).unwrap();
+        assert!(drawn.contains("The lowest price is $") && drawn.contains(gives_up), "{drawn}");
+    }
 }

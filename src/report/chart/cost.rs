@@ -12,8 +12,9 @@ use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
 use crate::report::recording::RECORDED;
-use crate::report::words::{counted_as, dollars, grouped};
+use crate::report::words::{counted, counted_as, dollars, grouped, percent_of};
 use crate::statistics::front;
+use crate::trace::Evidence;
 use crate::units::signed;
 
 /// A policy or the recording: its cost in thousand-millionths of a dollar, and the tokens that it saves.
@@ -118,17 +119,23 @@ fn cost(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     })
 }
 
-/// The verdict, or the lowest price where there is none.
+/// The verdict, or the lowest price where there is none, with what that policy gives up.
 fn title(material: &Material<'_>, cheapest: &Point<'_>, recorded: Option<&Point<'_>>) -> String {
     let Material { corpus, replays, baselines, checks, cache, .. } = *material;
     let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).map(|(sentence, _)| sentence);
     let title = title.unwrap_or_else(|| {
         let price = |point: &Point<'_>| dollars(signed(point.cost));
         let beside = recorded.map_or_else(String::new, |recorded| format!("; {RECORDED}: {}", price(recorded)));
-        format!("The lowest price is {} under {}{beside}", price(cheapest), cheapest.name)
+        let of = replays.iter().find(|replay| replay.policy == cheapest.name);
+        let (kept, all) = of.map(|replay| replay.totals.retention.of(Evidence::Line)).map_or((0, 0), |lines| (lines.kept, lines.all()));
+        let fails = (cheapest.failed > 0).then(|| format!("fails {}", counted(cheapest.failed, "session")));
+        let keeps = (kept < all).then(|| format!("keeps {} of the reused text", percent_of(kept, all)));
+        let gives_up: Vec<String> = fails.into_iter().chain(keeps).collect();
+        let but = if gives_up.is_empty() { String::new() } else { format!(", which {}", gives_up.join(" and ")) };
+        format!("The lowest price is {} under {}{but}{beside}", price(cheapest), cheapest.name)
     });
     // What follows the first sentence of a verdict stands on the first screen.
-    title.split(". ").next().and_then(|first| first.split("; it").next()).unwrap_or_default().trim_end_matches('.').to_owned()
+    title.split(". ").next().unwrap_or_default().replace("; it fails no more of them", "").trim_end_matches('.').to_owned()
 }
 
 fn with(cache: CacheKind) -> &'static str {
