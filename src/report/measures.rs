@@ -2,30 +2,27 @@
 
 use super::document::Cell;
 use super::finding;
-use super::words::{counted, dollars, grouped};
+use super::words::{counted, dollars};
 use crate::experiment::{Difference, KnownFrom, Measure, Row, Unit, Value};
 use crate::statistics::Bars;
 use crate::trace::Evidence;
 
 /// What is said where a net cost is sought or limited.
 pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is needed later, is read again; what was \
-                               summarised is taken to be known. It may lie below the cost, as what is read again makes the policy act at other calls: that is no \
+                               summarised is taken to be known, which favours low thresholds. It may lie below the cost, as what is read again makes the policy act at other calls: that is no \
                                saving to count on. All other figures are those of the open loop.";
 
-/// What a net cost that is sought or limited supposes of lost lines: the setting that comes first, and the own one that it is held against. `None` where no
-/// net cost is, or no line was summarised.
-pub fn supposed(mut measures: impl Iterator<Item = Measure>, [first, own]: [&Row; 2], point: &str) -> Option<String> {
-    let lost = [first, own].map(|row| {
+/// What a net cost that is sought or limited leaves out: the lines that summaries took from the setting that comes first, or from the own one that it is held
+/// against, whichever are more. One line, which no screen has to spare. `None` where no net cost is, or no line was summarised.
+pub fn supposed(mut measures: impl Iterator<Item = Measure>, rows: [&Row; 2]) -> Option<String> {
+    let lost = rows.map(|row| {
         let lines = row.totals.retention.fates.iter().filter(|((kind, _), _)| *kind == Evidence::Line);
         lines.map(|(_, fates)| fates.summarised).sum::<u64>()
     });
-    let [lines, of_own] = lost;
-    let beside = if lines == of_own { String::new() } else { format!(" ({} with {point})", grouped(of_own)) };
+    let most = lost.into_iter().max().filter(|most| *most > 0)?;
     let is_sought = measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop);
-    (is_sought && lost != [0, 0]).then(|| {
-        let lines = counted(lines, "lost reference");
-        format!("`net cost` takes summaries to hold {lines}{beside}.")
-    })
+    let lines = counted(most, "summarised reference");
+    is_sought.then(|| format!("`net cost` rereads none of {lines}: it favours low thresholds."))
 }
 
 /// What one setting comes to beside another: `net cost $1.20 against $2.00: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)`.

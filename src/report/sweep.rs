@@ -69,7 +69,7 @@ fn taken_for_held(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     let first = judged.iter().find(|judged| judged.verdict.standing == Standing::Best).or(judged.first())?;
     let own = swept.own.get(first.setting.base)?;
     let own = judged.iter().find(|judged| judged.row.setting == *own)?;
-    supposed(measures(swept), [first.row, own.row], swept.point(first.setting.base))
+    supposed(measures(swept), [first.row, own.row])
 }
 
 /// That the agent's own mix of versions costs otherwise than the preset that is swept; `None` where it costs as much.

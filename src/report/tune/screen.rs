@@ -23,7 +23,7 @@ pub(super) fn screen(found: &Found<'_>, below: Vec<Section>) -> Screen {
     let shrunk = cautions::told(cautions::shrunk(&[&found.split.training, &found.split.held_out], found.split.facts.calls));
     let default = &found.tuned.default.held_out;
     let rows = [other(found).map_or(default, |best| &best.held_out), default];
-    let supposed = supposed(std::iter::once(found.tuned.objective.measure), rows, point(found));
+    let supposed = supposed(std::iter::once(found.tuned.objective.measure), rows);
     let told = left_out(found).into_iter().chain(supposed).chain(shrunk).chain(same_projects(found.split));
     sections.extend(told.map(|words| Section::lines(vec![words])));
     sections.extend(below);
