@@ -123,7 +123,7 @@ pub fn placeholders(messages: &Messages) -> Vec<usize> {
     let mut since = 0;
     for (place, message) in messages.each().enumerate() {
         let Some(usage) = message.call.as_ref().and_then(|call| call.usage) else {
-            since += written_bytes(&message);
+            since += bytes_of(&message).iter().sum::<u64>();
             continue;
         };
         let between = std::mem::take(&mut since) / FEWEST_BYTES;
@@ -131,7 +131,8 @@ pub fn placeholders(messages: &Messages) -> Vec<usize> {
             usage.prompt.checked_sub(*prompt).is_none_or(|growth| growth.saturating_sub(between).saturating_mul(TOKEN_BYTES) >= *bytes)
         };
         found.extend(last.take().filter(stands).map(|(reply, ..)| reply));
-        let bytes = written_bytes(&message);
+        let [bytes, given] = bytes_of(&message);
+        since += given;
         let is_counted = usage.output_is_final && usage.output > 0 && usage.trust != Trust::Mock;
         let is_too_few = is_counted && bytes >= SHORT && usage.output.saturating_mul(TOKEN_BYTES) < bytes;
         last = is_too_few.then_some((place, usage.prompt, bytes));
@@ -140,13 +141,14 @@ pub fn placeholders(messages: &Messages) -> Vec<usize> {
     found
 }
 
-/// Bytes of texts, arguments and results. Reasoning that is shown may be a summary, which is not billed.
-fn written_bytes(message: &Message) -> u64 {
+/// Bytes of texts and arguments, and of results: no model writes those. Reasoning that is shown may be a summary, which is not billed.
+fn bytes_of(message: &Message) -> [u64; 2] {
     let bytes = |part: &Part| match part {
-        Part::Text(text) | Part::ToolCall { arguments: text, .. } | Part::ToolResult { text, .. } => u64::from(text.length.bytes),
-        _ => 0,
+        Part::Text(text) | Part::ToolCall { arguments: text, .. } => [u64::from(text.length.bytes), 0],
+        Part::ToolResult { text, .. } => [0, u64::from(text.length.bytes)],
+        _ => [0, 0],
     };
-    message.parts.iter().map(bytes).sum()
+    message.parts.iter().map(bytes).fold([0, 0], |[said, given], [more, result]| [said + more, given + result])
 }
 
 #[cfg(test)]

@@ -52,22 +52,27 @@ mod rows {
         let sql = "SELECT message_data, created_at FROM agent_messages WHERE session_id = ?1 ORDER BY id";
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query([id])?;
+        let mut open = None;
         while let Some(row) = rows.next()? {
             let text = |column| row.get_ref(column).ok().and_then(|value| value.as_str().ok());
             match text(0) {
-                Some(item) => one(item, text(1).and_then(millis), made, lose),
+                Some(item) => one(item, text(1).and_then(millis), &mut open, made, lose),
                 None => lose("row that is not text"),
             }
         }
         Ok(())
     }
 
-    fn one(item: &str, time: Option<i64>, made: &mut Recorder<'_>, lose: &mut dyn FnMut(&str)) {
+    /// Adds an item. `open` is the place of the reply that goes on: what the model made in a row is one reply.
+    fn one(item: &str, time: Option<i64>, open: &mut Option<usize>, made: &mut Recorder<'_>, lose: &mut dyn FnMut(&str)) {
         let Ok(known) = serde_json::from_str::<held::Id>(item) else { return lose("record of an unexpected shape") };
         // The SDK writes one and the same id where a provider gives none.
         let id = known.id.some_id().filter(|id| is_drawn(id, "") && !id.starts_with("__")).unwrap_or_default();
         let (entries, _) = openai_responses::items(&format!("[{item}]"), lose);
-        for mut message in entries.into_iter().flat_map(|entry| entry.messages) {
+        let messages: Vec<Message> = entries.into_iter().flat_map(|entry| entry.messages).collect();
+        // What a tool of the provider gave comes with its call.
+        let is_served = messages.len() > 1;
+        for mut message in messages {
             weigh(&mut message, made.scale);
             made.tools.note_all(&message.parts);
             for part in &mut message.parts {
@@ -78,10 +83,10 @@ mod rows {
                 }
             }
             let is_reply = message.role == Role::Assistant;
-            match made.transcript.messages.last_mut() {
-                // What the model made in a row is one reply.
-                Some(last) if last.role == Role::Assistant && is_reply => last.parts.extend(message.parts),
-                _ => {
+            match open.filter(|_| is_reply).and_then(|at| made.transcript.messages.get_mut(at)) {
+                Some(reply) => reply.parts.extend(message.parts),
+                None => {
+                    *open = if is_reply { Some(made.next()) } else { open.filter(|_| is_served) };
                     let call = is_reply.then(|| Box::new(made.call(id, "", None)));
                     made.push(Message { id: id.to_owned(), time, call, ..message });
                 }

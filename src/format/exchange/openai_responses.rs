@@ -59,6 +59,9 @@ wire! {
         image_url: Words<'a>,
         filename: Words<'a>,
     }
+
+    /// What a tool of the provider gave: a picture has an address, all else is read as it stands.
+    struct Given<'a> { kind: Words<'a> = "type", url: Words<'a> }
 }
 
 /// The exchange of a request with its response.
@@ -169,7 +172,8 @@ fn usage(response: &Response, lose: Lose<'_>) -> Option<Usage> {
     None
 }
 
-/// Turns items into messages: those that the model made in a row are one message.
+/// Turns items into messages: those that the model made in a row are one message. What the provider's own tools gave in between comes behind it, for the model
+/// did not write that.
 #[derive(Default)]
 struct Items {
     names: HashMap<String, String>,
@@ -196,9 +200,13 @@ impl Items {
                     continue;
                 }
             };
-            match entries.last_mut().and_then(|entry| entry.messages.last_mut()) {
-                Some(last) if last.role == Role::Assistant && role == Role::Assistant => last.parts.extend(parts),
+            match entries.last_mut().and_then(|entry| entry.messages.first_mut()) {
+                Some(first) if first.role == Role::Assistant && role == Role::Assistant => first.parts.extend(parts),
                 _ => entries.push(Entry::of(Message::new(role, parts))),
+            }
+            let given = if let Block::Object(item) = item { given(item) } else { Vec::new() };
+            if let Some(entry) = entries.last_mut().filter(|_| !given.is_empty()) {
+                entry.messages.push(Message::new(Role::Tool, given));
             }
         }
         entries
@@ -256,25 +264,49 @@ impl Items {
     }
 
     fn call(&mut self, item: &Item) -> Vec<Part> {
-        let kind = &*item.kind;
-        // Other tools run with the provider, within the request; most of what they give the model is not in the log.
-        let own =
-            matches!(kind, "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call")
-                || (kind == "tool_search_call" && !item.call_id.is_empty());
-        self.hidden |= !own;
-        let id = if item.call_id.is_empty() { &item.id } else { &item.call_id };
-        let name = if item.name.is_empty() { kind.trim_end_matches("_call") } else { &item.name };
+        // Most of what other tools give the model is not in the log.
+        self.hidden |= !runs_with_client(item);
+        let (id, name) = called(item);
         if !id.is_empty() {
-            self.names.insert(id.to_string(), name.to_owned());
+            self.names.insert(id.to_owned(), name.to_owned());
         }
         let arguments = Verbatim.weigh(&text_or_json(item.arguments));
-        let mut parts = vec![Part::ToolCall { id: id.to_string(), name: name.to_owned(), arguments }];
-        if let Some(found) = item.output.map(|raw| visible_text(raw.get())).filter(|found| !own && !found.is_empty()) {
-            let text = Verbatim.weigh_result(&found);
-            parts.push(Part::ToolResult { call_id: id.to_string(), name: name.to_owned(), text, error: false });
-        }
-        parts
+        vec![Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }]
     }
+}
+
+/// The id and the name of a call.
+fn called<'i>(item: &'i Item) -> (&'i str, &'i str) {
+    let id = if item.call_id.is_empty() { &item.id } else { &item.call_id };
+    let name = if item.name.is_empty() { item.kind.trim_end_matches("_call") } else { &item.name };
+    (id, name)
+}
+
+/// Does the client run the tool of this call? Other tools run with the provider, within the request.
+fn runs_with_client(item: &Item) -> bool {
+    matches!(&*item.kind, "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call")
+        || (&*item.kind == "tool_search_call" && !item.call_id.is_empty())
+}
+
+/// What a tool of the provider gave the model, as far as the call's item shows it.
+fn given(item: &Item) -> Vec<Part> {
+    let Some(raw) = item.output.filter(|_| item.kind.ends_with("_call") && !runs_with_client(item)) else { return Vec::new() };
+    let is_picture = |raw: &&RawValue| {
+        let given = serde_json::from_str::<Given>(raw.get()).unwrap_or_default();
+        (&*given.kind == "image").then(|| Part::Image(image::from_data_url(&given.url)))
+    };
+    let list = serde_json::from_str::<Vec<&RawValue>>(raw.get()).unwrap_or_else(|_| vec![raw]);
+    let pictures: Vec<Part> = list.iter().filter_map(is_picture).collect();
+    let texts: Vec<String> = list.iter().filter(|raw| is_picture(raw).is_none()).map(|raw| visible_text(raw.get())).collect();
+    let text = texts.join("\n");
+    let (id, name) = called(item);
+    let result = (!text.is_empty()).then(|| Part::ToolResult {
+        call_id: id.to_owned(),
+        name: name.to_owned(),
+        text: Verbatim.weigh_result(&text),
+        error: false,
+    });
+    result.into_iter().chain(pictures).collect()
 }
 
 fn sealed(item: &Item, text: &str) -> Part {

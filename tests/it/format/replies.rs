@@ -1,5 +1,6 @@
 use crate::support::{in_short, prompts, read_text as read};
-use ctxsim::transcript::Transcript;
+use ctxsim::transcript::{Part, Transcript};
+use serde_json::{Value, json};
 
 /// A cassette of requests to one address with their responses.
 fn cassette(address: &str, exchanges: &[(&str, &str)]) -> (Vec<Transcript>, Vec<(String, u64)>) {
@@ -211,4 +212,39 @@ fn other_recorders_of_the_same_traffic() {
         "log:\n  creator:\n    name: Polly.JS\n  entries:\n    - request:\n        url: {CHAT}\n        postData:\n          text: '{request}'\n      response:\n        content:\n          text: '{response}'\n"
     );
     assert_eq!(prompts(&read("recording.har.yaml", &yaml).0[0]), [(8, 2)]);
+}
+
+/// The model did not write what the provider's own tools found: the recorded output stands, however long that is.
+#[test]
+fn what_the_providers_tools_gave_is_no_output_of_the_model() {
+    let found = "words of a page ".repeat(2_000);
+    let items = json!([
+        { "type": "mcp_call", "id": "mcp_1", "name": "read_wiki", "arguments": "{}", "output": found },
+        { "type": "code_interpreter_call", "id": "ci_1", "code": "plot()", "outputs": [
+            { "type": "logs", "logs": "drawn" },
+            { "type": "image", "url": format!("data:image/png;base64,iVBORw0KGgo{}", "A".repeat(21_989)) } ] },
+        { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Found" }] }
+    ]);
+    let line = |input: Value, output: Value, usage: Value| {
+        let request = json!({ "model": "gpt-5", "input": input });
+        let response = json!({ "object": "response", "status": "completed", "model": "gpt-5", "output": output, "usage": usage });
+        json!({ "api": "openai_responses", "url": "https://api.openai.com/v1/responses", "request": request, "response": response })
+            .to_string()
+    };
+    let asked = |text: &str| json!({ "role": "user", "content": text });
+    let mut input = vec![asked("Look")];
+    let first = line(json!(input), items.clone(), json!({ "input_tokens": 20_000, "output_tokens": 120 }));
+    input.extend(items.as_array().unwrap().iter().cloned());
+    input.push(asked("And?"));
+    let said = json!([{ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "So" }] }]);
+    let second = line(json!(input), said, json!({ "input_tokens": 20_200, "output_tokens": 2 }));
+    let (transcripts, lost) = read("log.jsonl", &[first, second].join("\n"));
+    assert_eq!((transcripts.len(), lost), (1, vec![]));
+    let calls = "a: read_wiki(mcp_1) | code_interpreter(ci_1) | Found";
+    let expected = ["u: Look", calls, "t: read_wiki(mcp_1)=", "t: code_interpreter(ci_1)= | 0x0", "u: And?", "a: So"];
+    assert_eq!(in_short(&transcripts[0]), expected);
+    assert_eq!(prompts(&transcripts[0]), [(20_000, 120), (20_200, 2)]);
+    assert!(transcripts[0].messages[1].call.as_ref().unwrap().usage.unwrap().output_is_final);
+    let Part::Image(picture) = &transcripts[0].messages[3].parts[1] else { panic!("no picture") };
+    assert_eq!(picture.bytes, 22_000);
 }
