@@ -1,4 +1,4 @@
-//! DeepSeek Harness: one event a line, a header first that looks like pi's but for its `delegationDepth`.
+//! DeepSeek Harness: one event a line, a header first that looks like pi's but for its `createdAt`. Its `delegationDepth` may be absent.
 //!
 //! The log shows everything that a request holds: the system prompt and the tools in `request/header`. Later changes of them
 //! (`request/header-delta`, a second header) are not listed as messages: the call after one is marked as unchained.
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 pub const READER: Reader = Reader { name: "deepseek-harness", about: "DeepSeek Harness sessions (*.session.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    Claim::when(source.outline().shows("type=session delegationDepth"))
+    Claim::when(source.outline().shows("type=session delegationDepth|createdAt version id !timestamp"))
 }
 
 wire! {
@@ -29,7 +29,10 @@ wire! {
         id: Words<'a>,
         version: Words<'a>,
         cwd: Words<'a>,
-        parent_session_id: Words<'a> = "parentSessionId" | "parentId" | "parent",
+        parent_session: Words<'a> = "parentSession",
+        origin: Words<'a>,
+        /// Absent in older versions, and zero of a session that a person began.
+        delegation_depth: Count = "delegationDepth",
     }
 
     struct Data<'a> {
@@ -105,7 +108,12 @@ impl Session<'_> {
         // Nearly all lines are pieces of replies that come again as a whole.
         let (family, _) = event.kind.split_once('/').unwrap_or((&event.kind, ""));
         let silent = matches!(family, "turn" | "step" | "approval" | "bash" | "agent" | "session" | "tool-workflow" | "plugin");
-        if silent || matches!(&*event.kind, "assistant/chunk" | "tool/call" | "compact/start" | "compact/end") {
+        if silent
+            || matches!(
+                &*event.kind,
+                "assistant/chunk" | "tool/call" | "compact/start" | "compact/end" | "compaction/start" | "compaction/end"
+            )
+        {
             return;
         }
         let data = match event.data.map(|data| serde_json::from_str::<Data>(data.get())) {
@@ -127,7 +135,8 @@ impl Session<'_> {
             "user/message" | "context/message" => self.user(event, &data, lose),
             "assistant/message" => self.assistant(event, &data, lose),
             "tool/result" => self.result(event, &data, lose),
-            "compact/summary" => self.compaction(event, &data, lose),
+            // The event's older name comes first.
+            "compact/summary" | "compaction/summary" => self.compaction(event, &data, lose),
             // Tools that code runs answer the code; the model sees what the code makes of them.
             kind if kind.starts_with("tool/code-dispatch") => {}
             _ => lose("unknown record type"),
@@ -137,7 +146,9 @@ impl Session<'_> {
     fn open(&mut self, event: &Event<'_>) {
         self.made.identify(event.id.id());
         self.named |= event.id.some_id().is_some();
-        self.made.transcript.parent = event.parent_session_id.some_id().map(str::to_owned);
+        // A person's fork names the session that it goes on from, too.
+        let delegated = &*event.origin == "subagent" || event.delegation_depth.or_zero().is_ok_and(|depth| depth > 0);
+        self.made.transcript.parent = event.parent_session.some_id().filter(|_| delegated).map(str::to_owned);
         self.made.transcript.version = event.version.to_string();
         // Recordings for the program's own tests name places by marks, and their model is a program.
         if event.cwd.starts_with("{{") {
