@@ -12,9 +12,10 @@ use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::Blocks;
+use crate::reading::is_beside;
 use crate::transcript::{Call, Compaction, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
+use std::path::Path;
 
 /// One session per trajectory; those of summarisers and sub-agents are sessions of their own.
 pub const READER: Reader = Reader { name: "atif", about: "Harbor's Agent Trajectory Interchange Format (ATIF)", claims, read };
@@ -30,8 +31,12 @@ wire! {
         trajectory_id: Words<'a>,
         agent: Agent<'a>,
         steps: Vec<Step<'a>>,
+        final_metrics: Option<Totals>,
         subagent_trajectories: Option<Vec<Trajectory<'a>>>,
     }
+
+    /// Sums over the run, with the calls that no step has: those of summarisers.
+    struct Totals { total_prompt_tokens: Count, total_completion_tokens: Count }
 
     struct Agent<'a> {
         name: Words<'a>,
@@ -92,8 +97,69 @@ wire! {
     struct ObservedResult<'a> {
         source_call_id: Words<'a>,
         content: Blocks<'a, ContentPart<'a>>,
-        subagent_trajectory_ref: Option<IgnoredAny>,
+        subagent_trajectory_ref: Option<&'a RawValue>,
     }
+
+    struct Reference<'a> { trajectory_path: Words<'a> }
+}
+
+/// Tokens of prompts and of replies.
+type Sum = (u64, u64);
+
+impl Totals {
+    fn sum(&self) -> Sum {
+        let known = |count: &Count| count.known().ok().flatten().unwrap_or(0);
+        (known(&self.total_prompt_tokens), known(&self.total_completion_tokens))
+    }
+}
+
+impl Trajectory<'_> {
+    /// The sum of the steps, those of sub-agents in the same file included. Where several have one request, totals count it as often.
+    fn in_steps(&self) -> Sum {
+        let known = |count: &Count| count.known().ok().flatten().unwrap_or(0);
+        let metrics = self.steps.iter().filter_map(|step| step.metrics.as_ref());
+        let own = metrics.map(|metrics| (known(&metrics.prompt_tokens), known(&metrics.completion_tokens)));
+        let started = self.subagent_trajectories.iter().flatten().map(Trajectory::in_steps);
+        own.chain(started).fold((0, 0), plus)
+    }
+
+    /// The files beside that the steps refer to: those of summarisers.
+    fn referred(&self) -> impl Iterator<Item = String> {
+        let raws = self.steps.iter().flat_map(Step::results).filter_map(|result| result.subagent_trajectory_ref);
+        raws.flat_map(|raw| {
+            let named = serde_json::from_str::<Blocks<Reference>>(raw.get()).unwrap_or_default();
+            named.objects().map(|found| found.trajectory_path.to_string()).collect::<Vec<_>>()
+        })
+    }
+
+    /// Counts what the totals hold beside the calls that are known: those of the steps, and of the files beside.
+    fn count_rest(&self, source: &mut Source) {
+        let totals = self.final_metrics.as_ref().map(Totals::sum).unwrap_or_default();
+        let known = self.in_steps();
+        // The totals of a run that goes on from another file may be those of both.
+        let goes_on = self.steps.iter().any(Step::is_copied);
+        let is_more = |known: Sum| !goes_on && (totals.0 > known.0 || totals.1 > known.1);
+        if known == (0, 0) && is_more(known) {
+            return source.lose(0, "usage of the whole session alone");
+        }
+        // Files beside are opened where something is missing alone.
+        if is_more(known) && is_more(self.referred().fold(known, |known, path| plus(known, in_file(source, &path)))) {
+            source.lose(0, "usage of other calls, as a sum alone");
+        }
+    }
+}
+
+fn plus(one: Sum, other: Sum) -> Sum {
+    (one.0.saturating_add(other.0), one.1.saturating_add(other.1))
+}
+
+/// What the steps of the trajectory in a file beside say; nothing where it is not there.
+fn in_file(source: &Source, path: &str) -> Sum {
+    let name = Path::new(path).file_name().unwrap_or_default();
+    let path = source.path.with_file_name(name);
+    let text = Some(path).filter(|path| is_beside(path)).and_then(|path| source.beside(&path).ok()?.document().ok());
+    let trajectory = text.as_ref().and_then(|text| serde_json::from_str::<Trajectory>(text).ok());
+    trajectory.map(|trajectory| trajectory.in_steps()).unwrap_or_default()
 }
 
 impl Step<'_> {
@@ -149,7 +215,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 
 /// Hands over a trajectory, and those of the sub-agents that it holds.
 fn give(trajectory: Trajectory, within: Option<&Session>, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
-    let Trajectory { session_id, trajectory_id, agent, steps, subagent_trajectories } = trajectory;
+    // The totals of a run are those of its sub-agents, too.
+    if within.is_none() {
+        trajectory.count_rest(source);
+    }
+    let Trajectory { session_id, trajectory_id, agent, steps, subagent_trajectories, .. } = trajectory;
     let named = agent.extra.as_ref().map(|extra| extra.parent_session_id.to_string()).filter(|parent| !parent.is_empty());
     let mocked = &*session_id == MOCKED || named.as_deref() == Some(MOCKED);
     let session = match within {

@@ -133,3 +133,40 @@ fn steps_of_one_reply_are_one_call() {
         assert_eq!(prompts(&read(asked)), [vec![(20_003, 90)], unknown, vec![(21_500, 9)]].concat());
     }
 }
+
+/// What the totals hold beyond the steps is usage of calls that the trajectory does not show, unless files beside have them.
+#[test]
+fn totals_tell_of_calls_that_no_step_has() {
+    let run = |metrics: &str, reference: &str, totals: &str| {
+        format!(
+            r#"{{"schema_version":"ATIF-v1.5","session_id":"run","agent":{{"name":"terminus-2","version":"2","model_name":"m"}},"final_metrics":{totals},"steps":[
+            {{"step_id":1,"source":"user","message":"Task"}},
+            {{"step_id":2,"source":"system","message":"Handed over","observation":{{"results":[{{"content":"","subagent_trajectory_ref":[{reference}]}}]}}}},
+            {{"step_id":3,"source":"agent","message":"Done"{metrics}}}]}}"#
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trajectory.json");
+    let lost = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let (transcripts, lost) = read_source(Source::open(&path).unwrap());
+        assert_eq!(transcripts.len(), 1);
+        lost.into_iter().map(|loss| loss.reason).collect::<Vec<_>>()
+    };
+    let metrics = r#","metrics":{"prompt_tokens":100,"completion_tokens":9}"#;
+    let totals = r#"{"total_prompt_tokens":150,"total_completion_tokens":12,"total_cached_tokens":50}"#;
+    assert_eq!(lost(&run("", "", totals)), ["usage of the whole session alone"]);
+    assert_eq!(lost(&run(metrics, "", totals)), ["usage of other calls, as a sum alone"]);
+    for fewer in ["null", "{}", r#"{"total_prompt_tokens":100,"total_completion_tokens":9}"#, r#"{"total_prompt_tokens":40}"#] {
+        assert_eq!(lost(&run(metrics, "", fewer)), Vec::<String>::new(), "{fewer}");
+    }
+    let reference = r#"{"session_id":"s","trajectory_path":"trajectory.summarization-1-summary.json"}"#;
+    assert_eq!(lost(&run(metrics, reference, totals)), ["usage of other calls, as a sum alone"]);
+    let summariser = r#"{"schema_version":"ATIF-v1.5","session_id":"s","agent":{"name":"terminus-2"},"steps":[
+        {"step_id":1,"source":"agent","message":"So far","metrics":{"prompt_tokens":50,"completion_tokens":3}}]}"#;
+    std::fs::write(folder.path().join("trajectory.summarization-1-summary.json"), summariser).unwrap();
+    assert_eq!(lost(&run(metrics, reference, totals)), Vec::<String>::new());
+    // A run that goes on from another file may have the sums of both.
+    let copied = metrics.replace("}", "},\"is_copied_context\":true");
+    assert_eq!(lost(&run(&copied, "", totals)), Vec::<String>::new());
+}
