@@ -334,3 +334,19 @@ fn items_of_the_responses_interface() {
         assert_eq!(sessions.iter().flat_map(marks).collect::<Vec<_>>(), [(Trust::Partial, true)], "{output}");
     }
 }
+
+/// Exporters leave out what Gemini thought: the total alone has it.
+#[test]
+fn a_total_of_more_than_its_parts_is_noted() {
+    let read = |total: u64| {
+        let trace = format!(
+            r#"{{"trace":{{"id":"t","projectId":"p"}},"observations":[{{"id":"g","traceId":"t","type":"GENERATION","startTime":"2026-07-01T10:00:00Z","model":"gemini-2.5-pro",
+            "input":[{{"role":"user","content":"Hi"}}],"output":{{"role":"assistant","content":"Ho"}},"usageDetails":{{"input":5,"output":845,"total":{total}}}}}]}}"#
+        );
+        let (transcripts, lost) = read_text("trace.json", &trace);
+        assert_eq!(prompts(&transcripts[0]), [(5, 845)]);
+        lost
+    };
+    assert_eq!(read(850), []);
+    assert_eq!(read(2_023), [("usage with a total of more than its parts".to_owned(), 1)]);
+}

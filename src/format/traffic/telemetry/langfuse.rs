@@ -79,6 +79,9 @@ fn generation(observation: Observation, lose: &mut dyn FnMut(&str)) -> Generatio
     let called = &*observation.kind == "GENERATION";
     let usage = if called { tokens.usage() } else { Ok(None) };
     let usage = sound(usage, lose);
+    if usage.is_some_and(|usage| tokens.hold_more_than(&usage)) {
+        lose("usage with a total of more than its parts");
+    }
     let listed = opened(&observation.cost_details).get("total").cloned().unwrap_or_default();
     let cost = dollars(&listed).or_else(|| dollars(&observation.total_cost));
     let kept = opened(&observation.metadata);

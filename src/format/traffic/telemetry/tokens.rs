@@ -51,6 +51,11 @@ impl Tokens {
         tokens
     }
 
+    /// Does the total hold more than this usage? Exporters leave out what a model thought, and what tools put into its prompt.
+    pub fn hold_more_than(&self, usage: &Usage) -> bool {
+        self.total.known().ok().flatten().is_some_and(|total| total > usage.prompt + usage.output)
+    }
+
     /// The usage; `None` where nothing was recorded.
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
         let (cached, reasoned) = if self.beside { (Cached::Beside, Reasoning::Beside) } else { (Cached::Either, Reasoning::Within) };
