@@ -1,5 +1,5 @@
 use crate::support::{claim, fixture, in_short, prompts};
-use ctxsim::format::Claim;
+use ctxsim::format::{Claim, Source, sniff};
 use ctxsim::transcript::Part;
 use std::path::Path;
 
@@ -65,4 +65,12 @@ fn what_is_damaged_is_named() {
     let named = [("cut off at the end of the file", 1), ("not JSON", 1), ("unknown content part", 1), ("unknown record type", 1)];
     assert_eq!(lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect::<Vec<_>>(), named);
     assert_eq!(in_short(&transcripts[0]), ["u: Hi", "a: Ho"]);
+}
+
+/// Any agent of the Agent Client Protocol prints such updates.
+#[test]
+fn updates_of_another_agent_are_not_those_of_grok() {
+    let line = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}}"#;
+    let source = Source::from_reader(Path::new("stdout.jsonl"), Box::new(std::io::Cursor::new(line))).unwrap();
+    assert!(sniff(&source).is_none());
 }

@@ -25,7 +25,8 @@ const HISTORY: &str = "chat_history.jsonl";
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let is_there = |name: &str| is_beside(&source.path.with_file_name(name));
-    if source.has_line(5, &["params.update.sessionUpdate params.sessionId"]) {
+    // Any agent of the Agent Client Protocol sends such updates; Grok numbers them.
+    if source.has_line(5, &["params.update.sessionUpdate params.sessionId params._meta.eventId"]) {
         return Claim::Yes;
     }
     if source.name() == HISTORY && outline.shows("type=system,user,assistant,reasoning") {
