@@ -252,8 +252,10 @@ impl Traffic {
             });
         }
         let interaction = serde_json::from_str::<Interaction>(interaction.get()).map_err(|_| "record of an unexpected shape")?;
-        let sent = interaction.request.as_ref().ok_or("unknown record type")?;
         let received = interaction.response.as_ref();
+        // Programs record protobufs and the frames of WebSockets under the same names.
+        let unread = || if received.is_some() { "unknown record type" } else { "record of an interface that is not read" };
+        let sent = interaction.request.as_ref().ok_or_else(unread)?;
         let headers = received.and_then(|received| received.headers);
         // Where both ends of a call are known, its time is that of its reply.
         let times = [interaction.recorded_at, received.and_then(|received| received.timestamp), sent.timestamp];

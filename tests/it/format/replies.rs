@@ -248,3 +248,15 @@ fn what_the_providers_tools_gave_is_no_output_of_the_model() {
     let Part::Image(picture) = &transcripts[0].messages[3].parts[1] else { panic!("no picture") };
     assert_eq!(picture.bytes, 22_000);
 }
+
+/// Programs record protobufs and the frames of WebSockets under the names of VCR.py.
+#[test]
+fn a_cassette_of_another_kind_is_not_cut_off() {
+    let calls = "version: 1\ninteractions:\n- request_sample:\n    json:\n      model: m\n  response_sample:\n    json:\n      usage:\n        prompt_tokens: 9\n";
+    let frames = "version: 1\ninteractions:\n- kind: message\n  direction: sent\n  data:\n    type: response.create\n- kind: message\n  direction: received\n  data:\n    type: response.done\n";
+    for (text, count) in [(calls, 1), (frames, 2)] {
+        let lost = vec![("record of an interface that is not read".to_owned(), count)];
+        assert_eq!(read("talk.yaml", text), (vec![], lost));
+        assert_eq!(read("talk.yaml", &text.replace("version: 1\n", "")).1.len(), 1);
+    }
+}
