@@ -367,3 +367,22 @@ fn a_chat_in_vs_code_as_a_log_of_changes() {
     assert_eq!((session.id.as_str(), prompts(&session)), ("s", vec![(90, 4), (0, 0)]));
     assert_eq!(lost, ["change to what is not there"]);
 }
+
+/// Forks write the logs of their origin: what is theirs in them tells, so that no preset of the origin stands as their own.
+#[test]
+fn forks_bear_their_own_names() {
+    let codex = |version: &str| {
+        let meta = format!(r#"{{"type":"session_meta","payload":{{"id":"s","cli_version":"{version}","source":"cli"}}}}"#);
+        let said = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go"}]}}"#;
+        read("codex", &[&meta, said]).0.agent
+    };
+    assert_eq!(
+        ["0.0.28", "0.0.0", "0.0.2505291458", "0.145.0", "0.0.0-dev"].map(codex),
+        ["open-interpreter", "codex", "codex", "codex", "codex"]
+    );
+    let record = r#"{"type":"user","uuid":"u1","parentUuid":null,"isSidechain":false,"sessionId":"s","version":"1.0.40","timestamp":"2026-07-09T04:54:27.199Z","message":{"role":"user","content":"Go"}}"#;
+    let settings =
+        r#"{"type":"runtime-config","sessionId":"s","model":"","reasoningEffort":null,"contextWindow":null,"timestamp":1783572867004}"#;
+    assert_eq!(read("claude-code", &[record]).0.agent, "claude-code");
+    assert_eq!(read("claude-code", &[settings, record]).0.agent, "qoder");
+}

@@ -91,6 +91,19 @@ fn an_unmerged_log_is_read_and_nothing_is_touched() {
     set_read_only(agent, false);
 }
 
+/// Kilo Code keeps the same tables in a database of its own name.
+#[test]
+fn a_database_of_kilo_is_not_one_of_opencode() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("kilo.db");
+    let connection = Connection::open(&database).unwrap();
+    connection.execute_batch(SCHEMA).unwrap();
+    add_session(&connection, "ses_1", 100);
+    drop(connection);
+    assert_eq!(claim(&database), Some(("opencode", Claim::Yes)));
+    assert_eq!(read_all(&database).0[0].agent, "kilo");
+}
+
 #[test]
 fn tables_that_are_only_in_the_log_are_found() {
     let folder = tempfile::tempdir().unwrap();

@@ -115,8 +115,18 @@ const MARKS: &[Mark] = &[
     Mark::Line("[# lines truncated]"),
 ];
 
+/// Qoder, whose logs are those of Claude Code but for a record of its own.
+const QODER: &str = "qoder";
+
 /// Reads the sessions of a file: the main one and those of sub-agents that write into it.
 pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let of_qoder = source.has_line(20, &["type=runtime-config sessionId"]);
+    let hand_over: &mut dyn FnMut(Transcript) = &mut |mut transcript| {
+        if of_qoder {
+            QODER.clone_into(&mut transcript.agent);
+        }
+        hand_over(transcript);
+    };
     let scale = &Marked::new(MARKS, scale);
     let mut file = File {
         scale,

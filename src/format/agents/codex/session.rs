@@ -19,6 +19,14 @@ use std::collections::HashSet;
 /// The agent's name in transcripts and reports.
 pub const AGENT: &str = "codex";
 
+/// Open Interpreter, which is Codex with a few versions of its own: its sessions say nothing else of it.
+const INTERPRETER: &str = "open-interpreter";
+
+/// Codex itself is 0.0.0 where it is built from its sources, and has the day in the place of a small number in its first versions.
+fn is_of_interpreter(version: &str) -> bool {
+    version.strip_prefix("0.0.").and_then(|last| last.parse().ok()).is_some_and(|last: u64| (1..1000).contains(&last))
+}
+
 const UNEXPECTED: &str = "record of an unexpected shape";
 
 /// The session as far as it has been read.
@@ -179,6 +187,9 @@ impl<'s> Session<'s> {
         }
         self.made.identify(&meta.id);
         self.made.transcript.version = meta.cli_version.to_string();
+        if is_of_interpreter(&meta.cli_version) {
+            INTERPRETER.clone_into(&mut self.made.transcript.agent);
+        }
         self.made.transcript.project = project(&meta.cwd);
         self.made.transcript.parent = meta.parent();
         self.made.transcript.begins_in_middle |= meta.goes_on();

@@ -50,8 +50,19 @@ const MARKS: &[Mark] = &[
     Mark::Line("...output truncated..."),
 ];
 
+/// Kilo Code, a fork with a database of its own name.
+const KILO: (&str, &str) = ("kilo.db", "kilo");
+
 fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
+    let (database, name) = KILO;
+    let of_kilo = source.name() == database;
+    let give: &mut dyn FnMut(Transcript) = &mut |mut transcript| {
+        if of_kilo {
+            name.clone_into(&mut transcript.agent);
+        }
+        give(transcript);
+    };
     match sniff::form(source) {
         Form::Export => export::read(source, scale, give),
         Form::Printed => printed::read(source, scale, give),
