@@ -15,6 +15,7 @@ const READERS: &[&str] = &[
     "crewai",
     "crush",
     "openai-agents",
+    "agno",
     "adk",
     "amp",
     "hermes",

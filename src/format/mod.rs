@@ -11,6 +11,7 @@ mod marks;
 pub mod native;
 mod reader;
 mod recorder;
+mod standing;
 pub mod traffic;
 mod usage;
 mod wire;
@@ -73,6 +74,7 @@ pub const READERS: &[&Reader] = &[
     &agents::pydantic_ai::READER,
     &agents::langchain::READER,
     &agents::openai_agents::READER,
+    &agents::agno::READER,
     &agents::crewai::READER,
     &agents::mini_swe_agent::READER,
     &benchmarks::tau2::READER,

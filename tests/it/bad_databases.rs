@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The readers of databases.
-const OWNERS: [&str; 9] = ["adk", "crewai", "crush", "goose", "hermes", "kiro-cli", "openai-agents", "opencode", "zed"];
+const OWNERS: [&str; 11] =
+    ["adk", "agno", "crewai", "crush", "goose", "hermes", "kiro-cli", "langchain", "openai-agents", "opencode", "zed"];
 
 /// Makes a database of statements, up to the first that is none.
 fn make(path: &Path, statements: &str) {

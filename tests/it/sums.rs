@@ -77,8 +77,9 @@ pub fn compare(reader: &str, files: &[PathBuf]) {
 }
 
 /// The made files of readers that a script counts too; all of a folder where none is named.
-const MADE: [(&str, &[&str]); 25] = [
+const MADE: [(&str, &[&str]); 26] = [
     ("adk", &["broken.jsonl", "events.json", "session.json", "thought.json"]),
+    ("agno", &["sessions.json", "v1.json"]),
     ("aider", &["chat.md", "requests.txt"]),
     ("amp", &[]),
     ("cline", &["task1/api_conversation_history.json", "task2/ui_messages.json", "task3/api_conversation_history.json"]),
@@ -95,7 +96,7 @@ const MADE: [(&str, &[&str]); 25] = [
     ("kimi-cli", &["s1/context.jsonl", "s2/context.jsonl", "s2/context_sub_1.jsonl"]),
     ("kimi-code", &["session_1/agents/main/wire.jsonl", "session_1/agents/scout/wire.jsonl", "older.jsonl"]),
     ("kiro-cli", &["conversation.json", "flat.jsonl", "plain.jsonl"]),
-    ("langchain", &[]),
+    ("langchain", &["broken.jsonl", "dict.json", "dumped.json", "state.json"]),
     (
         "mistral-vibe",
         &[

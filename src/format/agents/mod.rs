@@ -1,6 +1,7 @@
 //! LOGS OF AGENTS, as they write them themselves: one file or folder an agent. None knows another.
 
 pub mod adk;
+pub mod agno;
 pub mod aider;
 pub mod amp;
 pub mod autogen;

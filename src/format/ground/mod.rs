@@ -63,6 +63,7 @@ mod head;
 pub mod image;
 mod json;
 mod lines;
+pub mod msgpack;
 mod outline;
 mod pieces;
 mod source;

@@ -23,13 +23,18 @@ pub use place::has_magic;
 #[cfg(feature = "sqlite")]
 pub use copy::remove_copies;
 #[cfg(feature = "sqlite")]
-pub use opened::{Database, count, damaged, finds, loss_of, readable, text};
+pub use opened::{Database, count, damaged, finds, loss_of, readable, tables_with, text};
 
 /// Is this the log or the index of a database with these tables?
 pub fn is_side_file(source: &Source, tables: &[&str]) -> bool {
+    main_of(source).is_some_and(|main| holds(&main, tables))
+}
+
+/// The database whose log or index this is.
+pub fn main_of(source: &Source) -> Option<Source> {
     let name = source.path.to_string_lossy();
-    let main = name.strip_suffix("-wal").or_else(|| name.strip_suffix("-shm"));
-    main.is_some_and(|main| source.beside(Path::new(main)).is_ok_and(|main| has_magic(main.head()) && holds(&main, tables)))
+    let main = name.strip_suffix("-wal").or_else(|| name.strip_suffix("-shm"))?;
+    source.beside(Path::new(main)).ok().filter(|main| has_magic(main.head()))
 }
 
 /// Does the database hold these tables? Where it does not, they may still wait in its log.

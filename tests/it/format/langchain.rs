@@ -1,4 +1,7 @@
-use crate::support::{assert_lost, fixture, in_short, prompts};
+use super::crush::database;
+use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_all};
+use ctxsim::format::Claim;
+use ctxsim::transcript::CompactionKind;
 
 #[test]
 fn messages_are_unwrapped_and_calls_counted_once() {
@@ -41,4 +44,47 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
+}
+
+/// Each checkpoint holds the whole history: what is new in it came, and what is not in it any more left.
+#[test]
+fn checkpoints_say_what_came_and_what_left() {
+    let (_folder, path) = database("langchain/checkpoints.sql", "checkpoints.db");
+    assert_eq!(claim(&path), Some(("langchain", Claim::Yes)));
+    let (transcripts, losses) = read_all(&path);
+    let lost: Vec<_> = losses.into_iter().map(|loss| (loss.reason, loss.count)).collect();
+    assert_lost(
+        &lost,
+        &[
+            ("checkpoint that cannot be decoded", 2),
+            ("checkpoints without their history (kept as differences, or under another name)", 1),
+            ("message of an unknown role", 1),
+            ("session without messages", 1),
+        ],
+    );
+    let [thread, within, odd] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!([&thread.id, &within.id, &odd.id], ["t1", "t1/sub:1", "t3"]);
+    assert_eq!((within.parent.as_deref(), in_short(odd)), (Some("t1"), vec!["u: Look at x".to_owned()]));
+    let shown = in_short(thread);
+    assert_eq!(shown[..4], ["u: Look at x", "a: look(call_1)", "t: look(call_1)=", "a: It is there."]);
+    assert_eq!(shown[4..], ["u: And y?", "a: Not there.", "u: And z?", "a: Maybe.", "u: Once more", "a: Yes."]);
+    assert_eq!(prompts(thread), [(40, 6), (80, 9), (70, 5), (50, 4), (52, 3)]);
+    let [pruned, compacted] = thread.compactions.as_slice() else { panic!("{:?}", thread.compactions) };
+    assert_eq!((pruned.kind, pruned.before, &pruned.taken[..]), (CompactionKind::Prune, 4, &[(2, 0)][..]));
+    assert_eq!((compacted.kind, compacted.before, compacted.kept_from), (CompactionKind::Compact, 6, Some(4)));
+    assert_eq!(compacted.summary.as_ref().unwrap().as_str(), "Here is a summary: x is there.");
+    // The last question was asked anew, from an earlier checkpoint.
+    let rewinds: Vec<_> = thread.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message.rewind?))).collect();
+    assert_eq!(rewinds, [(8, 6)]);
+    assert_eq!(thread.messages[3].time, Some(1_785_578_405_000));
+}
+
+/// A history under another name, in JSON, with its summary beside it.
+#[test]
+fn a_history_is_found_under_any_name() {
+    let (_folder, path) = database("langchain/checkpoints.sql", "checkpoints.db");
+    let within = &read_all(&path).0[1];
+    assert_eq!(in_short(within), ["u: One", "a: A", "u: Two", "a: B", "u: Three", "a: C"]);
+    let [cut] = within.compactions.as_slice() else { panic!("{:?}", within.compactions) };
+    assert_eq!((cut.before, cut.kept_from, cut.summary.as_ref().unwrap().as_str()), (4, Some(2), "One was A."));
 }

@@ -4,6 +4,8 @@
 pub mod adk;
 /// Records of the agents' latest versions, and older ones that recorded files rarely show, in a few lines each.
 pub mod agent_variants;
+/// Agno: sessions of agents and teams, in databases and in JSON.
+pub mod agno;
 /// aider: the chat's history and the requests'.
 pub mod aider;
 /// Threads of Amp.

@@ -25,6 +25,22 @@ pub fn tables(path: &Path) -> rusqlite::Result<Vec<String>> {
     rows.collect()
 }
 
+/// The names of the tables of a database (without its log) that have all of these columns; none of one that cannot be read.
+pub fn tables_with(path: &Path, columns: &[&str]) -> Vec<String> {
+    let found = reading::regular(path).is_ok().then(|| open_at_rest(path).and_then(|connection| having(&connection, columns)));
+    found.and_then(Result::ok).unwrap_or_default()
+}
+
+/// The tables that have all of these columns, by name.
+fn having(connection: &Connection, columns: &[&str]) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT name, (SELECT group_concat(column.name) FROM pragma_table_info(sqlite_schema.name) AS column) \
+               FROM sqlite_schema WHERE type = 'table' ORDER BY 1";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?.unwrap_or_default())))?;
+    let has = |held: &str| columns.iter().all(|column| held.split(',').any(|name| name == *column));
+    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().filter(|(_, held)| has(held)).map(|(name, _)| name).collect())
+}
+
 /// The reason why nothing of a database could be read.
 pub fn damaged(error: rusqlite::Error) -> ReadError {
     ReadError::Damaged(format!("not a readable database: {error}"))
@@ -130,6 +146,11 @@ impl Database {
         }
         let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
         Ok(Database { connection, copy: Some(folder), stamp: before })
+    }
+
+    /// The tables that have all of these columns, by name.
+    pub fn tables_with(&self, columns: &[&str]) -> rusqlite::Result<Vec<String>> {
+        having(&self.connection, columns)
     }
 
     /// Counts the messages of a table that belong to no session of another one.

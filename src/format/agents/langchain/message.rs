@@ -1,0 +1,141 @@
+//! A message of LangChain's, in any of its wrappers.
+
+use crate::format::ground::{Lose, Words, fault, sound, wire};
+use crate::format::recorder::thinking;
+use crate::format::wire::chat::{Chat, ChatMessage, ChatToolCall, ChatUsage};
+use crate::transcript::{Call, Message, Part, Role, Scale};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+#[cfg(feature = "sqlite")]
+use {crate::format::ground::string, crate::format::standing::Entry, xxhash_rust::xxh3::xxh3_64};
+
+/// The role in the chat dialect, of a type or a class.
+pub fn role_of(kind: &str) -> Option<&'static str> {
+    match kind.strip_suffix("Chunk").unwrap_or(kind) {
+        "human" | "HumanMessage" => Some("user"),
+        "ai" | "AIMessage" => Some("assistant"),
+        "system" | "SystemMessage" => Some("system"),
+        "tool" | "ToolMessage" | "function" | "FunctionMessage" => Some("tool"),
+        _ => None,
+    }
+}
+
+wire! {
+    /// A message in any of its wrappers.
+    struct Wrapped<'a> {
+        kind: Words<'a> = "type",
+        data: Option<&'a RawValue>,
+        kwargs: Option<&'a RawValue>,
+        /// Of a dumped message the path of its class, else its id.
+        id: Option<&'a RawValue>,
+    }
+
+    /// What a message is known by.
+    struct Named<'a> {
+        id: Option<&'a RawValue>,
+        additional_kwargs: Option<More<'a>>,
+    }
+
+    /// What the chat dialect does not have.
+    struct Beside<'a> {
+        status: Words<'a>,
+        additional_kwargs: Option<More<'a>>,
+        response_metadata: Option<Metadata<'a>>,
+    }
+
+    struct More<'a> {
+        tool_calls: Option<Vec<ChatToolCall<'a>>>,
+        reasoning_content: Words<'a>,
+        /// Which middleware said it in the person's name.
+        lc_source: Words<'a>,
+    }
+
+    struct Metadata<'a> {
+        model_name: Words<'a>,
+        model: Words<'a>,
+        token_usage: Option<&'a RawValue>,
+        usage: Option<&'a RawValue>,
+    }
+}
+
+impl Wrapped<'_> {
+    fn role(&self) -> Option<&'static str> {
+        let class = || serde_json::from_str::<Vec<String>>(self.id?.get()).ok()?.pop();
+        if self.kwargs.is_some() { role_of(&class()?) } else { role_of(&self.kind) }
+    }
+}
+
+/// What a message of a history is known by there.
+#[cfg(feature = "sqlite")]
+pub fn entry(json: &str) -> Entry {
+    let body = xxh3_64(json.as_bytes());
+    let wrapped: Wrapped = serde_json::from_str(json).unwrap_or_default();
+    let named: Named = serde_json::from_str(wrapped.kwargs.or(wrapped.data).map_or(json, RawValue::get)).unwrap_or_default();
+    let id = string(named.id);
+    Entry {
+        key: if id.is_empty() { body } else { xxh3_64(id.as_bytes()) },
+        body,
+        instructs: wrapped.role() == Some("system"),
+        summarises: &*named.additional_kwargs.unwrap_or_default().lc_source == "summarization",
+        ..Entry::default()
+    }
+}
+
+/// Is this a message?
+#[cfg(feature = "sqlite")]
+pub fn is_message(json: &str) -> bool {
+    serde_json::from_str::<Wrapped>(json).is_ok_and(|wrapped| wrapped.role().is_some())
+}
+
+/// The messages of one session.
+#[derive(Default)]
+pub struct Messages {
+    chat: Chat,
+}
+
+impl Messages {
+    /// Reads a message. Its call is still to be linked to the one before it.
+    pub fn read(&mut self, json: &str, scale: &dyn Scale, lose: Lose<'_>) -> Option<Message> {
+        let wrapped: Wrapped = match serde_json::from_str(json) {
+            Ok(wrapped) => wrapped,
+            Err(error) => return refuse(fault(&error, false), lose),
+        };
+        let Some(role) = wrapped.role() else { return refuse("message of an unknown role", lose) };
+        let inner = wrapped.kwargs.or(wrapped.data).map_or(json, RawValue::get);
+        let (Ok(mut chat), Ok(beside)) = (serde_json::from_str::<ChatMessage>(inner), serde_json::from_str::<Beside>(inner)) else {
+            return refuse("record of an unexpected shape", lose);
+        };
+        chat.role = Words(Cow::Borrowed(role));
+        let more = beside.additional_kwargs.unwrap_or_default();
+        if chat.tool_calls.as_ref().is_none_or(Vec::is_empty) {
+            chat.tool_calls = more.tool_calls;
+        }
+        let Some(mut message) = self.chat.message(&chat, scale, lose) else { return refuse("message of an unknown role", lose) };
+        if role == "assistant" && !more.reasoning_content.is_empty() {
+            message.parts.insert(0, thinking(scale, &more.reasoning_content, 0));
+        }
+        for part in &mut message.parts {
+            if let Part::ToolResult { error, .. } = part {
+                *error = &*beside.status == "error";
+            }
+        }
+        message.synthetic = message.role == Role::User && !more.lc_source.is_empty();
+        if message.role == Role::Assistant {
+            message.call = Some(Box::new(call(&message.id, &chat, &beside.response_metadata.unwrap_or_default(), lose)));
+        }
+        Some(message)
+    }
+}
+
+fn refuse(reason: &str, lose: Lose<'_>) -> Option<Message> {
+    lose(reason);
+    None
+}
+
+fn call(id: &str, chat: &ChatMessage<'_>, metadata: &Metadata<'_>, lose: Lose<'_>) -> Call {
+    let model = if metadata.model_name.is_empty() { &metadata.model } else { &metadata.model_name };
+    // LangChain's own words first, then the provider's.
+    let reported = [chat.usage_metadata, metadata.token_usage, metadata.usage].into_iter().flatten().next();
+    let usage = sound(reported.map_or(Ok(None), ChatUsage::read), lose);
+    Call { id: id.to_owned(), model: model.to_string(), usage, ..Call::default() }
+}
