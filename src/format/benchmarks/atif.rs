@@ -21,7 +21,8 @@ use std::path::Path;
 pub const READER: Reader = Reader { name: "atif", about: "Harbor's Agent Trajectory Interchange Format (ATIF)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    Claim::when(source.outline().shows("schema_version=ATIF*|[].schema_version=ATIF*"))
+    // Devin writes that name, and messages of Chat Completions in place of steps.
+    Claim::when(source.outline().shows("schema_version=ATIF*|[].schema_version=ATIF* !messages[].role"))
 }
 
 wire! {

@@ -8,6 +8,7 @@ mod cut;
 mod entry;
 mod fork;
 pub mod gemini;
+pub mod logged;
 mod ollama;
 pub mod openai_chat;
 pub mod openai_responses;

@@ -10,15 +10,22 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::cell::Cell;
 
+/// A request, as far as it is read.
+pub struct Request<'a> {
+    /// The conversation so far, the newest message last.
+    pub messages: &'a [ChatMessage<'a>],
+    /// The definitions of the tools.
+    pub tools: Option<&'a RawValue>,
+    /// The model that was asked for.
+    pub model: Option<&'a RawValue>,
+}
+
 wire! {
-    /// The body of a request, as far as it is read.
-    pub struct Request<'a> {
-        /// The conversation so far, the newest message last.
-        pub messages: Vec<ChatMessage<'a>>,
-        /// The definitions of the tools.
-        pub tools: Option<&'a RawValue> = "tools" | "functions",
-        /// The model that was asked for.
-        pub model: Option<&'a RawValue>,
+    /// The body of a request.
+    struct Body<'a> {
+        messages: Vec<ChatMessage<'a>>,
+        tools: Option<&'a RawValue> = "tools" | "functions",
+        model: Option<&'a RawValue>,
     }
 
     /// The body of a response, as far as it is read.
@@ -101,8 +108,8 @@ pub fn completed(body: &str) -> Option<Value> {
 pub fn decode(request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Result<Exchange, serde_json::Error> {
     let mut held = String::new();
     let odd = Cell::new(false);
-    let request = decoded::<Request, ChatMessage>(request, "messages", &mut held, &mut watching(lose, &odd))?;
-    let exchange = exchange(&request, response, lose);
+    let Body { messages, tools, model } = decoded::<Body, ChatMessage>(request, "messages", &mut held, &mut watching(lose, &odd))?;
+    let exchange = exchange(&Request { messages: &messages, tools, model }, response, lose);
     Ok(Exchange { hidden: exchange.hidden || odd.get(), ..exchange })
 }
 
@@ -113,7 +120,7 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
     let mut chat = Chat::default();
     let mut exchange = Exchange { model: string(request.model), ..Exchange::default() };
     exchange.setting.extend(definitions(&Verbatim, request.tools));
-    for written in &request.messages {
+    for written in request.messages {
         match chat.message(written, &Verbatim, lose) {
             Some(mut message) => {
                 // A reply in a request's history was made by a call, which the log may hold nowhere else.

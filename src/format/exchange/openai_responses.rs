@@ -41,7 +41,8 @@ wire! {
         kind: Words<'a> = "type",
         role: Words<'a>,
         id: Words<'a>,
-        call_id: Words<'a>,
+        // The Agents SDK writes items of its own names in JavaScript.
+        call_id: Words<'a> = "call_id" | "callId",
         name: Words<'a>,
         content: Option<&'a RawValue>,
         arguments: Option<&'a RawValue> = "arguments" | "input" | "action" | "code" | "queries",
@@ -156,6 +157,16 @@ pub fn replied(response: &str, lose: Lose<'_>) -> Option<Entry> {
     Some(reply(entries, &response, lose))
 }
 
+/// Is it a list of items of the Responses interface, and not of messages alone?
+pub fn are_items(list: &str) -> bool {
+    let is_item = |item: &Item| {
+        let kind = &*item.kind;
+        let called = kind.ends_with("_call") || kind.ends_with("_call_output") || kind == "function_call_result";
+        item.role.is_empty() && (called || kind == "reasoning")
+    };
+    list.starts_with('[') && serde_json::from_str::<Blocks<Item>>(list).is_ok_and(|items| items.objects().any(is_item))
+}
+
 /// What a list of items says, for logs that keep it apart, its texts weighed on [`Verbatim`]; and whether the model read more than they show.
 pub fn items(list: &str, lose: Lose<'_>) -> (Vec<Entry>, bool) {
     let mut items = Items::default();
@@ -244,7 +255,7 @@ impl Items {
                 self.hidden = true;
                 (Role::Assistant, item.tools.map(|tools| Part::Tools(Verbatim.weigh(&compact(tools.get())))).into_iter().collect())
             }
-            _ if kind.ends_with("_output") => {
+            _ if kind.ends_with("_output") || kind == "function_call_result" => {
                 let result = item.output.or(item.tools);
                 let call_id = item.call_id.to_string();
                 let name = self.names.get(&call_id).cloned().unwrap_or_default();
@@ -344,7 +355,9 @@ fn content(raw: Option<&RawValue>, lose: Lose<'_>) -> Vec<Part> {
 /// What a tool returned: a text, a list of texts and pictures, or anything.
 fn result_text(raw: &RawValue, lose: Lose<'_>) -> (String, Vec<Part>) {
     match serde_json::from_str::<Blocks<crate::format::wire::chat::ChatPart>>(raw.get()) {
-        Ok(blocks) if raw.get().starts_with('"') => (text_of(&blocks), Vec::new()),
+        Ok(blocks) if raw.get().starts_with('"') || raw.get().starts_with('{') && !text_of(&blocks).is_empty() => {
+            (text_of(&blocks), Vec::new())
+        }
         Ok(_) if raw.get().contains("\"input_text\"") || raw.get().contains("\"input_image\"") => {
             let parts = content(Some(raw), lose);
             let texts: Vec<&str> = parts

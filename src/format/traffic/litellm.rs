@@ -4,6 +4,7 @@
 //! Each request repeats the conversation so far. One whose messages begin with those of an earlier request and its reply goes on with
 //! that session, in whichever file it lies: the first file of a folder is read together with those after it, unless it alone is asked for.
 
+use crate::format::exchange::logged::{self, Beside};
 use crate::format::exchange::openai_chat::{Request, exchange};
 use crate::format::exchange::{Exchange, Sessions};
 use crate::format::ground::{Count, Dollars, ReadError, Source, decoded, fault, moment, values, wire};
@@ -77,6 +78,7 @@ wire! {
         model_parameters: Option<Parameters<'a>>,
         context_window: Count,
         response: Option<&'a RawValue>,
+        usage: Option<&'a RawValue>,
         model: Option<&'a RawValue>,
         cost: Dollars = "cost" | "response_cost",
         time: Option<&'a RawValue> = "startTime" | "start_time" | "timestamp",
@@ -132,8 +134,9 @@ impl<'a> Logged<'a> {
             lose("unknown record type");
             return None;
         };
-        let request = Request { messages, tools, model: self.model };
-        let mut exchange = exchange(&request, self.response.map(RawValue::get), lose);
+        let request = Request { messages: &messages, tools, model: self.model };
+        let response = self.response.map(|reply| logged::response(reply, &Beside { usage: self.usage, time: None }));
+        let mut exchange = exchange(&request, response.as_deref(), lose);
         exchange.window = self.context_window.known().ok().flatten();
         for message in exchange.reply.iter_mut().flat_map(|reply| &mut reply.messages) {
             message.time = moment(self.time);

@@ -37,7 +37,7 @@ wire! {
         /// `false` in a message of the model's that no answered call produced, as ctxsim writes it.
         pub call: Option<&'a RawValue>,
         /// When, where a framework notes it.
-        pub timestamp: Option<&'a RawValue>,
+        pub timestamp: Option<&'a RawValue> = "timestamp" | "createdAt" | "created_at",
         /// Usage of the call that produced the message, where a framework keeps it there.
         pub usage: Option<&'a RawValue>,
         /// The same, as LangChain keeps it.
@@ -46,6 +46,10 @@ wire! {
         pub response_metadata: Option<&'a RawValue>,
         /// What other frameworks keep beside the message.
         pub extra: Option<&'a RawValue>,
+        pub metadata: Option<&'a RawValue>,
+        /// What the AI SDK shows of it, in place of the content; and the calls of tools in its older versions, with what came back.
+        pub parts: Option<&'a RawValue>,
+        pub tool_invocations: Option<&'a RawValue> = "toolInvocations",
         /// Where a message comes from that another program has taken over.
         pub source: Option<&'a RawValue>,
         /// Usage of the whole conversation, which each of its messages repeats.
@@ -68,14 +72,21 @@ wire! {
         refusal: Words<'a>,
         /// A call of a tool among the parts, as Anthropic writes it.
         id: Option<&'a RawValue>,
-        name: Option<&'a RawValue>,
-        input: Option<&'a RawValue>,
+        name: Option<&'a RawValue> = "name" | "toolName",
+        input: Option<&'a RawValue> = "input" | "args" | "arguments",
         thinking: Option<&'a RawValue>,
+        /// The same as the AI SDK writes it, and what a tool returned, as both do.
+        call_id: Words<'a> = "toolCallId" | "tool_call_id" | "tool_use_id",
+        output: Option<&'a RawValue> = "output" | "result",
+        image: Option<&'a RawValue>,
         image_url: Blocks<'a, held::Url<'a>>,
         file: Option<File<'a>>,
     }
 
     struct File<'a> { filename: Words<'a> }
+
+    /// What a tool returned, as the AI SDK keeps it in messages to a model.
+    struct Output<'a> { kind: Words<'a> = "type", value: Option<&'a RawValue> }
 
     /// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
     pub struct ChatToolCall<'a> {
@@ -96,9 +107,24 @@ impl ChatPart<'_> {
     fn is_prose(&self) -> bool {
         match &*self.kind {
             "text" | "input_text" | "output_text" | "" => true,
-            "tool_use" | "tool_call" | "refusal" | "thinking" | "reasoning" | "image_url" | "input_image" | "file" | "input_file" => false,
+            "tool_use" | "tool_call" | "tool-call" | "tool-result" | "tool_result" | "refusal" | "thinking" | "reasoning" | "image_url"
+            | "input_image" | "file" | "input_file" => false,
             _ => !self.text.is_empty(),
         }
+    }
+
+    /// What a tool returned, where that is what it is.
+    fn returned(&self) -> Option<String> {
+        if !matches!(&*self.kind, "tool-result" | "tool_result") {
+            return None;
+        }
+        let told = self.output.and_then(|raw| serde_json::from_str::<Output>(raw.get()).ok()).unwrap_or_default();
+        let kept = match &*told.kind {
+            "text" | "json" | "error-text" | "error-json" | "content" => told.value.or(self.output),
+            _ => self.output.or(self.content),
+        };
+        let texts = kept.filter(|raw| raw.get().starts_with('[')).and_then(|raw| serde_json::from_str::<Blocks<ChatPart>>(raw.get()).ok());
+        Some(texts.map(|texts| text_of(&texts)).filter(|text| !text.is_empty()).unwrap_or_else(|| text_or_json(kept)))
     }
 
     fn words(&self) -> Cow<'_, str> {
@@ -161,7 +187,8 @@ impl Chat {
         if !message.refusal.is_empty() {
             parts.push(Part::Text(scale.weigh(&message.refusal)));
         }
-        if role == Role::Tool {
+        let results = message.content.objects().any(|part| part.returned().is_some());
+        if role == Role::Tool && !(results && message.tool_call_id.is_empty()) {
             self.result(message, scale, &mut parts);
         }
         for call in message.tool_calls.iter().flatten() {
@@ -171,6 +198,9 @@ impl Chat {
         if let Some(function) = &message.function_call {
             parts.push(self.call("", &function.name, function.arguments, scale));
         }
+        // What Anthropic's interface takes from the user, tools have returned.
+        let returned = |part: &Part| matches!(part, Part::ToolResult { .. });
+        let role = if role == Role::User && results && parts.iter().all(returned) { Role::Tool } else { role };
         let mut recorded = Message::new(role, parts);
         recorded.id = message_id(message);
         Some(recorded)
@@ -201,8 +231,25 @@ impl Chat {
                 }
                 Block::Object(part) => match &*part.kind {
                     // Frameworks that keep a provider's own content list the same calls beside it.
-                    "tool_use" | "tool_call" if message.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) => {}
-                    "tool_use" => parts.push(self.call(&string(part.id), &string(part.name), part.input, scale)),
+                    "tool_use" | "tool_call" | "tool-call" if message.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) => {}
+                    "tool_use" | "tool-call" | "tool_call" if part.name.is_some() => {
+                        let own = string(part.id);
+                        let id = if part.call_id.is_empty() { own.as_str() } else { &part.call_id };
+                        parts.push(self.call(id, &string(part.name), part.input, scale));
+                    }
+                    "tool-result" | "tool_result" => {
+                        let name = Some(string(part.name)).filter(|name| !name.is_empty());
+                        let name = name.or_else(|| self.tools.name(&part.call_id).map(str::to_owned)).unwrap_or_default();
+                        let text = scale.weigh_result(&part.returned().unwrap_or_default());
+                        parts.push(Part::ToolResult { call_id: part.call_id.to_string(), name, text, error: false });
+                    }
+                    "image" if part.image.is_some_and(|image| image.get().starts_with('"')) => {
+                        let address = string(part.image);
+                        parts.push(Part::Image(match address.contains(':') {
+                            true => image::from_data_url(&address),
+                            false => image::from_base64(&address),
+                        }));
+                    }
                     "tool_call" => match serde_json::from_str::<ChatFunction>(&part.words()) {
                         Ok(function) => parts.push(self.call(&string(part.id), &function.name, function.arguments, scale)),
                         Err(_) => lose("unknown content part"),
@@ -258,12 +305,14 @@ pub fn text_of(content: &Blocks<ChatPart>) -> String {
 wire! {
     /// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.
     pub struct ChatUsage {
-        prompt_tokens: Count,
-        completion_tokens: Count,
-        total_tokens: Count,
+        // The AI SDK writes them in its own way, and counts the cached part in.
+        prompt_tokens: Count = "prompt_tokens" | "promptTokens" | "inputTokens",
+        completion_tokens: Count = "completion_tokens" | "completionTokens" | "outputTokens",
+        total_tokens: Count = "total_tokens" | "totalTokens",
         prompt_tokens_details: Option<Details>,
         completion_tokens_details: Option<Details>,
-        prompt_cache_hit_tokens: Count,
+        prompt_cache_hit_tokens: Count = "prompt_cache_hit_tokens" | "cachedInputTokens",
+        reasoning_tokens: Count = "reasoningTokens",
         input_tokens: Count,
         output_tokens: Count,
         input_tokens_details: Option<Details> = "input_tokens_details" | "input_token_details",
@@ -306,7 +355,7 @@ impl ChatUsage {
             cache_write_1h: input.ephemeral_1h_input_tokens,
             cached: if apart { Cached::Beside } else { Cached::Within },
             output: self.completion_tokens.or(self.output_tokens),
-            reasoning: output.reasoning_tokens.or(output.reasoning),
+            reasoning: output.reasoning_tokens.or(output.reasoning).or(self.reasoning_tokens),
             total: self.total_tokens,
             cost_nano_usd: self.cost.0,
             ..Reported::default()

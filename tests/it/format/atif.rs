@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts, read_source};
+use crate::support::{fixture, in_short, prompts, read_source, read_text};
 use ctxsim::format::Source;
 use ctxsim::transcript::Trust;
 use serde_json::{Value, json};
@@ -169,4 +169,22 @@ fn totals_tell_of_calls_that_no_step_has() {
     // A run that goes on from another file may have the sums of both.
     let copied = metrics.replace("}", "},\"is_copied_context\":true");
     assert_eq!(lost(&run(&copied, "", totals)), Vec::<String>::new());
+}
+
+/// Devin exports messages of Chat Completions under the format's name.
+#[test]
+fn messages_in_place_of_steps() {
+    let call = json!({"id": "call_1", "name": "write", "arguments": {}});
+    let metrics = |prompt: u64| json!({"metrics": {"input_tokens": prompt, "output_tokens": 5, "ttft_ms": 9}});
+    let text = json!({"schema_version": "ATIF-v1.7", "session_id": "cobalt", "agent": {"name": "devin", "model_name": "SWE-1.6"}, "messages": [
+        {"role": "user", "content": "Go"},
+        {"role": "assistant", "content": "So", "tool_calls": [call], "metadata": metrics(120)},
+        {"role": "tool", "tool_call_id": "call_1", "content": "written"},
+        {"role": "assistant", "content": "Done", "metadata": metrics(140)},
+    ]});
+    let (sessions, lost) = read_text("export.json", &text.to_string());
+    assert_eq!(lost, []);
+    assert_eq!(in_short(&sessions[0]), ["u: Go", "a: So | write(call_1)", "t: write(call_1)=", "a: Done"]);
+    assert_eq!(prompts(&sessions[0]), [(120, 5), (140, 5)]);
+    assert_eq!((sessions[0].id.as_str(), sessions[0].messages[1].call.as_ref().unwrap().model.as_str()), ("cobalt", "SWE-1.6"));
 }

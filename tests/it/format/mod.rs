@@ -6,6 +6,8 @@ pub mod adk;
 pub mod agent_variants;
 /// Agno: sessions of agents and teams, in databases and in JSON.
 pub mod agno;
+/// Conversations of the AI SDK.
+mod ai_sdk;
 /// aider: the chat's history and the requests'.
 pub mod aider;
 /// Threads of Amp.
@@ -78,6 +80,8 @@ pub mod kiro_cli;
 pub mod langchain;
 /// Requests with their responses as LiteLLM logs them, joined to sessions.
 pub mod litellm;
+/// Logs of calls that programs write themselves.
+mod logged_calls;
 /// Events of Claude Managed Agents.
 pub mod managed_agents;
 /// mini-swe-agent trajectories.

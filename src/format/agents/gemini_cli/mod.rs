@@ -25,7 +25,7 @@ fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let head = outline.shows("sessionId projectHash|startTime !messages[].role|chatMessages|type");
     // A conversation that the user saved is the model's context and nothing else.
-    let saved = ["[].", "history[]."].iter().any(|at| outline.shows_at(at, "parts role"));
+    let saved = ["[].", "history[]."].iter().any(|at| outline.shows_at(at, "parts role !parts[].type"));
     Claim::when(head || saved)
 }
 

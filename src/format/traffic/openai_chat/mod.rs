@@ -1,24 +1,27 @@
 //! Conversations in OpenAI's chat dialect, in the shapes that people keep them in: a document or a line with `messages`, a list of
 //! messages, a message a line, and logs of requests with their responses.
 
+mod conversation;
+mod lines;
+mod shape;
 mod write;
 
 pub use write::{LeftOut, write};
 
-use crate::format::exchange::openai_chat::{Request, Response, exchange};
-use crate::format::exchange::{Dialect, Exchange, Sessions, anthropic, received};
-use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, decoded, fault, moment, string, wire};
+use crate::format::exchange::{Exchange, Sessions, anthropic, openai_responses};
+use crate::format::ground::{Lose, ReadError, Source, Words, decoded, fault, string, wire};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{Chain, definitions};
-use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id, text_of};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use crate::format::wire::chat::ChatMessage;
+use crate::transcript::{Scale, Transcript};
+use conversation::{AGENT, Conversation, said};
+use lines::{Record, Records};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap};
-use xxhash_rust::xxh3::xxh3_64;
+use shape::{Shape, is_reply};
+use std::collections::BTreeMap;
 
 /// The chat dialect of OpenAI and its followers.
 pub const READER: Reader = Reader {
-    name: "openai-chat",
+    name: AGENT,
     about: "OpenAI chat messages: JSON, JSONL (a message, a conversation or an exchange a line), request logs",
     claims,
     read,
@@ -26,6 +29,9 @@ pub const READER: Reader = Reader {
 
 /// The line before the messages of a session of nanobot: its name, times, and how many of the messages its memory has taken in.
 const NANOBOT: &str = "_type=metadata last_consolidated|last_archived";
+
+/// What shows a reply beside the request that it was made for.
+const ANSWERED: &str = "completion|output|response|response_body|choices|reply";
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
@@ -35,6 +41,11 @@ fn claims(source: &Source) -> Claim {
     let lists =
         ["messages[].", "[].messages[].", "request.messages[].", "[].request.messages[].", "conversations[].", "[].conversations[]."];
     let mut places = ["", "[]."].iter().chain(&lists);
+    // Lists of messages under other names are requests where a reply stands beside them.
+    let beside = |at: &&str| {
+        let asked = ["input", "prompt", "prompt_messages", "input.messages", "request_body.messages"].iter();
+        outline.shows_at(at, ANSWERED) && asked.clone().any(|list| outline.shows_at(&format!("{at}{list}[]."), "role content|tool_calls"))
+    };
     if outline.shows(NANOBOT) {
         return Claim::Maybe;
     }
@@ -42,7 +53,8 @@ fn claims(source: &Source) -> Claim {
     if ["", "[]."].iter().any(|at| outline.shows_at(at, anthropic::EXCHANGE)) {
         return Claim::No;
     }
-    match (places.any(|at| outline.shows_at(at, "role content|tool_calls")), outline.shows(own)) {
+    let is_chat = places.any(|at| outline.shows_at(at, "role content|tool_calls|toolInvocations|parts[].type"));
+    match (is_chat || ["", "[]."].iter().any(beside), outline.shows(own)) {
         (false, _) => Claim::No,
         (true, false) => Claim::Perhaps,
         (true, true) => Claim::Maybe,
@@ -50,31 +62,15 @@ fn claims(source: &Source) -> Claim {
 }
 
 wire! {
-    /// A value of the file: a message, a conversation, or an exchange.
-    struct Shape<'a> {
-        /// What a line of nanobot holds that is no message: `metadata`, or the provider's own state.
-        beside: Words<'a> = "_type",
-        role: Option<&'a RawValue>,
-        messages: Option<Vec<ChatMessage<'a>>>,
-        /// The same in traces that Harbor exports, and in conversations for training.
-        conversations: Option<&'a RawValue>,
-        tools: Option<&'a RawValue> = "tools" | "functions",
-        tool_definitions: Option<&'a RawValue>,
-        /// Of a trace: which of the agent's requests it shows with its reply, and of which run.
-        episode: Option<&'a RawValue>,
-        trial_name: Option<&'a RawValue>,
-        model: Option<&'a RawValue>,
-        usage: Option<&'a RawValue>,
-        request: Option<&'a RawValue>,
-        response: Option<&'a RawValue>,
-        id: Option<&'a RawValue> = "id" | "session_id" | "conversation_id" | "instance_id",
-    }
+    /// Where a message was taken over from.
+    struct Origin<'a> { session_id: Words<'a>, model: Words<'a> }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
     let exchanges = Sessions::new(READER.name, name.clone(), scale);
-    let mut file = File { scale, name, sessions: 0, hand_over, single: None, episodes: BTreeMap::new(), exchanges };
+    let mut file =
+        File { scale, name, sessions: 0, hand_over, single: None, episodes: BTreeMap::new(), records: Records::default(), exchanges };
     source.each_text(&[], |source, text, number, at_end| {
         source.values_of(text, number, at_end, |value: &RawValue, lose| file.value(value.get(), lose));
     })?;
@@ -92,6 +88,8 @@ struct File<'s> {
     single: Option<Conversation>,
     /// By the names of runs: the longest episodes of a trace, of which none repeats another, with a hash of each of their messages.
     episodes: BTreeMap<String, Vec<(Conversation, Vec<u64>)>>,
+    /// Conversations that may be requests.
+    records: Records,
     exchanges: Sessions<'s>,
 }
 
@@ -99,6 +97,11 @@ impl File<'_> {
     fn value(&mut self, text: &str, lose: Lose<'_>) {
         if text.starts_with('[') {
             match serde_json::from_str::<Vec<&RawValue>>(text) {
+                Ok(_) if openai_responses::are_items(text) => {
+                    let mut conversation = Conversation::new(String::new(), String::new());
+                    conversation.items(text, self.scale, lose);
+                    self.give(conversation);
+                }
                 Ok(elements) => {
                     for element in elements {
                         self.object(element.get(), lose);
@@ -120,31 +123,21 @@ impl File<'_> {
             Err(error) => return lose(fault(&error, false)),
         };
         let scale = self.scale;
+        if matches!(&*shape.beside, "metadata" | "provider_state") {
+            return;
+        }
+        if let Some(exchange) = shape.exchange(text, lose) {
+            return self.exchange(exchange);
+        }
         match shape {
-            Shape { beside, .. } if matches!(&*beside, "metadata" | "provider_state") => {}
-            Shape { request: Some(request), response, .. } => {
-                match Dialect::OpenAiChat.decode(request.get(), response.map(received).as_deref(), lose) {
-                    Ok(exchange) => self.exchange(exchange),
-                    Err(_) => lose("request of an unexpected shape"),
-                }
-            }
-            Shape { messages: Some(messages), response: Some(response), tools, model, .. } if Response::is_one(response) => {
-                let request = Request { messages, tools, model };
-                self.exchange(exchange(&request, Some(response.get()), lose));
-            }
-            Shape { messages: Some(messages), tools, model, usage, id, .. } => {
-                let mut conversation = Conversation::new(string(id), string(model));
-                conversation.all(&messages, tools, scale, lose);
-                conversation.usage_of_the_whole(usage, lose);
-                self.give(conversation);
-            }
-            Shape { conversations: Some(list), tools, tool_definitions, model, episode, trial_name, id, .. } => {
+            Shape { messages: Some(_), .. } => self.record(text, &shape, lose),
+            Shape { conversations: Some(list), tools, tool_definitions, episode, trial_name, .. } => {
                 let mut held = String::new();
                 let messages = match decoded::<Vec<ChatMessage>, ChatMessage>(list.get(), "", &mut held, lose) {
                     Ok(messages) => messages,
                     Err(error) => return lose(fault(&error, false)),
                 };
-                let mut conversation = Conversation::new(string(id), string(model));
+                let mut conversation = Conversation::new(shape.id(), shape.model());
                 conversation.all(&messages, tools.or(tool_definitions), scale, lose);
                 if episode.is_none() {
                     return self.give(conversation);
@@ -174,6 +167,33 @@ impl File<'_> {
             },
             _ => lose("unknown record type"),
         }
+    }
+
+    /// A record with messages: a conversation, or a request that repeats the one before and goes on.
+    fn record(&mut self, text: &str, shape: &Shape, lose: Lose<'_>) {
+        let messages = shape.messages.as_deref().unwrap_or_default();
+        let said: Vec<u64> = messages.iter().map(said).collect();
+        let replies: Vec<bool> = messages.iter().map(is_reply).collect();
+        if !self.records.are_requests && self.records.go_on(&said, &replies) {
+            self.records.are_requests = true;
+            for record in self.records.take() {
+                // What of it is lost was counted before.
+                let mut held = String::new();
+                if let Ok(shape) = decoded::<Shape, ChatMessage>(&record.text, "messages", &mut held, &mut |_| {}) {
+                    self.exchange(shape.repeated(&record.text, &mut |_| {}));
+                }
+            }
+        }
+        if self.records.are_requests {
+            return self.exchange(shape.repeated(text, lose));
+        }
+        let mut conversation = Conversation::new(shape.id(), shape.model());
+        conversation.all(messages, shape.tools, self.scale, lose);
+        conversation.usage_of_the_whole(shape.usage, lose);
+        conversation.time_of_the_whole(shape.time());
+        let replied = replies.last().copied().unwrap_or_default();
+        let over = self.records.hold(Record { text: text.to_owned(), said, replied, conversation });
+        over.into_iter().for_each(|record| self.give(record.conversation));
     }
 
     /// An episode repeats the one before it in its run, and goes on. Those of several runs may be mixed, and in any order.
@@ -214,152 +234,12 @@ impl File<'_> {
 
     fn finish(mut self) {
         self.end_single();
+        for record in self.records.take() {
+            self.give(record.conversation);
+        }
         for (episode, _) in std::mem::take(&mut self.episodes).into_values().flatten() {
             self.give(episode);
         }
         self.exchanges.finish().for_each(self.hand_over);
     }
-}
-
-/// One session as far as it has been read.
-pub struct Conversation {
-    transcript: Transcript,
-    /// The model, where a message does not name its own.
-    model: String,
-    chain: Chain,
-    chat: Chat,
-    /// The calls whose results stood within them, and the messages that these became.
-    answered: HashMap<String, usize>,
-    /// Such results of calls without ids, while tools' messages alone follow.
-    unnamed: Vec<String>,
-}
-
-wire! {
-    /// Where a message was taken over from.
-    struct Origin<'a> { session_id: Words<'a>, model: Words<'a> }
-
-    /// What frameworks keep of a response beside the message.
-    struct Metadata<'a> {
-        usage: Option<&'a RawValue>,
-        token_usage: Option<&'a RawValue>,
-        model_name: Words<'a>,
-        model: Words<'a>,
-        id: Words<'a>,
-        /// The response itself, in which the same is found once more.
-        response: Option<Box<Metadata<'a>>>,
-    }
-}
-
-impl Conversation {
-    fn new(id: String, model: String) -> Conversation {
-        let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-        let (chain, chat) = (Chain::default(), Chat::default());
-        Conversation { transcript, model, chain, chat, answered: HashMap::new(), unnamed: Vec::new() }
-    }
-
-    /// Adds the definitions of tools and the messages of a document.
-    fn all(&mut self, messages: &[ChatMessage], tools: Option<&RawValue>, scale: &dyn Scale, lose: Lose<'_>) {
-        self.transcript.messages.extend(definitions(scale, tools).map(|tools| Message::new(Role::System, vec![tools])));
-        for message in messages {
-            self.message(message, scale, lose);
-        }
-    }
-
-    /// Adds a message. One of the model's was made by a call, of which the message may hold the usage.
-    fn message(&mut self, written: &ChatMessage, scale: &dyn Scale, lose: Lose<'_>) {
-        let mut call = Call { id: message_id(written), model: string(written.model), ..Call::default() };
-        if &*written.role == "assistant" {
-            match recorded(written, &mut call) {
-                Ok(usage) => call.usage = usage,
-                Err(()) => lose(ABSURD),
-            }
-        }
-        let Some(mut message) = self.chat.message(written, scale, lose) else { return lose("message of an unknown role") };
-        message.time = moment(written.timestamp);
-        if message.role == Role::Assistant && written.call.is_some_and(|call| call.get() == "false") {
-            self.chain.broken = true;
-        } else if message.role == Role::Assistant {
-            if call.model.is_empty() {
-                call.model.clone_from(&self.model);
-            }
-            call.unchained |= self.chain.link(&call.model);
-            message.call = Some(Box::new(call));
-        }
-        if message.role != Role::Tool {
-            self.unnamed.clear();
-        } else if self.stands_within(written, &mut message) {
-            return lose("result that stands within its call, too");
-        }
-        self.transcript.messages.push(message);
-        // Programs that number the calls of each message use an id again.
-        for call in written.tool_calls.iter().flatten() {
-            self.answered.remove(call.told().0);
-        }
-        for (result, words) in self.chat.answers(written, scale) {
-            match &result {
-                Part::ToolResult { call_id, .. } if !call_id.is_empty() => {
-                    self.answered.insert(call_id.clone(), self.transcript.messages.len());
-                }
-                _ => self.unnamed.push(words),
-            }
-            self.transcript.messages.push(Message::new(Role::Tool, vec![result]));
-        }
-    }
-
-    /// A framework may keep the results within the calls and as messages of their own. Such a message takes the place of what stood within the call, unless it is empty.
-    fn stands_within(&mut self, written: &ChatMessage, message: &mut Message) -> bool {
-        let answered = self.answered.get(&*written.tool_call_id).copied();
-        if answered.is_none() && self.unnamed.is_empty() {
-            return false;
-        }
-        let words = text_of(&written.content);
-        let alone = message.parts.len() == 1;
-        if let Some(at) = answered {
-            if !(alone && words.trim().is_empty())
-                && let Some(within) = self.transcript.messages.get_mut(at)
-            {
-                self.answered.remove(&*written.tool_call_id);
-                std::mem::swap(within, message);
-            }
-            return true;
-        }
-        let same = self.unnamed.iter().position(|within| alone && *within == words);
-        same.map(|at| self.unnamed.remove(at)).is_some()
-    }
-
-    /// Usage beside the messages belongs to the one call that they hold. Of several calls it may be the last one's or the sum.
-    fn usage_of_the_whole(&mut self, usage: Option<&RawValue>, lose: Lose<'_>) {
-        let Some(usage) = usage else { return };
-        let mut calls = self.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
-        match (ChatUsage::read(usage), calls.next(), calls.next()) {
-            (Err(_), ..) => lose(ABSURD),
-            (Ok(usage), Some(call), None) => call.usage = call.usage.or(usage),
-            (Ok(Some(_)), ..) => lose("usage beside a conversation of several calls"),
-            (Ok(None), ..) => {}
-        }
-    }
-}
-
-/// What tells a message of a run from others.
-fn said(message: &ChatMessage) -> u64 {
-    xxh3_64(format!("{}\n{}", &*message.role, text_of(&message.content)).as_bytes())
-}
-
-/// The usage that a framework keeps with a message, and the call's id and model where it keeps them.
-fn recorded(written: &ChatMessage, call: &mut Call) -> Result<Option<Usage>, ()> {
-    let mut found = written.usage.or(written.usage_metadata);
-    for kept in [written.response_metadata, written.extra].into_iter().flatten() {
-        let Ok(metadata) = serde_json::from_str::<Metadata>(kept.get()) else { continue };
-        for metadata in [Some(&metadata), metadata.response.as_deref()].into_iter().flatten() {
-            found = found.or(metadata.usage).or(metadata.token_usage);
-            if call.model.is_empty() {
-                let model = if metadata.model_name.is_empty() { &metadata.model } else { &metadata.model_name };
-                call.model = model.to_string();
-            }
-            if call.id.is_empty() {
-                call.id = metadata.id.to_string();
-            }
-        }
-    }
-    found.map_or(Ok(None), |usage| ChatUsage::read(usage).map_err(|_| ()))
 }
