@@ -306,3 +306,36 @@ fn what_is_printed_is_read_as_what_is_kept() {
         );
     }
 }
+
+/// Command Code writes entries as pi does, Anthropic's messages within, and usage and model beside them.
+#[test]
+fn sessions_of_command_code() {
+    let mut parent = Value::Null;
+    let entry = |(number, (role, content, usage)): (usize, (&str, Value, Option<u64>))| {
+        let id = format!("{number:08x}");
+        let mut entry = json!({"type": "message", "id": id, "parentId": parent.take(), "timestamp": format!("2026-07-28T18:30:0{number}.000Z"),
+            "message": {"role": role, "content": content, "meta": {"source": role, "messageId": id}}});
+        if let Some(prompt) = usage {
+            entry["usage"] = json!({"inputTokens": prompt, "outputTokens": 5, "cacheReadTokens": 90, "cacheWriteTokens": 0, "costUsd": 0});
+            entry["model"] = json!("glm-5");
+        }
+        parent = json!(id);
+        entry.to_string()
+    };
+    let said = |words: &str| json!([{"type": "text", "text": words}]);
+    let call = json!([{"type": "text", "text": "So"}, {"type": "tool_use", "id": "c1", "name": "read_file", "input": {"path": "a"}}]);
+    let result = json!([{"type": "tool_result", "tool_use_id": "c1", "content": said("four")}]);
+    let entries =
+        [("user", said("Go"), None), ("assistant", call, Some(100)), ("user", result, None), ("assistant", said("Done"), Some(120))];
+    let header = json!({"type": "session", "version": 3, "id": "s1", "timestamp": "2026-07-28T18:29:49.718Z", "cwd": "/repo"}).to_string();
+    let lines: Vec<String> = std::iter::once(header).chain(entries.into_iter().enumerate().map(entry)).collect();
+    let (transcripts, lost) = read_text("session.jsonl", &lines.join("\n"));
+    assert_eq!(lost, []);
+    let session = &transcripts[0];
+    assert_eq!((session.agent.as_str(), session.id.as_str()), ("command-code", "s1"));
+    assert_eq!(in_short(session), ["u: Go", "a: So | read_file(c1)", "t: read_file(c1)=", "a: Done"]);
+    // What was read from the cache is a part of the input.
+    assert_eq!(prompts(session), [(100, 5), (120, 5)]);
+    let call = session.messages[1].call.as_ref().unwrap();
+    assert_eq!((call.model.as_str(), call.usage.unwrap().cache_read), ("glm-5", 90));
+}

@@ -1,9 +1,9 @@
-//! Sessions of pi, OpenClaw and Letta Code's local backend: JSON lines, a header first. What pi prints (`--mode json`) has the same header and messages, among events of its own.
+//! Sessions of pi, OpenClaw, Command Code and Letta Code's local backend: JSON lines, a header first. What pi prints (`--mode json`) has the same header and messages, among events of its own.
 //!
 //! Version 1 is a plain list. From version 2 on every entry names its parent, so that one file holds a tree: going back in the
 //! conversation starts a new branch, and what the log tells in order of time is turned into rewinds and second showings.
 
-use crate::format::ground::{Branches, Count, Lose, Outline, ReadError, Source, compact, image, millis, sound, values};
+use crate::format::ground::{Branches, Count, Lose, Outline, ReadError, Source, compact, image, millis, sound, string, values};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, end};
@@ -20,7 +20,7 @@ mod record;
 
 /// Reads the sessions of pi and of the agents that keep theirs as it does.
 pub const READER: Reader =
-    Reader { name: "pi", about: "pi, OpenClaw and local Letta Code session files (*.jsonl), pi --mode json", claims, read };
+    Reader { name: "pi", about: "pi, OpenClaw, Command Code and local Letta Code session files (*.jsonl), pi --mode json", claims, read };
 
 /// What Letta Code keeps beside the messages of a conversation.
 const BESIDE: [&str; 3] = ["conversation.json", "manifest.json", "system-prompt.json"];
@@ -100,6 +100,9 @@ struct Session<'s> {
 
 /// The agent whose sessions on its own machine are as pi's.
 const LETTA_CODE: &str = "letta-code";
+
+/// The agent whose sessions have the same entries, with messages as Anthropic's interface has them and usage beside them (seen of its version 1.4.5).
+const COMMAND_CODE: &str = "command-code";
 
 /// The agent that is built upon pi, and what it calls itself as a provider.
 const OPENCLAW: &str = "openclaw";
@@ -239,16 +242,21 @@ impl Session<'_> {
         if local.is_some_and(|local| !local.agent_id.is_empty()) {
             LETTA_CODE.clone_into(&mut self.made.transcript.agent);
         }
+        if payload.is_of_command_code() {
+            COMMAND_CODE.clone_into(&mut self.made.transcript.agent);
+        }
         let time = time.or(payload.timestamp.filter(|time| time.is_finite()).map(|time| time as i64));
         match &*payload.role {
             "user" => {
                 let parts = self.parts(&payload.content, lose);
                 self.flushed |= joined_text(&payload.content).starts_with("Pre-compaction memory flush");
-                self.give(entry, time, Message::new(Role::User, parts));
+                let returned = !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::ToolResult { .. }));
+                self.give(entry, time, Message::new(if returned { Role::Tool } else { Role::User }, parts));
             }
             "assistant" => {
                 let parts = self.parts(&payload.content, lose);
-                let call = self.call(payload, lose);
+                self.made.tools.note_all(&parts);
+                let call = self.call(entry, payload, lose);
                 self.give(entry, time, Message { call: call.map(Box::new), ..Message::new(Role::Assistant, parts) });
             }
             "toolResult" => {
@@ -288,11 +296,12 @@ impl Session<'_> {
         Some(match &*block.kind {
             "text" => self.made.text(&block.text),
             "thinking" => self.made.thinking(&block.thinking, block.thinking_signature.len()),
-            "toolCall" => Part::ToolCall {
+            "toolCall" | "tool_use" => Part::ToolCall {
                 id: block.id.some_id().unwrap_or_default().to_owned(),
                 name: block.name.to_string(),
                 arguments: self.made.scale.weigh(&compact(block.arguments.map_or("{}", |json| json.get()))),
             },
+            "tool_result" => self.made.result(&block.tool_use_id, &joined_text(&block.content), block.is_error.unwrap_or_default()),
             "image" => Part::Image(image::from_base64(&block.data)),
             _ => {
                 lose("unknown content part");
@@ -314,9 +323,11 @@ impl Session<'_> {
 
     /// The request behind an assistant message. One that was aborted or failed counts where the provider still reported usage:
     /// it was made, and paid for; only its reply is not whole.
-    fn call(&mut self, payload: &Payload<'_>, lose: Lose<'_>) -> Option<Call> {
+    fn call(&mut self, entry: &Entry<'_>, payload: &Payload<'_>, lose: Lose<'_>) -> Option<Call> {
         let broken_off = matches!(&*payload.stop_reason, "aborted" | "error");
-        let usage = payload.usage.as_ref().and_then(|usage| usage.read(lose));
+        let beside = entry.usage.as_ref().filter(|_| payload.is_of_command_code());
+        let usage = payload.usage.as_ref().and_then(|usage| usage.read(Cached::Beside, lose));
+        let usage = usage.or_else(|| beside.and_then(|usage| usage.read(Cached::Within, lose)));
         let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
         self.made.transcript.refused = self.refused(payload);
         if self.made.transcript.refused {
@@ -331,7 +342,8 @@ impl Session<'_> {
             self.made.chain.broken = true;
             return None;
         }
-        let model = format!("{}/{}", &*payload.provider, &*payload.model);
+        let own = if payload.model.is_empty() { string(entry.model) } else { payload.model.to_string() };
+        let model = format!("{}/{own}", &*payload.provider);
         let unchained = self.made.chain.link(&model);
         self.made.chain.broken = broken_off;
         if let Some(host) = payload.provider.some_id() {
@@ -339,7 +351,7 @@ impl Session<'_> {
         }
         let id = payload.response_id.some_id().map(str::to_owned);
         let id = id.or_else(|| Some(payload.usage.as_ref()?.fingerprint(payload.timestamp?)));
-        Some(Call { id: id.unwrap_or_default(), model: payload.model.to_string(), usage, unchained, ..Call::default() })
+        Some(Call { id: id.unwrap_or_default(), model: own, usage, unchained, ..Call::default() })
     }
 
     /// Did the provider refuse the request because of its size? The log does not name the window: what a provider took in silence
@@ -356,7 +368,7 @@ impl Session<'_> {
 
     /// The request of a summariser, where the log has its usage.
     fn summary_call(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> Option<Call> {
-        let usage = entry.usage.as_ref()?.read(lose)?;
+        let usage = entry.usage.as_ref()?.read(Cached::Beside, lose)?;
         let model = self.made.chain.model().split_once('/').map_or("", |(_, model)| model).to_owned();
         let id = entry.id.some_id().map(|id| format!("{id}@{}", &*entry.timestamp)).unwrap_or_default();
         Some(Call { id, model, usage: Some(usage), unchained: true, ..Call::default() })
@@ -394,15 +406,15 @@ impl Session<'_> {
 
 impl record::Usage {
     /// The usage as a fact; `None` where the log has zeros, which is how requests without an answer are written.
-    fn read(&self, lose: Lose<'_>) -> Option<Usage> {
+    fn read(&self, cached: Cached, lose: Lose<'_>) -> Option<Usage> {
         let reported = Reported {
             input: self.input,
             cache_read: self.cache_read,
             cache_write: self.cache_write,
-            cached: Cached::Beside,
+            cached,
             output: self.output,
             reasoning: self.reasoning,
-            cost_nano_usd: self.cost.as_ref().and_then(|cost| cost.total.above_zero()),
+            cost_nano_usd: self.cost.as_ref().and_then(|cost| cost.total.above_zero()).or(self.cost_usd.above_zero()),
             ..Reported::default()
         };
         sound(reported.usage(), lose)

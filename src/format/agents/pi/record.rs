@@ -35,6 +35,8 @@ wire! {
         pub first_kept_entry_index: Count = "firstKeptEntryIndex",
         pub tokens_before: Count = "tokensBefore",
         pub usage: Option<Usage>,
+        /// Of Command Code: the model of a reply, beside whose message it stands, as its usage does.
+        pub model: Option<&'a RawValue>,
         /// Of a compaction as it is printed (`--mode json`): what made it, and what an entry says of it.
         pub reason: Words<'a>,
         pub result: Option<&'a RawValue>,
@@ -90,6 +92,8 @@ wire! {
         /// Of Letta Code alone, as is what stands with it: another entry of the same message takes the place of this one.
         pub id: Words<'a>,
         pub metadata: Option<&'a RawValue>,
+        /// Of Command Code alone.
+        meta: Option<&'a RawValue>,
         pub role: Words<'a>,
         pub content: Content<'a>,
         pub provider: Words<'a>,
@@ -112,7 +116,18 @@ wire! {
     }
 }
 
+wire! {
+    /// What Command Code keeps with a message.
+    struct Meta<'a> { message_id: Words<'a> = "messageId" }
+}
+
 impl Payload<'_> {
+    /// Did Command Code write it?
+    pub fn is_of_command_code(&self) -> bool {
+        let meta = self.meta.and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok());
+        meta.is_some_and(|meta| !meta.message_id.is_empty())
+    }
+
     /// A command that the person ran, as the model sees it.
     pub fn command_as_text(&self) -> String {
         let command = &*self.command;
@@ -156,17 +171,22 @@ wire! {
         pub data: Words<'a>,
         pub id: Words<'a>,
         pub name: Words<'a>,
-        pub arguments: Option<&'a RawValue>,
+        pub arguments: Option<&'a RawValue> = "arguments" | "input",
+        /// Of Command Code: the call that a result answers, what it says, and whether it is an error.
+        pub tool_use_id: Words<'a>,
+        pub content: Content<'a>,
+        pub is_error: Option<bool>,
     }
 
-    /// What the provider reported. `input` leaves out what went through the cache; `reasoning` is part of `output`.
+    /// What the provider reported. `input` leaves out what went through the cache, but for Command Code's; `reasoning` is part of `output`.
     pub struct Usage {
-        pub input: Count,
-        pub output: Count,
-        pub cache_read: Count = "cacheRead",
-        pub cache_write: Count = "cacheWrite",
+        pub input: Count = "input" | "inputTokens",
+        pub output: Count = "output" | "outputTokens",
+        pub cache_read: Count = "cacheRead" | "cacheReadTokens",
+        pub cache_write: Count = "cacheWrite" | "cacheWriteTokens",
         pub reasoning: Count,
         pub cost: Option<Cost>,
+        pub cost_usd: Dollars = "costUsd",
     }
 
     /// What the agent reckoned that the call cost, in dollars.
