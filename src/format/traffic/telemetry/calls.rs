@@ -1,7 +1,7 @@
 //! Spans that may be calls of a model, and the sessions that they make.
 
 use super::messages;
-use crate::format::exchange::{Entry, Exchange, Sessions};
+use crate::format::exchange::{Entry, Exchange, Sessions, call};
 use crate::list::{Arrange, Gather};
 use crate::transcript::{Call, Message, Part, Role, Transcript, Usage};
 use serde_json::Value;
@@ -34,6 +34,8 @@ pub struct Generation {
     pub tools: Value,
     /// What was reported of it.
     pub usage: Option<Usage>,
+    /// What the provider calls its response; empty where that is not known.
+    pub response: String,
 }
 
 /// A prompt of which this many bytes are in sight has more tokens than one: fewer are a part of the prompt's.
@@ -169,12 +171,11 @@ fn exchange(span: Generation, lose: &mut dyn FnMut(&str)) -> Exchange {
     let parts = replied.messages.into_iter().flat_map(|message| message.parts).collect();
     let mut reply = Message::new(Role::Assistant, parts);
     reply.time = span.time;
-    reply.call = Some(Box::new(Call {
-        id: format!("{}/{}", span.trace, span.id),
-        model: span.model,
-        usage: span.usage,
-        unchained: false,
-        ..Call::default()
+    // Another export of the same call knows it by its response.
+    reply.call = Some(Box::new(if span.response.is_empty() {
+        Call { id: format!("{}/{}", span.trace, span.id), model: span.model, usage: span.usage, ..Call::default() }
+    } else {
+        call(&span.response, &span.model, span.usage)
     }));
     exchange.reply = Some(Entry::of(reply));
     exchange

@@ -92,6 +92,7 @@ fn generation(observation: Observation, lose: &mut dyn FnMut(&str)) -> Generatio
         id: observation.id.to_string(),
         parent: observation.parent_observation_id.to_string(),
         trace: observation.trace_id.to_string(),
+        response: attribute("gen_ai.response.id").as_str().unwrap_or_default().to_owned(),
         time: millis(&observation.start_time),
         model: observation.model.to_string(),
         instructions: attribute("gen_ai.system_instructions"),

@@ -70,6 +70,7 @@ fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
         id: span.id(),
         parent: span.parent(),
         trace: span.trace(),
+        response: word(&kept, &["gen_ai.response.id", "ai.response.id"]),
         time: span.time(),
         model: word(&kept, &["gen_ai.response.model", "gen_ai.request.model", "llm.model_name"]),
         instructions,
