@@ -85,7 +85,7 @@ fn a_file_holds_a_list_of_sessions() {
 
 #[test]
 fn a_log_of_the_database_belongs_to_it() {
-    let (folder, path) = database("agno/sessions.sql", "data.db");
+    let (folder, _) = database("agno/sessions.sql", "data.db");
     let log = folder.path().join("data.db-wal");
     fs::write(&log, b"7").unwrap();
     assert_eq!(claim(&log), Some(("agno", Claim::Companion)));
