@@ -11,7 +11,7 @@ use super::{causes, cautions, cost_figures, figures, finding, refetch, scenario}
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
-use crate::experiment::{Advised, Metric, Own, RecordedSession, Replay, advised, best_of, part, sample_of};
+use crate::experiment::{Advised, Metric, Own, RecordedSession, Recording, Replay, advised, best_of, part, sample_of};
 use crate::list::Arrange;
 use crate::statistics::{Bars, Estimate, Finding, Part, Sample, WORTH, Within, sorted};
 use std::borrow::Cow;
@@ -196,7 +196,8 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
     let counts_none = |session: Cow<'_, RecordedSession>| session.modelled_nano_usd.is_some_and(|modelled| modelled != session.nano_usd());
     let modelled = matches!(asked.cache, CacheKind::Recorded | CacheKind::Modelled) && recording.sessions.each().any(counts_none);
     let how = [
-        summarisers(baselines.with_own(replays), asked.cache).map(|range| format!("leaves out summarisers ({range} of the costs)")),
+        summarisers(baselines.with_own(replays), asked.cache)
+            .map(|_| format!("leaves out summarisers{}", overturned(replays, recording, asked.cache))),
         modelled.then(|| "has a modelled cache on both sides where logs count none or another model is billed".to_owned()),
     ];
     let all = corpus.traces.len() as u64;
@@ -224,6 +225,21 @@ pub(super) fn summarisers<'a>(rows: impl Iterator<Item = &'a Replay>, cache: Cac
     let least = parts.iter().filter(|nano_usd| **nano_usd > 0).min()?;
     let [least, most] = [least, parts.iter().max()?].map(|nano_usd| short_dollars(crate::units::signed(*nano_usd)));
     Some(if least == most { least } else { format!("{least} to {most}") })
+}
+
+/// The policies that save less than their summarisers take.
+fn overturned(replays: &[Replay], recording: &Recording, cache: CacheKind) -> String {
+    let is_overturned = |replay: &&Replay| {
+        let beside = recording.beside_all(replay, cache);
+        let saved = beside.recorded_nano_usd.saturating_sub(beside.nano_usd);
+        replay.compares() && saved > 0 && saved <= replay.bill.with(cache).summariser.nano_usd
+    };
+    let names: Vec<&str> = replays.iter().filter(is_overturned).map(|replay| replay.policy.as_str()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [name] => format!(", which take all that {name} saves"),
+        _ => format!(", which take all that {} save", names.join(", ")),
+    }
 }
 
 /// A share with its sign, as a difference is read.

@@ -37,7 +37,7 @@ const UNKNOWABLE: [(&str, Damage, &str); 3] = [
 
 /// Readers whose fixtures are databases, folders, or files with losses of their own. Tests of their own damage them: `bad_databases`,
 /// `a_damaged_write_ahead_log_is_named`, `format::damaged`.
-const NOT_COVERED: [&str; 5] = ["cline", "crush", "openai-agents", "agno", "crewai"];
+const NOT_COVERED: [&str; 4] = ["cline", "crush", "openai-agents", "crewai"];
 
 /// What must not become less without a word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -86,7 +86,7 @@ fn copies_without_ids_are_known_by_content() {
     let write = |name: &str, lines: &[String]| std::fs::write(folder.path().join(name), lines.join("\n")).unwrap();
     write("a.jsonl", &[said(&["one", "two", "six"])]);
     // The same session before its last reply; a run that parts from it; what another session may well begin with.
-    write("b.jsonl", &[said(&["one", "two"]), said(&["one", "two", "ten"]), said(&["one"])]);
+    write("b.jsonl", &[said(&["one", "two", "ten"]), said(&["one", "two"]), said(&["one"])]);
     let corpus = inspected(&[&folder.path().to_string_lossy()])["corpus"].clone();
     assert_eq!((&corpus["sessions"], &corpus["calls"]), (&json!(3), &json!(7)), "{corpus}");
     assert_eq!(corpus["duplicates"]["sessions"], json!(1), "{corpus}");

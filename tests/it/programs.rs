@@ -31,6 +31,10 @@ fn told(logs: &str, policy: &str) -> Value {
     for key in ["policy", "summary_model", "params", "jumps"] {
         told.as_object_mut().unwrap().remove(key);
     }
+    // Rules show that they may act below a limit, which a program does not.
+    for session in told["sessions"].as_array_mut().into_iter().flatten() {
+        session["warnings"].as_object_mut().unwrap().remove("never_fires");
+    }
     told
 }
 

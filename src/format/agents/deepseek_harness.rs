@@ -16,7 +16,8 @@ use serde_json::value::RawValue;
 pub const READER: Reader = Reader { name: "deepseek-harness", about: "DeepSeek Harness sessions (*.session.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    Claim::when(source.outline().shows("type=session delegationDepth|createdAt version id !timestamp"))
+    let outline = source.outline();
+    Claim::when(outline.shows("type=session delegationDepth") || outline.shows("type=session createdAt version id !timestamp"))
 }
 
 wire! {

@@ -136,7 +136,7 @@ fn steps_of_one_reply_are_one_call() {
 
 /// What the totals hold beyond the steps is usage of calls that the trajectory does not show, unless files beside have them.
 #[test]
-fn totals_tell_of_calls_that_no_step_has() {
+fn totals_count_calls_that_no_step_has() {
     let run = |metrics: &str, reference: &str, totals: &str| {
         format!(
             r#"{{"schema_version":"ATIF-v1.5","session_id":"run","agent":{{"name":"terminus-2","version":"2","model_name":"m"}},"final_metrics":{totals},"steps":[

@@ -174,7 +174,9 @@ impl File<'_> {
         let messages = shape.messages.as_deref().unwrap_or_default();
         let said: Vec<u64> = messages.iter().map(said).collect();
         let replies: Vec<bool> = messages.iter().map(is_reply).collect();
-        if !self.records.are_requests && self.records.go_on(&said, &replies) {
+        // A request does not say what earlier replies took.
+        let is_measured = messages.iter().any(|message| message.usage.or(message.usage_metadata).or(message.call).is_some());
+        if !self.records.are_requests && !is_measured && self.records.go_on(&said, &replies) {
             self.records.are_requests = true;
             for record in self.records.take() {
                 // What of it is lost was counted before.

@@ -118,7 +118,7 @@ impl Shape<'_> {
         self.response.is_some_and(|reply| asks || Response::is_one(reply)) || self.output.is_some() && asks && is_call
     }
 
-    /// What stands beside the exchange is told of it.
+    /// The exchange with what stands beside it.
     fn told(&self, mut made: Exchange, text: &str, lose: Lose<'_>) -> Exchange {
         // Other logs of the same run name it by its first response.
         if made.session.is_empty() {
