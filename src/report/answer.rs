@@ -227,12 +227,13 @@ pub(super) fn summarisers<'a>(rows: impl Iterator<Item = &'a Replay>, cache: Cac
     Some(if least == most { least } else { format!("{least} to {most}") })
 }
 
-/// The policies that save less than their summarisers take.
+/// The policies that save something worth a change, and less than their summarisers take.
 fn overturned(replays: &[Replay], recording: &Recording, cache: CacheKind) -> String {
     let is_overturned = |replay: &&Replay| {
         let beside = recording.beside_all(replay, cache);
         let saved = beside.recorded_nano_usd.saturating_sub(beside.nano_usd);
-        replay.compares() && saved > 0 && saved <= replay.bill.with(cache).summariser.nano_usd
+        let is_worth = saved as f64 >= WORTH * beside.recorded_nano_usd as f64;
+        replay.compares() && saved > 0 && is_worth && saved <= replay.bill.with(cache).summariser.nano_usd
     };
     let names: Vec<&str> = replays.iter().filter(is_overturned).map(|replay| replay.policy.as_str()).collect();
     match names.as_slice() {

@@ -32,9 +32,11 @@ fn told(logs: &str, policy: &str) -> Value {
         told.as_object_mut().unwrap().remove(key);
     }
     // Rules show that they may act below a limit, which a program does not.
-    for session in told["sessions"].as_array_mut().into_iter().flatten() {
-        session["warnings"].as_object_mut().unwrap().remove("never_fires");
-    }
+    let mut warnings: Vec<Value> =
+        told["sessions"].as_array_mut().into_iter().flatten().map(|session| session["warnings"].take()).collect();
+    warnings.push(told["warnings"].take());
+    warnings.iter_mut().for_each(|warnings| drop(warnings.as_object_mut().unwrap().remove("never_fires")));
+    told["warnings"] = warnings.into();
     told
 }
 

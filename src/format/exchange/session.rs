@@ -255,6 +255,10 @@ impl Session {
         self.repeated.retain(|reply| reply.at < from);
         self.marked.retain(|(at, _)| *at < from);
         self.transcript.compactions.iter_mut().for_each(|event| event.before = event.before.min(from));
+        // What it was before stands no more.
+        let is_gone = |uncut: &mut Box<Uncut>| uncut.had.messages > from || uncut.has.as_ref().is_some_and(|has| has.messages > from);
+        self.aside.take_if(is_gone);
+        self.uncut.take_if(is_gone);
         call.map(|call| *call)
     }
 

@@ -143,6 +143,14 @@ impl<'s> Sessions<'s> {
                 let extended = |session: &Session| !session.prints.is_empty() && asked(session) && begins(request, &session.prints);
                 let found = self.states().filter(|(_, _, session)| extended(session));
                 let (index, uncut, session) = found.max_by_key(|(_, _, session)| (session.prints.len(), session.setting == *setting))?;
+                // Several roles may share a history, each behind instructions of its own.
+                let is_own = |session: &Session| {
+                    let asked = session.prints.get(..session.asked).unwrap_or_default();
+                    session.setting == *setting && !asked.is_empty() && begins(request, asked)
+                };
+                if session.setting != *setting && self.open.iter().any(is_own) {
+                    return self.reshaped(request, setting);
+                }
                 (index, uncut, session.prints.len())
             }
         };
@@ -231,8 +239,9 @@ impl<'s> Sessions<'s> {
             });
             (replied > 0).then_some(asked.len() + whole.map_or(replied, |end| replied.max(end + 1)))
         };
-        let found = self.states().filter_map(|(index, uncut, session)| Some((index, uncut, session.asked, replied(session)?)));
-        let found = found.max_by_key(|(_, _, asked, _)| *asked).filter(|(.., known)| *known > self.known_before_asides(request));
+        let rank = |session: &Session| (session.asked, session.setting == *setting);
+        let found = self.states().filter_map(|(index, uncut, session)| Some((index, uncut, rank(session), replied(session)?)));
+        let found = found.max_by_key(|(_, _, rank, _)| *rank).filter(|(.., known)| *known > self.known_before_asides(request));
         let (index, uncut, _, known) = found?;
         let mut session = self.resume(index, uncut);
         session.mask(request);
@@ -291,7 +300,7 @@ impl<'s> Sessions<'s> {
         }
         let put_in = cut.stands_for.iter().zip(&said).filter(|(at, _)| at.is_none()).map(|(_, text)| *text);
         let put_in: Vec<&str> = cut.instructions.iter().copied().chain(put_in).collect();
-        let writer = if cut.summarised || cut.passing { None } else { self.summariser(&put_in) };
+        let writer = if cut.summarised || cut.passing { None } else { self.summariser(&put_in, index) };
         if !cut.summarised && !cut.dropped.is_empty() && !cut.passing && writer.is_none() {
             session.keep_uncut(exchange.clone());
         }
@@ -299,12 +308,17 @@ impl<'s> Sessions<'s> {
         Some((session, cut.stands_for.len()))
     }
 
-    /// The call that wrote a summary which an agent put in, where that was asked for in a conversation of its own: that is no session.
-    fn summariser(&mut self, put_in: &[&str]) -> Option<Call> {
+    /// The call that wrote a summary which an agent put in, where that was asked for in a conversation of its own, since this place among the open sessions went
+    /// on: that is no session.
+    fn summariser(&mut self, put_in: &[&str], since: usize) -> Option<Call> {
         let wrote =
             |session: &Session| session.requests == 1 && put_in.iter().any(|text| !session.said.is_empty() && text.contains(&session.said));
-        let at = self.open.iter().rposition(wrote)?;
-        self.open.remove(at).transcript.messages.into_iter().find_map(|message| message.call).map(|call| *call)
+        let at = self.open.iter().rposition(wrote).filter(|at| *at >= since)?;
+        // What the request repeats is no call of its own.
+        let call = self.open.get(at)?.transcript.messages.iter().rev().find_map(|message| message.call.as_deref());
+        let call = call.filter(|call| call.usage.is_some())?.clone();
+        self.open.remove(at);
+        Some(call)
     }
 
     fn begun(&mut self, exchange: &Exchange, takes_up: Option<String>) -> Session {

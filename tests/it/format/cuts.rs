@@ -151,10 +151,9 @@ fn a_summary_that_a_request_apart_wrote() {
     {
         let mut agent = agent(DRAWN, "Fix it").calls(5);
         let held = agent.messages.clone();
-        agent.messages = vec![
-            json!({"role": "system", "content": "You summarise."}),
-            json!({"role": "user", "content": format!("Summarise this:\n{}", json!(held))}),
-        ];
+        agent.messages =
+            [&[json!({"role": "system", "content": "You summarise."})], &held[1..6], &[json!({"role": "user", "content": "Summarise."})]]
+                .concat();
         agent.ask(json!({"role": "assistant", "content": wrote}));
         if goes_on {
             agent.messages.push(json!({"role": "user", "content": "Shorter."}));
@@ -169,6 +168,32 @@ fn a_summary_that_a_request_apart_wrote() {
         assert_eq!(call.map(|call| call.usage.unwrap().output), (sessions == 1).then_some(20), "{wrote} {goes_on}");
         assert_eq!(session.compactions.len(), 1);
     }
+}
+
+/// A router asks before each turn of an agent: both repeat one history, each behind instructions of its own.
+#[test]
+fn roles_that_share_a_history_are_sessions_of_their_own() {
+    let mut agent = agent(DRAWN, "What is it?");
+    let mut roles = [Vec::new(), Vec::new()];
+    for turn in 0..6 {
+        for (role, name) in ["You choose who replies.", "You reply."].iter().enumerate() {
+            let held = agent.messages.clone();
+            agent.messages[0] = json!({"role": "system", "content": name});
+            let reply = if role == 0 { format!("agent {turn}") } else { format!("It is the answer number {turn} to what was asked.") };
+            roles[role].push(reply.clone());
+            agent.ask(json!({"role": "assistant", "content": reply}));
+            let replied = agent.messages.pop();
+            agent.messages = held;
+            agent.messages.extend(replied.filter(|_| role == 1));
+        }
+        agent.messages.push(json!({"role": "user", "content": format!("And number {turn}?")}));
+    }
+    let sessions = agent.read();
+    let replies = |session: &Transcript| {
+        let logged = session.messages.iter().filter(|message| message.call.as_ref().is_some_and(|call| call.usage.is_some()));
+        logged.map(|message| message.parts[0].text().unwrap().as_str().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(sessions.iter().map(replies).collect::<Vec<_>>(), roles);
 }
 
 #[test]
