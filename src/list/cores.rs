@@ -23,7 +23,10 @@ pub fn each_of<'a, E: Sync, T: Send>(all: &'a [E], make: impl Fn(&'a E) -> T + S
 /// What changing each of these gives, in their order.
 pub(super) fn changed_on_all_cores<E: Send, R: Send>(all: &mut [E], change: &(dyn Fn(&mut E) -> R + Sync)) -> Vec<R> {
     let all: Vec<Mutex<&mut E>> = all.iter_mut().map(Mutex::new).collect();
-    on_all_cores(all.len(), &|place| Some(change(&mut *all.get(place)?.lock().ok()?)))
+    on_all_cores(all.len(), &|place| {
+        let mut one = all.get(place)?.lock().ok()?;
+        Some(change(&mut one))
+    })
 }
 
 /// The sum of what is made of so many places, which are added in any order.

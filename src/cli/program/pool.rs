@@ -45,11 +45,14 @@ pub struct Pool {
     counter: Arc<Counter>,
 }
 
+/// Failures of one reason: in which sessions, by log and id (a question may replay each more than once), and the first of them by its id with the call.
+type Failures = (BTreeSet<(String, String)>, (String, u64));
+
 /// What is to be said of a program when the run is over.
 #[derive(Default)]
 struct Told {
-    /// By reason: in which sessions, by log and id (a question may replay each more than once), and the first of them by its id with the call.
-    failures: BTreeMap<String, (BTreeSet<(String, String)>, (String, u64))>,
+    /// Failures by their reason.
+    failures: BTreeMap<String, Failures>,
     /// Sessions in which it answered the same question differently, by id.
     differs: BTreeSet<String>,
     silences: u64,
