@@ -93,10 +93,10 @@ impl<'a> Front<'a> {
     /// What an event leaves of the last prompt, which had so many tokens, up to the first change. Where it does not say what it took, what the log hides stays for
     /// certain; Codex puts instructions that the log shows behind what a compaction keeps.
     fn before(&mut self, event: &CompactionRow, sent: u64, hidden: u64) -> u64 {
+        let Some(first) = event.taken.first().copied() else { return hidden };
         let is_system = |(message, _): &&(u32, u64)| self.trace.messages.get(*message as usize).is_some_and(|row| row.role == Role::System);
         let system = self.live.iter().find(|live| !is_system(live)).map_or(self.tokens, |(_, before)| *before);
         let head = hidden + system;
-        let Some(first) = event.taken.first().copied() else { return hidden };
         let masked: u64 = self.masked.range(first..).map(|part| self.truth(*part..*part + 1)).sum();
         self.masked.extend(&event.taken);
         let message = self.trace.message_of(first).unwrap_or_default();

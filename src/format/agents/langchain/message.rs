@@ -30,12 +30,6 @@ wire! {
         id: Option<&'a RawValue>,
     }
 
-    /// What a message is known by.
-    struct Named<'a> {
-        id: Option<&'a RawValue>,
-        additional_kwargs: Option<More<'a>>,
-    }
-
     /// What the chat dialect does not have.
     struct Beside<'a> {
         status: Words<'a>,
@@ -70,13 +64,14 @@ impl Wrapped<'_> {
 pub fn entry(json: &str) -> Entry {
     let body = xxh3_64(json.as_bytes());
     let wrapped: Wrapped = serde_json::from_str(json).unwrap_or_default();
-    let named: Named = serde_json::from_str(wrapped.kwargs.or(wrapped.data).map_or(json, RawValue::get)).unwrap_or_default();
-    let id = string(named.id);
+    let held = wrapped.kwargs.or(wrapped.data).map_or(json, RawValue::get);
+    let id = string(serde_json::from_str::<Wrapped>(held).unwrap_or_default().id);
+    let beside: Beside = serde_json::from_str(held).unwrap_or_default();
     Entry {
         key: if id.is_empty() { body } else { xxh3_64(id.as_bytes()) },
         body,
         instructs: wrapped.role() == Some("system"),
-        summarises: &*named.additional_kwargs.unwrap_or_default().lc_source == "summarization",
+        summarises: &*beside.additional_kwargs.unwrap_or_default().lc_source == "summarization",
         ..Entry::default()
     }
 }
