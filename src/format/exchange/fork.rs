@@ -79,12 +79,16 @@ impl Session {
         }
     }
 
-    /// Ends the session with a request that seems to cut it, and asks more than what to do behind the last results? Then it may be one apart.
+    /// Ends the session with a request that seems to cut it, and asks more than what to do behind the last results? Then it may be one apart, unless the session
+    /// was cut before and most of it stays once more: a window that slides.
     pub fn may_be_uncut(&self) -> bool {
         self.uncut.as_ref().filter(|uncut| !uncut.exchange.failed).is_some_and(|uncut| {
             let Transcript { messages, .. } = &self.transcript;
             let asks = |message: &Message| !matches!(message.role, Role::Assistant | Role::Tool);
-            uncut.has.as_ref().is_some_and(|has| has.messages == messages.len()) && messages.iter().skip(uncut.had.messages).any(asks)
+            let earlier = self.transcript.compactions.get(..uncut.had.compactions).unwrap_or_default();
+            let slides = earlier.iter().any(|event| event.kept_from.is_some()) && 2 * self.asked > uncut.before.prints.len();
+            let is_last = uncut.has.as_ref().is_some_and(|has| has.messages == messages.len());
+            is_last && !slides && messages.iter().skip(uncut.had.messages).any(asks)
         })
     }
 

@@ -169,6 +169,13 @@ impl Session {
         cut.dropped.first().is_some_and(|at| at + cut::MOST_PASSING >= self.asked) && cut.dropped.iter().all(|at| self.place(*at).is_some())
     }
 
+    /// Did the oldest alone leave, and had an earlier request sent them, too? So an agent trims its history.
+    pub fn is_head(&self, cut: &Cut<'_>) -> bool {
+        let calls = |(at, _)| self.transcript.messages.iter().skip(at).filter(|message| message.call.is_some()).count();
+        let sent_before = cut.dropped.last().and_then(|at| self.place(*at)).is_some_and(|place| calls(place) > 1);
+        sent_before && cut.dropped.iter().copied().eq(0..cut.dropped.len())
+    }
+
     fn place(&self, at: usize) -> Option<(usize, usize)> {
         self.places.get(at).copied().flatten()
     }

@@ -279,13 +279,13 @@ impl<'s> Sessions<'s> {
             // Of what was asked aside, a reply in other words is that of another session.
             let passes = |cut: &Cut<'_>| {
                 let heard = cut.base > session.asked || session.beside.is_none() && cut.stands_for.len() > aside;
-                !uncut && heard && session.is_tail(cut)
+                !uncut && heard && session.is_tail(cut) && !session.is_head(cut)
             };
             if let Some(cut) = cut::passing(&held, request).filter(passes) {
                 return Some((index, uncut, cut));
             }
             let mut cut = cut::find(&held, &sent)?;
-            cut.passing = session.is_passing(&cut);
+            cut.passing = session.is_passing(&cut) && !session.is_head(&cut);
             cut.certain &= !cut.passing || session.is_tail(&cut);
             Some((index, uncut, cut))
         });

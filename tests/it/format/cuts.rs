@@ -133,6 +133,34 @@ fn a_window_that_slides_with_every_request() {
 }
 
 #[test]
+fn the_oldest_message_alone_leaves() {
+    let mut agent = agent(DRAWN, "Fix it").calls(3);
+    agent.messages.remove(1);
+    let session = only(agent.calls(2).read());
+    assert_eq!(in_short(&session), asked(DRAWN, "Fix it", 5));
+    assert_eq!(events(&session), [(CompactionKind::Compact, 8, Some(2), None)]);
+}
+
+/// The log ends with a request that cuts, as those before it.
+#[test]
+fn a_talk_of_which_the_newest_messages_are_sent() {
+    // The question alone leaves first, or the question with its reply.
+    for (most, cuts) in [(7, 6), (8, 5)] {
+        let mut talk = agent(DRAWN, "Where do I begin?");
+        for number in 0..9 {
+            talk.ask(json!({"role": "assistant", "content": format!("Begin with chapter {number}: it says what the words mean.")}));
+            talk.messages.push(json!({"role": "user", "content": format!("And what comes after chapter {number}?")}));
+            let more = talk.messages.len().saturating_sub(most);
+            talk.messages.drain(1..1 + more);
+        }
+        let session = only(talk.read());
+        assert_eq!((session.messages.len(), prompts(&session).len()), (19, 9), "{most}");
+        let before: Vec<usize> = events(&session).iter().map(|(_, before, ..)| *before).collect();
+        assert_eq!(before, (9 - cuts..9).map(|call| 1 + 2 * call).collect::<Vec<_>>(), "{most}");
+    }
+}
+
+#[test]
 fn a_summary_takes_the_place_of_the_oldest() {
     let mut agent = agent(DRAWN, "Fix it").calls(5);
     agent.messages.splice(1..8, [json!({"role": "user", "content": "So far: two files were read."})]);
