@@ -29,6 +29,8 @@ pub struct Held<'a> {
     pub said: &'a str,
     /// Does it stand behind instructions that begin as those of the request, which are not among the parts?
     pub instructed: bool,
+    /// Did the last request stand behind other instructions than those before it?
+    pub apart: bool,
 }
 
 /// What a request says.
@@ -69,16 +71,17 @@ pub struct Cut<'t> {
 pub fn find<'t>(held: &Held<'_>, sent: &Sent<'_, 't>) -> Option<Cut<'t>> {
     let request = sent.prints;
     let replied = held.prints.len() > held.asked;
-    let whole = ends(held.prints, request).find_map(|end| of(held, request, held.prints.len(), end..end, false));
+    let own = &Held { instructed: held.instructed && !held.apart, ..*held };
+    let whole = ends(held.prints, request).find_map(|end| of(own, request, held.prints.len(), end..end, false));
     // Clients send replies back as they understood them.
     let reshaped = || {
         let asked = held.prints.get(..held.asked).filter(|_| replied)?;
         ends(asked, request).find_map(|end| {
             let reply = request.get(end..)?.iter().take_while(|print| print.role == Role::Assistant).count();
-            (reply > 0).then(|| of(held, request, held.asked, end..end + reply, false)).flatten()
+            (reply > 0).then(|| of(own, request, held.asked, end..end + reply, false)).flatten()
         })
     };
-    let instructions = if held.instructed { sent.instructions } else { &[] };
+    let instructions = if own.instructed { sent.instructions } else { &[] };
     let cut = whole.or_else(reshaped).map(|cut| Cut { instructions: instructions.to_vec(), ..cut });
     cut.or_else(|| summarised(held, sent))
 }
@@ -144,8 +147,11 @@ fn summarised<'t>(held: &Held<'_>, sent: &Sent<'_, 't>) -> Option<Cut<'t>> {
     let summary = if instructions.is_empty() { Some(sent.texts.iter().position(|text| text.contains(said))?) } else { None };
     let is_instruction = summary.is_none_or(|summary| request.get(summary).is_some_and(|print| print.role == Role::System));
     let front = summary.map_or(0, |summary| summary + 1);
-    let questions = held.prints.get(..held.asked)?.iter().rev().take(MOST_QUESTIONS).take_while(|print| print.role == Role::User).count();
-    (1..=questions).find_map(|asked| {
+    let asks = |print: &&Print| matches!(print.role, Role::User | Role::System);
+    let questions = held.prints.get(..held.asked)?.iter().rev().take(MOST_QUESTIONS).take_while(asks).count();
+    // Other instructions may be all that asks for it.
+    let fewest = if held.apart { questions.min(1) } else { 1 };
+    (fewest..=questions).find_map(|asked| {
         let base = held.asked - asked;
         let behind = ends(held.prints.get(..base)?, request).find(|end| *end >= front.max(1));
         let end = behind.unwrap_or(front);

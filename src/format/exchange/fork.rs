@@ -33,6 +33,12 @@ impl Session {
         }
     }
 
+    /// What stood before the conversation until its last request, where that had other instructions.
+    pub fn before_last_aside(&self) -> Option<&Setting> {
+        let aside = self.aside.as_ref().filter(|aside| aside.asked == self.asked)?;
+        Some(&aside.before.setting).filter(|setting| !self.setting.begins_as(setting))
+    }
+
     /// Does the request go on from before what was asked aside, and ask something else? How many of its parts are known.
     pub fn before_aside(&self, request: &[Print]) -> Option<usize> {
         let aside = self.aside.as_ref()?;

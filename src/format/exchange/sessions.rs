@@ -271,10 +271,13 @@ impl<'s> Sessions<'s> {
         let lead = texts(exchange.lead.iter());
         let aside = self.known_before_asides(request);
         let cuts = self.states().filter_map(|(index, uncut, session)| {
-            let instructed = session.setting.begins_as(setting);
-            let added = lead.iter().zip(&setting.lead).filter(|(_, words)| !session.setting.lead.contains(words)).map(|(text, _)| *text);
+            // A request for a summary may have stood behind instructions of its own.
+            let apart = session.before_last_aside().filter(|before| before.begins_as(setting));
+            let known = apart.unwrap_or(&session.setting);
+            let added = lead.iter().zip(&setting.lead).filter(|(_, words)| !known.lead.contains(words)).map(|(text, _)| *text);
             let added: Vec<&str> = added.collect();
-            let held = Held { prints: &session.prints, asked: session.asked, said: &session.said, instructed };
+            let (instructed, apart) = (known.begins_as(setting), apart.is_some());
+            let held = Held { prints: &session.prints, asked: session.asked, said: &session.said, instructed, apart };
             let sent = Sent { prints: request, texts: &said, instructions: &added };
             // Of what was asked aside, a reply in other words is that of another session.
             let passes = |cut: &Cut<'_>| {
@@ -316,7 +319,7 @@ impl<'s> Sessions<'s> {
         let at = self.open.iter().rposition(wrote).filter(|at| *at >= since)?;
         // What the request repeats is no call of its own.
         let call = self.open.get(at)?.transcript.messages.iter().rev().find_map(|message| message.call.as_deref());
-        let call = call.filter(|call| call.usage.is_some())?.clone();
+        let call = call.filter(|call| **call != Call::default())?.clone();
         self.open.remove(at);
         Some(call)
     }

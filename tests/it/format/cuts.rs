@@ -198,6 +198,40 @@ fn a_summary_that_a_request_apart_wrote() {
     }
 }
 
+/// A summariser with instructions of its own is shown the whole history, with a question behind it or without, or the beginning of it as a text.
+#[test]
+fn a_summary_that_other_instructions_asked_for() {
+    let summary =
+        "Two files were read: the first one declares the parser with all of its states, the second one has the tests that fail today.";
+    for (shown, usage) in [0, 1, 2].into_iter().flat_map(|shown| [(shown, true), (shown, false)]) {
+        let mut agent = agent(DRAWN, "Fix it").calls(5);
+        let held = agent.messages.clone();
+        let other = json!({"role": "system", "content": "You summarise."});
+        let question = json!({"role": "user", "content": "Summarise."});
+        agent.messages = match shown {
+            0 => [&[other], &held[1..], &[question]].concat(),
+            1 => [&[other], &held[1..]].concat(),
+            _ => vec![other, json!({"role": "user", "content": format!("The conversation: {:?}", &held[1..8])})],
+        };
+        agent.ask(json!({"role": "assistant", "content": summary}));
+        let put_in = json!({"role": "user", "content": format!("Summary of what came before:\n{summary}")});
+        agent.messages = [&held[..1], &[put_in], &held[8..]].concat();
+        let agent = agent.calls(2);
+        let counted = |line: &str| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            record["response"].as_object_mut().unwrap().retain(|key, _| usage || key != "usage");
+            format!("{record}\n")
+        };
+        let session = only(read(&agent.log.lines().map(counted).collect::<String>()));
+        assert_eq!(prompts(&session).len(), 7, "{shown} {usage}");
+        assert_eq!(in_short(&session)[..12], whole(DRAWN, "Fix it", 5), "{shown} {usage}");
+        let text = format!("Summary of what came before:\n{summary}");
+        assert_eq!(events(&session), [(CompactionKind::Compact, 12, Some(8), Some(text.as_str()))], "{shown} {usage}");
+        let call = session.compactions[0].call.as_ref().unwrap();
+        assert_eq!(call.usage.map(|usage| usage.output), usage.then_some(20), "{shown} {usage}");
+    }
+}
+
 /// A router asks before each turn of an agent: both repeat one history, each behind instructions of its own.
 #[test]
 fn roles_that_share_a_history_are_sessions_of_their_own() {
