@@ -120,13 +120,6 @@ const QODER: &str = "qoder";
 
 /// Reads the sessions of a file: the main one and those of sub-agents that write into it.
 pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let of_qoder = source.has_line(20, &["type=runtime-config sessionId"]);
-    let hand_over: &mut dyn FnMut(Transcript) = &mut |mut transcript| {
-        if of_qoder {
-            QODER.clone_into(&mut transcript.agent);
-        }
-        hand_over(transcript);
-    };
     let scale = &Marked::new(MARKS, scale);
     let mut file = File {
         scale,
@@ -138,6 +131,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         forks: Forks::default(),
         room: (source.bytes / LEAST_BYTES).min(MOST_ROOM) as usize,
         sums: FxHashMap::default(),
+        of_qoder: false,
     };
     // What a tool returned stands in a result once more, in a shape for the screen: nearly half of a log's bytes.
     let (shown, mut held) = (Finder::new("\"toolUseResult\":"), String::new());
@@ -180,7 +174,13 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     }
     let name = source.name();
     // Records may come in another order than they were made: by now all are known, and need not be remembered while sessions are measured.
-    let File { conversations, went_on, nodes, forks, sessions, mut sums, .. } = file;
+    let File { conversations, went_on, nodes, forks, sessions, mut sums, of_qoder, .. } = file;
+    let hand_over: &mut dyn FnMut(Transcript) = &mut |mut transcript| {
+        if of_qoder {
+            QODER.clone_into(&mut transcript.agent);
+        }
+        hand_over(transcript);
+    };
     let mut forks = forks.by_owner(|session| sessions.get(&xxh3_64(session.as_bytes())).copied());
     let in_middle: FxHashSet<usize> = went_on.iter().filter(|(_, parent)| !nodes.contains_key(parent)).map(|(index, _)| *index).collect();
     drop(nodes);
@@ -240,10 +240,13 @@ struct File<'s> {
     room: usize,
     /// Prompt tokens of all requests of a printed session, where it tells: the largest sum.
     sums: FxHashMap<String, u64>,
+    /// Has a record come that Qoder alone writes?
+    of_qoder: bool,
 }
 
 impl File<'_> {
     fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        self.of_qoder |= &*record.kind == "runtime-config" && !record.session().is_empty();
         if record.is_side() && forks::label(record.agent()).is_some() {
             return self.forks.record(record, lose);
         }
