@@ -8,7 +8,7 @@
 
 use super::chance::Chance;
 use super::normal::{self, LEVEL, TAIL};
-use super::quantile::rank;
+use super::quantile::of_weighted;
 use super::sample::{FEWEST, Sample, effective};
 use super::wilson::wilson;
 use std::sync::OnceLock;
@@ -276,26 +276,18 @@ fn bounds_of(value: f64, mut drawn: Vec<(f64, u64)>, without: &[f64]) -> Estimat
     let end = if few { 0.0 } else { value };
     let count = without.len() as f64;
     let Influence { squares, cubes, degrees } = Influence::of(&others(value, without).collect::<Vec<f64>>());
-    drawn.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let at = |thousandths: u64| {
-        let mut left = rank(known, thousandths);
-        let reached = drawn.iter().find(|(_, weight)| {
-            left = left.saturating_sub(*weight);
-            left == 0
-        });
-        reached.map_or(value, |(figure, _)| *figure)
-    };
+    let (below, equal) = (weight(&drawn, &|figure| figure < value), weight(&drawn, &|figure| figure <= value));
+    let mut at = |thousandths: u64| of_weighted(&mut drawn, thousandths).unwrap_or(value);
     // No single cluster moves it: sums are the same in each draw then, but a quantile among equal distances need not be.
-    if drawn.is_empty() || squares <= f64::MIN_POSITIVE || !degrees.is_finite() {
+    if known == 0 || squares <= f64::MIN_POSITIVE || !degrees.is_finite() {
         let beyond = (100 - LEVEL) * 5;
         return Estimate { value, low: at(beyond).min(value).min(end), high: at(1_000 - beyond).max(value).max(end) };
     }
     let acceleration = cubes / (6.0 * squares.powf(1.5));
-    let (below, equal) = (weight(&drawn, &|figure| figure < value), weight(&drawn, &|figure| figure <= value));
     let share = (below + equal) as f64 / (2 * known) as f64;
     let bias = normal::quantile(share.clamp(0.001, 0.999));
     let reach = normal::student(TAIL, degrees) * (count / (count - 1.0)).sqrt();
-    let end_at = |reach: f64| {
+    let mut end_at = |reach: f64| {
         let moved = bias + reach;
         // Beyond the pole of the formula there is nothing but the end.
         let slope = (1.0 - acceleration * moved).max(0.05);

@@ -39,6 +39,24 @@ pub fn median<T: Copy + Ord>(mut numbers: Vec<T>) -> Option<T> {
     Some(*middle)
 }
 
+/// A quantile of figures with weights of 1 or more, in any order; `None` of nothing. The figures may come to stand in another order.
+pub fn of_weighted(figures: &mut [(f64, u64)], thousandths: u64) -> Option<f64> {
+    let in_order = |(one, _): &(f64, u64), (other, _): &(f64, u64)| one.total_cmp(other);
+    let weight: u64 = figures.iter().map(|(_, weight)| weight).sum();
+    if weight == figures.len() as u64 {
+        // To select a few of them takes less than to sort all.
+        let place = place(figures.len(), thousandths);
+        return (place < figures.len()).then(|| figures.select_nth_unstable_by(place, in_order).1.0);
+    }
+    figures.sort_unstable_by(in_order);
+    let mut left = rank(weight, thousandths);
+    let reached = figures.iter().find(|(_, weight)| {
+        left = left.saturating_sub(*weight);
+        left == 0
+    });
+    reached.map(|(figure, _)| *figure)
+}
+
 /// The place of the median among that many sorted numbers.
 pub fn median_place(count: usize) -> usize {
     place(count, 500)
@@ -59,6 +77,19 @@ mod tests {
         assert_eq!(at.map(|share| quantile(&numbers, share)), [1, 1, 1, 2, 2, 3, 3, 4, 4, 4].map(Some));
         assert_eq!((quantile::<u64>(&[], 500), median::<u64>(Vec::new())), (None, None));
         assert_eq!((median(vec![9, 1, 5]), median(vec![9, 1, 5, 3]), median(vec![7])), (Some(5), Some(3), Some(7)));
+    }
+
+    #[test]
+    fn a_weight_stands_for_as_many_of_the_same() {
+        let figures = [(2.5, 1), (-1.0, 2), (9.0, 4), (2.5, 3), (0.0, 1)];
+        let mut repeated: Vec<(f64, u64)> = figures.iter().flat_map(|(figure, weight)| vec![(*figure, 1); *weight as usize]).collect();
+        let mut sorted: Vec<f64> = repeated.iter().map(|(figure, _)| *figure).collect();
+        sorted.sort_by(f64::total_cmp);
+        for share in (0..=1_000).rev() {
+            let expected = quantile(&sorted, share);
+            assert_eq!([of_weighted(&mut figures.clone(), share), of_weighted(&mut repeated, share)], [expected; 2]);
+        }
+        assert_eq!(of_weighted(&mut [], 500), None);
     }
 
     /// By its definition, at every share: enough lie at or below it, and too few below it.
