@@ -234,8 +234,19 @@ fn length(text: &str) -> Length {
 /// Ids of fewer bytes (`m1`, a number of a table's row, eight digits) tell apart what stands in one log, but not in all.
 const UNIQUE: usize = 16;
 
+/// How the ids begin that a provider draws for its responses.
+const PROVIDERS: [&str; 3] = ["chatcmpl-", "msg_", "resp_"];
+
+/// Did a provider draw the id? Then it tells a call in the logs of all agents. Counters and scrubbed ids are short, or have few different characters.
+fn is_providers(id: &str) -> bool {
+    let drawn = PROVIDERS.iter().find_map(|begin| id.strip_prefix(begin)).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+    let different = drawn.bytes().fold(0_u128, |seen, byte| seen | 1 << (byte & 127)).count_ones();
+    drawn.len() >= 20 && different >= 8
+}
+
 /// What tells a message or a call from all others of an agent, also in another file: its id, and the time of a short one; `None` of a short one without a time.
 fn key(agent: &str, id: &str, time: Option<i64>) -> Option<Key> {
+    let agent = if is_providers(id) { "" } else { agent };
     let mut bytes = Vec::with_capacity(agent.len() + id.len() + 10);
     [agent, "\0", id].iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
     if id.len() < UNIQUE {

@@ -191,3 +191,35 @@ fn a_simulation_without_an_id_is_known_by_its_words() {
     assert_eq!(together(&[("p/results.json", &results("One")), ("q/results.json", &results("Mend"))]), (2, 2, 200));
     assert_eq!(together(&[("p/results.json", &results("One")), ("q/other.json", &results("One"))]), (1, 1, 100));
 }
+
+/// A log of requests, and a trace that began later: one call stands in both.
+#[test]
+fn a_call_is_known_by_the_id_that_its_provider_drew() {
+    let request = |id: &str, number: u64| {
+        let message = json!({"role": "assistant", "content": format!("The answer {number}")});
+        let usage = json!({"prompt_tokens": 1000 + number, "completion_tokens": 20});
+        let asked = json!({"model": "gpt-5", "messages": [{"role": "user", "content": format!("Question {number}?")}]});
+        let response = json!({"id": id, "model": "gpt-5", "choices": [{"message": message}], "usage": usage});
+        json!({"api": "openai_chat", "request": asked, "response": response}).to_string() + "\n"
+    };
+    let span = |id: &str, number: u64| {
+        let attributes = [
+            json!({"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}),
+            json!({"key": "gen_ai.request.model", "value": {"stringValue": "gpt-5"}}),
+            json!({"key": "gen_ai.response.id", "value": {"stringValue": id}}),
+            json!({"key": "gen_ai.usage.input_tokens", "value": {"intValue": (1000 + number).to_string()}}),
+            json!({"key": "gen_ai.usage.output_tokens", "value": {"intValue": "20"}}),
+        ];
+        let (trace, span) = (format!("{number:032x}"), format!("{number:016x}"));
+        json!({"traceId": trace, "spanId": span, "name": "chat gpt-5", "startTimeUnixNano": "1767323000000000000", "attributes": attributes})
+    };
+    let drawn = ["chatcmpl-Bx7vT2xLk9Zp4Rb8Qm3Wd", "chatcmpl-Cy8wU3yMl0Aq5Sc9Rn4Xe", "chatcmpl-Dz9xV4zNm1Br6Td0So5Yf"];
+    let counted = ["chatcmpl-00000000000000000000001", "chatcmpl-00000000000000000000002", "chatcmpl-00000000000000000000003"];
+    for (ids, calls, prompts) in [(drawn, 3, 3006), (counted, 4, 4008)] {
+        let log = request(ids[0], 1) + &request(ids[1], 2);
+        let spans = [span(ids[1], 2), span(ids[2], 3)];
+        let trace = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
+        let (_, counted, tokens) = together(&[("log.jsonl", &log), ("trace.json", &trace)]);
+        assert_eq!((counted, tokens), (calls, prompts), "{}", ids[0]);
+    }
+}
