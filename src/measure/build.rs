@@ -238,6 +238,7 @@ const UNIQUE: usize = 16;
 const PROVIDERS: [&str; 3] = ["chatcmpl-", "msg_", "resp_"];
 
 /// Did a provider draw the id? Then it tells a call in the logs of all agents. Counters and scrubbed ids are short, or have few different characters.
+/// Logs of requests put sizes behind the id, apart from it by a blank.
 fn is_providers(id: &str) -> bool {
     let drawn = PROVIDERS.iter().find_map(|begin| id.strip_prefix(begin)).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
     let different = drawn.bytes().fold(0_u128, |seen, byte| seen | 1 << (byte & 127)).count_ones();

@@ -171,8 +171,9 @@ impl Session {
 
     /// Did the oldest alone leave, and had an earlier request sent them, too? So an agent trims its history.
     pub fn is_head(&self, cut: &Cut<'_>) -> bool {
-        let calls = |(at, _)| self.transcript.messages.iter().skip(at).filter(|message| message.call.is_some()).count();
-        let sent_before = cut.dropped.last().and_then(|at| self.place(*at)).is_some_and(|place| calls(place) > 1);
+        // The second call behind them: a window that slides asks at each request, and all calls are not counted for it.
+        let is_sent_twice = |(at, _)| self.transcript.messages.iter().skip(at).filter(|message| message.call.is_some()).nth(1).is_some();
+        let sent_before = cut.dropped.last().and_then(|at| self.place(*at)).is_some_and(is_sent_twice);
         sent_before && cut.dropped.iter().copied().eq(0..cut.dropped.len())
     }
 
