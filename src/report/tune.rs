@@ -145,7 +145,7 @@ fn table(found: &Found<'_>) -> Table {
     /// A trial on one part of the sessions: how many they are, and what the defaults came to there.
     struct Row<'a> {
         trial: &'a Trial,
-        part: &'static str,
+        part: Part,
         sessions: usize,
         row: &'a experiment::Row,
         default: &'a experiment::Row,
@@ -159,7 +159,7 @@ fn table(found: &Found<'_>) -> Table {
     let parts = Column::name("part", "part").says("training: sought on these; held-out: judged on these");
     let mut fields = Fields::<Row<'_>>::new()
         .with(Column::name("setting", "setting"), |row| Cell::Name(setting_words(found, row.trial)))
-        .with(parts, |row| Cell::name(row.part))
+        .with(parts, |row| Cell::name(part_name(row.part)))
         .with(Column::recorded("sessions", "sessions", Unit::Count), |row| Cell::Count(row.sessions as u64))
         .with(simulated("objective", "objective", unit, "what is sought, over all sessions of the part"), move |row| {
             value_cell(row.row, &measure)
@@ -180,19 +180,22 @@ fn table(found: &Found<'_>) -> Table {
     let mut rows = Vec::new();
     for trial in std::iter::once(default).chain(best) {
         let (sessions, row) = (found.split.training.traces.len(), &trial.training);
-        rows.push(Row { trial, part: "training", sessions, row, default: &default.training });
+        rows.push(Row { trial, part: Part::Training, sessions, row, default: &default.training });
     }
     for trial in std::iter::once(default).chain(best) {
         let (sessions, row) = (found.split.held_out.traces.len(), &trial.held_out);
-        rows.push(Row { trial, part: "held-out", sessions, row, default: &default.held_out });
+        rows.push(Row { trial, part: Part::HeldOut, sessions, row, default: &default.held_out });
     }
     let keeps = |row: &Row<'_>| {
         let tuned = found.tuned;
-        let judged = row.part == "held-out" && !row.trial.setting.values.is_empty() && !tuned.keeping.is_empty();
+        let judged = row.part == Part::HeldOut && !row.trial.setting.values.is_empty() && !tuned.keeping.is_empty();
         let which = |wanted: Keeping| {
             let such = tuned.bounds.iter().enumerate().filter(|(place, bound)| match tuned.keeping.get(*place).filter(|_| judged) {
                 Some(keeping) => *keeping == wanted,
-                None => wanted == Keeping::Broken && !bound.holds(place + 1, row.row, row.default, tuned.bars.worth),
+                None => {
+                    wanted == Keeping::Broken
+                        && !bound.of_part(found.split.share(row.part)).holds(place + 1, row.row, row.default, tuned.bars.worth)
+                }
             });
             such.map(|(_, bound)| bound.measure().words()).collect::<Vec<String>>().join(", ")
         };
@@ -211,6 +214,10 @@ fn table(found: &Found<'_>) -> Table {
         .table(2, rows)
 }
 
+fn part_name(part: Part) -> &'static str {
+    if part == Part::Training { "training" } else { "held-out" }
+}
+
 fn deciders(found: &Found<'_>, moved: &[&Decided]) -> Table {
     let part = found.tuned.objective.measure.part;
     let value = |value: i64| cell(Value { part: value, whole: 1 }, &Measure { part, whole: None });
@@ -219,7 +226,7 @@ fn deciders(found: &Found<'_>, moved: &[&Decided]) -> Table {
     Fields::<&Decided>::new()
         .with(Column::name("session", "session"), |decided| Cell::text(&decided.session))
         .with(Column::name("agent", "agent"), |decided| Cell::text(&decided.agent))
-        .with(Column::name("part", "part"), |decided| Cell::name(if decided.part == Part::Training { "training" } else { "held-out" }))
+        .with(Column::name("part", "part"), |decided| Cell::name(part_name(decided.part)))
         .with(simulated("default", "defaults", "what is sought, under the defaults"), move |decided| value(decided.default))
         .with(simulated("best", "setting", "the same under the setting that was found"), move |decided| value(decided.best))
         .with(simulated("difference", "difference", "the second less the first"), move |decided| value(decided.best - decided.default))

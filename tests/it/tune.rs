@@ -410,3 +410,45 @@ fn a_part_without_a_session_has_no_figures() {
         assert!(told.contains("Cannot judge: ") && figures == 0, "{told}");
     }
 }
+
+/// What the user limits is what all sessions come to: each part is held to its share, and both together to all of it.
+#[test]
+fn a_limit_on_a_sum_is_one_on_all_sessions() {
+    let limited = |text: &str, share: f64| Bound::parse(text).unwrap().of_part(share);
+    let row = |overflows: u64| {
+        let mut row = Row { sums: vec![Sums { parts: vec![1], ..Sums::default() }], ..Row::default() };
+        row.totals.overflows = overflows;
+        row
+    };
+    let holds = |bound: &Bound, overflows: u64| bound.holds(0, &row(overflows), &row(0), 0.0);
+    let third = limited("overflows <= 40", 0.34);
+    assert!(holds(&third, 14) && !holds(&third, 15));
+    let none = limited("overflows = 0", 0.34);
+    assert!(holds(&none, 0) && !holds(&none, 1));
+    let all = limited("overflows <= 40", 1.0);
+    assert!(all.holds_in_all(0, [&row(26), &row(14)]) && !all.holds_in_all(0, [&row(27), &row(14)]));
+    assert!(Bound::parse("overflows = 40").is_err() && Bound::parse("overflows per session = 2").is_ok());
+}
+
+/// The lines that are lost must be no more than the limit in all sessions, not in each part of them.
+#[test]
+fn a_recommended_setting_keeps_a_sum_over_all_sessions() {
+    let tables = Tables::builtin();
+    let policy = Policy::load("pi").unwrap();
+    let axes = [Axis::parse("keepRecentTokens=2000..60000", &policy).unwrap()];
+    let mut samples = samples(&tables.catalog);
+    samples.traces.keep(|_, trace| trace().calls.len() < 80);
+    let enough = split(many(&samples, 6), [&[]; 2], 34, 1);
+    let free = tuned(&tables, &policy, &axes, &[], &enough, "tokens");
+    let both = |found: &Tuned| {
+        let best = found.best.as_ref().unwrap();
+        [&best.training, &best.held_out].map(|row| row.value(&Measure::parse("compactions").unwrap()).part)
+    };
+    let [training, held_out] = both(&free);
+    // More than either part has, and less than both.
+    let limit = training.max(held_out) + training.min(held_out) / 2;
+    let bound = [Bound::parse(&format!("compactions <= {limit}")).unwrap()];
+    let kept = tuned(&tables, &policy, &axes, &bound, &enough, "tokens");
+    assert!(both(&kept).iter().sum::<i64>() <= limit || kept.verdict != Verdict::Recommended, "{:?} {:?}", both(&kept), kept.verdict);
+    assert!(both(&free).iter().sum::<i64>() > limit);
+}

@@ -143,6 +143,16 @@ impl Constraint {
         Ok(Constraint { measure, comparator, limit, words })
     }
 
+    /// The same for a part of the sessions, which is this share of them: a limit on a sum is that share of it, to the next whole one that is no stricter.
+    pub fn of_part(&self, share: f64) -> Constraint {
+        let unit = if self.measure.part.unit == Unit::Money { 1.0 } else { PARTS as f64 };
+        let units = self.limit.part as f64 * share / unit;
+        let units = if self.direction() == Direction::Minimise { units.ceil() } else { units.floor() };
+        let is_sum = self.measure.whole.is_none();
+        let part = if is_sum { (units * unit) as i64 } else { self.limit.part };
+        Constraint { limit: Value { part, ..self.limit }, ..self.clone() }
+    }
+
     /// Does a value keep the constraint?
     pub fn holds(&self, value: Value) -> bool {
         let order = value.compare(self.limit);

@@ -1,8 +1,8 @@
 //! What a tuned setting must keep.
 
-use crate::experiment::measure::Measure;
+use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::{KnownFrom, Unit};
-use crate::experiment::sweep::{Constraint, Objective, Row, Sampling, SweepError, beside};
+use crate::experiment::sweep::{Comparator, Constraint, Objective, Row, Sampling, SweepError, beside};
 use crate::statistics::{Keeping, quotient};
 
 /// What a setting must keep.
@@ -27,7 +27,15 @@ impl Bound {
         let relative = text.split_once("<=").filter(|(_, limit)| ["default", "defaults"].contains(&limit.trim()));
         match relative {
             Some((measure, _)) => Measure::parse(measure).map(Bound::AsDefault),
-            None => Constraint::parse(text).map(Bound::Fixed),
+            None => {
+                let constraint = Constraint::parse(text)?;
+                let is_sum = constraint.measure.whole.is_none() && constraint.limit.part != 0;
+                if is_sum && constraint.comparator == Comparator::Equal {
+                    let why = "the sessions are parted, and no part can be held to a share of an exact sum; say <= or >=, or `per session`";
+                    return Err(SweepError::Asked(format!("`--subject-to {text}`: {why}")));
+                }
+                Ok(Bound::Fixed(constraint))
+            }
         }
     }
 
@@ -53,6 +61,23 @@ impl Bound {
         all.retain(|guard| asked.iter().all(|asked| asked.measure().name() != guard.measure().name()));
         all.extend(asked);
         Ok(all)
+    }
+
+    /// The same for a part of the sessions, which is this share of them: a limit on a sum is that share of it, and one on a quotient is as it is.
+    pub fn of_part(&self, share: f64) -> Bound {
+        match self {
+            Bound::Fixed(constraint) => Bound::Fixed(constraint.of_part(share)),
+            Bound::AsDefault(measure) => Bound::AsDefault(*measure),
+        }
+    }
+
+    /// Is it kept by both parts of the sessions together, as counted? The default is compared with part by part.
+    pub fn holds_in_all(&self, place: usize, parts: [&Row; 2]) -> bool {
+        let Bound::Fixed(constraint) = self else { return true };
+        let adds_up = parts.iter().all(|row| row.sums_of(place).is_some());
+        let [one, other] = parts.map(|row| row.value(&constraint.measure));
+        let whole = if constraint.measure.whole.is_some() { one.whole + other.whole } else { one.whole };
+        !adds_up || constraint.holds(Value { part: one.part.saturating_add(other.part), whole })
     }
 
     /// Is it kept by a setting, beside the default over the same sessions, as far as these sessions go? One more than the default, or what is not worth a

@@ -1,21 +1,12 @@
 //! Which sessions decided: what each of them came to under the defaults and under the setting that was found.
 
 use super::asked::Tune;
-use super::split::Split;
+use super::split::{Part, Split};
 use super::verdict::Tuned;
 use crate::corpus::Corpus;
 use crate::experiment::sessions::by_session;
 use crate::experiment::sweep::{Setting, SweepError};
 use crate::list::Arrange;
-
-/// Which part of a corpus a session belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// The setting was sought on it.
-    Training,
-    /// The setting was judged on it.
-    HeldOut,
-}
 
 /// One session under the defaults and under the setting that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]

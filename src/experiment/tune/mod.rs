@@ -11,7 +11,7 @@ mod verdict;
 
 pub use asked::Tune;
 pub use bound::Bound;
-pub use decided::{Decided, Part};
+pub use decided::Decided;
 pub use space::Axis;
-pub use split::{HELD_OUT_PERCENT, Split, split};
+pub use split::{HELD_OUT_PERCENT, Part, Split, split};
 pub use verdict::{FEWEST, Trial, Tuned, Verdict, telling};

@@ -13,7 +13,7 @@ impl Tune<'_> {
     /// Searches the training sessions, and holds what it finds against the default on the others.
     pub fn run(&self, split: &Split) -> Result<Tuned, SweepError> {
         let untouched = Setting { base: 0, values: Vec::new() };
-        let mut search = Search::new(self, &split.training);
+        let mut search = Search::new(self, split);
         let found = search.run()?;
         let (tried, acted) = (search.tried(), search.acted());
         let default_training = search.default_row();

@@ -1,7 +1,9 @@
 //! The search: a coarse grid over all parameters, then ever finer ones around the best setting. Nothing in it is left to chance.
 
 use super::asked::Tune;
+use super::bound::Bound;
 use super::space::{Axis, Coordinate};
+use super::split::{Part, Split};
 use crate::corpus::Corpus;
 use crate::experiment::reach::acts;
 use crate::experiment::sweep::{Direction, Row, Setting, SweepError, combined};
@@ -15,14 +17,17 @@ const ROUNDS: usize = 6;
 pub(super) struct Search<'a> {
     tune: &'a Tune<'a>,
     training: &'a Corpus,
+    /// The bounds as they are for that part.
+    bounds: Vec<Bound>,
     points: Vec<Vec<Coordinate>>,
     rows: Vec<Row>,
     known: BTreeMap<Vec<Coordinate>, usize>,
 }
 
 impl<'a> Search<'a> {
-    pub fn new(tune: &'a Tune<'a>, training: &'a Corpus) -> Search<'a> {
-        Search { tune, training, points: Vec::new(), rows: Vec::new(), known: BTreeMap::new() }
+    pub fn new(tune: &'a Tune<'a>, split: &'a Split) -> Search<'a> {
+        let bounds = tune.bounds.iter().map(|bound| bound.of_part(split.share(Part::Training))).collect();
+        Search { tune, training: &split.training, bounds, points: Vec::new(), rows: Vec::new(), known: BTreeMap::new() }
     }
 
     /// The best setting that keeps all bounds, with its row; `None` where none does.
@@ -82,8 +87,7 @@ impl<'a> Search<'a> {
     /// The best of those that keep all bounds and fail the fewest sessions; of equals the one that changes least, then the one that came first.
     fn best(&self) -> Option<usize> {
         let default = self.rows.first()?;
-        let keeps =
-            |row: &&Row| self.tune.bounds.iter().enumerate().all(|(place, bound)| bound.holds(place + 1, row, default, self.tune.worth));
+        let keeps = |row: &&Row| self.bounds.iter().enumerate().all(|(place, bound)| bound.holds(place + 1, row, default, self.tune.worth));
         let changes = |row: &Row| self.points.get(row.setting).map_or(0, |point| point.iter().flatten().count());
         let better = |one: &&Row, other: &&Row| {
             let objective = &self.tune.objective;

@@ -3,13 +3,22 @@
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::origin::roots;
 use crate::list::Gather;
-use crate::statistics::FEWEST_PROJECTS;
+use crate::statistics::{FEWEST_PROJECTS, quotient};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// So many sessions of a hundred are held out by default.
 pub const HELD_OUT_PERCENT: u8 = 34;
+
+/// Which part of a corpus a session belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// The setting was sought on it.
+    Training,
+    /// The setting was judged on it.
+    HeldOut,
+}
 
 /// A corpus in two parts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +35,14 @@ pub struct Split {
     pub shared: usize,
     /// Are whole projects held out?
     pub by_project: bool,
+}
+
+impl Split {
+    /// The share of the sessions that are of a part.
+    pub fn share(&self, part: Part) -> f64 {
+        let [training, held_out] = [&self.training, &self.held_out].map(|part| part.traces.len() as f64);
+        quotient(if part == Part::Training { training } else { held_out }, training + held_out)
+    }
 }
 
 /// Where a group stands: whether it has a price, and calls; its agent; whether it comes near the limits; how large it is; the hash of its name, and that name.

@@ -2,7 +2,7 @@
 
 use super::asked::Tune;
 use super::bound::Bound;
-use super::split::Split;
+use super::split::{Part, Split};
 use crate::experiment::reach::acts;
 use crate::experiment::sweep::{Difference, Objective, Row, Sampling, Setting, Summarised};
 use crate::statistics::{Bars, Finding, Keeping, Sample, Within, needed};
@@ -94,7 +94,9 @@ impl Tuned {
     pub(super) fn new(split: &Split, by: Judged<'_>, default: Trial, best: Option<Trial>) -> Tuned {
         let Tune { objective, bounds, worth, .. } = *by.tune;
         let keeping = |best: &Trial| -> Vec<Keeping> {
-            let keeping = |(place, bound): (usize, &Bound)| bound.keeping(place + 1, &best.held_out, &default.held_out, by.sampling, worth);
+            let keeping = |(place, bound): (usize, &Bound)| {
+                bound.of_part(split.share(Part::HeldOut)).keeping(place + 1, &best.held_out, &default.held_out, by.sampling, worth)
+            };
             bounds.iter().enumerate().map(keeping).collect()
         };
         let keeping = best.as_ref().map(keeping).unwrap_or_default();
@@ -124,12 +126,7 @@ impl Tuned {
         let training = telling(&self.default.training, split.training.traces.len());
         let held_out = telling(&self.default.held_out, split.held_out.traces.len());
         let Some(best) = &self.best else {
-            let broken = self
-                .bounds
-                .iter()
-                .enumerate()
-                .filter(|(place, bound)| !bound.holds(place + 1, &self.default.training, &self.default.training, 0.0));
-            return Verdict::NoneAllowed(broken.map(|(_, bound)| bound.words()).collect());
+            return Verdict::NoneAllowed(self.broken_by_default(split, Part::Training).map(|(_, bound)| bound.words()).collect());
         };
         if held_out < FEWEST || training < FEWEST {
             let percent = usize::from(split.percent);
@@ -152,6 +149,9 @@ impl Tuned {
             such.map(|(bound, _)| bound.words()).collect::<Vec<String>>()
         };
         let mut broken = which(Keeping::Broken);
+        let both = [&best.training, &best.held_out];
+        let in_all = self.bounds.iter().enumerate().filter(|(place, bound)| !bound.holds_in_all(place + 1, both));
+        broken.extend(in_all.map(|(_, bound)| format!("{} with the training sessions", bound.words())));
         let failed = best.held_out.failed_sessions().cmp(&self.default.held_out.failed_sessions());
         if failed == Ordering::Greater {
             broken.push("no more failed sessions than the defaults".to_owned());
@@ -178,6 +178,13 @@ impl Tuned {
             Finding::NoDifference(within) => Verdict::NoDifference(within, more_sessions(difference, &self.bars, held_out, split.percent)),
             Finding::CannotJudge => Verdict::TooFew(1),
         }
+    }
+
+    /// The bounds that the defaults themselves break on a part of the sessions, with the row of that part.
+    pub fn broken_by_default(&self, split: &Split, part: Part) -> impl Iterator<Item = (&Row, &Bound)> {
+        let row = if part == Part::Training { &self.default.training } else { &self.default.held_out };
+        let breaks = move |(place, bound): &(usize, &Bound)| !bound.of_part(split.share(part)).holds(place + 1, row, row, 0.0);
+        self.bounds.iter().enumerate().filter(breaks).map(move |(_, bound)| (row, bound))
     }
 
     /// Is it better with what summarisers take too?

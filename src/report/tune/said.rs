@@ -1,6 +1,6 @@
 //! What is said of a setting that was found: the verdict, the gain, what stands at an edge, what breaks.
 
-use crate::experiment::tune::{Bound, FEWEST, Split, Trial, Verdict, telling};
+use crate::experiment::tune::{Bound, FEWEST, Part, Split, Trial, Verdict, telling};
 use crate::experiment::{NeverReached, Row, Unit, acts, never_reached};
 use crate::policy::{Facts, figure};
 use crate::report::asked::{Found, SetIn};
@@ -175,14 +175,12 @@ fn fewer_failed(found: &Found<'_>, held_out: u64) -> Option<String> {
 
 /// Constraints that the defaults do not keep themselves, with what they come to.
 fn defaults_break(found: &Found<'_>) -> Option<String> {
-    let of = |row: &Row, part: &str| {
-        let broken = found.tuned.bounds.iter().enumerate().filter(|(place, bound)| !bound.holds(place + 1, row, row, 0.0));
-        let value = |bound: &Bound| format!("{} ({})", bound.words(), phrase(row.value(&bound.measure()), &bound.measure()));
-        let broken: Vec<String> = broken.map(|(_, bound)| value(bound)).collect();
-        (!broken.is_empty()).then(|| format!("{} on the {part} sessions", broken.join(" and ")))
+    let of = |part: Part, name: &str| {
+        let value = |(row, bound): (&Row, &Bound)| format!("{} ({})", bound.words(), phrase(row.value(&bound.measure()), &bound.measure()));
+        let broken: Vec<String> = found.tuned.broken_by_default(found.split, part).map(value).collect();
+        (!broken.is_empty()).then(|| format!("{} on the {name} sessions", broken.join(" and ")))
     };
-    let default = &found.tuned.default;
-    let parts: Vec<String> = [of(&default.training, "training"), of(&default.held_out, "held-out")].into_iter().flatten().collect();
+    let parts: Vec<String> = [of(Part::Training, "training"), of(Part::HeldOut, "held-out")].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("{} themselves break {}.", capital(point(found)), parts.join(", and ")))
 }
 
