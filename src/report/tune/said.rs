@@ -1,7 +1,7 @@
 //! What is said of a setting that was found: the verdict, the gain, what stands at an edge, what breaks.
 
 use crate::experiment::tune::{Bound, FEWEST, Part, Split, Trial, Verdict, telling};
-use crate::experiment::{NeverReached, Row, Unit, acts, never_reached};
+use crate::experiment::{NeverReached, Row, Unit, Value, acts, never_reached};
 use crate::policy::{Facts, figure};
 use crate::report::asked::{Found, SetIn};
 use crate::report::measures::{against, phrase};
@@ -176,7 +176,17 @@ fn fewer_failed(found: &Found<'_>, held_out: u64) -> Option<String> {
 /// Constraints that the defaults do not keep themselves, with what they come to.
 fn defaults_break(found: &Found<'_>) -> Option<String> {
     let of = |part: Part, name: &str| {
-        let value = |(row, bound): (&Row, &Bound)| format!("{} ({})", bound.words(), phrase(row.value(&bound.measure()), &bound.measure()));
+        let value = |(row, bound): (&Row, &Bound)| {
+            let measure = bound.measure();
+            // What a sum over all sessions leaves to this part of them.
+            let limit = [bound.clone(), bound.of_part(found.split.share(part))].map(|bound| match bound {
+                Bound::Fixed(constraint) => constraint.limit.part / constraint.limit.whole.max(1) as i64,
+                Bound::AsDefault(_) => 0,
+            });
+            let [all, here] = limit.map(|part| phrase(Value { part, whole: 1 }, &measure));
+            let of = if all == here { String::new() } else { format!(" against a share of {here}") };
+            format!("{} ({}{of})", bound.words(), phrase(row.value(&measure), &measure))
+        };
         let broken: Vec<String> = found.tuned.broken_by_default(found.split, part).map(value).collect();
         (!broken.is_empty()).then(|| format!("{} on the {name} sessions", broken.join(" and ")))
     };
