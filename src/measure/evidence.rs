@@ -90,7 +90,12 @@ pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
                 if value.len() != raw.len() {
                     escapes(raw, &mut finder.escapes);
                 }
-                finder.text(value);
+                // What a tool works on is a name, however long it is.
+                if SUBJECTS.contains(&key) && finder.definition == Definition::Refined && !value.contains('\n') {
+                    finder.identifiers(value);
+                } else {
+                    finder.text(value);
+                }
             }
             if subject == 0 && SUBJECTS.contains(&key) && !value.is_empty() {
                 subject = xxh3_64(value.as_bytes());
@@ -223,7 +228,8 @@ impl Finder {
         let end = at + piece.len();
         let piece = trim_start(piece);
         let telling = |byte: &&u8| is(**byte, TELLING);
-        if piece.len() >= SHORTEST_LINE && piece.as_bytes().iter().filter(telling).nth(FEWEST_LETTERS - 1).is_some() {
+        if piece.len() >= SHORTEST_LINE && !is_one_name(piece) && piece.as_bytes().iter().filter(telling).nth(FEWEST_LETTERS - 1).is_some()
+        {
             self.keep(Unit::line, piece.as_bytes(), end - piece.len()..end);
         }
     }
@@ -257,6 +263,13 @@ impl Finder {
             self.keep(Unit::identifier, name, stands);
         }
     }
+}
+
+/// Is a line nothing but a path, an address or an identifier, between quotes or not? It says no more than that name, which may be known from elsewhere.
+fn is_one_name(line: &str) -> bool {
+    let name = line.trim_matches(['"', '\'', '`', ',']);
+    let is_plain = |byte: u8| in_identifier(byte) || matches!(byte, b'\\' | b':' | b'~' | b'@');
+    name.bytes().all(is_plain) || name.contains("://") && name.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// The line without the number that listings and searches put before it.

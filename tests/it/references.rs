@@ -362,6 +362,28 @@ fn the_same_line_is_known_in_any_dress() {
     }
 }
 
+/// A path, an address or an identifier is a name however long it is, in a listing as in an argument.
+#[test]
+fn a_line_that_is_one_name_is_no_line() {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let units = |text: &str| scale.weigh(text).evidence.unwrap().units;
+    let has_lines = |text: &str| units(text).iter().any(|unit| unit.is_line());
+    let names = [
+        "/home/me/projects/ledger/src/accounts/opening_balance.rs",
+        "C:\\projects\\ledger\\accounts\\opening_balance.rs",
+        "https://example.org/guides/accounts?page=2&sort=name#opening",
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    ];
+    for name in names {
+        assert!(!has_lines(name) && !has_lines(&format!("\"{name}\",")), "{name}");
+        assert!(!has_lines(&serde_json::json!({"file_path": name}).to_string()), "{name}");
+        assert!(has_lines(&format!("wrote {name} and left it")), "{name}");
+    }
+    assert!(!has_lines(&serde_json::json!({"file_path": "/home/me/my own documents/opening balance.txt"}).to_string()));
+    assert!(has_lines("self.ledger.accounts[0].opening_balance(region);") && has_lines("请把这个文件里的所有函数都改成异步的"));
+    assert_eq!(units(names[0]).len(), 1, "the name is one still");
+}
+
 #[test]
 fn a_text_of_very_many_lines_gives_a_bounded_number_of_pieces() {
     let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
