@@ -169,10 +169,12 @@ pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
             add("claude-code", config.join("claude/projects"));
         }
     }
+    add("claude-code", home.join(".iflow/projects"));
     let codex = set("CODEX_HOME").unwrap_or_else(|| home.join(".codex"));
     add("codex", codex.join("sessions"));
     add("codex", codex.join("archived_sessions"));
     add("pi", set("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".pi/agent")).join("sessions"));
+    add("pi", home.join(".omp/agent/sessions"));
     for name in [".openclaw", ".clawdbot", ".moltbot"] {
         add("pi", home.join(name).join("agents"));
     }

@@ -18,7 +18,6 @@ mod wire;
 
 #[cfg(feature = "sqlite")]
 pub use ground::sqlite::remove_copies;
-pub use ground::sqlite::why_unclaimed;
 pub use ground::{ReadError, Source};
 pub use reader::{Claim, Read, Reader};
 pub use traffic::openai_chat::LeftOut;
@@ -114,4 +113,11 @@ pub fn sniff(source: &Source) -> Option<(&'static Reader, Claim)> {
         }
     }
     best
+}
+
+/// Why no reader claims a file, where that is known.
+pub fn why_unclaimed(source: &Source) -> Option<String> {
+    let is_of_cursor = source.outline().shows("role=user,assistant message.content[].type !type !id !uuid !message.role");
+    let of_cursor = || "is a transcript of Cursor, which holds neither usage nor what its tools returned".to_owned();
+    is_of_cursor.then(of_cursor).or_else(|| ground::sqlite::why_unclaimed(source))
 }

@@ -80,7 +80,9 @@ impl Reported {
             Cached::Beside | Cached::Either => [apart, apart],
         };
         let replies = match self.reasoned {
-            _ if thought > output => [whole, whole],
+            _ if thought > output && read > input => [whole, whole],
+            // Unless the total knows nothing of it: then a router has counted the thoughts of that output with another vocabulary.
+            _ if thought > output => [whole, output],
             Reasoning::Within => [output, whole],
             Reasoning::Beside => [whole, output],
         };
@@ -96,7 +98,7 @@ impl Reported {
             cache_write,
             cache_write_1h: one_hour.min(cache_write),
             output,
-            reasoning,
+            reasoning: reasoning.map(|reasoning| reasoning.min(output)),
             cost_nano_usd: self.cost_nano_usd,
             trust: self.trust,
             // What is not reported is not 0.
@@ -186,6 +188,8 @@ mod tests {
                 ([100, 60, 60, 9, 0, 229], [220, 60, 60, 9]),
                 // More reasoning than output: it lies beside.
                 ([100, 0, 0, 5, 500, 0], [100, 0, 0, 505]),
+                ([100, 0, 0, 5, 500, 605], [100, 0, 0, 505]),
+                ([561, 0, 0, 1652, 1881, 2213], [561, 0, 0, 1652]),
                 ([100, 0, 0, 50, 30, 180], [100, 0, 0, 80]),
                 ([100, 0, 0, 50, 30, 150], [100, 0, 0, 50]),
                 // A total that fits nothing says nothing.

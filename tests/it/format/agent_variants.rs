@@ -385,4 +385,14 @@ fn forks_bear_their_own_names() {
         r#"{"type":"runtime-config","sessionId":"s","model":"","reasoningEffort":null,"contextWindow":null,"timestamp":1783572867004}"#;
     assert_eq!(read("claude-code", &[record]).0.agent, "claude-code");
     assert_eq!([&[settings, record], &[record, settings]].map(|lines| read("claude-code", lines).0.agent), ["qoder", "qoder"]);
+    let reply = r#"{"type":"assistant","uuid":"u2","parentUuid":null,"isSidechain":false,"sessionId":"ID","version":"1.0.0","timestamp":"2026-01-21T05:56:34.812Z","message":{"id":"response-1-tool-call_1","role":"assistant","model":"glm-4.7","content":[{"type":"text","text":"Ho"}]}}"#;
+    let of = |id: &str| read("claude-code", &[reply.replace("ID", id).as_str()]).0.agent;
+    assert_eq!(["session-5de701fc", "5de701fc"].map(of), ["iflow", "claude-code"]);
+    let pi = |change: &str| {
+        let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-07-13T14:47:18.506Z","cwd":"/w"}"#;
+        let said = r#"{"type":"message","id":"00000002","parentId":"00000001","timestamp":"2026-07-13T14:48:14.045Z","message":{"role":"user","content":"Go"}}"#;
+        let entry = format!(r#"{{"type":"model_change","id":"00000001","parentId":null,"timestamp":"2026-07-13T14:47:18.687Z",{change}}}"#);
+        read("pi", &[header, &entry, said]).0.agent
+    };
+    assert_eq!([r#""model":"zai/glm-5.2""#, r#""provider":"zai","modelId":"glm-5.2""#].map(pi), ["oh-my-pi", "pi"]);
 }

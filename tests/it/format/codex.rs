@@ -448,6 +448,24 @@ fn a_reply_whose_count_is_missing_has_the_usage_of_its_record() {
     assert_eq!(session.messages[3].call.as_ref().unwrap().usage.unwrap().trust, Trust::Partial);
 }
 
+/// The user breaks a turn off while its tools run: the reply has no count, but the totals hold it.
+#[test]
+fn an_interrupted_reply_has_what_the_totals_hold_beyond_the_next_one() {
+    let log = |replies: &[&str]| {
+        let first =
+            [head(""), said("user", "One"), said("assistant", "Two"), count(&used(100, 0, 5), &used(100, 0, 5)), said("user", "Three")];
+        let replies = replies.iter().flat_map(|text| [said("assistant", text), said("user", "Go on")]);
+        let last = [said("assistant", "Five"), count(&used(430, 0, 30), &used(170, 0, 8))];
+        first.into_iter().chain(replies).chain(last).collect::<Vec<String>>()
+    };
+    let session = read(&log(&["Four"]));
+    assert_eq!((prompts(&session), beside(&session)), (vec![(100, 5), (160, 17), (170, 8)], vec![]));
+    // Of two such replies the totals do not say whose it is.
+    let (sessions, lost) = read_text("rollout.jsonl", &log(&["Four", "Four again"]).concat());
+    assert_eq!(prompts(&sessions[0]), [(100, 5), (0, 0), (0, 0), (170, 8)]);
+    assert_eq!(lost, [("usage of other calls, as a sum alone".to_owned(), 1)]);
+}
+
 #[test]
 fn the_record_that_a_compaction_names_is_its_summarisers() {
     let summariser = |compacted: &str, counted: &[String]| {

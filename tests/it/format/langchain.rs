@@ -1,5 +1,5 @@
 use super::crush::database;
-use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_all};
+use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_all, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::CompactionKind;
 
@@ -28,6 +28,23 @@ fn dumped_messages_and_states_of_graphs_are_read() {
     assert!(lost.is_empty(), "{lost:?}");
     assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0])), (vec!["u: Hi".to_owned(), "a: Ho".to_owned()], vec![(30, 12)]));
     assert_eq!(transcripts[0].messages[1].call.as_ref().unwrap().usage.unwrap().reasoning, Some(10));
+}
+
+/// A node of a graph may write a message in the model's name: no model was asked.
+#[test]
+fn what_a_node_writes_is_no_call() {
+    let message = |id: &str, more: &str| format!(r#"{{"type":"ai","content":"Stop","id":"{id}","additional_kwargs":{{}}{more}}}"#) + "\n";
+    let calls = |id: &str, more: &str| {
+        let person = r#"{"type":"human","content":"Hi","additional_kwargs":{},"response_metadata":{}}"#.to_owned() + "\n";
+        let (sessions, lost) = read_text("state.jsonl", &(person + &message(id, more)));
+        assert_eq!((in_short(&sessions[0]), lost), (vec!["u: Hi".to_owned(), "a: Stop".to_owned()], vec![]));
+        prompts(&sessions[0]).len()
+    };
+    let (drawn, empty) = ("0b1f64a6-5a0e-4f0b-9a55-1f2f0c9a7f11", r#","response_metadata":{}"#);
+    assert_eq!(calls(drawn, empty), 0);
+    assert_eq!(calls(drawn, r#","response_metadata":{"model_name":"gpt-5"}"#), 1);
+    assert_eq!(calls(&format!("run-{drawn}"), empty), 1);
+    assert_eq!(calls(drawn, ""), 1);
 }
 
 #[test]

@@ -118,6 +118,9 @@ const MARKS: &[Mark] = &[
 /// Qoder, whose logs are those of Claude Code but for a record of its own.
 const QODER: &str = "qoder";
 
+/// iFlow CLI, a Gemini CLI whose logs are those of Claude Code but for the ids that it makes.
+const IFLOW: &str = "iflow";
+
 /// Reads the sessions of a file: the main one and those of sub-agents that write into it.
 pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
@@ -131,7 +134,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         forks: Forks::default(),
         room: (source.bytes / LEAST_BYTES).min(MOST_ROOM) as usize,
         sums: FxHashMap::default(),
-        of_qoder: false,
+        fork: None,
     };
     // What a tool returned stands in a result once more, in a shape for the screen: nearly half of a log's bytes.
     let (shown, mut held) = (Finder::new("\"toolUseResult\":"), String::new());
@@ -174,10 +177,10 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     }
     let name = source.name();
     // Records may come in another order than they were made: by now all are known, and need not be remembered while sessions are measured.
-    let File { conversations, went_on, nodes, forks, sessions, mut sums, of_qoder, .. } = file;
+    let File { conversations, went_on, nodes, forks, sessions, mut sums, fork, .. } = file;
     let hand_over: &mut dyn FnMut(Transcript) = &mut |mut transcript| {
-        if of_qoder {
-            QODER.clone_into(&mut transcript.agent);
+        if let Some(fork) = fork {
+            fork.clone_into(&mut transcript.agent);
         }
         hand_over(transcript);
     };
@@ -240,13 +243,19 @@ struct File<'s> {
     room: usize,
     /// Prompt tokens of all requests of a printed session, where it tells: the largest sum.
     sums: FxHashMap<String, u64>,
-    /// Has a record come that Qoder alone writes?
-    of_qoder: bool,
+    /// The agent that writes the logs of Claude Code, known by a record that Claude Code does not write.
+    fork: Option<&'static str>,
 }
 
 impl File<'_> {
     fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
-        self.of_qoder |= &*record.kind == "runtime-config" && !record.session().is_empty();
+        if &*record.kind == "runtime-config" && !record.session().is_empty() {
+            self.fork = Some(QODER);
+        } else if record.session().starts_with("session-")
+            && record.message.as_ref().is_some_and(|message| message.id.starts_with("response-"))
+        {
+            self.fork = Some(IFLOW);
+        }
         if record.is_side() && forks::label(record.agent()).is_some() {
             return self.forks.record(record, lose);
         }

@@ -50,6 +50,8 @@ pub struct Session<'s> {
     /// A call whose items have not come yet.
     pub(super) pending: Option<Call>,
     pub(super) totals: Option<TokenUsage>,
+    /// So many messages were there when they last grew.
+    pub(super) counted_to: usize,
     pub(super) ledger: Ledger,
     /// The first line that is the session's own, and whether the one at hand is repeated from its parent.
     own_from: u64,
@@ -88,6 +90,7 @@ impl<'s> Session<'s> {
             open: None,
             pending: None,
             totals: None,
+            counted_to: 0,
             ledger: Ledger::default(),
             own_from: 0,
             repeats: false,

@@ -72,6 +72,13 @@ impl Session<'_> {
         let waiting = self.unpaid();
         self.report_follows = false;
         let counted = self.ledger.counted(last, &since, waiting);
+        // A search of the provider's own, and what has a record of its own, make the last count smaller too.
+        let served = self.open.as_ref().is_some_and(|open| open.served);
+        let lost = match shrunk || served || counted.is_some() || before == TokenUsage::default() {
+            true => Ok(()),
+            false => self.pay_for_interrupted(&since, last, waiting, &id),
+        };
+        self.counted_to = self.made.next();
         let spent = counted.map_or(usage, |used| used.usage.usage());
         let mut call = self.new_call(id, spent.ok().flatten());
         match waiting.and_then(|index| self.made.transcript.messages.get_mut(index)) {
@@ -94,7 +101,22 @@ impl Session<'_> {
         if info.total_token_usage.is_absurd() {
             return Err(ABSURD);
         }
-        usage.map(|_| ()).map_err(|_| ABSURD)
+        usage.map(|_| ()).map_err(|_| ABSURD).and(lost)
+    }
+
+    /// A reply whose turn the user breaks off while its tools run has no record of its own: the totals grow by more than the next call. Where one reply alone has
+    /// no usage yet, the rest is its.
+    fn pay_for_interrupted(&mut self, since: &TokenUsage, last: &TokenUsage, waiting: Option<usize>, id: &str) -> Lost {
+        let rest = since.since(last);
+        let Some(usage) = rest.usage().ok().flatten().filter(|_| rest != *since) else { return Ok(()) };
+        let messages = self.made.transcript.messages.iter_mut().enumerate().skip(self.counted_to);
+        let calls = messages.filter(|(at, _)| Some(*at) != waiting).filter_map(|(_, message)| message.call.as_mut());
+        let mut without = calls.filter(|call| call.usage.is_none() && call.id.is_empty());
+        if let (Some(call), None) = (without.next(), without.next()) {
+            (call.id, call.usage) = (format!("{id}/interrupted"), Some(usage));
+            return Ok(());
+        }
+        Err("usage of other calls, as a sum alone")
     }
 
     /// After a compaction the program writes down its own estimate of the new size, as the usage of no call.

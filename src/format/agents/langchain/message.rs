@@ -34,7 +34,7 @@ wire! {
     struct Beside<'a> {
         status: Words<'a>,
         additional_kwargs: Option<More<'a>>,
-        response_metadata: Option<Metadata<'a>>,
+        response_metadata: Option<&'a RawValue>,
     }
 
     struct More<'a> {
@@ -115,11 +115,20 @@ impl Messages {
             }
         }
         message.synthetic = message.role == Role::User && !more.lc_source.is_empty();
-        if message.role == Role::Assistant {
-            message.call = Some(Box::new(call(&message.id, &chat, &beside.response_metadata.unwrap_or_default(), lose)));
+        if message.role == Role::Assistant && !is_of_a_node(&message.id, &chat, beside.response_metadata) {
+            let metadata = beside.response_metadata.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            message.call = Some(Box::new(call(&message.id, &chat, &metadata.unwrap_or_default(), lose)));
         }
         Some(message)
     }
+}
+
+/// Did a node of the graph write it in the model's name? The library gives the words of a model an id that begins with `run-`, or the provider's own; a state gives
+/// what has none the UUID that Python draws, and what no model has said has empty metadata.
+fn is_of_a_node(id: &str, chat: &ChatMessage<'_>, metadata: Option<&RawValue>) -> bool {
+    let is_empty = metadata.is_some_and(|raw| raw.get() == "{}");
+    let is_uuid = id.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    is_empty && chat.usage_metadata.is_none() && is_uuid
 }
 
 fn refuse(reason: &str, lose: Lose<'_>) -> Option<Message> {

@@ -104,6 +104,9 @@ const LETTA_CODE: &str = "letta-code";
 /// The agent whose sessions have the same entries, with messages as Anthropic's interface has them and usage beside them (seen of its version 1.4.5).
 const COMMAND_CODE: &str = "command-code";
 
+/// The agent that is pi with limits of its own: its changes of the model name the provider and the model in one.
+const OH_MY_PI: &str = "oh-my-pi";
+
 /// The agent that is built upon pi, and what it calls itself as a provider.
 const OPENCLAW: &str = "openclaw";
 
@@ -163,6 +166,8 @@ impl Session<'_> {
                 made.iter().for_each(|made| self.compaction(made, time, lose));
             }
             "custom" if &*entry.custom_type == "model-snapshot" || entry.custom_type.starts_with("openclaw:") => self.is_of_openclaw(),
+            "model_change" if entry.model.is_some() => OH_MY_PI.clone_into(&mut self.made.transcript.agent),
+            "session_init" | "mode_change" | "ttsr_injection" => OH_MY_PI.clone_into(&mut self.made.transcript.agent),
             // Settings, bookmarks and the state of extensions never reach the model.
             "model_change" | "thinking_level_change" | "custom" | "label" | "session_info" => {}
             _ => lose("unknown record type"),
