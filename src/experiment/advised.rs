@@ -4,7 +4,7 @@ use super::own::Own;
 use super::replay::Replay;
 use crate::cost::CacheKind;
 use crate::sim::Outcome;
-use crate::statistics::{Bars, Estimate, FEWEST, Finding, Resamples, Sample, finding};
+use crate::statistics::{Bars, Deciding, Estimate, FEWEST, Finding, Resamples, Sample, finding};
 use crate::trace::Evidence;
 
 /// A policy beside the user's own agents, over the sessions that both bring to their end and no one compacted by hand; where money is compared, over those
@@ -15,6 +15,10 @@ pub struct Advised {
     pub place: usize,
     /// What it costs more, as a share; `None` where too few sessions are comparable.
     pub difference: Option<Estimate>,
+    /// The clusters in which the two differ, which the interval rests on.
+    pub deciding: Deciding,
+    /// Clusters of compared sessions.
+    pub clusters: usize,
     /// What is to be said of that.
     pub finding: Finding,
     /// Number of sessions that are compared.
@@ -74,12 +78,15 @@ pub fn advised<'a>(
                 *sum = (sum.0 + lines.kept, sum.1 + lines.all());
             }
         }
-        let enough = sample.holding(compared.iter().copied()) >= FEWEST;
+        let clusters = sample.holding(compared.iter().copied());
         let compared = compared.into_iter().filter(|compared| *compared).count() as u64;
-        let difference = enough.then(|| resamples.change(&sample.sums(parts), &sample.sums(wholes))).flatten();
+        let [by_so_much, wholes] = [parts, wholes].map(|values| sample.sums(values));
+        let difference = (clusters >= FEWEST).then(|| resamples.change(&by_so_much, &wholes)).flatten();
+        let differing = by_so_much.iter().filter(|by| **by != 0).count();
+        let deciding = Deciding::of(&by_so_much, differing);
         let share = |(kept, all): (u64, u64)| (all > 0).then(|| kept as f64 / all as f64);
         let (finding, kept) = (finding(difference.as_ref(), bars), share(kept[0]).zip(share(kept[1])));
-        Advised { place, difference, finding, compared, fails_more, kept }
+        Advised { place, difference, deciding, clusters, finding, compared, fails_more, kept }
     };
     replays.into_iter().enumerate().map(of).collect()
 }

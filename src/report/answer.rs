@@ -332,11 +332,14 @@ pub(super) fn verdict<'a>(
     let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let own_error = bars.own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
-    let by = |cost: Estimate| format!("{} (90 %: {}{own_error})", finding::share(cost.value), finding::bounds(&cost));
+    let by = |one: &Advised, cost: Estimate| {
+        let narrow = finding::narrow(&one.deciding, one.clusters);
+        format!("{} (90 %: {}{own_error}{narrow})", finding::share(cost.value), finding::bounds(&cost))
+    };
     let named = |one: &Advised| others.get(one.place).map_or("", |replay| replay.policy.as_str());
     if let (Some(words), Some((one, cost))) = (finding::estimated(&bars), cheapest(&found)) {
         let over = counted(one.compared, "session");
-        return Some((format!("Cannot judge: {words}. {} comes to {} over {over} of both.{left_out}", named(one), by(cost)), None));
+        return Some((format!("Cannot judge: {words}. {} comes to {} over {over} of both.{left_out}", named(one), by(one, cost)), None));
     }
     let Some(best) = best_of(&found) else {
         let sentence = if judged {
@@ -349,7 +352,7 @@ pub(super) fn verdict<'a>(
         return Some((sentence + &left_out, None));
     };
     let (about, name) = (others.get(best.place).copied(), named(best));
-    let by = best.difference.map(by).unwrap_or_default();
+    let by = best.difference.map(|cost| by(best, cost)).unwrap_or_default();
     let over = counted(best.compared, "session");
     let kept = best.kept.map(|(kept, mine)| (share(kept), share(mine)));
     let sentence = match kept {

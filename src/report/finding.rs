@@ -2,7 +2,7 @@
 
 use super::words::{counted, grouped};
 use crate::experiment::Difference;
-use crate::statistics::{Agreement, Bars, DrawnBy, Estimate, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
+use crate::statistics::{Agreement, Bars, Deciding, DrawnBy, Estimate, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
 
 /// A verdict in a word or two.
 pub fn named(finding: Finding) -> &'static str {
@@ -88,14 +88,14 @@ pub fn difference(difference: &Difference, bars: &Bars, amount: &dyn Fn(i64) -> 
     let estimate = &difference.share;
     let bounds = if difference.whole.is_some() { bounds(estimate) } else { format!("{} to {}", words(estimate.low), words(estimate.high)) };
     let over = over(difference).map(|over| format!("; over {over}")).unwrap_or_default();
-    let narrow = narrow(difference).map(|narrow| format!("; {narrow}")).unwrap_or_default();
+    let narrow = narrow(&difference.deciding, difference.clusters);
     format!("{} ({LEVEL} %: {bounds}{own}{over}{narrow})", words(estimate.value))
 }
 
-/// That an interval rests on too few sessions or projects that differ.
-fn narrow(difference: &Difference) -> Option<String> {
-    let [differing, drawn] = [difference.differing, difference.clusters].map(|clusters| grouped(clusters as u64));
-    difference.is_narrow.then(|| format!("too narrow: it rests on {differing} of {drawn} that are drawn"))
+/// That an interval rests on too few sessions or projects that differ, behind its bounds; nothing where it rests on more.
+pub fn narrow(deciding: &Deciding, drawn: usize) -> String {
+    let [differing, drawn] = [deciding.differing, drawn].map(|clusters| grouped(clusters as u64));
+    if deciding.is_narrow { format!("; too narrow: it rests on {differing} of {drawn} that are drawn") } else { String::new() }
 }
 
 /// Which sessions a difference is over, where they are not all: `the 28 of 30 sessions that both bring to their end`.

@@ -22,7 +22,7 @@ pub use normal::LEVEL;
 pub use poisson::{expected, expected_difference};
 pub use quantile::{distinct, median, median_place, quantile, rank, sorted};
 pub use ranks::rank_correlation;
-pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Part, Sample, effective};
+pub use sample::{Deciding, DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Part, Sample, effective};
 pub use survival::{Step, survival};
 pub use verdict::{ANCHORED, Agreement, Bars, FINE, Finding, Keeping, WORTH, Within, agreement, finding, keeping, needed, showing};
 pub use wilson::wilson;

@@ -191,6 +191,30 @@ pub fn effective(sizes: &[i64]) -> f64 {
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
+/// In fewer clusters than this what two settings differ by is no sample of it: intervals held the difference in some 70 % of samples in which one recorded session differs,
+/// in 81 to 87 % of those with two, and in 90 % of those with more.
+const FEWEST_DIFFERING: usize = 3;
+
+/// What the interval of a difference rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deciding {
+    /// Clusters in which the two differ at all; 1 where one of them differs by far the most.
+    pub differing: usize,
+    /// Are those so few that the interval is too narrow?
+    pub is_narrow: bool,
+}
+
+impl Deciding {
+    /// Of what each cluster differs by, and of how many of them differ.
+    pub fn of(by_so_much: &[i64], differing: usize) -> Deciding {
+        let sizes: Vec<i64> = by_so_much.iter().map(|by| by.saturating_abs()).collect();
+        // Where one differs by far the most, the others say nothing.
+        let deciding = Some(effective(&sizes)).filter(|deciding| *deciding > 0.0).map_or(differing, |deciding| deciding.round() as usize);
+        let differing = if deciding < 2 { deciding } else { differing };
+        Deciding { differing, is_narrow: differing < FEWEST_DIFFERING }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,6 +263,17 @@ mod tests {
         assert_eq!((sample.by, sample.clusters(), sample.projects), (DrawnBy::Sessions, 12, 4));
         let sample = Sample::new((0..12).map(|session| Origin { project: Some(session % 6), family: session })).without(&[1, 7, 8]);
         assert_eq!((sample.clusters(), sample.sizes(), sample.of(2), sample.draws(8)), (5, vec![2, 1, 2, 2, 2], 1, false));
+    }
+
+    #[test]
+    fn what_few_clusters_differ_by_is_too_narrow() {
+        let of = |by: &[i64]| {
+            let found = Deciding::of(by, by.iter().filter(|by| **by != 0).count());
+            (found.differing, found.is_narrow)
+        };
+        assert_eq!([of(&[0; 9]), of(&[-9, 9, 0, 0]), of(&[9, -9, 9, 0])], [(0, true), (2, true), (3, false)]);
+        // One of them decides.
+        assert_eq!([of(&[-900, 9, 9, 9]), of(&[-20, 9, 9, 9])], [(1, true), (4, false)]);
     }
 
     #[test]

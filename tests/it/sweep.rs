@@ -317,10 +317,10 @@ fn an_interval_over_two_sessions_that_differ_is_too_narrow() {
     let sampling = Sampling::of(Sample::apart(12), 400, 1);
     let sums = |moved: usize| Sums { parts: (0..12).map(|place| if place < moved { 700 } else { 500 }).collect(), ..Sums::default() };
     let found = |moved: usize| sampling.difference(&sums(moved), &sums(0)).unwrap();
-    assert_eq!((found(2).differing, found(2).is_narrow, found(3).is_narrow), (2, true, false));
+    assert_eq!((found(2).deciding.differing, found(2).deciding.is_narrow, found(3).deciding.is_narrow), (2, true, false));
     // Chance knows more of events than draws do.
     let events = |moved: usize| Sums { parts: (0..12).map(|place| i64::from(place < moved)).collect(), events: true, ..Sums::default() };
-    assert!(!sampling.difference(&events(2), &events(1)).unwrap().is_narrow);
+    assert!(!sampling.difference(&events(2), &events(1)).unwrap().deciding.is_narrow);
 }
 
 /// What summarisers take in one session alone moves a difference, and its interval is that of what it comes to with them.

@@ -7,8 +7,8 @@ use crate::cost::Tariff;
 use crate::experiment::measure::Measure;
 use crate::list::List;
 use crate::statistics::{
-    Bars, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, change, effective, expected, expected_difference, finding,
-    keeping, quotient, ratio, share,
+    Bars, Deciding, Drawn, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, bounds, change, effective, expected, expected_difference,
+    finding, keeping, quotient, ratio, share,
 };
 use crate::trace::Trace;
 use std::collections::BTreeSet;
@@ -84,15 +84,9 @@ pub struct Difference {
     pub clusters: usize,
     /// How many of one size would say as much.
     pub effective: f64,
-    /// Clusters in which the two differ at all; 1 where one of them differs by far the most.
-    pub differing: usize,
-    /// Is the interval too narrow, for those are fewer than [`FEWEST_DIFFERING`]?
-    pub is_narrow: bool,
+    /// The clusters in which the two differ. Chance between events makes no interval too narrow.
+    pub deciding: Deciding,
 }
-
-/// In fewer clusters than this what two settings differ by is no sample of it: intervals held the difference in some 70 % of samples in which one recorded session differs,
-/// in 81 to 87 % of those with two, and in 90 % of those with more.
-const FEWEST_DIFFERING: usize = 3;
 
 impl Difference {
     /// The same between events: chance alone brings others, of which the draws know nothing. Both are over what is compared, bundles that hold so many sessions. Of
@@ -113,7 +107,7 @@ impl Difference {
         let [low, high] = expected_difference(came, went).map(|events| self.share.value + (events - came + went) * unit);
         let least = if self.whole.is_some() { -1.0 } else { -most };
         let share = Estimate { low: self.share.low.min(low).max(least), high: self.share.high.max(high).min(most), ..self.share };
-        Difference { share, is_narrow: false, ..self }
+        Difference { share, deciding: Deciding { is_narrow: false, ..self.deciding }, ..self }
     }
 
     /// A share as an amount: in what the measure counts, and in millionths for quotients.
@@ -310,13 +304,9 @@ impl Sampling {
         let differing = |place: &usize| differs(&one.parts, &other.parts, *place) || differs(&one.wholes, &other.wholes, *place);
         let differing = (0..by.sample.clusters()).filter(differing).count();
         let by_so_much: Vec<i64> =
-            one.parts.values.iter().zip(&other.parts.values).map(|(one, other)| one.saturating_sub(*other).saturating_abs()).collect();
-        // Where one differs by far the most, the others say nothing.
-        let deciding =
-            Some(self::effective(&by_so_much)).filter(|deciding| *deciding > 0.0).map_or(differing, |deciding| deciding.round() as usize);
-        let differing = if deciding < 2 { deciding } else { differing };
-        let is_narrow = differing < FEWEST_DIFFERING;
-        Some(Difference { share, whole, values, compared, left_out, clusters, effective, differing, is_narrow })
+            one.parts.values.iter().zip(&other.parts.values).map(|(one, other)| one.saturating_sub(*other)).collect();
+        let deciding = Deciding::of(&by_so_much, differing);
+        Some(Difference { share, whole, values, compared, left_out, clusters, effective, deciding })
     }
 
     /// Does a row fail fewer sessions than another one, by more than the uncertainty? `place` is that of failed sessions among their sums.

@@ -19,14 +19,14 @@ impl ShareRecord {
     /// The record; `None` without a difference, and where that is no share.
     pub fn new(difference: Option<Difference>) -> Option<ShareRecord> {
         let difference = difference.filter(|difference| difference.whole.is_some())?;
-        let Difference { share, compared: compared_sessions, differing: differing_clusters, .. } = difference;
+        let Difference { share, compared: compared_sessions, deciding, .. } = difference;
         Some(ShareRecord {
             share: round(share.value),
             share_p05: round(share.low),
             share_p95: round(share.high),
             compared_sessions,
-            differing_clusters,
-            interval_too_narrow: difference.is_narrow,
+            differing_clusters: deciding.differing,
+            interval_too_narrow: deciding.is_narrow,
         })
     }
 }
