@@ -18,7 +18,7 @@ const OUTPUT: &str = "output";
 const REPORT: Writes = Writes { files: &[Ending::Txt, Ending::Md, Ending::Csv, Ending::Json, Ending::Html], folder: true };
 
 /// The forms that a folder gets.
-const ALL: [Ending; 4] = [Ending::Txt, Ending::Md, Ending::Csv, Ending::Json];
+const ALL: [Ending; 5] = [Ending::Txt, Ending::Md, Ending::Csv, Ending::Json, Ending::Html];
 
 /// The form of the output, and where it goes.
 #[derive(Args, Clone, Debug, Default)]
@@ -198,7 +198,7 @@ impl Output {
             report.command = Some(command);
             let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&report, format_of(ending), OF_FILES)?)));
             door.fill(OUTPUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
-            door.tell(&format!("wrote {name}.txt, .md, .csv and .json into {}", folder.display()));
+            door.tell(&format!("wrote {name}.txt, .md, .csv, .json and .html into {}", folder.display()));
         }
         if printed == Printed::Never {
             return Ok(());

@@ -44,7 +44,7 @@ fn a_folder_gets_all_forms_at_once() {
     names.sort();
     assert_eq!(
         names,
-        [".ctxsim-manifest.json", "replay.csv", "replay.json", "replay.md", "replay.txt"],
+        [".ctxsim-manifest.json", "replay.csv", "replay.html", "replay.json", "replay.md", "replay.txt"],
         "and nothing half-written beside them"
     );
     let text = fs::read_to_string(out.join("replay.txt")).expect("text");
