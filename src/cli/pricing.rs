@@ -17,7 +17,11 @@ const CACHES: Choices<CacheKind> = &[
         "The provider's, as far as the recorded calls got with it; modelled where a log tells nothing of its cache",
     ),
     ("modelled", CacheKind::Modelled, "The provider's by its rules: minimum, steps, lifetime, price of writes"),
-    ("perfect", CacheKind::Perfect, "One that forgets nothing: the bound that no provider beats"),
+    (
+        "perfect",
+        CacheKind::Perfect,
+        "One that forgets nothing of the session's request before; a real one may hold replies and other sessions' prompts too",
+    ),
     ("none", CacheKind::None, "None: every prompt token at the input price"),
 ];
 
