@@ -71,7 +71,10 @@ pub fn unused(facts: &CorpusFacts) -> Option<String> {
     let records: u64 = facts.losses.iter().map(|loss| loss.count).sum();
     let skipped = (!files.is_empty()).then(|| format!("{} skipped ({})", counted(files.len() as u64, "file"), first_few(&files, 1)));
     let lost = (records > 0).then(|| format!("{} not used", counted(records, "record")));
-    let parts: Vec<String> = skipped.into_iter().chain(lost).collect();
+    let copies = facts.duplicates.sessions;
+    let copied =
+        (copies > 0).then(|| format!("{} left out as {}", counted(copies, "session"), if copies == 1 { "a copy" } else { "copies" }));
+    let parts: Vec<String> = skipped.into_iter().chain(lost).chain(copied).collect();
     let unused = (!parts.is_empty()).then(|| format!("{}; `ctxsim inspect` says why.", parts.join(", ")));
     let said: Vec<String> = selection(facts).into_iter().chain(unused).collect();
     (!said.is_empty()).then(|| said.join(" "))

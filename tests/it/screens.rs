@@ -343,6 +343,22 @@ fn what_was_not_used_stands_on_the_first_screen() {
     }
 }
 
+/// Sessions that count once although they stand in two files are said to on the first screen.
+#[test]
+fn copies_stand_on_the_first_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = std::fs::read_to_string("tests/data/cli/session.jsonl").unwrap();
+    let path = folder.path().to_string_lossy().into_owned();
+    std::fs::write(folder.path().join("one.jsonl"), &good).unwrap();
+    for (name, said) in [("two.jsonl", "! 1 session left out as a copy; "), ("three.jsonl", "! 2 sessions left out as copies; ")] {
+        std::fs::write(folder.path().join(name), &good).unwrap();
+        for command in ["replay", "inspect", "cost"] {
+            let shown = shown(&[command, &path, "--quiet"], 80);
+            assert!(shown.contains(said), "{command}: {shown}");
+        }
+    }
+}
+
 /// However many policies are named and however much there is to caution of, the answer has its thirty lines: sentences give way, a line says where they are, and
 /// there they stand.
 #[test]
