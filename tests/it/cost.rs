@@ -510,3 +510,23 @@ fn calls_beside_the_conversations_are_named_with_their_tokens() {
         assert!(shown.contains(sentence), "{shown}");
     }
 }
+
+/// OpenAI reads into the reply, which no request before holds: the recording costs less than a perfect cache has it, and the help claims no bound.
+#[test]
+fn a_perfect_cache_is_no_lower_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        r#"{"ctxsim":"native/1","session":"s","agent":"mine","model":"gpt-5-2025-08-07"}"#,
+        r#"{"role":"user","id":"u0","text":"begin"}"#,
+        r#"{"role":"assistant","id":"a0","text":"a long reply","usage":{"prompt":2000,"output":2000,"cache_read":0}}"#,
+        r#"{"role":"user","id":"u1","text":"go on"}"#,
+        r#"{"role":"assistant","id":"a1","text":"done","usage":{"prompt":4100,"output":20,"cache_read":3968}}"#,
+    ];
+    std::fs::write(folder.path().join("logs.jsonl"), lines.join("\n")).unwrap();
+    let said = ctxsim(&["replay", "logs.jsonl", "-q", "-p", "none", "--json"]).within(folder.path()).json();
+    let number = |value: &Value| value.as_str().unwrap().parse::<f64>().unwrap();
+    // Of 6,100 tokens 3,968 are read, and by a perfect cache 2,000.
+    assert!(number(&said["recorded"]["cost"]) < number(&said["policies"][0]["cost"]["perfect"]["cost"]), "{said}");
+    let help = ctxsim(&["cost", "--help"]).stdout();
+    assert!(!help.contains("no provider beats"), "{help}");
+}
