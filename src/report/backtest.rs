@@ -41,7 +41,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, mode: Mode, by: &[Grouping])
     notes.extend(cautions::of_versions(corpus));
     let rows = flat(corpus, result);
     let intervals = result.shares_of_hits(corpus);
-    let mut sections = vec![Section::lines(summary(result, intervals))];
+    let mut sections = vec![Section::lines(summary(corpus, result, intervals))];
     if !rows.rows.is_empty() {
         sections.push(fields(corpus).table(3, all(result)).titled("Events"));
     }
@@ -84,7 +84,7 @@ fn screen(corpus: &Corpus, result: &Backtest, recall: Option<Estimate>, grouped:
             )
         }
     };
-    let lines = [in_short(result, &events, scores(&events), recall).unwrap_or_else(nothing)].into_iter().chain(aside(result));
+    let lines = [in_short(corpus, result, &events, scores(&events), recall).unwrap_or_else(nothing)].into_iter().chain(aside(result));
     let mut rows: Vec<Row<'_>> = all(result).collect();
     rows.arrange_by_key(|(_, event)| {
         const ORDER: [Verdict; 5] = [Verdict::Missed, Verdict::FalseAlarm, Verdict::ProbablyManual, Verdict::Untested, Verdict::Manual];
@@ -122,12 +122,12 @@ fn aside(result: &Backtest) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-fn summary(result: &Backtest, [recall, precision]: [Option<Estimate>; 2]) -> Vec<String> {
+fn summary(corpus: &Corpus, result: &Backtest, [recall, precision]: [Option<Estimate>; 2]) -> Vec<String> {
     let all: Vec<&Tested> = result.events().collect();
     let (hits, demanded, predictions) = scores(&all);
     let share = |whole: u64| percent_of(hits, whole);
     let error = result.median_of_hits(Tested::token_error_millionths);
-    let mut lines: Vec<String> = in_short(result, &all, (hits, demanded, predictions), recall).into_iter().collect();
+    let mut lines: Vec<String> = in_short(corpus, result, &all, (hits, demanded, predictions), recall).into_iter().collect();
     lines.push(format!(
         "recall {}{} ({} of {} that the agents made by themselves, within {}), precision {}{} ({} of {}, late ones not among them)",
         share(demanded),
@@ -157,6 +157,7 @@ fn interval(share: Option<Estimate>) -> String {
 /// The answer in one sentence: how many of the events that agents made by themselves were predicted, with the interval of that, false alarms, the error of the trigger, over all and of the system whose error is the largest. Absent where there
 /// is neither.
 fn in_short(
+    corpus: &Corpus,
     result: &Backtest,
     all: &[&Tested],
     (hits, demanded, predictions): (u64, u64, u64),
@@ -174,9 +175,13 @@ fn in_short(
     let error = error.map(|error| format!("; median error of the trigger {}{largest}", hundredths(error))).unwrap_or_default();
     let many = if prunes { "automatic compactions and prunings" } else { "automatic compactions" };
     let events = if demanded == 1 { noun } else { many };
+    let counts = |event: &Tested| matches!(event.verdict, Verdict::Hit | Verdict::Missed | Verdict::FalseAlarm);
+    let counting = result.sessions.iter().filter(|session| session.events.iter().any(counts));
+    let agents: BTreeSet<String> = counting.filter_map(|session| Some(corpus.traces.at(session.place)?.agent.clone())).gather();
+    let of = if agents.len() > 1 { format!(" of {}", counted(agents.len() as u64, "agent")) } else { String::new() };
     (demanded + predictions > 0).then(|| {
         let (hits, demanded, calls) = (grouped(hits), grouped(demanded), counted(TOLERANCE, "call"));
-        format!("{hits} of {demanded} {events} predicted within {calls}{}, {alarms}{error}.", interval(recall))
+        format!("{hits} of {demanded} {events}{of} predicted within {calls}{}, {alarms}{error}.", interval(recall))
     })
 }
 
