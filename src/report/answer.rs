@@ -13,7 +13,7 @@ use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, RecordedSession, Recording, Replay, advised, best_of, part, sample_of};
 use crate::list::Arrange;
-use crate::statistics::{Bars, Estimate, Finding, Part, Sample, WORTH, Within, sorted};
+use crate::statistics::{Bars, Estimate, FEWEST, Finding, Part, Sample, WORTH, Within, sorted};
 use std::borrow::Cow;
 
 const SIMULATED: &str = "All but `recorded` is simulated on recorded messages, if runs stay as long";
@@ -299,6 +299,34 @@ pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], baselines:
     best_of(&found).filter(|best| best.keeps_as_much()).and_then(|best| others.get(best.place).copied())
 }
 
+/// That nothing is to be changed, and over how many of the policies it is said: those that too few sessions can be compared of are none of them.
+fn none_is_worth(found: &[Advised]) -> String {
+    let judged = found.iter().filter(|one| one.finding != Finding::CannotJudge).count() as u64;
+    let all = grouped(found.len() as u64);
+    match judged == found.len() as u64 {
+        true => format!("none of the {all} policies is clearly worth a change"),
+        false => format!("none of the policies that can be judged ({} of {all}) is clearly worth a change", grouped(judged)),
+    }
+}
+
+/// Why the cheapest policy is none to change to, behind what it comes to.
+fn why_not(cheapest: &Advised, bars: &Bars) -> String {
+    let share = |share: Option<f64>| percent((share.unwrap_or_default() * 1e6).round() as i64, 1_000_000);
+    let within = match cheapest.finding {
+        Finding::NoDifference(Within::Sampling) => Some("within the uncertainty".to_owned()),
+        Finding::NoDifference(Within::OwnError) => Some(format!("within the bill's own error of {}", share(bars.own_error))),
+        Finding::NoDifference(Within::Worth) => Some(format!("too little for a change ({})", share(Some(bars.worth)))),
+        Finding::Better | Finding::Worse | Finding::CannotJudge => None,
+    };
+    let fails = (cheapest.fails_more > 0).then(|| format!("it fails {} that your agent ends", counted(cheapest.fails_more, "session")));
+    within.map_or_else(String::new, |within| format!(", {within}")) + &fails.map_or_else(String::new, |fails| format!("; {fails}"))
+}
+
+/// So many of the sessions, whose number stands behind where it is another one.
+fn of_all(compared: u64, all: u64) -> String {
+    if compared == all { counted(all, "session") } else { format!("{} of {}", grouped(compared), counted(all, "session")) }
+}
+
 /// Is there anything to change, and the policy that the answer is about? `None` where no own agent is known to compare with.
 pub(super) fn verdict<'a>(
     corpus: &Corpus,
@@ -319,45 +347,55 @@ pub(super) fn verdict<'a>(
         (own.replay.imposed.len(), "session that a person compacted", "sessions that a person compacted"),
         (unpriced.count(), "session without a price", "sessions without a price"),
     ];
-    let left_out = left_out.into_iter().filter(|(count, ..)| *count > 0);
-    let left_out = left_out
-        .map(|(count, one, many)| {
-            format!(
-                " The verdict leaves out {}; the rows hold {}.",
-                counted_as(count as u64, one, many),
-                if count == 1 { "it" } else { "them" }
-            )
-        })
-        .collect::<String>();
-    let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
+    let left_out = left_out.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted_as(count as u64, one, many));
+    let left_out: Vec<String> = left_out.collect();
+    let left_out = match left_out.as_slice() {
+        [] => String::new(),
+        parts => format!(" The verdict alone leaves out {}.", parts.join(" and ")),
+    };
+    let over = |compared: u64| of_all(compared, corpus.traces.len() as u64);
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let own_error = bars.own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
+    let narrow = |one: &Advised| finding::narrow(&one.deciding, one.clusters);
+    let bounds = |one: &Advised, cost: Estimate| finding::bounds(&cost) + &narrow(one);
     let by = |one: &Advised, cost: Estimate| {
-        let narrow = finding::narrow(&one.deciding, one.clusters);
-        format!("{} (90 %: {}{own_error}{narrow})", finding::share(cost.value), finding::bounds(&cost))
+        format!("{} (90 %: {}{own_error}{})", finding::share(cost.value), finding::bounds(&cost), narrow(one))
     };
     let named = |one: &Advised| others.get(one.place).map_or("", |replay| replay.policy.as_str());
     if let (Some(words), Some((one, cost))) = (finding::estimated(&bars), cheapest(&found)) {
-        let over = counted(one.compared, "session");
-        return Some((format!("Cannot judge: {words}. {} comes to {} over {over} of both.{left_out}", named(one), by(one, cost)), None));
+        let over = over(one.compared);
+        return Some((format!("Cannot judge: {words}. {} comes to {} over {over}.{left_out}", named(one), by(one, cost)), None));
     }
     let Some(best) = best_of(&found) else {
-        let sentence = if judged {
-            let own_error = found.iter().any(|one| one.finding == Finding::NoDifference(Within::OwnError));
-            let than = if own_error { "the model's own error" } else { "the uncertainty" };
-            format!("Keep what you have: none of the policies saves more than {than} without failing more sessions.")
-        } else {
-            "Cannot judge: too few sessions can be compared with your own agent's (forks of one count once).".to_owned()
+        let sentence = match cheapest(&found) {
+            Some((one, cost)) => {
+                let comes = format!("{} (90 %: {})", finding::share(cost.value), bounds(one, cost));
+                let (name, over, why) = (named(one), over(one.compared), why_not(one, &bars));
+                match found.len() {
+                    1 => format!("Keep what you have: {name} comes to {comes} beside yours over {over}{why}."),
+                    _ => format!("Keep what you have: {}. Cheapest beside yours over {over}: {name}, {comes}{why}.", none_is_worth(&found)),
+                }
+            }
+            None => {
+                let most = found.iter().max_by_key(|one| (one.clusters, one.compared));
+                let over = over(most.map_or(0, |one| one.compared));
+                match most {
+                    Some(one) if one.clusters >= FEWEST => format!("Cannot judge: your own agent costs nothing over {over}."),
+                    _ => format!("Cannot judge: too few sessions can be compared with your own agent's: {over} (forks of one count once)."),
+                }
+            }
         };
-        return Some((sentence + &left_out, None));
+        let about = cheapest(&found).and_then(|(one, _)| others.get(one.place).copied());
+        return Some((sentence + &left_out, about));
     };
     let (about, name) = (others.get(best.place).copied(), named(best));
     let by = best.difference.map(|cost| by(best, cost)).unwrap_or_default();
-    let over = counted(best.compared, "session");
+    let over = over(best.compared);
     let kept = best.kept.map(|(kept, mine)| (share(kept), share(mine)));
     let sentence = match kept {
         Some((kept, mine)) if !best.keeps_as_much() => format!(
-            "Keep what you have: no policy is clearly cheaper and keeps as much. {name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}."
+            "Keep what you have: {}{name} is cheaper than your own agent over {over}, {by}, but keeps {kept} of their reused text, not {mine}.",
+            if found.len() > 1 { format!("{}. ", none_is_worth(&found)) } else { String::new() }
         ),
         _ => {
             // A hundredth less may pass, and is told all the same.
@@ -366,7 +404,7 @@ pub(super) fn verdict<'a>(
                 false => format!(" and keeps {kept} of the reused text, yours {mine}"),
             });
             format!(
-                "{name} is cheaper than your own agent, if runs stay as long, over {over} of both, {by}; it fails no more of them{keeps}."
+                "{name} is cheaper than your own agent, if runs stay as long, over {over}, {by}; it fails none that your agent ends{keeps}."
             )
         }
     };

@@ -1,6 +1,6 @@
 //! The words of verdicts: the same for the same case in every command.
 
-use super::words::{counted, grouped};
+use super::words::{counted, grouped, percent};
 use crate::experiment::Difference;
 use crate::statistics::{Agreement, Bars, Deciding, DrawnBy, Estimate, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
 
@@ -40,7 +40,7 @@ pub fn within(within: Within, worth: f64) -> String {
     match within {
         Within::Sampling => "larger than the uncertainty".to_owned(),
         Within::OwnError => "larger than the uncertainty: the bill's own error is as large".to_owned(),
-        Within::Worth => format!("that is worth a change (--worth {}%)", worth * 100.0),
+        Within::Worth => format!("that is worth a change ({})", percent((worth * 1e6).round() as i64, 1_000_000)),
     }
 }
 

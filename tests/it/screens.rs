@@ -314,7 +314,7 @@ fn the_verdict_is_what_the_sessions_come_to() {
     }
     let screen = shown(&typed, 200);
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    let difference = format!("cheaper than your own agent over {compared} sessions, {:+.1} %", (cost[0] / cost[1] - 1.0) * 100.0);
+    let difference = format!("cheaper than your own agent over {compared} of 16 sessions, {:+.1} %", (cost[0] / cost[1] - 1.0) * 100.0);
     let trade = format!("keeps {:.1} % of their reused text, not {:.1} %", kept[0] / all[0] * 100.0, kept[1] / all[1] * 100.0);
     assert!(screen.contains(&difference) && screen.contains(&trade), "{difference}; {trade}\n{screen}");
 }

@@ -162,8 +162,8 @@ fn a_verdict_claims_nothing_of_what_is_not_there() {
     let screen = replay(&[]);
     let text = screen.split_whitespace().collect::<Vec<&str>>().join(" ");
     for words in [
-        "is cheaper than your own agent, if runs stay as long, over 6 sessions of both,",
-        "it fails no more of them.",
+        "is cheaper than your own agent, if runs stay as long, over 6 sessions,",
+        "it fails none that your agent ends.",
         "The interval draws sessions: the logs name 2 projects, and it takes 5 to draw projects.",
     ] {
         assert!(text.contains(words), "{words}: {screen}");
@@ -171,6 +171,45 @@ fn a_verdict_claims_nothing_of_what_is_not_there() {
     let header = screen.lines().take_while(|line| !line.contains('─')).collect::<Vec<&str>>().join("\n");
     // The list price, and what it is beside the recorded one.
     assert!(header.matches("cost").count() == 2 && screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+}
+
+/// The same words would be wrong of a saving that is too small, one within chance, and one within what the bill is off: each has its own, and says over how many
+/// sessions it is found.
+#[test]
+fn a_verdict_says_why_the_cheapest_is_none_to_change_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let cut = |name: &str, most: usize| fs::write(folder.path().join(name), CUT.replace("400", &most.to_string())).unwrap();
+    (cut("little.toml", 3_920), cut("long.toml", 4_100), cut("whole.toml", 9_000_000));
+    let cached = |text: String| {
+        let counts = [("1000", 0), ("3000", 0), ("5000", 3000)];
+        counts.iter().fold(text, |text, (prompt, read)| {
+            let written = prompt.parse::<i64>().unwrap() - read;
+            let usage = |read: i64, write: i64| json!({"prompt": prompt.parse::<i64>().unwrap(), "output": 20, "cache_read": read, "cache_write": write});
+            text.replace(&usage(0, 0).to_string(), &usage(*read, if written > 1000 { written } else { 0 }).to_string())
+        })
+    };
+    let replay = |longer: usize, has_counts: bool, policies: &[&str]| {
+        let long = |number: usize| {
+            session(number, number, "").replace(&format!("{number} 1 ").repeat(1_000), &format!("{number} 1 ").repeat(3_000))
+        };
+        let other = session(9, 9, "").replace(r#""agent":"pi""#, r#""agent":"mine""#);
+        let all = (0..8).map(|number| if number < longer { long(number) } else { session(number, number, "") }).chain([other]);
+        let text = all.collect::<String>();
+        fs::write(folder.path().join("logs.jsonl"), if has_counts { cached(text) } else { text }).unwrap();
+        let named: Vec<&str> = policies.iter().flat_map(|policy| ["-p", policy]).collect();
+        let screen = ctxsim(&["replay", "logs.jsonl", "-q"]).args(&named).within(folder.path()).stdout();
+        screen.split_whitespace().collect::<Vec<&str>>().join(" ")
+    };
+    let none =
+        "Keep what you have: none of the 2 policies is clearly worth a change. Cheapest beside yours over 8 of 9 sessions: little, -";
+    for (has_counts, why) in [(true, "%), too little for a change (2.0 %)."), (false, "%), within the bill's own error of ")] {
+        let text = replay(0, has_counts, &["little.toml", "whole.toml"]);
+        assert!(text.contains(none) && text.contains(why), "{why} {text}");
+    }
+    let text = replay(1, true, &["long.toml"]);
+    assert!(text.contains("Keep what you have: long comes to -"), "{text}");
+    let why = "; too narrow: it rests on 1 of 8 that are drawn) beside yours over 8 of 9 sessions, within the uncertainty.";
+    assert!(text.contains(why), "{text}");
 }
 
 /// What two sessions differ by is no sample of what others do: the screen and the document say so.
@@ -258,12 +297,12 @@ fn money_is_judged_by_sessions_with_a_price() {
     let folder = tempfile::tempdir().unwrap();
     let (all, three) = (made(folder.path(), 10, 10), tempfile::tempdir().unwrap());
     let replayed = said("replay", &all, &[]);
-    assert!(replayed.contains("cut is cheaper than your own agent, if runs stay as long, over 10 sessions of both"), "{replayed}");
+    assert!(replayed.contains("cut is cheaper than your own agent, if runs stay as long, over 10 sessions,"), "{replayed}");
     let three = made(three.path(), 3, 10);
     let replayed = said("replay", &three, &[]);
     assert!(
-        replayed.contains("Cannot judge: too few sessions")
-            && replayed.contains("The verdict leaves out 7 sessions without a price; the rows hold them."),
+        replayed.contains("Cannot judge: too few sessions can be compared with your own agent's: 3 of 10 sessions")
+            && replayed.contains("The verdict alone leaves out 7 sessions without a price."),
         "{replayed}"
     );
     let swept = said("sweep", &three, &["--vary", "cap=50"]);

@@ -135,7 +135,7 @@ fn title(material: &Material<'_>, cheapest: &Point<'_>, recorded: Option<&Point<
         format!("The lowest price is {} under {}{but}{beside}", price(cheapest), cheapest.name)
     });
     // What follows the first sentence of a verdict stands on the first screen.
-    title.split(". ").next().unwrap_or_default().replace("; it fails no more of them", "").trim_end_matches('.').to_owned()
+    title.split(". ").next().unwrap_or_default().replace("; it fails none that your agent ends", "").trim_end_matches('.').to_owned()
 }
 
 fn with(cache: CacheKind) -> &'static str {
