@@ -179,7 +179,9 @@ fn a_verdict_claims_nothing_of_what_is_not_there() {
 fn a_verdict_says_why_the_cheapest_is_none_to_change_to() {
     let folder = tempfile::tempdir().unwrap();
     let cut = |name: &str, most: usize| fs::write(folder.path().join(name), CUT.replace("400", &most.to_string())).unwrap();
-    (cut("little.toml", 3_920), cut("long.toml", 4_100), cut("whole.toml", 9_000_000));
+    for (name, most) in [("little.toml", 3_920), ("long.toml", 4_100), ("whole.toml", 9_000_000)] {
+        cut(name, most);
+    }
     let cached = |text: String| {
         let counts = [("1000", 0), ("3000", 0), ("5000", 3000)];
         counts.iter().fold(text, |text, (prompt, read)| {
