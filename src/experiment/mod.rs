@@ -70,7 +70,7 @@ pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};
 pub use sessions::{SessionFigures, by_session};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
-    Against, Comparator, Constraint, Design, Difference, Dimension, Direction, Header, Judgement, Judging, Known, Objective, Row, Sampling,
-    Setting, Standing, Store, Summarised, Sums, Sweep, Watch, found, judgements, priced, settings, summed, with_own,
+    Adherence, Against, Comparator, Constraint, Design, Difference, Dimension, Direction, Header, Judgement, Judging, Known, Objective,
+    Row, Sampling, Setting, Standing, Store, Summarised, Sums, Sweep, Watch, found, judgements, priced, settings, summed, with_own,
 };
 pub use window::WindowFrom;

@@ -19,6 +19,8 @@ pub struct Judged<'a> {
     pub verdict: Judgement,
     /// The verdict in words.
     pub words: String,
+    /// The same with the number of its constraints for their words.
+    pub short: String,
     /// What it is called beside the own setting of its policy (`less`, `more`) where something stands against calling it better.
     pub turned: Option<&'static str>,
 }
@@ -145,32 +147,29 @@ impl Judged<'_> {
     }
 }
 
-/// All settings: those that are allowed first, from the best on.
+/// All settings: those that keep the constraints first, then those that keep them as counted, those that break one as counted, and those that break one; each from the
+/// best on.
 pub fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
     let judgements = swept.judgements();
     let first = swept.first(&judgements);
     let rows = swept.rows.iter().zip(judgements).filter_map(|(row, verdict)| {
         let setting = swept.settings.get(row.setting)?;
-        let words = words(row, &verdict, swept.constraints, first);
+        let (words, short) = (words(row, &verdict, swept.constraints, first), short(row, &verdict, swept.constraints, first));
         let turned = if swept.objective.direction == Direction::Minimise { "less" } else { "more" };
         let turned = swept.is_but(row, &verdict).then_some(turned);
-        Some(Judged { policy: swept.policy(setting), setting, row, verdict, words, turned })
+        Some(Judged { policy: swept.policy(setting), setting, row, verdict, words, short, turned })
     });
     let mut judged: Vec<Judged<'a>> = rows.collect();
     let objective = swept.objective;
     let worth = |judged: &Judged<'_>| judged.row.value(&objective.measure);
     judged.arrange_by(|one, other| {
-        let breaks = |judged: &Judged<'_>| match judged.verdict.standing {
-            Standing::Breaks => 2,
-            Standing::CannotTell => 1,
-            _ => 0,
-        };
         let failed = |judged: &Judged<'_>| judged.row.failed_sessions();
         let order = worth(one).compare(worth(other));
         let order = if objective.direction == Direction::Minimise { order } else { order.reverse() };
         let below = |judged: &Judged<'_>| judged.verdict.standing != Standing::Best;
-        breaks(one)
-            .cmp(&breaks(other))
+        let adherence = |judged: &Judged<'_>| judged.verdict.adherence;
+        adherence(one)
+            .cmp(&adherence(other))
             .then(failed(one).cmp(&failed(other)))
             .then(order)
             .then(below(one).cmp(&below(other)))
@@ -230,10 +229,20 @@ impl Bundle<'_, '_> {
 pub fn words(row: &Row, verdict: &Judgement, constraints: &[Constraint], first: First) -> String {
     let named = |places: &[usize]| {
         let named = places.iter().filter_map(|place| constraints.get(*place)).map(|constraint| constraint.words.as_str());
-        named.collect::<Vec<_>>().join(", ")
+        format!(" {}", named.collect::<Vec<_>>().join(", "))
     };
+    in_words(row, verdict, first, &named)
+}
+
+/// The same with the number of constraints, where there are several, for their words.
+fn short(row: &Row, verdict: &Judgement, constraints: &[Constraint], first: First) -> String {
+    let of = constraints.len();
+    in_words(row, verdict, first, &|places| if of > 1 { format!(" {} of {of}", places.len()) } else { String::new() })
+}
+
+fn in_words(row: &Row, verdict: &Judgement, first: First, named: &dyn Fn(&[usize]) -> String) -> String {
     // Where no setting is known to keep all constraints, the best of the others is none that could be recommended.
-    let cannot_tell = || if verdict.untold.is_empty() { String::new() } else { format!(", cannot tell {}", named(&verdict.untold)) };
+    let cannot_tell = || if verdict.untold.is_empty() { String::new() } else { format!(", cannot tell{}", named(&verdict.untold)) };
     match verdict.standing {
         Standing::Best => format!("{}{}", first.name, cannot_tell()),
         Standing::Equal => format!("as good{}", cannot_tell()),
@@ -241,7 +250,7 @@ pub fn words(row: &Row, verdict: &Judgement, constraints: &[Constraint], first: 
         Standing::CannotJudge => format!("{}{}", finding::named(Finding::CannotJudge), cannot_tell()),
         Standing::Worse if row.failed_sessions() > first.failed => format!("worse{}", cannot_tell()),
         Standing::Worse => format!("{}{}", first.beyond, cannot_tell()),
-        Standing::CannotTell => format!("cannot tell {}", named(&verdict.untold)),
-        Standing::Breaks => format!("breaks {}", named(&verdict.broken)),
+        Standing::CannotTell => format!("cannot tell{}", named(&verdict.untold)),
+        Standing::Breaks => format!("breaks{}", named(&verdict.broken)),
     }
 }

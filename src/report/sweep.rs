@@ -240,6 +240,9 @@ const VERDICT: Column = Column {
     ..Column::name("verdict", "verdict")
 };
 
+/// What the verdicts on constraints say, in a line.
+const TOLD: &str = "`cannot tell`: the 90 % interval lies on both sides of the limit";
+
 /// What decides of each setting: what is sought, how far that is from the own one, what fails, and what is lost.
 fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     let measure = swept.objective.measure;
@@ -252,10 +255,25 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
         let own = judged.verdict.own.and_then(|own| own.difference).filter(|own| own.whole.is_some());
         own.map_or(Cell::Empty, |own| Cell::Name(finding::share(own.share.value)))
     };
+    // Where a constraint divides the settings, what it limits and how they stand to it go before all other figures.
+    let asked = |judged: &Judged<'_>| !judged.verdict.broken.is_empty() || !judged.verdict.untold.is_empty();
+    let is_asked = rows.iter().any(|(judged, _)| asked(judged));
+    let mut limited: Vec<Measure> = Vec::new();
+    for limit in swept.constraints.iter().map(|constraint| constraint.measure).filter(|limit| is_asked && limit.name() != measure.name()) {
+        if limited.iter().all(|known| known.name() != limit.name()) {
+            limited.push(limit);
+        }
+    }
     fields = fields
         .with(Column::name("setting", "setting, simulated"), |(_, setting)| Cell::name(setting))
         .with(Column::simulated("objective", header, measure.part.unit), move |(judged, _)| value_cell(judged.row, &measure))
-        .with(Column::simulated("difference", beside(swept), Unit::Share), move |(judged, _)| difference(judged));
+        .with(Column::simulated("difference", beside(swept), Unit::Share).priority(u8::from(is_asked)), move |(judged, _)| {
+            difference(judged)
+        });
+    for limit in limited.iter().copied() {
+        let header = if limit.whole.is_some() { "limited" } else { limit.part.header };
+        fields = fields.with(Column::simulated(limit.part.key, header, limit.part.unit), move |(judged, _)| value_cell(judged.row, &limit));
+    }
     for (key, header) in [
         ("failed_sessions", "failed"),
         ("overflows", "over\u{ad}flows"),
@@ -265,19 +283,13 @@ fn brief(swept: &Swept<'_>, rows: &[(&Judged<'_>, String)]) -> Table {
     ] {
         let tells = ["prunes", "overflows"].contains(&key);
         let none = |metric: &Metric| rows.iter().all(|(judged, _)| metric.value(&judged.row.totals, &judged.row.charges) == 0);
-        let Some(metric) = metric_of(key).filter(|metric| !(tells && none(metric))) else { continue };
+        let is_there = |metric: &Metric| limited.iter().any(|limit| limit.whole.is_none() && limit.part.key == metric.key);
+        let Some(metric) = metric_of(key).filter(|metric| !(is_there(metric) || tells && none(metric))) else { continue };
         fields = fields.with(Column { header, priority: 1, ..column(metric) }, |(judged, _)| figure_cell(metric, &judged.row.totals));
     }
-    // What the goal asks for stands above the table: a row that does not keep it says so, whatever else has no room.
-    let asked = |judged: &Judged<'_>| matches!(judged.verdict.standing, Standing::Breaks | Standing::CannotTell);
-    let priority = if swept.constraints.len() == 1 && rows.iter().any(|(judged, _)| asked(judged)) { 0 } else { 1 };
-    fields
-        .with(Column { priority, explained: false, ..VERDICT }, move |(judged, _)| {
-            let words = &judged.words;
-            let short = words.split(' ').next().filter(|_| priority == 0 && judged.verdict.standing == Standing::Breaks);
-            Cell::Name(short.map_or(words.clone(), |breaks| format!("{breaks} it")))
-        })
-        .table(if swept.bases.len() > 1 { 2 } else { 1 }, rows)
+    let untold = rows.iter().any(|(judged, _)| !judged.verdict.untold.is_empty());
+    let verdict = Column { priority: u8::from(!is_asked), meaning: TOLD, explained: untold, ..VERDICT };
+    fields.with(verdict, |(judged, _)| Cell::name(&judged.short)).table(if swept.bases.len() > 1 { 2 } else { 1 }, rows)
 }
 
 fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'static Metric]) -> Table {

@@ -29,11 +29,26 @@ pub enum Standing {
     Breaks,
 }
 
+/// How a setting stands to its constraints, those that keep them best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Adherence {
+    /// It keeps all of them.
+    Kept,
+    /// That cannot be told of one or more: as counted, it keeps all.
+    KeptAsCounted,
+    /// That cannot be told of one or more, and as counted it breaks one of these.
+    BrokenAsCounted,
+    /// It breaks one.
+    Broken,
+}
+
 /// What is to be said of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// How it stands to the best one.
     pub standing: Standing,
+    /// How it stands to the constraints.
+    pub adherence: Adherence,
     /// Places of the constraints that it breaks.
     pub broken: Vec<usize>,
     /// Places of those of which that cannot be told.
@@ -70,17 +85,18 @@ pub struct Judging<'a> {
 }
 
 /// A verdict on each row. A setting that fails a session makes fewer calls, so that whatever it comes to looks small: settings are ranked by
-/// the sessions that they fail first, and by the objective then; those that keep all constraints go before those of which that cannot be told. Of rows that are
-/// equally good the one of the least distance is called the best, then the first one.
+/// the sessions that they fail first, and by the objective then; those that keep all constraints go before those of which that cannot be told,
+/// and of these the ones that keep them as counted go first. Of rows that are equally good the one of the least distance is called the best, then the first one.
 pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     let Judging { objective, constraints, sampling, .. } = by;
     let kept: Vec<Vec<Keeping>> = each_of(rows, |row| {
         constraints.iter().enumerate().map(|(place, limit)| sampling.keeping(limit, row, row.sums_of(place + 1))).collect()
     });
-    let class = |place: usize| kept.get(place).map_or(0, |kept| class(kept));
+    let adherences: Vec<Adherence> = rows.iter().zip(&kept).map(|(row, kept)| adherence(row, constraints, kept)).collect();
+    let class = |place: usize| adherences.get(place).copied().unwrap_or(Adherence::Kept);
     let worth_of = |row: &Row| row.value(&objective.measure);
     let far = |row: &Row| by.distance.get(row.setting).copied().unwrap_or_default();
-    let allowed = rows.iter().enumerate().filter(|(place, _)| class(*place) < 2);
+    let allowed = rows.iter().enumerate().filter(|(place, _)| class(*place) < Adherence::Broken);
     let best = allowed.min_by(|(place, one), (other_place, other)| {
         class(*place)
             .cmp(&class(*other_place))
@@ -103,7 +119,7 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
             && sampling.fails_fewer(one, other, constraints.len() + 1)
     };
     let standing = |place: usize, row: &Row| match best {
-        _ if class(place) == 2 => Standing::Breaks,
+        _ if class(place) == Adherence::Broken => Standing::Breaks,
         Some((best, ..)) if best == place => Standing::Best,
         Some((_, of_best, _)) if class(place) > of_best => Standing::CannotTell,
         Some((.., best)) if fails_fewer(best, row) => Standing::Worse,
@@ -140,6 +156,7 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
         let (row, kept) = rows.get(place).zip(kept.get(place))?;
         Some(Judgement {
             standing: standing(place, row),
+            adherence: class(place),
             broken: which(kept, Keeping::Broken),
             untold: which(kept, Keeping::CannotTell),
             on_front: *front.get(place)?,
@@ -149,9 +166,14 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     on_all_cores(rows.len(), &verdict)
 }
 
-/// 0 where all is kept, 1 where that cannot be told, 2 where something is broken.
-fn class(kept: &[Keeping]) -> u8 {
-    if kept.contains(&Keeping::Broken) { 2 } else { u8::from(kept.contains(&Keeping::CannotTell)) }
+fn adherence(row: &Row, constraints: &[Constraint], kept: &[Keeping]) -> Adherence {
+    let breaks = |(limit, kept): (&Constraint, &Keeping)| *kept == Keeping::CannotTell && !limit.holds(row.value(&limit.measure));
+    match kept {
+        kept if kept.contains(&Keeping::Broken) => Adherence::Broken,
+        kept if !kept.contains(&Keeping::CannotTell) => Adherence::Kept,
+        kept if constraints.iter().zip(kept).any(breaks) => Adherence::BrokenAsCounted,
+        _ => Adherence::KeptAsCounted,
+    }
 }
 
 fn toward(direction: Direction, one: Value, other: Value) -> Ordering {

@@ -18,7 +18,7 @@ pub use design::{Design, Setting, settings, with_own};
 pub use dimension::Dimension;
 pub(crate) use dimension::mistyped_range;
 pub use goal::{Comparator, Constraint, Direction, Objective, priced, summed};
-pub use judgement::{Against, Judgement, Judging, Standing, judgements};
+pub use judgement::{Adherence, Against, Judgement, Judging, Standing, judgements};
 pub use row::Row;
 pub use run::Sweep;
 pub use sampling::{Difference, Sampling, Summarised, found};
