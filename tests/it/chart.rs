@@ -410,6 +410,23 @@ fn what_cannot_be_drawn_is_said() {
     assert!(KINDS.iter().all(|kind| named(kind.name)), "{listed}");
 }
 
+/// What comes out first is drawn or said, where it is a policy without the parameter: as a height in the plot, in a note below the map.
+#[test]
+fn what_comes_out_first_is_drawn_where_it_has_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let vary = "opencode:preserve_recent_tokens=2000,4000";
+    let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let drawn = |words: &[&str]| {
+        let program = crate::support::ctxsim(&["chart"]).within(folder.path()).args(words).args([&logs]);
+        program.args(["-q", "-p", "opencode", "-p", "picoclaw", "--vary", vary, "-o", "one.svg", "--force"]).code(0);
+        fs::read_to_string(folder.path().join("one.svg")).unwrap()
+    };
+    let plot = drawn(&["sweep"]);
+    assert!(plot.contains(">best: picoclaw<") && plot.contains("Keep the defaults of picoclaw: "), "{plot}");
+    let map = drawn(&["sweep-map", "--vary", "opencode:prune_protect=20000,40000"]);
+    assert!(map.contains("picoclaw has no place among the values that are drawn, and no ring."), "{map}");
+}
+
 /// Values that span more than forty times the smallest stand on a logarithmic axis, others on an even one, as a value of 0 does.
 #[test]
 fn a_wide_range_of_settings_has_a_logarithmic_axis() {

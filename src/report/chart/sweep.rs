@@ -123,6 +123,8 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         place: Place::Height(recorded),
     });
     let marks = marked(swept, points);
+    let beside =
+        without_ring(swept, &marks).map(|(name, row)| Limit { name, hue: Hue::Recorded, place: Place::Height(value(&measure, row)) });
     let notes = notes(all).into_iter().chain(ties(swept)).chain(without_star(&marks)).collect();
     let lines = || gone.iter().chain(&series).flat_map(|series| &series.points);
     let places = || lines().chain(marks.iter().flat_map(|marks| &marks.points)).map(|point| point.0);
@@ -131,7 +133,7 @@ fn sweep(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         x: Axis { scale, from: None, ..Axis::of(param, Quantity::Number) },
         y: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
         series: gone.into_iter().chain(series).collect(),
-        limits: recorded.into_iter().collect(),
+        limits: recorded.into_iter().chain(beside).collect(),
         marks,
     };
     Ok(Drawn {
@@ -217,6 +219,7 @@ fn sweep_map(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         notes.push("The map is of the first policy alone; the data beside it holds all of them.".to_owned());
     }
     notes.extend(ties(swept).into_iter().chain(without_star(&marks)));
+    notes.extend(without_ring(swept, &marks).map(|(name, _)| format!("{name} has no place among the values that are drawn, and no ring.")));
     Ok(Drawn {
         title: best_title(swept, &swung),
         subtitle: format!("{} over two parameters, simulated{beside}{}", capital(&measure.words()), given_up(swept)),
@@ -319,6 +322,16 @@ fn without_star(marks: &[Marks]) -> Option<String> {
     (!is_drawn).then(|| "The policy's own setting has no place among the values that are drawn, and no star.".to_owned())
 }
 
+/// The setting that comes out first, and what it is called, where it has no place among what is drawn: that of a policy without the parameter, or with words for
+/// its value.
+fn without_ring<'a>(swept: &'a Swept<'_>, marks: &[Marks]) -> Option<(String, &'a Row)> {
+    let is_drawn = marks.iter().any(|marks| marks.symbol == Symbol::Ring);
+    let best = bests(swept).into_iter().next().filter(|_| !is_drawn)?;
+    let setting = swept.settings.get(best.setting)?;
+    let name = format!("{}: {} {}", swept.first(&swept.judgements()).name, swept.policy(setting), setting.words());
+    Some((name.trim_end().to_owned(), best))
+}
+
 /// What the recording comes to; absent where the logs do not know it.
 fn recorded(material: &Material<'_>, measure: &Measure) -> Option<f64> {
     let recording = material.baselines.recording?;
@@ -356,6 +369,7 @@ pub(super) fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
     let Some(((setting, _), verdict)) = found else { return "No setting keeps all constraints".to_owned() };
     let measure = swept.objective.measure.words();
     let (own, _) = SetIn::point(swept.yours.get(setting.base));
+    let own = if swept.bases.len() > 1 { format!("{own} of {}", swept.policy(setting)) } else { own.to_owned() };
     let equal = match bests.len().saturating_sub(1) as u64 {
         0 => String::new(),
         others => format!("; {} as good", counted_as(others, "other setting is", "other settings are")),
