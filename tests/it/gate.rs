@@ -33,6 +33,8 @@ fn limits_in_words() {
     let share = Allowance::parse("cache_hit_rate -5%").unwrap();
     assert!(share.allows(Value { part: 80, whole: 100 }, Value { part: 76, whole: 100 }));
     assert!(!share.allows(Value { part: 80, whole: 100 }, Value { part: 75, whole: 100 }));
+    let turned = Allowance::parse("cost -$1").unwrap_err().to_string();
+    assert!(turned.ends_with("`cost +$1` is the limit"), "{turned}");
     // Units fit what is counted.
     for wrong in ["overflows +$1", "tokens +$1", "cost +$1%", "cache_hit_rate -$1pp"] {
         assert!(Allowance::parse(wrong).unwrap_err().to_string().contains("dollars are for amounts of money"), "{wrong}");
@@ -506,6 +508,25 @@ fn a_session_that_either_run_fails_is_left_out() {
     // Sessions without a call are none to draw: three sessions are judged by what they come to.
     let sessions = |tokens: i64| baseline(&[[[tokens, 0, 4]; 3].as_slice(), &[[0; 3]; 8]].concat());
     assert!(compare(&sessions(100), &sessions(113), &limits).unwrap().fails());
+}
+
+/// An amount is held against what is counted, from `+0` on: both runs replay the same sessions. Percent speaks of sessions like these, and an excess within the uncertainty
+/// is undecided.
+#[test]
+fn an_amount_is_held_against_what_is_counted() {
+    let metrics = ["lost_lines", "calls", "cost"];
+    let rows = |lost: [i64; 8]| lost.map(|lost| [lost, 4, 0]);
+    let was = of_rows(metrics, &rows([10; 8]));
+    let found = |more: i64, limit: &str| {
+        let now = of_rows(metrics, &rows([10 + more, 10, 10, 10, 10, 10, 10, 10]));
+        let comparison = compare(&was, &now, &[Allowance::parse(limit).unwrap()]).unwrap();
+        (comparison.fails(), comparison.measures[0].untold.len())
+    };
+    let (kept, exceeded, undecided) = ((false, 0), (true, 0), (false, 1));
+    for (limit, allowed) in [("lost_lines +0", 0), ("lost_lines +1", 1), ("lost_lines +2", 2), ("lost_lines +32", 32)] {
+        assert_eq!([found(allowed, limit), found(allowed + 1, limit), found(33, limit)], [kept, exceeded, exceeded], "{limit}");
+    }
+    assert_eq!([found(33, "lost_lines +2%"), found(1, "lost_lines +2%"), found(1, "lost_lines +0%")], [undecided, kept, exceeded]);
 }
 
 /// A limit that is exceeded by no more than the uncertainty is named in the verdict. Where no limit is in money, nothing is said of prices.

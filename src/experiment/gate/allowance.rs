@@ -83,9 +83,9 @@ impl Allowance {
         let gets_better = matches!((better, way), (Better::Less, Way::Down) | (Better::More, Way::Up));
         if gets_better {
             let sign = if way == Way::Up { '-' } else { '+' };
+            let dollar = if dollars.is_some() { "$" } else { "" };
             let reason = format!(
-                "it limits how far a figure may get better, and lets it get worse without limit: `{}{sign}{plain}` is the limit",
-                name
+                "it limits how far a figure may get better, and lets it get worse without limit: `{name}{sign}{dollar}{plain}` is the limit"
             );
             return Err(wrong(&reason));
         }
@@ -106,9 +106,10 @@ impl Allowance {
         Ok(Allowance { measure, way, room, words: text.split_whitespace().collect::<Vec<_>>().join(" ") })
     }
 
-    /// Is nothing allowed but what was? Then whatever goes beyond it is beyond it.
-    pub fn is_strict(&self) -> bool {
-        matches!(self.room, Room::Share(0) | Room::Amount(0))
+    /// Is it held against what is counted? An amount (a number, dollars, points) is one of these very sessions, which both runs replay, so that no chance is in it;
+    /// percent of the baseline speaks of sessions like these. Nothing is nothing in either.
+    pub fn is_of_counts(&self) -> bool {
+        matches!(self.room, Room::Share(0) | Room::Amount(_))
     }
 
     /// Is it shown that a value goes beyond the limit: does it with the end of its interval that is nearest to the baseline?

@@ -96,7 +96,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let unjudged = is_of_nothing(&sides) || is_unjudged(&sides);
         let beyond = unjudged || !allowance.allows(was, is);
         let shown =
-            !unjudged && (allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference)));
+            !unjudged && (allowance.is_of_counts() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference)));
         let exceeded = (beyond && shown).then(|| allowance.words.clone());
         let untold = (beyond && !shown).then(|| allowance.words.clone());
         let known = measures.iter().position(|moved| moved.measure.name() == measure.name());
