@@ -410,6 +410,14 @@ fn what_cannot_be_drawn_is_said() {
     assert!(KINDS.iter().all(|kind| named(kind.name)), "{listed}");
 }
 
+/// The sample sessions make 6 to 125 calls: six of the sixteen make more than half of that.
+#[test]
+fn a_chart_over_calls_says_how_few_sessions_reach_its_right_half() {
+    let cache = charts().iter().find(|chart| chart.kind == "cache").unwrap();
+    let told = "Of 16, 6 sessions make more than 63 calls: the right half rests on these.";
+    assert!(cache.notes.iter().any(|note| note == told), "{:?}", cache.notes);
+}
+
 /// What comes out first is drawn or said, where it is a policy without the parameter: as a height in the plot, in a note below the map.
 #[test]
 fn what_comes_out_first_is_drawn_where_it_has_no_value() {

@@ -6,7 +6,7 @@ use super::kind::{Kind, Material, Need};
 use crate::cost::Split;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Fields, Provenance, Table, Unit};
-use crate::report::words::percent_of;
+use crate::report::words::{counted_as, grouped, percent_of};
 use crate::trace::Trace;
 use crate::transcript::Trust;
 
@@ -72,6 +72,7 @@ fn cache(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
     if each > 1 {
         notes.push(format!("A point stands for {each} calls in a row."));
     }
+    notes.extend(right_end(corpus.traces.each().map(|trace| trace.calls.len())));
     notes.push("Recorded are the calls whose provider reports its cache.".to_owned());
     Ok(Drawn {
         title,
@@ -86,6 +87,17 @@ fn cache(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         notes,
         data: data(&all),
     })
+}
+
+/// How many sessions the right half of the axis rests on: those that make so many calls, and the longest alone to the end.
+fn right_end(lengths: impl Iterator<Item = usize>) -> Option<String> {
+    let mut lengths: Vec<usize> = lengths.filter(|calls| *calls > 0).collect();
+    lengths.sort_unstable();
+    let middle = lengths.last()?.div_ceil(2);
+    let behind = lengths.iter().filter(|calls| **calls > middle).count() as u64;
+    let (sessions, all) = (counted_as(behind, "session makes", "sessions make"), lengths.len() as u64);
+    (behind < all)
+        .then(|| format!("Of {}, {sessions} more than {} calls: the right half rests on these.", grouped(all), grouped(middle as u64)))
 }
 
 /// The finding: under which policy the cache reads least, and under which most, over all calls.

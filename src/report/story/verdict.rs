@@ -34,13 +34,14 @@ pub fn verdict(told: &Told<'_>) -> Vec<String> {
 fn overflows(replays: &[Replay], best: &Replay, unchanged: &Replay) -> String {
     let (count, (without, of)) = (best.totals.overflows, unchanged_beside(best, unchanged));
     let (name, calls) = (&best.policy, counted(best.totals.calls, "call"));
+    // A session that fails ends there: both may have made other numbers of calls.
+    let of_all = if of == best.totals.calls { String::new() } else { format!(" of {}", grouped(of)) };
     match (count, without) {
         (0, 0) if best.policy == unchanged.policy => format!("None of {calls} would overflow without any policy"),
         (0, 0) => format!("None of {calls} would overflow under {name}, nor without any policy"),
-        (0, _) => format!("None of {calls} would overflow under {name}, where {} would without any policy", grouped(without)),
+        (0, _) => format!("None of {calls} would overflow under {name}, where {}{of_all} would without any policy", grouped(without)),
         _ => {
             let fewest = if replays.len() > 1 { format!(", the best of {} policies", replays.len()) } else { String::new() };
-            let of_all = if of == best.totals.calls { String::new() } else { format!(" of {}", grouped(of)) };
             format!("{} of {calls} would overflow under {name}{fewest} (without any policy: {}{of_all})", grouped(count), grouped(without))
         }
     }
