@@ -186,10 +186,40 @@ pub struct Project {
     pub folder: Option<String>,
 }
 
-/// A project by its folder or name; `None` for an empty one.
+/// A project by its folder or name, a worktree of a repository being of the repository's; `None` for an empty one.
 pub fn project(name: &str) -> Option<Project> {
     let name = name.trim().trim_end_matches(['/', '\\']);
-    (!name.is_empty()).then(|| Project { number: xxh3_64(name.as_bytes()), folder: Some(name.to_owned()) })
+    (!name.is_empty()).then(|| {
+        let folder = of_repository(name);
+        Project { number: xxh3_64(folder.as_bytes()), folder: Some(folder) }
+    })
+}
+
+/// Where agents and editors put the worktrees of a repository, which lie one below it, and how Claude Code writes that in the name of a folder.
+const WORKTREES: [(&[&str], &str); 2] = [(&[".claude", "worktrees"], "--claude-worktrees-"), (&[".worktrees"], "--worktrees-")];
+
+/// The same folder in the repository itself, where the path is of a worktree: `shop/.worktrees/NAME/web` and `shop.worktrees/NAME/web` are `shop/web`. Below which folder a name
+/// ends that has `-` for all that is no letter, it does not say: what follows the worktrees is left out.
+fn of_repository(path: &str) -> String {
+    if path.starts_with('-') && !path.contains(['/', '\\']) {
+        let ends = WORKTREES.iter().filter_map(|(_, written)| path.find(written));
+        return path.get(..ends.min().unwrap_or(path.len())).filter(|whole| !whole.is_empty()).unwrap_or(path).to_owned();
+    }
+    let pieces: Vec<&str> = path.split_inclusive(['/', '\\']).collect();
+    let bare = |piece: &&str| piece.trim_end_matches(['/', '\\']).to_owned();
+    let is_at = |place: usize, names: &[&str]| {
+        let here = pieces.get(place..place + names.len());
+        // A repository lies above, and a worktree below.
+        place > 0 && pieces.len() > place + names.len() && here.is_some_and(|here| here.iter().map(bare).eq(names.iter().copied()))
+    };
+    let found = (0..pieces.len()).find_map(|place| {
+        let below = WORKTREES.iter().find(|(names, _)| is_at(place, names)).map(|(names, _)| (String::new(), names.len()));
+        let beside = || Some(pieces.get(place).filter(|_| pieces.len() > place + 1).map(bare)?.strip_suffix(".worktrees")?.to_owned());
+        let (named, length) = below.or_else(|| Some((beside().filter(|name| !name.is_empty())? + "/", 1)))?;
+        Some([pieces.get(..place)?.concat(), named, pieces.get(place + length + 1..)?.concat()].concat())
+    });
+    let found = found.map(|found| found.trim_end_matches(['/', '\\']).to_owned()).filter(|found| !found.is_empty());
+    found.unwrap_or_else(|| path.to_owned())
 }
 
 /// The name that comes most often; the earlier one at a tie, `None` of none.
@@ -210,4 +240,38 @@ pub struct Loss {
     pub count: u64,
     /// The first place, as a line number (or record number) from 1; 0 where it has none.
     pub first_line: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::project;
+
+    #[test]
+    fn a_worktree_is_of_its_repository() {
+        let folder = |name: &str| project(name).and_then(|project| project.folder).unwrap_or_default();
+        let same = |names: &[&str], whole: &str| {
+            for name in names {
+                assert_eq!((folder(name), project(name).map(|one| one.number)), (whole.to_owned(), project(whole).map(|one| one.number)));
+            }
+        };
+        same(
+            &["/u/x/shop", "/u/x/shop/", "/u/x/shop/.worktrees/a", "/u/x/shop/.claude/worktrees/b/", "/u/x/shop.worktrees/c"],
+            "/u/x/shop",
+        );
+        same(&["/u/x/shop/.worktrees/a/web", "/u/x/shop.worktrees/c/web"], "/u/x/shop/web");
+        same(&["-u-x-shop--worktrees-a", "-u-x-shop--claude-worktrees-b-web"], "-u-x-shop");
+        same(&["C:\\x\\shop\\.worktrees\\a"], "C:\\x\\shop");
+        // What names no repository, or no worktree, is what it is.
+        for whole in [
+            "/.worktrees/a",
+            "/u/x/shop/.worktrees",
+            "/u/.claude/worktrees",
+            "/u/worktrees/a",
+            ".worktrees/a",
+            "/u/x/shop-a",
+            "--worktrees-a",
+        ] {
+            assert_eq!(folder(whole), whole);
+        }
+    }
 }

@@ -89,6 +89,9 @@ impl ProjectPattern {
     /// of the whole path decides, or what [`Projects::labels`] makes of place and number.
     fn is(&self, session: &Whereabouts<'_>) -> bool {
         let words = self.words.trim_end_matches(SEPARATORS);
+        // A worktree is of the project of its repository.
+        let of_project = project(words).filter(|_| self.glob.is_none()).and_then(|known| known.folder);
+        let words = of_project.as_deref().unwrap_or(words);
         let Some(number) = session.number else { return false };
         let (is_path, folder) = (self.words.contains(SEPARATORS), session.folder.map(|folder| folder.trim_end_matches(SEPARATORS)));
         let named = folder.map_or(place_of(session.source), |folder| if is_path { folder } else { name_of(folder) });
