@@ -9,7 +9,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{
-    Converted, Corpus, Home, ProjectPattern, ReadSettings, Selected, Selection, Target, Vocabularies, convert, homes, read,
+    Converted, Corpus, FileLoss, Home, ProjectPattern, ReadSettings, Selected, Selection, Target, Vocabularies, convert, homes, read,
 };
 use ctxsim::estimate::{Engine, Vocabulary};
 use ctxsim::format::{READERS, Reader, by_name};
@@ -121,8 +121,10 @@ impl Logs {
     /// Writes the sessions of the logs down in another shape.
     pub fn convert(&self, catalog: &Catalog, target: Target, out: &mut dyn Write) -> Result<Converted, Failure> {
         let convert = &mut |paths: &[String], settings: &ReadSettings<'_>| Ok(convert(paths, target, settings, out)?);
-        let (_, converted) = self.with(catalog, Vocabularies::Public, Wanted::default(), convert)?;
+        let (paths, converted) = self.with(catalog, Vocabularies::Public, Wanted::default(), convert)?;
         let nothing = converted.selected.as_ref().filter(|_| converted.sessions == 0).and_then(nothing_selected);
+        let is_empty = converted.sessions == 0 && converted.skipped.is_empty();
+        let nothing = nothing.or_else(|| is_empty.then(|| no_session(&paths, &converted.losses, self.logs.is_empty())));
         nothing.map_or(Ok(converted), Err)
     }
 
@@ -393,16 +395,7 @@ fn nothing(paths: &[String], corpus: &Corpus, at_home: bool) -> Failure {
     }
     let skipped: Vec<String> = corpus.facts.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
     match skipped.as_slice() {
-        [] => {
-            let lost = corpus.facts.losses.first().map(|loss| format!(" ({}: {})", loss.path, loss.reason)).unwrap_or_default();
-            let folders = paths.iter().any(|path| path_of(path).is_dir());
-            let hint = match lost.is_empty() && folders {
-                true if at_home => "; name a file or folder, as in `ctxsim replay logs/`, or try `ctxsim demo`",
-                true => "; hidden files and folders are read where they are named",
-                false => "",
-            };
-            Failure::NothingReadable(format!("no session in {}{lost}{hint}", first_few(paths, NAMED)))
-        }
+        [] => no_session(paths, &corpus.facts.losses, at_home),
         [only] => Failure::NothingReadable(format!("nothing readable: {only}")),
         several => {
             let named = several.iter().take(NAMED).map(|file| format!("  {file}"));
@@ -411,6 +404,18 @@ fn nothing(paths: &[String], corpus: &Corpus, at_home: bool) -> Failure {
             Failure::NothingAmong(std::iter::once("nothing readable:".to_owned()).chain(named).chain(rest).collect())
         }
     }
+}
+
+/// That no session is there, where no file was skipped.
+fn no_session(paths: &[String], losses: &[FileLoss], at_home: bool) -> Failure {
+    let lost = losses.first().map(|loss| format!(" ({}: {})", loss.path, loss.reason)).unwrap_or_default();
+    let folders = paths.iter().any(|path| path_of(path).is_dir());
+    let hint = match lost.is_empty() && folders {
+        true if at_home => "; name a file or folder, as in `ctxsim replay logs/`, or try `ctxsim demo`",
+        true => "; hidden files and folders are read where they are named",
+        false => "",
+    };
+    Failure::NothingReadable(format!("no session in {}{lost}{hint}", first_few(paths, NAMED)))
 }
 
 /// A number of tokens as it is typed: `200000`, `200_000`, `200k`, `1m`.

@@ -1,5 +1,7 @@
 //! Words for a shell.
 
+use ctxsim::reading::path_of;
+
 /// An option with its values as they would be typed again, the option before each; nothing without a value.
 pub fn option(option: &str, values: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
     values.into_iter().flat_map(|value| [option.to_owned(), value.to_string()]).collect()
@@ -15,6 +17,40 @@ pub fn quoted(words: &[String]) -> String {
     let plain = |word: &str| {
         !word.is_empty() && !word.starts_with('~') && word.chars().all(|letter| letter.is_alphanumeric() || "_-./@:=,+%~".contains(letter))
     };
-    let quote = |word: &String| if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) };
+    // Bytes that are no text stand as bash and zsh read them.
+    let raw = |word: &str| {
+        let path = path_of(word);
+        let bytes = path.as_os_str().as_encoded_bytes();
+        path.to_str().is_none().then(|| {
+            let parts = bytes.utf8_chunks().map(|chunk| {
+                let hidden = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect::<String>();
+                chunk.valid().replace('\\', "\\\\").replace('\'', "\\'") + &hidden
+            });
+            format!("$'{}'", parts.collect::<String>())
+        })
+    };
+    let quote = |word: &String| {
+        if let Some(raw) = raw(word) {
+            raw
+        } else if plain(word) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::quoted;
+    use ctxsim::reading::name_of;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn words_are_what_a_shell_reads() {
+        let raw = name_of(std::ffi::OsStr::from_bytes(b"a\xff b'\\.jsonl"));
+        let words = ["plain/a.jsonl", "two words", "it's", ""].map(str::to_owned).into_iter().chain([raw]);
+        assert_eq!(quoted(&words.collect::<Vec<_>>()), r"plain/a.jsonl 'two words' 'it'\''s' '' $'a\xff b\'\\.jsonl'");
+    }
 }

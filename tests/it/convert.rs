@@ -248,3 +248,13 @@ fn chat_messages_cost_what_the_session_did() {
     assert_eq!((&expected[0], &expected[1]), (&json!(3), &json!(6_000)));
     assert_eq!(found("chat.jsonl"), expected);
 }
+
+/// A folder without a session says so, as for every other command.
+#[test]
+fn nothing_to_convert_has_a_reason() {
+    let folder = tempfile::tempdir().expect("folder");
+    fs::create_dir(folder.path().join("logs")).expect("folder");
+    let said = ctxsim(&["convert", "logs/", "-o", "out.jsonl"]).within(folder.path()).code(3).stderr();
+    assert_eq!(said, "error: no session in logs/; hidden files and folders are read where they are named\n");
+    assert!(!folder.path().join("out.jsonl").exists());
+}
