@@ -40,17 +40,3 @@ pub fn quoted(words: &[String]) -> String {
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::quoted;
-    use ctxsim::reading::name_of;
-    use std::os::unix::ffi::OsStrExt;
-
-    #[test]
-    fn words_are_what_a_shell_reads() {
-        let raw = name_of(std::ffi::OsStr::from_bytes(b"a\xff b'\\.jsonl"));
-        let words = ["plain/a.jsonl", "two words", "it's", ""].map(str::to_owned).into_iter().chain([raw]);
-        assert_eq!(quoted(&words.collect::<Vec<_>>()), r"plain/a.jsonl 'two words' 'it'\''s' '' $'a\xff b\'\\.jsonl'");
-    }
-}

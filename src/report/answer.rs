@@ -304,22 +304,21 @@ fn none_is_worth(found: &[Advised]) -> String {
     let judged = found.iter().filter(|one| one.finding != Finding::CannotJudge).count() as u64;
     let all = grouped(found.len() as u64);
     match judged == found.len() as u64 {
-        true => format!("none of the {all} policies is clearly worth a change"),
-        false => format!("none of the policies that can be judged ({} of {all}) is clearly worth a change", grouped(judged)),
+        true => format!("none of {all} policies is clearly better"),
+        false => format!("none of the {} of {all} policies that can be judged is clearly better", grouped(judged)),
     }
 }
 
-/// Why the cheapest policy is none to change to, behind what it comes to.
-fn why_not(cheapest: &Advised, bars: &Bars) -> String {
+/// Why the cheapest policy is none to change to, where its interval does not say it, and that it fails more sessions.
+fn why_not(cheapest: &Advised, bars: &Bars) -> [String; 2] {
     let share = |share: Option<f64>| percent((share.unwrap_or_default() * 1e6).round() as i64, 1_000_000);
     let within = match cheapest.finding {
-        Finding::NoDifference(Within::Sampling) => Some("within the uncertainty".to_owned()),
-        Finding::NoDifference(Within::OwnError) => Some(format!("within the bill's own error of {}", share(bars.own_error))),
-        Finding::NoDifference(Within::Worth) => Some(format!("too little for a change ({})", share(Some(bars.worth)))),
-        Finding::Better | Finding::Worse | Finding::CannotJudge => None,
+        Finding::NoDifference(Within::OwnError) => format!("; within the bill's own error of {}", share(bars.own_error)),
+        Finding::NoDifference(Within::Worth) => format!("; too little for a change: {}", share(Some(bars.worth))),
+        Finding::NoDifference(Within::Sampling) | Finding::Better | Finding::Worse | Finding::CannotJudge => String::new(),
     };
-    let fails = (cheapest.fails_more > 0).then(|| format!("it fails {} that your agent ends", counted(cheapest.fails_more, "session")));
-    within.map_or_else(String::new, |within| format!(", {within}")) + &fails.map_or_else(String::new, |fails| format!("; {fails}"))
+    let fails = (cheapest.fails_more > 0).then(|| format!("; fails {}", grouped(cheapest.fails_more)));
+    [within, fails.unwrap_or_default()]
 }
 
 /// So many of the sessions, whose number stands behind where it is another one.
@@ -369,11 +368,12 @@ pub(super) fn verdict<'a>(
     let Some(best) = best_of(&found) else {
         let sentence = match cheapest(&found) {
             Some((one, cost)) => {
-                let comes = format!("{} (90 %: {})", finding::share(cost.value), bounds(one, cost));
-                let (name, over, why) = (named(one), over(one.compared), why_not(one, &bars));
+                let [within, fails] = why_not(one, &bars);
+                let comes =
+                    format!("{} over {} (90 %: {}{within}){fails}", finding::share(cost.value), over(one.compared), bounds(one, cost));
                 match found.len() {
-                    1 => format!("Keep what you have: {name} comes to {comes} beside yours over {over}{why}."),
-                    _ => format!("Keep what you have: {}. Cheapest beside yours over {over}: {name}, {comes}{why}.", none_is_worth(&found)),
+                    1 => format!("Keep what you have: {} comes to {comes}.", named(one)),
+                    _ => format!("Keep what you have: {}. Cheapest: {}, {comes}.", none_is_worth(&found), named(one)),
                 }
             }
             None => {

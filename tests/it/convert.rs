@@ -258,3 +258,16 @@ fn nothing_to_convert_has_a_reason() {
     assert_eq!(said, "error: no session in logs/; hidden files and folders are read where they are named\n");
     assert!(!folder.path().join("out.jsonl").exists());
 }
+
+/// A command in `Next:` has a name that is no text as shells read it.
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text_can_be_pasted() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().expect("folder");
+    let name = std::ffi::OsStr::from_bytes(b"a\xff.jsonl");
+    if fs::copy("tests/data/cli/session.jsonl", folder.path().join(name)).is_ok() {
+        let shown = ctxsim(&["replay", "-q", "-p", "pi"]).within(folder.path()).args([name]).code(0).stdout();
+        assert!(shown.contains(r"$'a\xff.jsonl'"), "{shown}");
+    }
+}

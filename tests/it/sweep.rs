@@ -259,7 +259,7 @@ fn settings_that_keep_a_bound_as_counted_stand_before_those_that_do_not() {
     assert!(order[0].1 == "best" && order[1..].iter().all(|(_, verdict)| *verdict == "cannot tell compactions <= 20"), "{order:?}");
     let shown = ctxsim(&["sweep", LOGS]).args(vary).stdout();
     let row = |setting: &str| {
-        let line = shown.lines().find(|line| line.starts_with(setting)).unwrap_or_default();
+        let line = shown.lines().rfind(|line| line.starts_with(setting)).unwrap_or_default();
         line.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let (kept, untold) = (row("keepRecentTokens=60k"), row("keepRecentTokens=10k"));

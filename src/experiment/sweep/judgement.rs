@@ -34,9 +34,9 @@ pub enum Standing {
 pub enum Adherence {
     /// It keeps all of them.
     Kept,
-    /// That cannot be told of one or more: as counted, it keeps all.
+    /// One or more are undecided: as counted, it keeps all.
     KeptAsCounted,
-    /// That cannot be told of one or more, and as counted it breaks one of these.
+    /// One or more are undecided, and as counted it breaks one of these.
     BrokenAsCounted,
     /// It breaks one.
     Broken,
