@@ -29,13 +29,17 @@
 //! On no road of their own: [`context`] (what stands in a window), [`estimate`] (what texts cost by the agents' estimates), [`statistics`] (how sure a
 //! figure is), [`mod@catalog`] (models, prices, windows), [`reading`] (the one door to files), [`decode`] (documents to records), [`units`].
 //!
-//! The library prints nothing, asks no environment and opens no file for writing. The architecture, its floors and its invariants stand in `ARCHITECTURE.md`.
+//! The library prints nothing, asks no environment and opens no file for writing: the program does, in the hidden room `cli`. The architecture, its floors
+//! and its invariants stand in `ARCHITECTURE.md`.
 
 #![warn(clippy::indexing_slicing)]
 #![forbid(unsafe_code)]
 
 pub mod advice;
 pub mod catalog;
+// The program, and no part of the library: what is generic and used by both is compiled once if it stands here.
+#[doc(hidden)]
+pub mod cli;
 pub mod context;
 pub mod corpus;
 pub mod cost;

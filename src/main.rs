@@ -2,7 +2,7 @@
 
 #![warn(clippy::indexing_slicing)]
 
-mod cli;
+use ctxsim::cli;
 
 use std::process::ExitCode;
 

@@ -5,16 +5,16 @@ use super::logs::Logs;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::shell::option;
+use crate::catalog::Catalog;
+use crate::corpus::Corpus;
+use crate::cost::Tariff;
+use crate::experiment::validate::{Index, IndexRow, Label, PairBy, Sides, Validation, identity, labels, predicted, recorded, validate};
+use crate::measure::Recall;
+use crate::policy::Policy;
+use crate::reading::{name_of, path_of};
+use crate::report::{counted, first_few, grouped};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Corpus;
-use ctxsim::cost::Tariff;
-use ctxsim::experiment::validate::{Index, IndexRow, Label, PairBy, Sides, Validation, identity, labels, predicted, recorded, validate};
-use ctxsim::measure::Recall;
-use ctxsim::policy::Policy;
-use ctxsim::reading::{name_of, path_of};
-use ctxsim::report::{counted, first_few, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -175,7 +175,7 @@ impl Arms {
         notes: &mut Vec<String>,
     ) -> Result<(Labelled, Vec<ArmRead>), Failure> {
         let named = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
-        let text = ctxsim::reading::text(path).map_err(|error| named(format!("cannot be read: {error}")))?;
+        let text = crate::reading::text(path).map_err(|error| named(format!("cannot be read: {error}")))?;
         let index = Index::parse(&text).map_err(named)?;
         let task = self.pair_by.as_deref().unwrap_or("task");
         index.check(&self.arm).map_err(named)?;

@@ -7,12 +7,12 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::shell::{flag, option};
+use crate::catalog::Catalog;
+use crate::corpus::Corpus;
+use crate::experiment::{self, BacktestSettings, Mode, TestedSession, Verdict, backtest};
+use crate::measure::Recall;
+use crate::report::{self, Grouping};
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{self, BacktestSettings, Mode, TestedSession, Verdict, backtest};
-use ctxsim::measure::Recall;
-use ctxsim::report::{self, Grouping};
 
 const POLICIES: &str = "The policy that is held against all logs: a preset or a policy file; one at most [default: for each session the preset of its agent and \
      version]";

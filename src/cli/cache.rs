@@ -7,11 +7,11 @@ use super::logs::Logs;
 use super::output::Output;
 use super::pricing::PriceTable;
 use super::shell::option;
+use crate::catalog::Catalog;
+use crate::experiment::cache::cache_reads;
+use crate::measure::Wanted;
+use crate::report::{self, BreaksBy};
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::experiment::cache::cache_reads;
-use ctxsim::measure::Wanted;
-use ctxsim::report::{self, BreaksBy};
 
 /// What breaks can have in common.
 const ROWS: Choices<BreaksBy> = &[

@@ -3,17 +3,17 @@
 use super::failure::Failure;
 use super::logs::Logs;
 use super::print::print;
+use crate::catalog::Catalog;
+use crate::corpus::Vocabularies;
+use crate::estimate::Vocabulary;
+use crate::experiment::measure_names;
+use crate::format::READERS;
+use crate::measure::Wanted;
+use crate::policy::{Policy, preset_names};
+use crate::reading::name_of;
+use crate::report::chart::KINDS;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command};
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Vocabularies;
-use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::measure_names;
-use ctxsim::format::READERS;
-use ctxsim::measure::Wanted;
-use ctxsim::policy::{Policy, preset_names};
-use ctxsim::reading::name_of;
-use ctxsim::report::chart::KINDS;
 use std::path::Path;
 
 /// Print what can stand at a place of a command line

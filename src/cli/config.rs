@@ -11,10 +11,10 @@ use super::failure::{Failure, tell};
 use super::heading::{SHOWS, WRITES};
 use super::mistyped;
 use super::print::print;
+use crate::policy::suggestion;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
-use ctxsim::policy::suggestion;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -166,7 +166,7 @@ impl Project {
 
     fn read(path: PathBuf, command: &Command) -> Result<Project, Failure> {
         let wrong = |reason: &dyn std::fmt::Display| Failure::Usage(format!("{}: {reason}", path.display()));
-        let text = ctxsim::reading::text(&path).map_err(|error| wrong(&error))?;
+        let text = crate::reading::text(&path).map_err(|error| wrong(&error))?;
         // The place of the mistake, without the line: a link could lead to a private file.
         let line =
             |error: &toml::de::Error| text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default().matches('\n').count() + 1;
@@ -315,7 +315,7 @@ fn with_defaults(command: Command, values: &BTreeMap<String, Vec<String>>) -> Co
     command.mut_args(|option| match named(&option).and_then(|name| taken.get(&name.to_owned())) {
         // What must be given is given then. Help prints defaults as they are: those that a terminal would obey are left out of it.
         Some(values) => {
-            let is_harmless = values.iter().all(|value| ctxsim::render::escape(value) == *value);
+            let is_harmless = values.iter().all(|value| crate::render::escape(value) == *value);
             option.required(false).default_values((*values).clone()).hide_default_value(!is_harmless)
         }
         None => option,
@@ -402,7 +402,7 @@ impl Config {
 
 impl Project {
     fn shown(&self) -> String {
-        let escaped = |text: &str| ctxsim::render::escape(text).into_owned();
+        let escaped = |text: &str| crate::render::escape(text).into_owned();
         let line = |(name, values): (&String, &Vec<String>)| format!("  --{name} {}\n", escaped(&super::shell::quoted(values)));
         let logs = |line: String| line.replacen("--logs", "LOGS", 1);
         let mut shown = format!("{}\n\nevery command\n", escaped(&self.path.to_string_lossy()));

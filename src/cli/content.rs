@@ -1,8 +1,8 @@
 //! What a file is to hold: bytes, or what is written as it is made, which may be longer than the memory is large.
 
 use super::failure::Failure;
-use ctxsim::list::lost;
-use ctxsim::render::RenderError;
+use crate::list::lost;
+use crate::render::RenderError;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;

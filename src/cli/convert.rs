@@ -4,10 +4,10 @@ use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
+use crate::catalog::Catalog;
+use crate::corpus::{Converted, Target as Written};
+use crate::report::{counted, counted_as, first_few};
 use clap::{Args, ValueEnum};
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Converted, Target as Written};
-use ctxsim::report::{counted, counted_as, first_few};
 use std::path::PathBuf;
 
 /// What sessions are written as.

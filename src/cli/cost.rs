@@ -9,11 +9,11 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::{flag, option};
+use crate::catalog::Catalog;
+use crate::experiment::{ReplaySettings, break_even, check_model, price, recording};
+use crate::policy::Policy;
+use crate::report::{self, Baselines, Priced};
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{ReplaySettings, break_even, check_model, price, recording};
-use ctxsim::policy::Policy;
-use ctxsim::report::{self, Baselines, Priced};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,12 +6,12 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::window;
 use super::shell::option;
+use crate::catalog::Catalog;
+use crate::corpus::Corpus;
+use crate::measure::{Kinds, Recall, Wanted};
+use crate::policy::FALLBACK_WINDOW;
+use crate::report;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Corpus;
-use ctxsim::measure::{Kinds, Recall, Wanted};
-use ctxsim::policy::FALLBACK_WINDOW;
-use ctxsim::report;
 
 const EXAMPLES: &str = "\
 Examples:

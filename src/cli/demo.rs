@@ -6,9 +6,9 @@ use super::logs::Logs;
 use super::print::{page, print};
 use super::replay::Replay;
 use super::target::{FOLDER, OUTPUT, Target};
+use crate::catalog::Catalog;
+use crate::render::prose;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::render::prose;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

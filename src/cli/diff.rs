@@ -6,12 +6,12 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::pricing::PriceTable;
+use crate::catalog::Catalog;
+use crate::corpus::Corpus;
+use crate::experiment;
+use crate::measure::Recall;
+use crate::report;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Corpus;
-use ctxsim::experiment;
-use ctxsim::measure::Recall;
-use ctxsim::report;
 use std::cmp::Reverse;
 
 const POLICIES: &str = "The two policies that are compared, presets or policy files: given twice";

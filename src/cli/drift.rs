@@ -8,13 +8,13 @@ use super::output::{Output, Printed};
 use super::policies::{MAIN_PRESETS, Policies};
 use super::shell::option;
 use super::target::{Ending, Target, Writes};
+use crate::catalog::Catalog;
+use crate::corpus::Vocabularies;
+use crate::experiment::drift::{Basis, DriftSettings, document, drift};
+use crate::measure::{Kinds, Recall, Wanted};
+use crate::policy::Policy;
+use crate::report::drift::drift as report;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Vocabularies;
-use ctxsim::experiment::drift::{Basis, DriftSettings, document, drift};
-use ctxsim::measure::{Kinds, Recall, Wanted};
-use ctxsim::policy::Policy;
-use ctxsim::report::drift::drift as report;
 use std::path::PathBuf;
 
 const POLICIES: &str = "A preset or a policy file whose estimator is looked at, and what its errors do to its replay; may be given several times [default: the \

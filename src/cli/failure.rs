@@ -1,12 +1,12 @@
 //! What can go wrong, and the exit code of each.
 
-use ctxsim::catalog::CatalogError;
-use ctxsim::corpus::{ConvertError, TraceFileError};
-use ctxsim::estimate::CounterError;
-use ctxsim::experiment::SweepError;
-use ctxsim::policy::PolicyError;
-use ctxsim::render::{RenderError, escape};
-use ctxsim::report::chart::NothingToDraw;
+use crate::catalog::CatalogError;
+use crate::corpus::{ConvertError, TraceFileError};
+use crate::estimate::CounterError;
+use crate::experiment::SweepError;
+use crate::policy::PolicyError;
+use crate::render::{RenderError, escape};
+use crate::report::chart::NothingToDraw;
 use std::borrow::Cow;
 use std::io;
 use std::process::ExitCode;

@@ -3,9 +3,9 @@
 use super::door::Door;
 use super::failure::Failure;
 use super::output::Output;
+use crate::format::READERS;
+use crate::report::{Cell, Column, Depth, Table, by_name, list};
 use clap::Args;
-use ctxsim::format::READERS;
-use ctxsim::report::{Cell, Column, Depth, Table, by_name, list};
 
 /// List the formats that are read, with a line on each
 #[derive(Args, Debug)]

@@ -10,13 +10,13 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::print;
 use super::shell::option;
+use crate::catalog::Catalog;
+use crate::experiment::Billing;
+use crate::experiment::gate::{Allowance, Baseline, compare, fails_all};
+use crate::render::{Harmless, github, junit};
+use crate::report::{Gated, checks, counted, gate};
+use crate::sim::Refetching;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::experiment::Billing;
-use ctxsim::experiment::gate::{Allowance, Baseline, compare, fails_all};
-use ctxsim::render::{Harmless, github, junit};
-use ctxsim::report::{Gated, checks, counted, gate};
-use ctxsim::sim::Refetching;
 use std::path::{Path, PathBuf};
 
 const POLICIES: &str = "The policy that is checked: a preset or a policy file; one, and it must be named";
@@ -178,7 +178,7 @@ const LARGEST_BASELINE: u64 = 1 << 30;
 
 fn read(path: &Path) -> Result<Baseline, Failure> {
     let named = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
-    let text = ctxsim::reading::text_within(path, LARGEST_BASELINE)
+    let text = crate::reading::text_within(path, LARGEST_BASELINE)
         .map_err(|error| named(format!("cannot be read: {error} (--update-baseline writes a baseline)")))?;
     serde_json::from_str(&text).map_err(|error| named(format!("is no baseline of this version: {error} (--update-baseline writes one)")))
 }

@@ -3,8 +3,8 @@
 use super::logs::Logs;
 use super::mistyped::tell_renamed;
 use super::shell::option;
+use crate::experiment::{Objective, SweepError};
 use clap::Args;
-use ctxsim::experiment::{Objective, SweepError};
 
 /// What is sought, and what it must keep.
 #[derive(Args, Clone, Debug, Default)]

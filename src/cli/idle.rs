@@ -5,11 +5,11 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::pricing::PriceTable;
+use crate::catalog::Catalog;
+use crate::experiment::idle::idle;
+use crate::measure::Wanted;
+use crate::report;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::experiment::idle::idle;
-use ctxsim::measure::Wanted;
-use ctxsim::report;
 
 const EXAMPLES: &str = "\
 Examples:

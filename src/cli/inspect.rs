@@ -4,11 +4,11 @@ use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
+use crate::catalog::Catalog;
+use crate::corpus::Vocabularies;
+use crate::measure::Wanted;
+use crate::report;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Vocabularies;
-use ctxsim::measure::Wanted;
-use ctxsim::report;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,19 +5,19 @@ use super::heading::READS;
 use super::progress::Phase;
 use super::shell::{option, quoted};
 use super::when::{When, now};
-use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueEnum};
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{
+use crate::catalog::Catalog;
+use crate::corpus::{
     Converted, Corpus, FileLoss, Home, ProjectPattern, ReadSettings, Selected, Selection, Target, Vocabularies, convert, homes, read,
 };
-use ctxsim::estimate::{Engine, Vocabulary};
-use ctxsim::format::{READERS, Reader, by_name};
-use ctxsim::measure::Wanted;
-use ctxsim::policy::suggestion;
-use ctxsim::reading::{Bounds, is_standard_input, name_of, path_of};
-use ctxsim::report::{counted, first_few, grouped};
-use ctxsim::trace::Trace;
+use crate::estimate::{Engine, Vocabulary};
+use crate::format::{READERS, Reader, by_name};
+use crate::measure::Wanted;
+use crate::policy::suggestion;
+use crate::reading::{Bounds, is_standard_input, name_of, path_of};
+use crate::report::{counted, first_few, grouped};
+use crate::trace::Trace;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -420,7 +420,7 @@ fn no_session(paths: &[String], losses: &[FileLoss], at_home: bool) -> Failure {
 
 /// A number of tokens as it is typed: `200000`, `200_000`, `200k`, `1m`.
 pub fn tokens(text: &str) -> Result<u64, String> {
-    let number = ctxsim::policy::number(text).filter(|_| !text.ends_with('%'));
+    let number = crate::policy::number(text).filter(|_| !text.ends_with('%'));
     match number {
         // Beyond this a float could not tell neighbours apart.
         Some(number) if number >= 0.0 && number.fract() == 0.0 && number < 9e15 => Ok(number as u64),
@@ -440,7 +440,7 @@ pub fn whole<N: TryFrom<u64>>(least: u64, most: u64) -> impl Fn(&str) -> Result<
 
 /// A share as it is typed: `2%`, `0.02`.
 pub fn share(text: &str) -> Result<f64, String> {
-    let share = ctxsim::policy::number(text).filter(|share| (0.0..1.0).contains(share));
+    let share = crate::policy::number(text).filter(|share| (0.0..1.0).contains(share));
     share.ok_or_else(|| "a share is written as 2% or 0.02".to_owned())
 }
 

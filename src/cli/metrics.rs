@@ -3,8 +3,8 @@
 use super::door::Door;
 use super::failure::Failure;
 use super::output::Output;
+use crate::report::{glossary, list};
 use clap::Args;
-use ctxsim::report::{glossary, list};
 
 /// What each measure says: the columns of tables and CSV, and what --minimise, --subject-to, --allow and --fail-on take
 #[derive(Args, Debug)]

@@ -2,10 +2,10 @@
 
 use super::failure::tell;
 use super::logs::Logs;
+use crate::experiment::Measure;
+use crate::format::by_name;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
-use ctxsim::experiment::Measure;
-use ctxsim::format::by_name;
 use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::ffi::OsString;

@@ -153,7 +153,7 @@ enum Command {
 pub fn run() -> Result<(), Failure> {
     door::withstand_limits();
     #[cfg(feature = "sqlite")]
-    door::before_the_end(ctxsim::format::remove_copies);
+    door::before_the_end(crate::format::remove_copies);
     let mut command = Cli::command();
     let typed = with_command(&command, std::env::args_os().collect());
     let parse = |command: &clap::Command| command.clone().try_get_matches_from(&typed).map_err(|error| refused(error, command, &typed));

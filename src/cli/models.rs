@@ -4,11 +4,11 @@ use super::door::Door;
 use super::failure::Failure;
 use super::output::Output;
 use super::shell::quoted;
+use crate::catalog::{Catalog, Model};
+use crate::policy::suggestion;
+use crate::report::{Cell, Column, Table, Unit, list};
+use crate::units::Tokens;
 use clap::Args;
-use ctxsim::catalog::{Catalog, Model};
-use ctxsim::policy::suggestion;
-use ctxsim::report::{Cell, Column, Table, Unit, list};
-use ctxsim::units::Tokens;
 
 const EXAMPLES: &str = "\
 Examples:

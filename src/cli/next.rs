@@ -3,10 +3,10 @@
 use super::logs::Logs;
 use super::own::OwnAgents;
 use super::shell::option;
-use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{Own, Replay};
-use ctxsim::sim::{EventKind, Totals};
-use ctxsim::trace::Trace;
+use crate::corpus::Corpus;
+use crate::experiment::{Own, Replay};
+use crate::sim::{EventKind, Totals};
+use crate::trace::Trace;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -5,10 +5,10 @@ use super::door::{Company, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::print::{USUAL_WIDTH, page, print_content};
 use super::target::{self, Ending, Target, Writes};
+use crate::render::{Emphasis, Figures, Page, csv_into, html, json_into, markdown, screen, text};
+use crate::report::{Depth, Parts, Report, Story};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ctxsim::render::{Emphasis, Figures, Page, csv_into, html, json_into, markdown, screen, text};
-use ctxsim::report::{Depth, Parts, Report, Story};
 use std::path::PathBuf;
 
 /// The option that names the place.

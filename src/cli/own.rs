@@ -4,13 +4,13 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::policies::Policies;
 use super::shell::option;
+use crate::catalog::Catalog;
+use crate::corpus::{Corpus, Home, homes};
+use crate::cost::Tariff;
+use crate::experiment::{Own, OwnSettings, lies_below, own_agents, price, recorders};
+use crate::policy::{Policy, suggestion};
+use crate::report::{SetIn, first_few};
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Corpus, Home, homes};
-use ctxsim::cost::Tariff;
-use ctxsim::experiment::{Own, OwnSettings, lies_below, own_agents, price, recorders};
-use ctxsim::policy::{Policy, suggestion};
-use ctxsim::report::{SetIn, first_few};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -171,5 +171,5 @@ fn read(file: &Path) -> Result<String, String> {
     if size > LARGEST {
         return Err(format!("holds {size} bytes, more than settings can"));
     }
-    ctxsim::reading::regular_text(file).map_err(|error| error.to_string())
+    crate::reading::regular_text(file).map_err(|error| error.to_string())
 }

@@ -4,16 +4,16 @@ use super::failure::{Failure, tell};
 use super::logs::{Logs, tokens};
 use super::program::{Errors, Programs};
 use super::shell::option;
+use crate::advice::WithoutEffect;
+use crate::catalog::Catalog;
+use crate::corpus::Corpus;
+use crate::cost::{CacheKind, Tariff};
+use crate::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, Verdict, backtest, check_model, diff, recorders, replay};
+use crate::measure::{Kinds, Recall, Wanted};
+use crate::policy::{Facts, Policy, is_called, preset, suggestion};
+use crate::report::{Oracle, calibration, counted};
+use crate::transcript::CompactionKind;
 use clap::{ArgAction, Args};
-use ctxsim::advice::WithoutEffect;
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Corpus;
-use ctxsim::cost::{CacheKind, Tariff};
-use ctxsim::experiment::{BacktestSettings, Diff, Mode, Replay, ReplaySettings, Verdict, backtest, check_model, diff, recorders, replay};
-use ctxsim::measure::{Kinds, Recall, Wanted};
-use ctxsim::policy::{Facts, Policy, is_called, preset, suggestion};
-use ctxsim::report::{Oracle, calibration, counted};
-use ctxsim::transcript::CompactionKind;
 use std::collections::BTreeSet;
 
 /// What stands for a policy that knows the future: it has no contexts of its own and fills those of others.

@@ -3,11 +3,11 @@
 use super::choices::{Choices, name_of, one_of};
 use super::failure::Failure;
 use super::shell::option;
+use crate::catalog::{CacheRules, Catalog, Prices};
+use crate::cost::{CacheKind, Tariff};
+use crate::experiment::{Billing, KnownFrom};
+use crate::sim::Refetching;
 use clap::Args;
-use ctxsim::catalog::{CacheRules, Catalog, Prices};
-use ctxsim::cost::{CacheKind, Tariff};
-use ctxsim::experiment::{Billing, KnownFrom};
-use ctxsim::sim::Refetching;
 use std::path::PathBuf;
 
 const CACHES: Choices<CacheKind> = &[
@@ -67,7 +67,7 @@ impl PriceTable {
             None => builtin,
             Some(path) => {
                 let unreadable = |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: {error}", path.display()));
-                let text = ctxsim::reading::text(path).map_err(|error| unreadable(&error))?;
+                let text = crate::reading::text(path).map_err(|error| unreadable(&error))?;
                 builtin.with_file(&text).map_err(|error| unreadable(&error))?
             }
         };

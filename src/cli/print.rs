@@ -2,8 +2,8 @@
 
 use super::content::{Content, Unwritten};
 use super::failure::Failure;
+use crate::render::{Emphasis, Figures, Page};
 use clap::ValueEnum;
-use ctxsim::render::{Emphasis, Figures, Page};
 use std::io::{self, ErrorKind, IsTerminal};
 use std::path::Path;
 use std::sync::OnceLock;

@@ -1,8 +1,8 @@
 //! A line on stderr for each phase of a run that takes longer than half a second, where a terminal shows it.
 
-use ctxsim::corpus::Progress;
-use ctxsim::experiment::Watch;
-use ctxsim::report::counted;
+use crate::corpus::Progress;
+use crate::experiment::Watch;
+use crate::report::counted;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,13 +4,13 @@ use super::choices::{Choices, one_of};
 use super::failure::Failure;
 use super::logs::Logs;
 use super::policies::Policies;
+use crate::catalog::Catalog;
+use crate::corpus::Corpus;
+use crate::experiment::{Replay, replay_closed};
+use crate::measure::{Recall, Wanted};
+use crate::policy::Policy;
+use crate::sim::Refetching;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{Replay, replay_closed};
-use ctxsim::measure::{Recall, Wanted};
-use ctxsim::policy::Policy;
-use ctxsim::sim::Refetching;
 
 /// What an agent can read again.
 const WHAT: Choices<Refetching> =

@@ -12,14 +12,14 @@ use super::policies::{ORACLE, Policies};
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::{flag, option};
+use crate::catalog::{Catalog, Scenario};
+use crate::corpus::Corpus;
+use crate::experiment::{self, Charges, GroupBy, Measure, Metric, Own, metric};
+use crate::measure::Recall;
+use crate::policy::Policy;
+use crate::report::{self, Asked, Baselines, By, Oracle, Series, column_names, three_digits};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgAction, Args};
-use ctxsim::catalog::{Catalog, Scenario};
-use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{self, Charges, GroupBy, Measure, Metric, Own, metric};
-use ctxsim::measure::Recall;
-use ctxsim::policy::Policy;
-use ctxsim::report::{self, Asked, Baselines, By, Oracle, Series, column_names, three_digits};
 
 const POLICIES: &str = "A preset or a policy file; may be given several times [default: the main presets]. `oracle` gives each of them a row below it: what \
      a policy that knows the future keeps in contexts of the same sizes";

@@ -1,6 +1,6 @@
 //! Words for a shell.
 
-use ctxsim::reading::path_of;
+use crate::reading::path_of;
 
 /// An option with its values as they would be typed again, the option before each; nothing without a value.
 pub fn option(option: &str, values: impl IntoIterator<Item = impl ToString>) -> Vec<String> {

@@ -10,19 +10,19 @@ use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
 use super::shell::option;
 use super::target::{Ending, Target, Writes};
-use clap::{Args, ValueEnum};
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Corpus;
-use ctxsim::cost::Tariff;
-use ctxsim::experiment::{
+use crate::catalog::Catalog;
+use crate::corpus::Corpus;
+use crate::cost::Tariff;
+use crate::experiment::{
     Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, Row, Sampling, Store, Sweep as Run, Unit, own_error,
     recorded_under, recorders, settings, summed, thresholds, with_own,
 };
-use ctxsim::measure::Recall;
-use ctxsim::policy::Policy;
-use ctxsim::report::{Swept, counted, grouped, sweep};
-use ctxsim::statistics::{Bars, RESAMPLES, WORTH};
-use ctxsim::trace::Trace;
+use crate::measure::Recall;
+use crate::policy::Policy;
+use crate::report::{Swept, counted, grouped, sweep};
+use crate::statistics::{Bars, RESAMPLES, WORTH};
+use crate::trace::Trace;
+use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -230,7 +230,7 @@ impl Sweep {
             format!("window {:?}, model {:?}, reserve {:?}", self.policies.window(), self.logs.model, self.policies.reserve);
         if run.billing.is_some() {
             // A table of prices may change under its name.
-            let table = self.pricing.table.prices.as_ref().and_then(|path| ctxsim::reading::text(path).ok());
+            let table = self.pricing.table.prices.as_ref().and_then(|path| crate::reading::text(path).ok());
             let digest = table.map(|bytes| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes.as_bytes())));
             conditions += &format!(", prices {digest:?}, cache {:?}, gap {}", self.pricing.cache, self.pricing.gap);
         }

@@ -4,11 +4,11 @@ use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
+use crate::catalog::Catalog;
+use crate::corpus::{Vocabularies, write_traces};
+use crate::measure::Wanted;
+use crate::report::counted;
 use clap::{Args, Subcommand};
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Vocabularies, write_traces};
-use ctxsim::measure::Wanted;
-use ctxsim::report::counted;
 use std::path::PathBuf;
 
 /// What measured logs are written as.

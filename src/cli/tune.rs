@@ -9,15 +9,15 @@ use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::shell::{flag, option};
+use crate::catalog::Catalog;
+use crate::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, Tuned, split};
+use crate::experiment::{Billing, Objective, RecordedSummaries, ReplaySettings, SweepError, near, priced, thresholds};
+use crate::list::Arrange;
+use crate::policy::Policy;
+use crate::report::{Found, tune};
+use crate::sim::Refetching;
+use crate::statistics::{RESAMPLES, WORTH};
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, Tuned, split};
-use ctxsim::experiment::{Billing, Objective, RecordedSummaries, ReplaySettings, SweepError, near, priced, thresholds};
-use ctxsim::list::Arrange;
-use ctxsim::policy::Policy;
-use ctxsim::report::{Found, tune};
-use ctxsim::sim::Refetching;
-use ctxsim::statistics::{RESAMPLES, WORTH};
 
 const POLICIES: &str = "The policy that is tuned: a preset or a policy file; one, and it must be named";
 

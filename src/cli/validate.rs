@@ -7,11 +7,11 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::pricing::Pricing;
+use crate::catalog::{Catalog, Scenario};
+use crate::cost::CacheKind;
+use crate::experiment::check_model;
+use crate::report::{self, Validated};
 use clap::Args;
-use ctxsim::catalog::{Catalog, Scenario};
-use ctxsim::cost::CacheKind;
-use ctxsim::experiment::check_model;
-use ctxsim::report::{self, Validated};
 
 const POLICIES: &str =
     "The policy that the runs after were made under: a preset or a policy file, one at most [default: nothing is predicted]";

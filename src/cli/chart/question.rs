@@ -1,5 +1,6 @@
 //! What a chart is made of: for each kind, what is read, replayed and priced.
 
+use crate::catalog::Catalog;
 use crate::cli::arms::{self, Arms};
 use crate::cli::explain::find;
 use crate::cli::failure::Failure;
@@ -8,23 +9,22 @@ use crate::cli::logs::Logs;
 use crate::cli::own::OwnAgents;
 use crate::cli::policies::Policies;
 use crate::cli::pricing::Pricing;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command};
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Corpus, Vocabularies};
-use ctxsim::cost::Tariff;
-use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Pairs, Use, pairs};
-use ctxsim::experiment::idle::idle;
-use ctxsim::experiment::{
+use crate::corpus::{Corpus, Vocabularies};
+use crate::cost::Tariff;
+use crate::experiment::drift::{Basis, DriftSettings, Paired, Pairs, Use, pairs};
+use crate::experiment::idle::idle;
+use crate::experiment::{
     Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sweep, SweepError, Unit, Watch, check_model,
     own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, summed, with_own,
 };
-use ctxsim::measure::{Kinds, Recall, Wanted};
-use ctxsim::policy::Policy;
-use ctxsim::report::chart::{Chart, KINDS, Kind, Life, Material, Need, busiest};
-use ctxsim::report::{Baselines, Swept};
-use ctxsim::statistics::{Bars, RESAMPLES, SEED, WORTH};
-use ctxsim::trace::Trace;
+use crate::measure::{Kinds, Recall, Wanted};
+use crate::policy::Policy;
+use crate::report::chart::{Chart, KINDS, Kind, Life, Material, Need, busiest};
+use crate::report::{Baselines, Swept};
+use crate::statistics::{Bars, RESAMPLES, SEED, WORTH};
+use crate::trace::Trace;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command};
 
 /// How often sessions are resampled for the bands of a sweep, and the seed.
 const CHANCE: (usize, u64) = (RESAMPLES, SEED);
@@ -216,7 +216,7 @@ impl ChartQuestion<'_> {
     fn estimators(&self, policies: &[Policy], all: &[Paired]) -> Result<Vec<String>, Failure> {
         for name in &self.question.estimator {
             if !all.iter().any(|paired| paired.estimator == *name) {
-                let hint = ctxsim::policy::suggestion(name, all.iter().map(|paired| paired.estimator.as_str()));
+                let hint = crate::policy::suggestion(name, all.iter().map(|paired| paired.estimator.as_str()));
                 return Err(Failure::Usage(format!("there is no estimator `{name}`{hint} (`ctxsim drift` names them)")));
             }
         }
@@ -302,7 +302,7 @@ fn lives<'a>(
 
 /// What a sweep looks for.
 struct Search {
-    settings: Vec<ctxsim::experiment::Setting>,
+    settings: Vec<crate::experiment::Setting>,
     objective: Option<Objective>,
     constraints: Vec<Constraint>,
 }

@@ -2,7 +2,7 @@
 
 use super::manifest::Manifest;
 use crate::cli::failure::Failure;
-use ctxsim::corpus::{session_in, store_of};
+use crate::corpus::{session_in, store_of};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};

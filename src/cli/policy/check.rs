@@ -2,14 +2,14 @@
 
 use super::facts::ForModel;
 use super::trial::trial;
+use crate::advice::{Finding, Gravity};
 use crate::cli::door::Door;
 use crate::cli::failure::Failure;
 use crate::cli::print::{page, print};
+use crate::policy::{FALLBACK_WINDOW, Facts, Policy as Document, figure};
+use crate::render::{escape, item};
+use crate::report::counted;
 use clap::Args;
-use ctxsim::advice::{Finding, Gravity};
-use ctxsim::policy::{FALLBACK_WINDOW, Facts, Policy as Document, figure};
-use ctxsim::render::{escape, item};
-use ctxsim::report::counted;
 
 /// Windows that are looked at beside the policy's own where none is given.
 const OTHER_WINDOWS: [u64; 3] = [32_000, 128_000, 1_000_000];

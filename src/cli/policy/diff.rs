@@ -1,12 +1,12 @@
 //! `ctxsim policy diff`: what two policies do differently, in words.
 
 use super::facts::ForModel;
+use crate::advice::differences;
 use crate::cli::failure::Failure;
 use crate::cli::print::{page, print};
+use crate::policy::Policy as Document;
+use crate::render::{escape, item};
 use clap::Args;
-use ctxsim::advice::differences;
-use ctxsim::policy::Policy as Document;
-use ctxsim::render::{escape, item};
 
 const EXAMPLES: &str = "\
 Examples:

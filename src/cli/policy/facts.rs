@@ -1,10 +1,10 @@
 //! For which model a policy is looked at.
 
+use crate::catalog::Catalog;
 use crate::cli::failure::Failure;
 use crate::cli::policies::{unknown_model, window};
+use crate::policy::Facts;
 use clap::Args;
-use ctxsim::catalog::Catalog;
-use ctxsim::policy::Facts;
 
 /// The model, or a window alone.
 #[derive(Args, Debug)]
@@ -24,7 +24,7 @@ impl ForModel {
         let catalog = Catalog::builtin()?;
         let model = catalog.find(id).ok_or_else(|| unknown_model(&catalog, id))?;
         let window = self.window.unwrap_or(model.context.0);
-        let limit = |tokens: Option<ctxsim::units::Tokens>| tokens.map_or(0, |tokens| tokens.0);
+        let limit = |tokens: Option<crate::units::Tokens>| tokens.map_or(0, |tokens| tokens.0);
         Ok(Facts {
             window: Some(window),
             max_input: limit(model.max_input).min(window),

@@ -4,9 +4,9 @@ use crate::cli::door::Door;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::when::now;
+use crate::policy::{Policy as Document, presets};
+use crate::report::{Cell, Column, Depth, Table, Unit, by_name, list};
 use clap::Args;
-use ctxsim::policy::{Policy as Document, presets};
-use ctxsim::report::{Cell, Column, Depth, Table, Unit, by_name, list};
 use jiff::civil::Date;
 
 const EXAMPLES: &str = "\

@@ -12,8 +12,8 @@ mod written;
 use super::door::Door;
 use super::failure::Failure;
 use super::print::print;
+use crate::policy::schema;
 use clap::Subcommand;
-use ctxsim::policy::schema;
 
 /// List, show, compare and check policies, or start one of your own
 #[derive(Subcommand, Debug)]

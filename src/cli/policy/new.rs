@@ -5,8 +5,8 @@ use super::written::Written;
 use crate::cli::door::{Door, WRITES};
 use crate::cli::failure::Failure;
 use crate::cli::target::{Ending, Writes, forms};
+use crate::policy::Policy as Document;
 use clap::Args;
-use ctxsim::policy::Policy as Document;
 
 /// What a policy to start from is written as.
 const POLICY: Writes = Writes { files: &[Ending::Toml], folder: false };

@@ -5,10 +5,10 @@ use super::written::Written;
 use crate::cli::door::{Door, WRITES};
 use crate::cli::failure::Failure;
 use crate::cli::target::{Ending, Writes, forms};
+use crate::policy::{Policy as Document, Preset, preset, preset_names, suggestion};
+use crate::render::section_alone;
+use crate::report;
 use clap::Args;
-use ctxsim::policy::{Policy as Document, Preset, preset, preset_names, suggestion};
-use ctxsim::render::section_alone;
-use ctxsim::report;
 
 /// What a policy is written as.
 const POLICY: Writes = Writes { files: &[Ending::Toml, Ending::Json], folder: false };

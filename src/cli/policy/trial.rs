@@ -1,16 +1,16 @@
 //! A program tried on ten made sessions: does it speak the protocol, and does it give the same answers to the same questions?
 
+use crate::catalog::Catalog;
 use crate::cli::door::Door;
 use crate::cli::failure::Failure;
 use crate::cli::logs::Logs;
 use crate::cli::program::{Errors, Programs};
-use ctxsim::catalog::Catalog;
-use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{Replay, ReplaySettings, replay};
-use ctxsim::list::Arrange;
-use ctxsim::policy::Policy;
-use ctxsim::report::counted;
-use ctxsim::sim::Warning;
+use crate::corpus::Corpus;
+use crate::experiment::{Replay, ReplaySettings, replay};
+use crate::list::Arrange;
+use crate::policy::Policy;
+use crate::report::counted;
+use crate::sim::Warning;
 use serde_json::{Value, json};
 
 /// What a made session has.

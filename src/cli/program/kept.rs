@@ -26,7 +26,7 @@ fn name(key: u128) -> String {
 
 /// The answers that a folder holds for a program; none where there is no such file. A line that is none is left out.
 pub fn kept(folder: &Path, key: u128) -> HashMap<u128, Arc<[u8]>> {
-    let text = ctxsim::reading::text(&folder.join(name(key))).unwrap_or_default();
+    let text = crate::reading::text(&folder.join(name(key))).unwrap_or_default();
     let entry = |line: &str| {
         let Kept { q, a } = serde_json::from_str(line).ok()?;
         Some((u128::from_str_radix(&q, 16).ok()?, Arc::from(a.as_bytes())))

@@ -2,10 +2,10 @@
 
 use super::process::{Broken, LONGEST_ANSWER, Process, end_group};
 use super::texts::Texts;
-use ctxsim::estimate::{Counter, Engine, Vocabulary};
-use ctxsim::measure::{Content, TextScale};
-use ctxsim::policy::{Answer, Consult, Decide, ItemSeen, Opening, PROTOCOL, Question, Refusal, Session};
-use ctxsim::transcript::{Scale, Text};
+use crate::estimate::{Counter, Engine, Vocabulary};
+use crate::measure::{Content, TextScale};
+use crate::policy::{Answer, Consult, Decide, ItemSeen, Opening, PROTOCOL, Question, Refusal, Session};
+use crate::transcript::{Scale, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;

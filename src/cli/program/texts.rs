@@ -1,7 +1,7 @@
 //! The texts of logs, for programs that are to see them: each log is read once more, when its first session is asked about.
 
-use ctxsim::corpus::words_in;
-use ctxsim::format::Reader;
+use crate::corpus::words_in;
+use crate::format::Reader;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
