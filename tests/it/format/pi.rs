@@ -339,3 +339,65 @@ fn sessions_of_command_code() {
     let call = session.messages[1].call.as_ref().unwrap();
     assert_eq!((call.model.as_str(), call.usage.unwrap().cache_read), ("glm-5", 90));
 }
+
+/// Since 0.86 a session holds the instructions and tools, edits of earlier entries, and requests that no reply came of.
+#[test]
+fn instructions_edits_and_requests_apart_are_read() {
+    let entry = |id: &str, parent: Value, more: Value| {
+        let mut entry = json!({"id": id, "parentId": parent, "timestamp": "2026-11-21T10:00:10.000Z"});
+        entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        entry.to_string() + "\n"
+    };
+    let message = |more: Value| json!({"type": "message", "message": more});
+    let usage =
+        |read: u64, write: u64, hour: u64| json!({"input": 10, "output": 4, "cacheRead": read, "cacheWrite": write, "cacheWrite1h": hour});
+    let replied = |content: Value, usage: Value| {
+        message(json!({"role": "assistant", "provider": "anthropic", "model": "m", "content": content, "usage": usage}))
+    };
+    let call = json!([{"type": "toolCall", "id": "t1", "name": "read", "arguments": {}}]);
+    let tools = json!([{"name": "read", "description": "Read it", "parameters": {}}]);
+    let log = [
+        json!({"type": "session", "version": 3, "id": "s", "timestamp": "2026-11-21T10:00:00.000Z", "cwd": "/w"}).to_string() + "\n",
+        entry(
+            "1",
+            Value::Null,
+            message(json!({"role": "system", "content": "", "sections": {"preamble": "Be good.", "date": "Today"}, "toolsAdded": tools})),
+        ),
+        entry("2", json!("1"), message(json!({"role": "user", "content": "Look"}))),
+        entry("3", json!("2"), replied(call, usage(0, 500, 300))),
+        entry(
+            "4",
+            json!("3"),
+            message(
+                json!({"role": "toolResult", "toolCallId": "t1", "toolName": "read", "content": [{"type": "text", "text": "Much"}], "usage": usage(0, 0, 0)}),
+            ),
+        ),
+        entry(
+            "5",
+            json!("4"),
+            json!({"type": "context_edit", "targetId": "4", "replacement": {"content": [{"type": "text", "text": "[cleared]"}]}}),
+        ),
+        entry("6", json!("5"), json!({"type": "context_edit", "targetId": "2", "replacement": null})),
+        entry(
+            "7",
+            json!("6"),
+            json!({"type": "usage", "kind": "cache_warm", "provider": "anthropic", "model": "w", "usage": usage(500, 0, 0)}),
+        ),
+        entry("8", json!("7"), message(json!({"role": "system", "content": "", "sections": {"date": "Tomorrow"}}))),
+        entry("9", json!("8"), replied(json!([{"type": "text", "text": "Done"}]), usage(500, 40, 0))),
+    ];
+    let (sessions, lost) = read_text("s.jsonl", &log.concat());
+    assert_eq!((sessions.len(), lost), (1, vec![]));
+    let session = &sessions[0];
+    let roles: Vec<Role> = session.messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Tool, Role::System, Role::Assistant]);
+    let first = &session.messages[0].parts;
+    assert!(matches!(first.as_slice(), [Part::Text(_), Part::Text(_), Part::Tools(_)]), "{first:?}");
+    assert_eq!(prompts(session), [(510, 4), (550, 4)]);
+    let usage = session.messages[2].call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((usage.cache_write, usage.cache_write_1h), (500, 300));
+    let beside: Vec<(&str, u64)> = session.side_calls.iter().map(|call| (call.model.as_str(), call.usage.unwrap().prompt)).collect();
+    assert_eq!(beside, [("", 10), ("w", 510)]);
+    let [edit] = session.compactions.as_slice() else { panic!("{:?}", session.compactions) };
+    assert_eq!((edit.kind, edit.before, &edit.taken), (CompactionKind::Prune, 4, &vec![(1, 0), (3, 0)]));
+}

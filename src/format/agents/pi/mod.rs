@@ -6,12 +6,13 @@
 use crate::format::ground::{Branches, Count, Lose, Outline, ReadError, Source, compact, image, millis, sound, string, values};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{Recorder, end};
+use crate::format::recorder::{Recorder, definitions, end};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage, project};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage, project};
 use record::{Content, Details, Entry, Local, Payload, Piece, joined_text, text_of};
 use refusal::{Answer, Refusals, Rules};
+use serde_json::Value;
 use std::collections::HashMap;
 
 pub mod refusal;
@@ -160,6 +161,12 @@ impl Session<'_> {
                 self.summary_call(entry, lose).into_iter().for_each(|call| self.made.transcript.side_calls.push(call));
             }
             "compaction" => self.compaction(entry, time, lose),
+            "context_edit" => self.edit(entry, time, lose),
+            // What keeps a cache warm, and what else extensions ask a model for.
+            "usage" => {
+                let call = self.summary_call(entry, lose).map(|call| Call { model: string(entry.model), ..call });
+                self.made.transcript.side_calls.extend(call);
+            }
             "compaction_end" | "auto_compaction_end" => {
                 self.flushed |= &*entry.kind == "auto_compaction_end" || matches!(&*entry.reason, "threshold" | "overflow");
                 let made = entry.result.and_then(|result| serde_json::from_str::<Entry<'_>>(result.get()).ok());
@@ -264,8 +271,16 @@ impl Session<'_> {
                 let call = self.call(entry, payload, lose);
                 self.give(entry, time, Message { call: call.map(Box::new), ..Message::new(Role::Assistant, parts) });
             }
+            "system" => {
+                let parts = self.instructions(payload);
+                self.give(entry, time, Message::new(Role::System, parts));
+            }
             "toolResult" => {
                 let parts = self.result(payload, lose);
+                // Tools that ask a model themselves say what for.
+                let asked = payload.usage.as_ref().and_then(|usage| usage.read(Cached::Beside, lose));
+                let id = || format!("{}@{}", entry.id.id(), &*entry.timestamp);
+                self.made.transcript.side_calls.extend(asked.map(|usage| Call { id: id(), usage: Some(usage), ..Call::default() }));
                 self.give(entry, time, Message::new(Role::Tool, parts));
             }
             // Extensions' messages; version 2 calls them hook messages.
@@ -282,6 +297,39 @@ impl Session<'_> {
                 self.injected(entry, vec![self.made.text(&payload.summary)], time);
             }
             _ => lose("message of an unknown role"),
+        }
+    }
+
+    /// The instructions and tools of a session, or what is new of them from here on.
+    fn instructions(&mut self, payload: &Payload<'_>) -> Vec<Part> {
+        let sections = payload.sections.as_ref().and_then(Value::as_object).into_iter().flat_map(serde_json::Map::values);
+        let texts = std::iter::once(joined_text(&payload.content)).chain(sections.filter_map(|text| Some(text.as_str()?.to_owned())));
+        let parts = texts
+            .filter(|text| !text.is_empty())
+            .map(|text| self.made.text(&text))
+            .chain(definitions(self.made.scale, payload.tools_added));
+        // A section or a tool that is taken back left the prompt, and is listed no less.
+        let removed = payload.sections.as_ref().and_then(Value::as_object).is_some_and(|sections| sections.values().any(Value::is_null));
+        let parts = parts.collect();
+        self.made.chain.broken |= removed || payload.tools_removed.is_some();
+        parts
+    }
+
+    /// From here on the model sees something else, or nothing, in place of what an entry gave it.
+    fn edit(&mut self, entry: &Entry<'_>, time: Option<i64>, lose: Lose<'_>) {
+        let at = self.branches.place_of(&entry.target_id).and_then(|place| self.branches.first_from(place)).flatten();
+        let parts = at.and_then(|at| Some((at, self.made.transcript.messages.get(at)?.parts.len())));
+        let Some((at, parts)) = parts else { return lose("edit of an entry that is not there") };
+        let before = self.made.next();
+        let is_same = |last: &&mut Compaction| last.kind == CompactionKind::Prune && last.before == before;
+        let taken = (0..parts).map(|part| (at, part));
+        match self.made.transcript.compactions.last_mut().filter(is_same) {
+            Some(last) => {
+                last.taken.extend(taken);
+                last.taken.sort_unstable();
+                last.taken.dedup();
+            }
+            None => self.made.cut(Compaction { kind: CompactionKind::Prune, taken: taken.collect(), time, ..Compaction::default() }),
         }
     }
 
@@ -416,6 +464,7 @@ impl record::Usage {
             input: self.input,
             cache_read: self.cache_read,
             cache_write: self.cache_write,
+            cache_write_1h: self.cache_write_1h,
             cached,
             output: self.output,
             reasoning: self.reasoning,

@@ -4,6 +4,7 @@ use crate::format::ground::{Count, Dollars, Words, wire};
 use crate::format::wire::blocks::{Block, Blocks};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -42,6 +43,8 @@ wire! {
         pub result: Option<&'a RawValue>,
         /// Of a compaction: what extensions keep with it, and what Letta Code counts.
         pub details: Option<&'a RawValue>,
+        /// Of a change to what an earlier entry gives the model.
+        pub target_id: Words<'a> = "targetId",
     }
 
     /// What Letta Code keeps with a compaction.
@@ -108,6 +111,10 @@ wire! {
         pub tool_name: Words<'a> = "toolName",
         pub is_error: Option<bool> = "isError",
         pub summary: Words<'a>,
+        /// Of instructions, since 0.86: texts by name behind the content, and definitions of tools that are new.
+        pub sections: Option<Value>,
+        pub tools_added: Option<&'a RawValue> = "toolsAdded",
+        pub tools_removed: Option<&'a RawValue> = "toolsRemoved",
         command: Words<'a>,
         output: Words<'a>,
         exit_code: Option<i64> = "exitCode",
@@ -184,6 +191,7 @@ wire! {
         pub output: Count = "output" | "outputTokens",
         pub cache_read: Count = "cacheRead" | "cacheReadTokens",
         pub cache_write: Count = "cacheWrite" | "cacheWriteTokens",
+        pub cache_write_1h: Count = "cacheWrite1h",
         pub reasoning: Count,
         pub cost: Option<Cost>,
         pub cost_usd: Dollars = "costUsd",
