@@ -286,3 +286,30 @@ fn records_may_stand_in_a_document() {
     assert_eq!(lost, [("reply without an id, usage and a reason to stop (no call)".to_owned(), 1)]);
     assert_eq!((in_short(&transcripts[0]), transcripts[0].messages[1].call.is_none()), (vec!["u: Add".into(), "a: Done".into()], true));
 }
+
+/// Results that are too large together stand in the log whole, and behind them what the model reads in their place.
+#[test]
+fn what_stands_for_a_result_is_what_counts() {
+    let record = |number: u64, role: &str, content: &str, more: &str| {
+        format!(
+            r#"{{"type":"{role}","uuid":"u{number}","parentUuid":{},"sessionId":"s","isSidechain":false,"version":"2.1.332","timestamp":"2026-11-25T10:00:0{number}.000Z","message":{{"role":"{role}","content":{content}{more}}}}}"#,
+            if number == 1 { "null".to_owned() } else { format!("\"u{}\"", number - 1) }
+        ) + "\n"
+    };
+    let usage = |id: &str| format!(r#","id":"{id}","model":"claude-sonnet-5-5","usage":{{"input_tokens":900,"output_tokens":5}}"#);
+    let call = r#"[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]"#;
+    let result = format!(r#"[{{"type":"tool_result","tool_use_id":"t1","content":"{}"}}]"#, "much ".repeat(4_000));
+    let replaced = r#"{"type":"content-replacement","sessionId":"s","replacements":[{"kind":"tool-result","toolUseId":"t1","replacement":"<persisted-output>\nLittle"},{"kind":"tool-result","toolUseId":"t9","replacement":"None"}]}"#;
+    let log = [
+        record(1, "user", r#""Go""#, ""),
+        record(2, "assistant", call, &usage("m1")),
+        record(3, "user", &result, ""),
+        replaced.to_owned() + "\n",
+        record(4, "assistant", r#"[{"type":"text","text":"Ho"}]"#, &usage("m2")),
+        "{\"type\":\"content-replacement\",\"sessionId\":\"s\"}\n".to_owned(),
+    ];
+    let (sessions, lost) = read_text("s.jsonl", &log.concat());
+    let Part::ToolResult { text, .. } = &sessions[0].messages[2].parts[0] else { panic!("{:?}", sessions[0].messages[2]) };
+    assert_eq!(text.content.as_deref(), Some("<persisted-output>\nLittle"));
+    assert_eq!(lost, [("record of an unexpected shape".to_owned(), 1)]);
+}

@@ -2,7 +2,7 @@
 
 use super::mirror::Mirror;
 use super::queue::Queue;
-use super::record::{CompactMetadata, Kind, Record, SYNTHETIC, Wire};
+use super::record::{CompactMetadata, Kind, Record, Replacement, SYNTHETIC, Wire};
 use super::tree::Tree;
 use super::window::Chosen;
 use crate::format::ground::{Lose, TAKEN_UP, Words, millis};
@@ -17,6 +17,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 /// Versions that record usage at the start of the stream write a handful of tokens there. A count above this that also covers three quarters of the
 /// visible text, at four bytes a token, is taken for the real one.
 const LARGEST_PLACEHOLDER: u64 = 50;
+
+/// Among so many messages a result is looked for that is replaced as it comes.
+const LATELY: usize = 64;
 
 /// A conversation under construction.
 pub(super) struct Conversation<'s> {
@@ -272,6 +275,23 @@ impl<'s> Conversation<'s> {
     /// Has a boundary come whose summary has not?
     pub fn awaits_summary(&self) -> bool {
         self.unsummarised.is_some()
+    }
+
+    /// Puts what the model reads in the place of a result that has come lately.
+    pub fn replace(&mut self, by: &Replacement<'_>) {
+        let text = self.made.scale.weigh_result(&by.replacement);
+        let next = self.made.next();
+        for at in (next.saturating_sub(LATELY)..next).rev() {
+            let parts = self.made.transcript.messages.get_mut(at).map_or(&mut [][..], |message| &mut message.parts);
+            let result = parts.iter_mut().find_map(|part| match part {
+                Part::ToolResult { call_id, text, .. } if *call_id == *by.tool_use_id => Some(text),
+                _ => None,
+            });
+            if let Some(result) = result {
+                *result = text;
+                return;
+            }
+        }
     }
 
     fn go_back(&mut self, node: usize, lose: Lose<'_>) {

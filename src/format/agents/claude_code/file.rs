@@ -5,7 +5,7 @@
 use super::attachment;
 use super::conversation::{Conversation, is_prompt};
 use super::forks::{self, Forks};
-use super::record::{CompactMetadata, Record};
+use super::record::{CompactMetadata, Record, Replacement};
 use super::tree::Parent;
 use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, wire, without};
 use crate::format::marks::{Mark, Marked};
@@ -263,9 +263,16 @@ impl File<'_> {
             "user" | "assistant" | "system" | "attachment" | "progress" => self.node(record, lose),
             "summary" if record.is_summary() => self.node(record, lose),
             "queue-operation" => self.queue(record),
+            "content-replacement" => self.replace(record, lose),
             "summary" | "file-history-snapshot" | "file-history-delta" | "last-prompt" | "ai-title" | "custom-title" | "mode" => {}
             "permission-mode" | "pr-link" | "tag" | "agent-name" | "agent-color" | "agent-setting" | "task-summary" | "worktree-state" => {}
-            "attribution-snapshot" | "bridge-session" | "atis-latch" | "speculation-accept" | "auth_status" => {}
+            "cost-state"
+            | "tools-used"
+            | "attribution-snapshot"
+            | "bridge-session"
+            | "atis-latch"
+            | "speculation-accept"
+            | "auth_status" => {}
             // Of what the program prints: sums, and pieces of replies that follow as a whole.
             "result" => self.sum(record, lose),
             "stream_event" | "tool_progress" | "tool_use_summary" | "rate_limit_event" | "prompt_suggestion" => {}
@@ -300,6 +307,17 @@ impl File<'_> {
         let text = record.content.and_then(|content| serde_json::from_str::<String>(content.get()).ok()).unwrap_or_default();
         if let Some(conversation) = index.and_then(|index| self.conversations.get_mut(index)) {
             conversation.queue.operate(&record.operation, text);
+        }
+    }
+
+    /// Results of one turn that are too large together stand in the log as they came: what the model reads in their place is written behind them.
+    fn replace(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        let replacements = record.replacements.and_then(|list| serde_json::from_str::<Vec<Replacement>>(list.get()).ok());
+        let Some(replacements) = replacements else { return lose("record of an unexpected shape") };
+        let key = if record.agent().is_empty() { record.session().to_owned() } else { format!("{}/{}", record.session(), record.agent()) };
+        let index = self.sessions.get(&xxh3_64(key.as_bytes())).copied().or(self.latest[usize::from(!record.agent().is_empty())]);
+        if let Some(conversation) = index.and_then(|index| self.conversations.get_mut(index)) {
+            replacements.iter().for_each(|one| conversation.replace(one));
         }
     }
 

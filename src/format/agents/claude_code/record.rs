@@ -35,6 +35,7 @@ wire! {
         pub content: Option<&'a RawValue>,
         pub attachment: Option<&'a RawValue>,
         pub data: Option<&'a RawValue>,
+        pub replacements: Option<&'a RawValue>,
         compact_metadata: Option<&'a RawValue> = "compactMetadata",
         pub microcompact_metadata: Option<&'a RawValue> = "microcompactMetadata",
         // The same things in what the program prints (`--output-format stream-json`). Logs have some of these names beside their own.
@@ -56,6 +57,9 @@ wire! {
         pub content: Content<'a>,
         pub usage: Option<UsageRecord>,
     }
+
+    /// What stands for a result in the context from its first request on.
+    pub(super) struct Replacement<'a> { pub tool_use_id: Words<'a> = "toolUseId", pub replacement: Words<'a> }
 
     /// An object of which only the kind matters: the origin of a prompt.
     pub(super) struct Kind<'a> { pub kind: Words<'a> = "type" | "kind" }
