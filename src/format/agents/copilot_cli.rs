@@ -4,7 +4,7 @@
 //! session's one call read where it had no other; otherwise they stay totals, and are counted as such. What stands beside the
 //! conversation the agent itself counts at exits and compactions.
 
-use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis, sound, text_or_json, wire};
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, image, millis, sound, text_or_json, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, NO_MESSAGES, Recorder};
@@ -83,7 +83,10 @@ wire! {
     }
 
     /// `content` goes to the model; `detailedContent` is for the screen.
-    struct ToolAnswer<'a> { content: Words<'a> }
+    struct ToolAnswer<'a> { content: Words<'a>, pictures: Vec<Binary<'a>> = "binaryResultsForLlm" }
+
+    /// What a tool gives the model beside its text.
+    struct Binary<'a> { data: Words<'a>, mime_type: Words<'a> = "mimeType" }
 
     struct Metrics<'a> { requests: Requests, usage: Tokens<'a> }
 
@@ -272,8 +275,14 @@ impl Session<'_> {
                 self.model_from(reply, &data.model);
                 let failure = data.error.and_then(|error| serde_json::from_str::<held::Message>(error.get()).ok()).unwrap_or_default();
                 let text = data.result.as_ref().map_or(&failure.message, |result| &result.content);
-                let part = self.made.result(&data.tool_call_id, text, data.success == Some(false));
-                self.list(Message::new(Role::Tool, vec![part]), event, time);
+                let mut parts = vec![self.made.result(&data.tool_call_id, text, data.success == Some(false))];
+                for binary in data.result.iter().flat_map(|result| &result.pictures) {
+                    match binary.mime_type.starts_with("image/") {
+                        true => parts.push(Part::Image(image::from_base64(&binary.data))),
+                        false => lose("attachment whose size in tokens is unknown"),
+                    }
+                }
+                self.list(Message::new(Role::Tool, parts), event, time);
             }
             "abort" => self.made.chain.broken = true,
             "session.model_change" => {
@@ -291,6 +300,11 @@ impl Session<'_> {
             "session.compaction_start" => self.compaction_began = Some(self.made.next()),
             "session.compaction_complete" => self.compaction(data, time, lose),
             "session.truncation" => self.truncation(data, time),
+            // The host begins the conversation anew.
+            "session.context_cleared" => {
+                let kept_from = Some(self.made.next());
+                self.made.cut(Compaction { automatic: Some(false), kept_from, time, ..Compaction::default() });
+            }
             "session.snapshot_rewind" => {
                 let from = self.places.get(data.up_to_event_id.id()).copied();
                 match from {
@@ -303,7 +317,7 @@ impl Session<'_> {
                 }
             }
             kind if kind.starts_with("session.") || kind.starts_with("assistant.") => {}
-            kind if kind.starts_with("tool.") || kind == "pending_messages.modified" => {}
+            kind if kind.starts_with("tool.") || matches!(kind, "pending_messages.modified" | "tool_search.activated") => {}
             _ => lose("unknown record type"),
         }
     }

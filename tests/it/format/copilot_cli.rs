@@ -105,3 +105,34 @@ fn what_the_agent_counts_beside_the_conversation_is_the_overhead() {
     assert_eq!((sent.estimated_calls, sent.estimated_tokens), (2, sent.prompt_tokens));
     assert!((36_268..36_300).contains(&sent.prompt_tokens), "{}", sent.prompt_tokens);
 }
+
+#[test]
+fn a_cleared_context_and_pictures_for_the_model_are_read() {
+    let line = |number: usize, kind: &str, data: &str| {
+        format!(r#"{{"type":"{kind}","id":"e{number}","parentId":null,"timestamp":"2026-11-20T10:00:0{number}.000Z","data":{data}}}"#)
+            + "\n"
+    };
+    let png = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA2iEnWAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==";
+    let result = format!(
+        r#"{{"toolCallId":"t1","success":true,"result":{{"content":"Seen","binaryResultsForLlm":[{{"type":"image","data":"{png}","mimeType":"image/png"}}]}}}}"#
+    );
+    let log = [
+        line(1, "session.start", r#"{"sessionId":"s","copilotVersion":"1.0.102"}"#),
+        line(2, "user.message", r#"{"content":"Look"}"#),
+        line(
+            3,
+            "assistant.message",
+            r#"{"messageId":"m1","model":"m","content":"","toolRequests":[{"toolCallId":"t1","name":"view","arguments":{}}]}"#,
+        ),
+        line(4, "tool.execution_complete", &result),
+        line(5, "tool_search.activated", r#"{"strategy":"bm25"}"#),
+        line(6, "session.context_cleared", r#"{"messagesCleared":3}"#),
+        line(7, "user.message", r#"{"content":"Anew"}"#),
+        line(8, "assistant.message", r#"{"messageId":"m2","model":"m","content":"Done"}"#),
+    ];
+    let (sessions, lost) = read_text("events.jsonl", &log.concat());
+    assert!(lost.is_empty(), "{lost:?}");
+    assert_eq!(in_short(&sessions[0]), ["u: Look", "a: view(t1)", "t: view(t1)= | 2x3", "u: Anew", "a: Done"]);
+    let [cleared] = sessions[0].compactions.as_slice() else { panic!("{:?}", sessions[0].compactions) };
+    assert_eq!((cleared.before, cleared.kept_from, cleared.automatic, &cleared.summary), (3, Some(3), Some(false), &None));
+}

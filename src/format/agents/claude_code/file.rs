@@ -273,6 +273,11 @@ impl File<'_> {
             | "atis-latch"
             | "speculation-accept"
             | "auth_status" => {}
+            // Bookkeeping that the newest version (2.1.332) has beside these.
+            "session-owner" | "relocated" | "continued-in" | "ended-by-model" | "isolation-latch" | "dev-mods" | "memory-mode" => {}
+            "derived-from" | "data-flow-records" | "data-flow-incomplete" | "frame-link" | "observer-ref" | "resume-head-vouch" => {}
+            "artifact-comment-monitor" | "artifact-autoreact-ledger" => {}
+            "api-request" | "api-request-resumed" | "api-request-shape" | "api-request-blob" => {}
             // Of what the program prints: sums, and pieces of replies that follow as a whole.
             "result" => self.sum(record, lose),
             "stream_event" | "tool_progress" | "tool_use_summary" | "rate_limit_event" | "prompt_suggestion" => {}
