@@ -301,12 +301,9 @@ pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], baselines:
 
 /// That nothing is to be changed, and over how many of the policies it is said: those that too few sessions can be compared of are none of them.
 fn none_is_worth(found: &[Advised]) -> String {
-    let judged = found.iter().filter(|one| one.finding != Finding::CannotJudge).count() as u64;
-    let all = grouped(found.len() as u64);
-    match judged == found.len() as u64 {
-        true => format!("none of {all} policies is clearly better"),
-        false => format!("none of the {} of {all} policies that can be judged is clearly better", grouped(judged)),
-    }
+    let judged = found.iter().filter(|one| one.finding != Finding::CannotJudge).count();
+    let that = if judged == found.len() { "" } else { " that can be judged" };
+    format!("none of {} policies{that} is clearly better", grouped(judged as u64))
 }
 
 /// Why the cheapest policy is none to change to, where its interval does not say it, and that it fails more sessions.
