@@ -525,3 +525,32 @@ fn what_was_delivered_by_a_tool_is_no_reply_and_what_an_agent_says_reaches_the_m
     let header = "*: Message Type: NEW_TASK\nTask name: /lead\nSender: /lead/a\nPayload:\n";
     assert_eq!(in_short(&sessions[0]), ["u: One", "*: Report", "a: Two", header]);
 }
+
+/// Newer versions put definitions into the conversation.
+#[test]
+fn tools_that_join_the_conversation_are_definitions_of_tools() {
+    let item = |rest: &str| line("response_item", rest);
+    let tools = r#"[{"type": "function", "name": "find"}]"#;
+    let log = [
+        head(""),
+        item(r#""type":"additional_tools","role":"developer","tools":[]"#),
+        said("user", "One"),
+        item(r#""type":"function_call","call_id":"c1","name":"shell","arguments":"{}""#),
+        // What comes between a reply and its count changes the next one.
+        line("dynamic_tools_updated", r#""dynamic_tools":[{"name":"x"}]"#),
+        item(r#""type":"function_call_output","call_id":"c1","output":"out""#),
+        count(&used(100, 0, 5), &used(100, 0, 5)),
+        item(&format!(r#""type":"additional_tools","role":"developer","tools":{tools}"#)),
+        item(r#""type":"configuration_update","reasoning":{"effort":"high"}"#),
+        said("assistant", "Two"),
+        count(&used(300, 0, 10), &used(200, 0, 5)),
+        said("user", "Three"),
+        said("assistant", "Four"),
+        count(&used(550, 0, 15), &used(250, 0, 5)),
+    ];
+    let session = read(&log);
+    assert_eq!(in_short(&session), ["u: One", "a: shell(c1)", "t: shell(c1)=", "s: tools 35", "a: Two", "u: Three", "a: Four"]);
+    assert_eq!(prompts(&session), [(100, 5), (200, 5), (250, 5)]);
+    let unchained: Vec<bool> = session.messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
+    assert_eq!(unchained, [false, true, false]);
+}

@@ -125,7 +125,7 @@ wire! {
         pub input: Option<&'a RawValue>,
         pub action: Option<&'a RawValue>,
         pub output: Blocks<'a, Piece<'a>>,
-        /// What a search for tools found.
+        /// What a search for tools found, or definitions that join the conversation.
         pub tools: Option<&'a RawValue>,
         pub metadata: Option<&'a RawValue> = "internal_chat_message_metadata_passthrough",
     }

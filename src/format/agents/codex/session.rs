@@ -9,7 +9,7 @@ use super::ledger::{Ledger, hide};
 use super::record::{Compacted, Event, Item, Meta, Record, Sent, TokenUsage, TurnContext};
 use super::turn::Turn;
 use crate::format::ground::{Count, millis, string, text_or_json};
-use crate::format::recorder::{Recorder, thinking};
+use crate::format::recorder::{Recorder, definitions, thinking};
 use crate::format::wire::blocks::Block;
 use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Usage, project};
@@ -60,6 +60,8 @@ pub struct Session<'s> {
     /// A review has ended: the program puts its report into the model's mouth.
     pub(super) report_follows: bool,
     turn: Turn,
+    /// The definitions of tools are not those of the last reply.
+    tools_changed: bool,
 }
 
 /// The model's response that items are being added to.
@@ -97,6 +99,7 @@ impl<'s> Session<'s> {
             rewind: None,
             report_follows: false,
             turn: Turn::default(),
+            tools_changed: false,
         }
     }
 
@@ -133,6 +136,11 @@ impl<'s> Session<'s> {
             "compacted" => {
                 let compacted: Compacted = decode(payload)?;
                 self.compacted(&compacted, time);
+                Ok(())
+            }
+            // Definitions beside the conversation, which the file does not show otherwise, are others from the next reply on.
+            "dynamic_tools_updated" => {
+                self.tools_changed = true;
                 Ok(())
             }
             // What the program compares with later to tell the model of changes, when an agent's message came, what judges of commands are told: the
@@ -335,8 +343,20 @@ impl<'s> Session<'s> {
                 Ok(())
             }
             "function_call_output" | "custom_tool_call_output" | "mcp_tool_call_output" | "tool_search_output" => self.result(item, time),
-            // Bookkeeping of the program (a commit to go back to, what a compaction left), not text that the model reads.
-            "ghost_snapshot" | "compaction" | "compaction_summary" | "context_compaction" | "compaction_trigger" => Ok(()),
+            // Definitions that the conversation carries instead of the request's head.
+            "additional_tools" => {
+                if let Some(tools) = definitions(scale, item.tools) {
+                    self.prompt(item, Role::System, vec![tools], time);
+                }
+                Ok(())
+            }
+            // Bookkeeping of the program (a commit to go back to, what a compaction left, how hard the model shall think), not text that the model reads.
+            "configuration_update"
+            | "ghost_snapshot"
+            | "compaction"
+            | "compaction_summary"
+            | "context_compaction"
+            | "compaction_trigger" => Ok(()),
             _ => Err("unknown response item"),
         }
     }
@@ -355,6 +375,7 @@ impl<'s> Session<'s> {
         }
         self.close();
         self.instructions = None;
+        self.made.chain.broken |= std::mem::take(&mut self.tools_changed);
         let pending = self.pending.take();
         let usage_first = pending.is_some();
         // What is repeated of another session was no call of this one.
