@@ -133,6 +133,40 @@ fn a_step_of_a_provider_that_reports_nothing_is_a_call() {
     assert!(transcripts[0].side_calls.is_empty());
 }
 
+#[test]
+fn a_step_that_is_broken_off_within_its_reply_is_no_call() {
+    let text = |text: &str| event(&format!(r#"{{"type":"content.part","part":{{"type":"text","text":"{text}"}}}}"#));
+    let begin = event(r#"{"type":"step.begin"}"#);
+    let broken = |reason: &str| event(&format!(r#"{{"type":"step.end","finishReason":"{reason}"}}"#));
+    let log = [
+        r#"{"type":"turn.prompt","input":[{"type":"text","text":"Go"}],"time":1783573416000}"#.to_owned(),
+        r#"{"type":"file_history.checkpoint","turnId":0,"phase":"start","entries":{}}"#.to_owned(),
+        begin.clone(),
+        text("Half"),
+        broken("interrupted"),
+        begin.clone(),
+        broken("error"),
+        // Its reply had come: the usage tells so.
+        begin.clone(),
+        text("Whole"),
+        usage(100, 5, "turn"),
+        broken("interrupted"),
+        // So do calls of tools, where the provider reports nothing.
+        begin.clone(),
+        event(r#"{"type":"tool.call","toolCallId":"c1","name":"Bash","args":{}}"#),
+        broken("interrupted"),
+        begin,
+        text("Last"),
+        end(200, 6),
+    ];
+    let (transcripts, lost) = read_text("wire.jsonl", &log.join("\n"));
+    assert_eq!(lost, []);
+    assert_eq!(in_short(&transcripts[0]), ["u: Go", "a: Half", "a: Whole", "a: Bash(c1)", "a: Last"]);
+    let calls: Vec<_> = transcripts[0].messages.iter().map(|message| message.call.as_ref().map(|call| call.unchained)).collect();
+    assert_eq!(calls, [None, None, Some(true), Some(false), Some(false)]);
+    assert_eq!(prompts(&transcripts[0]), [(100, 5), (0, 0), (200, 6)]);
+}
+
 /// Lines of a wire.
 fn event(event: &str) -> String {
     format!(r#"{{"type":"context.append_loop_event","event":{event},"time":1783573417000}}"#)

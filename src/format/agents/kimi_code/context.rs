@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 /// Families of records that say nothing of the context.
 const SILENT: &str = "permission. plan_mode. plan. swarm_mode. tower_mode. goal. cron. task. token_counting. tools. mcp. interaction. runtime. \
                       staleGuard. plugin. prompt. interruptionReminder. turn. metadata forked full_compaction.complete \
-                      context.update_token_count todo.";
+                      context.update_token_count todo. file_history.";
 
 pub struct Context<'s> {
     made: Recorder<'s>,
@@ -226,9 +226,13 @@ impl<'s> Context<'s> {
                 self.begun = false;
                 let reported = self.reported.take();
                 self.ended = usage.is_some() && reported.is_none();
-                // A step that was interrupted behind its reply has no usage at its end.
+                // A step that was interrupted behind its reply has no usage at its end. One that was interrupted within it is no call: what had come
+                // of its text is shown, and no call of a tool.
                 match usage.map(|usage| (usage, time)).or(reported) {
                     Some((usage, time)) => self.settle(at, usage, event.message_id.id(), time),
+                    None if matches!(&*event.finish_reason, "interrupted" | "error") && !self.calls_tools(at) => {
+                        self.made.chain.broken |= at.is_some();
+                    }
                     None => self.answered(at, event.message_id.id()),
                 }
             }
@@ -264,6 +268,11 @@ impl<'s> Context<'s> {
         if !self.begun {
             self.close();
         }
+    }
+
+    fn calls_tools(&self, at: Option<usize>) -> bool {
+        let reply = at.and_then(|at| self.made.transcript.messages.get(at));
+        reply.is_some_and(|message| message.parts.iter().any(|part| matches!(part, Part::ToolCall { .. })))
     }
 
     /// The step came to its end, and its provider reports nothing.

@@ -55,6 +55,8 @@ wire! {
         pub result: Option<Outcome<'a>>,
         pub usage: Option<Figures>,
         pub message_id: Words<'a> = "messageId",
+        /// Of a step's end: `interrupted` and `error` for one that did not come to its own.
+        pub finish_reason: Words<'a> = "finishReason",
     }
 
     pub struct Outcome<'a> {
