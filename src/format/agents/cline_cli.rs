@@ -37,7 +37,10 @@ wire! {
         model_info: Option<ModelInfo<'a>> = "modelInfo",
         metrics: Option<Figures>,
         content: Content<'a>,
+        metadata: Option<About>,
     }
+
+    struct About { display_only: Option<bool> = "displayOnly" }
 
     struct ModelInfo<'a> { id: Words<'a>, provider: Words<'a> }
 }
@@ -165,6 +168,10 @@ struct Session<'s> {
 
 impl Session<'_> {
     fn entry(&mut self, entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) {
+        // An error that the person is shown: no model said it, none gets it, and compactions do not count it.
+        if entry.metadata.as_ref().is_some_and(|about| about.display_only == Some(true)) {
+            return;
+        }
         let Some(role) = Role::of(&entry.role, &[Role::System, Role::User, Role::Assistant]) else {
             return lose("message of an unknown role");
         };

@@ -129,3 +129,25 @@ fn a_compaction_stands_in_a_file_of_its_own() {
     assert_eq!(claim(&beside), Some(("cline-cli", Claim::Companion)));
     assert_eq!(corpus(&Catalog::builtin().unwrap(), &[folder.path()]).traces.each().count(), 1);
 }
+
+#[test]
+fn what_is_shown_to_the_person_alone_is_no_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |id: &str, role: &str| json!({"id": id, "role": role, "ts": 2, "content": [{"type": "text", "text": id}]});
+    let mut error = said("error_1", "assistant");
+    error["metadata"] = json!({"displayOnly": true, "displayRole": "error"});
+    error["modelInfo"] = json!({"id": "m", "provider": "p"});
+    let messages = [said("m1", "user"), said("m2", "assistant"), error, said("m3", "user"), said("m4", "assistant")];
+    let log = folder.path().join("s.messages.json");
+    fs::write(&log, json!({"version": 1, "sessionId": "s", "agent": "lead", "updated_at": "", "messages": messages}).to_string()).unwrap();
+    let mut summary = said("s1", "user");
+    summary["metadata"] = json!({"kind": "compaction_summary"});
+    let compacted = json!({"version": 1, "updated_at": "2026-10-01T00:00:00Z", "source_message_count": 3, "messages": [summary]});
+    fs::write(folder.path().join("s.compaction.json"), compacted.to_string()).unwrap();
+    let (transcripts, lost) = read_all(&log);
+    assert!(lost.is_empty(), "{lost:?}");
+    assert_eq!(in_short(&transcripts[0]), ["u: m1", "a: m2", "u: m3", "a: m4"]);
+    assert_eq!(prompts(&transcripts[0]), [(0, 0), (0, 0)]);
+    // Compactions count without it.
+    assert_eq!(transcripts[0].compactions[0].before, 3);
+}
