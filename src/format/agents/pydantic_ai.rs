@@ -2,12 +2,14 @@
 //!
 //! A request holds what is new for the model, a response the reply and its usage. Definitions of tools are not in it.
 
-use crate::format::ground::{Absurd, Count, Lose, Outline, ReadError, Source, Words, image, millis, sound, string, text_or_json, wire};
+use crate::format::ground::{
+    Absurd, Count, Figures, Lose, Outline, ReadError, Source, Words, image, millis, sound, string, text_or_json, wire,
+};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
-use crate::format::usage::Reported;
+use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use serde_json::value::RawValue;
 
 /// Message lists of pydantic-ai.
@@ -48,7 +50,10 @@ wire! {
         timestamp: Words<'a>,
         signature: Words<'a>,
         outcome: Words<'a>,
+        provider_details: Option<Sealed<'a>>,
     }
+
+    struct Sealed<'a> { encrypted_content: Words<'a> }
 
     /// A part of what a person says.
     struct Said<'a> {
@@ -68,22 +73,57 @@ wire! {
         total_tokens: Count,
         cache_read_tokens: Count,
         cache_write_tokens: Count,
-        details: Option<Details>,
+        cache_write_1h_tokens: Count,
+        /// What the provider itself reports.
+        details: Option<Figures>,
     }
+}
 
-    struct Details { cached_tokens: Count, reasoning_tokens: Count }
+impl Piece<'_> {
+    /// Does a summary of all that was said before stand here? Without a text, readable or sealed, a compaction failed.
+    fn compacts(&self) -> bool {
+        let sealed = || self.provider_details.as_ref().is_some_and(|details| !details.encrypted_content.is_empty());
+        &*self.part_kind == "compaction" && (!string(self.content).is_empty() || sealed())
+    }
 }
 
 impl Tokens {
+    fn detail(&self, name: &str) -> Count {
+        self.details.as_ref().map(|details| details.count(name)).unwrap_or_default()
+    }
+
+    /// Are the tokens of a summariser, which made its summary within the request, told apart?
+    fn is_split(&self) -> bool {
+        matches!(self.detail("compaction_iterations").or_zero(), Ok(1..))
+    }
+
+    /// Of such a request, what Anthropic reports of the reply's own passes, or with `compaction_` of the summariser's.
+    fn passes(&self, of: &str) -> Result<Option<Usage>, Absurd> {
+        let count = |name: &str| self.detail(&format!("{of}{name}"));
+        Reported {
+            input: count("input_tokens"),
+            cache_read: count("cache_read_input_tokens"),
+            cache_write: count("cache_creation_input_tokens"),
+            cache_write_1h: count("ephemeral_1h_input_tokens"),
+            cached: Cached::Beside,
+            output: count("output_tokens"),
+            reasoning: count("thinking_tokens"),
+            ..Reported::default()
+        }
+        .usage()
+    }
+
     fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let (cached, reasoning) =
-            self.details.as_ref().map(|details| (details.cached_tokens, details.reasoning_tokens)).unwrap_or_default();
+        if self.is_split() {
+            return self.passes("");
+        }
         Reported {
             input: self.input_tokens.or(self.request_tokens),
-            cache_read: self.cache_read_tokens.or(cached),
+            cache_read: self.cache_read_tokens.or(self.detail("cached_tokens")),
             cache_write: self.cache_write_tokens,
+            cache_write_1h: self.cache_write_1h_tokens.or(self.detail("ephemeral_1h_input_tokens")),
             output: self.output_tokens.or(self.response_tokens),
-            reasoning,
+            reasoning: self.detail("reasoning_tokens").or(self.detail("thinking_tokens")),
             total: self.total_tokens,
             ..Reported::default()
         }
@@ -133,6 +173,8 @@ impl Session<'_> {
                 "tool-return" => (Role::Tool, vec![self.result(piece, matches!(&*piece.outcome, "failed" | "denied"))]),
                 "retry-prompt" if !piece.tool_name.is_empty() => (Role::Tool, vec![self.result(piece, true)]),
                 "retry-prompt" => (Role::User, vec![self.made.text(&text_or_json(piece.content))]),
+                // What the program notes for itself.
+                "capability-load-delta" | "instruction-baseline" | "model-settings-delta" => continue,
                 _ => {
                     lose("unknown content part");
                     continue;
@@ -181,15 +223,41 @@ impl Session<'_> {
                 "tool-call" | "builtin-tool-call" => parts.push(self.made.tool_call(&piece.tool_call_id, &piece.tool_name, piece.args)),
                 // Answered by the provider within the reply.
                 "builtin-tool-return" => parts.push(Part::Other(self.made.scale.weigh_result(&text_or_json(piece.content)))),
+                // A summary takes the place of what stands before it.
+                "compaction" => {}
                 _ => lose("unknown content part"),
             }
         }
-        let usage = sound(record.usage.as_ref().map_or(Ok(None), Tokens::usage), lose);
+        let mut usage = sound(record.usage.as_ref().map_or(Ok(None), Tokens::usage), lose);
         if self.made.transcript.host.is_none() {
             self.made.transcript.host = record.provider_name.some_id().map(str::to_owned);
         }
-        let unchained = self.made.chain.link(&record.model_name);
         let id = record.provider_response_id.some_id().or(record.vendor_id.some_id()).unwrap_or_default().to_owned();
+        if let Some(piece) = record.parts.iter().rfind(|piece| piece.compacts()) {
+            let split = record.usage.as_ref().filter(|tokens| tokens.is_split());
+            let alone = parts.is_empty();
+            let summariser = match split {
+                Some(tokens) => sound(tokens.passes("compaction_"), lose),
+                None => usage.filter(|_| alone),
+            };
+            if let Some(usage) = usage.as_mut().filter(|_| split.is_none()) {
+                // What the summariser used is a part of it, or not: that is not told.
+                usage.trust = Trust::Partial;
+            }
+            let call = summariser.map(|usage| Call {
+                id: if alone { id.clone() } else { format!("{id}/compaction") },
+                model: record.model_name.to_string(),
+                usage: Some(usage),
+                ..Call::default()
+            });
+            let (summary, time) = (self.made.scale.weigh_summary(&string(piece.content)), millis(&record.timestamp));
+            self.made.cut(Compaction { summary, call, time, ..Compaction::default() });
+            // A request that was for the summary alone, or that paused behind it.
+            if alone {
+                return;
+            }
+        }
+        let unchained = self.made.chain.link(&record.model_name);
         let call = Call { id: id.clone(), model: record.model_name.to_string(), usage, unchained, ..Call::default() };
         self.made.push(Message { id, time: millis(&record.timestamp), call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
     }

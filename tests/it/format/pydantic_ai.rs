@@ -1,4 +1,6 @@
-use crate::support::{assert_lost, fixture, in_short, prompts};
+use crate::support::{assert_lost, fixture, in_short, prompts, read_text};
+use ctxsim::transcript::Trust;
+use serde_json::{Value, json};
 
 #[test]
 fn requests_hold_what_is_new_and_responses_their_usage() {
@@ -50,4 +52,81 @@ fn what_is_damaged_is_named() {
         ],
     );
     assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
+}
+
+fn asks(text: &str) -> Value {
+    json!({"kind": "request", "parts": [{"part_kind": "user-prompt", "content": text}]})
+}
+
+fn replies(id: &str, parts: &Value, usage: &Value) -> Value {
+    json!({"kind": "response", "parts": parts, "usage": usage, "model_name": "m", "provider_response_id": id})
+}
+
+#[test]
+fn a_summary_within_a_reply_takes_the_place_of_what_stands_before_it() {
+    let used = |input: u64, details: Value| json!({"input_tokens": input, "output_tokens": 30, "details": details});
+    let said = |text: &str| json!({"part_kind": "text", "content": text});
+    let summary = |content: Value| json!({"part_kind": "compaction", "content": content, "provider_details": null});
+    // The totals hold both requests, the details each of them, as Anthropic counts: what is cached lies beside the input.
+    let split = json!({"compaction_iterations": 1, "message_iterations": 1, "input_tokens": 100, "cache_read_input_tokens": 800, "output_tokens": 10,
+        "compaction_input_tokens": 5000, "compaction_cache_read_input_tokens": 1000, "compaction_output_tokens": 20});
+    let read = |parts: Value, usage: Value| {
+        let log = json!([
+            asks("One"),
+            replies("r1", &json!([said("Two")]), &used(6000, json!({}))),
+            asks("Three"),
+            replies("r2", &parts, &usage),
+            asks("Five"),
+            replies("r3", &json!([said("Six")]), &used(950, json!({}))),
+        ]);
+        let (transcripts, lost) = read_text("run.json", &log.to_string());
+        assert_eq!(lost, []);
+        transcripts.into_iter().next().unwrap()
+    };
+    let calls = |session: &ctxsim::transcript::Transcript| {
+        let calls = session.messages.iter().filter_map(|message| message.call.as_ref());
+        calls.map(|call| (call.unchained, call.usage.unwrap().trust)).collect::<Vec<_>>()
+    };
+
+    let session = read(json!([summary(json!("All")), said("Four")]), used(6900, split));
+    assert_eq!(in_short(&session), ["u: One", "a: Two", "u: Three", "a: Four", "u: Five", "a: Six"]);
+    assert_eq!(prompts(&session), [(6000, 30), (900, 10), (950, 30)]);
+    assert_eq!(calls(&session), [(false, Trust::Provider), (true, Trust::Provider), (false, Trust::Provider)]);
+    let [made] = session.compactions.as_slice() else { panic!("{:?}", session.compactions) };
+    assert_eq!((made.before, made.kept_from, made.summary.as_ref().unwrap().content.as_deref()), (3, None, Some("All")));
+    let call = made.call.as_ref().unwrap();
+    let usage = call.usage.unwrap();
+    assert_eq!((call.id.as_str(), usage.prompt, usage.cache_read, usage.output), ("r2/compaction", 6000, 1000, 20));
+
+    // One sum for both is the size of neither prompt.
+    let session = read(json!([summary(json!("All")), said("Four")]), used(6900, json!({})));
+    assert_eq!(calls(&session)[1], (true, Trust::Partial));
+    assert!(session.compactions[0].call.is_none());
+
+    // A request for the summary alone, which is sealed, is no reply.
+    let sealed = json!({"part_kind": "compaction", "content": null, "provider_details": {"encrypted_content": "abcd"}});
+    let session = read(json!([sealed]), used(6900, json!({})));
+    assert_eq!((prompts(&session), in_short(&session).len()), (vec![(6000, 30), (950, 30)], 5));
+    let [made] = session.compactions.as_slice() else { panic!("{:?}", session.compactions) };
+    assert_eq!((made.before, made.summary.is_none(), made.call.as_ref().unwrap().id.as_str()), (3, true, "r2"));
+    assert_eq!(made.call.as_ref().unwrap().usage.unwrap().prompt, 6900);
+
+    // Without a text it failed: the history stays.
+    let session = read(json!([summary(json!(null)), said("Four")]), used(6900, json!({})));
+    assert_eq!((session.compactions.len(), calls(&session)[1]), (0, (false, Trust::Provider)));
+}
+
+#[test]
+fn tokens_written_to_the_cache_for_an_hour_are_read() {
+    let log = json!([
+        asks("One"),
+        replies(
+            "r1",
+            &json!([{"part_kind": "text", "content": "Two"}]),
+            &json!({"input_tokens": 6000, "cache_write_tokens": 5000, "cache_write_1h_tokens": 4000, "output_tokens": 9, "details": {}}),
+        ),
+    ]);
+    let (transcripts, lost) = read_text("run.json", &log.to_string());
+    let usage = transcripts[0].messages[1].call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((lost, usage.prompt, usage.cache_write, usage.cache_write_1h), (vec![], 6000, 5000, 4000));
 }
