@@ -60,6 +60,8 @@ fn events() -> Vec<String> {
         action("e7", "r3", "c3", "Again"),
         event("AgentErrorEvent", "e8", r#""tool_name":"terminal","tool_call_id":"c3","error":"no such tool""#),
         event("PauseEvent", "e9", r#""parent_id":"e8""#),
+        event("SecurityAnalysisEvent", "a1", r#""analyzer":"x","policy":"NeverConfirm","risks":{"e7":"LOW"}"#),
+        event("ACPToolCallEvent", "a2", r#""tool_call_id":"t1","title":"Read","status":"completed","raw_output":"text""#),
         event("SomethingNew", "e10", r#""parent_id":"e9""#),
         event("MessageEvent", "e11", &format!(r#""llm_message":{{"role":"assistant","content":[{TEXT}"Done"}}]}},"llm_response_id":"r4""#)),
     ]
@@ -157,7 +159,7 @@ fn usage_that_is_known_as_a_sum_alone_belongs_to_the_reply_that_follows() {
     lines.insert(4, stats(950, 35, 930));
     lines.insert(10, stats(1650, 85, 750));
     // Two calls lie between these sums.
-    lines.insert(15, stats(3650, 185, 900));
+    lines.insert(17, stats(3650, 185, 900));
     let (transcripts, lost) = read("events.jsonl", lines.join("\n"));
     assert_eq!(
         (in_short(&transcripts[0]), prompts(&transcripts[0])),

@@ -10,12 +10,17 @@ use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// Is this the kind of an event that is in no prompt? It is what the program tells its screens and its other half.
+/// Is this the kind of an event that is in no prompt? It is what the program tells its screens and its other half, and what
+/// another agent that works for it (by the Agent Client Protocol) does in a context of its own.
 fn is_unseen(kind: &str) -> bool {
     match kind {
-        "CondensationRequest" | "CondensationSummaryEvent" | "ConversationErrorEvent" | "ConversationStateUpdateEvent" => true,
+        "ACPToolCallEvent"
+        | "CondensationRequest"
+        | "CondensationSummaryEvent"
+        | "ConversationErrorEvent"
+        | "ConversationStateUpdateEvent" => true,
         "HookExecutionEvent" | "InterruptEvent" | "LLMCompletionLogEvent" | "PauseEvent" | "ResumeTranscriptEvent" => true,
-        kind => matches!(kind, "ServerErrorEvent" | "StreamingDeltaEvent" | "TokenEvent"),
+        kind => matches!(kind, "SecurityAnalysisEvent" | "ServerErrorEvent" | "StreamingDeltaEvent" | "TokenEvent"),
     }
 }
 
