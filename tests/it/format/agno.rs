@@ -90,3 +90,20 @@ fn a_log_of_the_database_belongs_to_it() {
     fs::write(&log, b"7").unwrap();
     assert_eq!(claim(&log), Some(("agno", Claim::Companion)));
 }
+
+/// Version 3 keeps a run a row, beside sessions that may still hold what they had before: rows are newer, and the table of sessions is the one that a key names.
+#[test]
+fn version_3_keeps_runs_in_a_table_of_their_own() {
+    let (_folder, path) = database("agno/runs.sql", "data.db");
+    assert_eq!(claim(&path), Some(("agno", Claim::Yes)));
+    let (transcripts, losses) = read_all(&path);
+    let lost: Vec<_> = losses.into_iter().map(|loss| (loss.reason, loss.count)).collect();
+    assert_lost(&lost, &[("not JSON", 1), ("run without a session", 1)]);
+    let ids: Vec<_> = transcripts.iter().map(|session| (session.id.as_str(), session.parent.as_deref())).collect();
+    assert_eq!(ids, [("s1", None), ("s1", None), ("s1/helper", Some("s1"))]);
+    for session in &transcripts[..2] {
+        assert_eq!(in_short(session), ["s: Be good.", "u: Hi", "a: Ho", "u: More", "a: Here", "u: Last", "a: End"]);
+        assert_eq!((prompts(session), rewinds(session), session.compactions.len()), (vec![(50, 5), (60, 4), (70, 6)], vec![], 0));
+    }
+    assert_eq!(prompts(&transcripts[2]), [(20, 2)]);
+}

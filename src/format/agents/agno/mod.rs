@@ -1,5 +1,5 @@
-//! Agno: the sessions of its databases (SQLite, in a table of any name) and of its JSON files, each with the runs of an agent or a team. Version 2 keeps them
-//! under `runs`, version 1 in the `memory` of the agent.
+//! Agno: the sessions of its databases (SQLite, in a table of any name) and of its JSON files, each with the runs of an agent or a team. Version 3 keeps them
+//! in a table of their own, version 2 under `runs`, version 1 in the `memory` of the agent.
 //!
 //! A run holds all messages that stood in its prompt, those of earlier runs again among them. Definitions of tools are not in it.
 
@@ -40,13 +40,13 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     if is_one {
         let text = source.document()?;
         match serde_json::from_str::<Stored>(&text) {
-            Ok(stored) => sessions(&stored, 1, scale, source, hand_over),
+            Ok(stored) => sessions(&stored, Vec::new(), 1, scale, source, hand_over),
             Err(error) => source.lose(1, crate::format::ground::fault(&error, true)),
         }
         return Ok(());
     }
     each_piece(source, &[("", Take::Elements)], |source, piece| match serde_json::from_str::<Stored>(piece.text) {
-        Ok(stored) => sessions(&stored, piece.number, scale, source, hand_over),
+        Ok(stored) => sessions(&stored, Vec::new(), piece.number, scale, source, hand_over),
         Err(error) => source.lose(piece.number, crate::format::ground::fault(&error, false)),
     });
     Ok(())

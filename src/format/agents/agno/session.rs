@@ -103,9 +103,16 @@ impl Metrics {
     }
 }
 
-/// Hands over the sessions of a stored one: its own, and one for each member of a team.
-pub fn sessions(stored: &Stored<'_>, number: u64, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
-    let mut found = Found { id: stored.session_id.to_string(), scale, talks: Vec::new(), read: HashSet::new() };
+/// Hands over the sessions of a stored one: its own, and one for each member of a team. `apart`: runs of it that are stored by themselves, by their ids.
+pub fn sessions(
+    stored: &Stored<'_>,
+    apart: Vec<(String, String)>,
+    number: u64,
+    scale: &dyn Scale,
+    source: &mut Source,
+    hand_over: &mut dyn FnMut(Transcript),
+) {
+    let mut found = Found { id: stored.session_id.to_string(), scale, talks: Vec::new(), read: HashSet::new(), apart };
     let (mut runs, mut memory) = (String::new(), String::new());
     let mut lose = |reason: &str| source.lose(number, reason);
     let held = match stored.memory.map(|raw| serde_json::from_str::<Memory>(unpacked(raw, &mut memory))) {
@@ -118,6 +125,10 @@ pub fn sessions(stored: &Stored<'_>, number: u64, scale: &dyn Scale, source: &mu
             Ok(list) => list.iter().flatten().for_each(|raw| found.run(raw.get(), None, DEEPEST, &mut lose)),
             Err(error) => return lose(fault(&error, false)),
         }
+    }
+    while !found.apart.is_empty() {
+        let (_, json) = found.apart.remove(0);
+        found.run(&json, None, DEEPEST, &mut lose);
     }
     let talks = found.talks.into_iter().filter_map(|talk| talk.made.finish());
     let mut any = false;
@@ -147,6 +158,8 @@ struct Found<'s> {
     talks: Vec<Talk<'s>>,
     /// Runs that were read: members' runs stand in two places.
     read: HashSet<String>,
+    /// Runs that are stored by themselves and not read yet.
+    apart: Vec<(String, String)>,
 }
 
 /// The runs of one agent.
@@ -166,6 +179,11 @@ impl<'s> Found<'s> {
         };
         if let Some(response) = run.response.filter(|_| run.messages.is_none() && depth > 0) {
             return self.run(response.get(), parent, depth - 1, lose);
+        }
+        // What is stored by itself is newer than the copy that a migration leaves in the session.
+        if let Some(at) = self.apart.iter().position(|(id, _)| *id == *run.run_id) {
+            let (_, newer) = self.apart.remove(at);
+            return self.run(&newer, parent, depth, lose);
         }
         if !run.run_id.is_empty() && !self.read.insert(run.run_id.to_string()) {
             return;
