@@ -1,7 +1,9 @@
-//! Mistral Vibe: a folder a session (`~/.vibe/logs/session/session_*/`) with `messages.jsonl` and `meta.json`, and the one document of versions before 2.0
-//! (`session_*.json`). Read from the published source.
+//! Mistral Vibe: a folder a session, of version 3 (`~/.vibe/logs/session/unified/<id>/`) and of version 2 (`~/.vibe/logs/session/session_*/`, with
+//! `messages.jsonl` and `meta.json`), and the one document of versions before 2.0 (`session_*.json`). Read from the published source.
 //!
 //! Messages are OpenAI's. Usage is kept of the last request, and summed up over the session and those that it goes on with. What was cached is not counted.
+
+mod unified;
 
 use crate::format::ground::{Count, Lose, ReadError, Source, Words, fault, millis, sound, wire};
 use crate::format::marks::{Mark, Marked};
@@ -11,10 +13,15 @@ use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
 use crate::transcript::{Call, Compaction, Image, Message, Part, Role, Scale, Transcript, project};
 use serde_json::value::RawValue;
+use unified::{AGENT, SUMMED};
 
 /// Sessions with usage for the last request alone.
-pub const READER: Reader =
-    Reader { name: "mistral-vibe", about: "Mistral Vibe sessions (~/.vibe/logs/session/*/messages.jsonl with meta.json)", claims, read };
+pub const READER: Reader = Reader {
+    name: AGENT,
+    about: "Mistral Vibe sessions (~/.vibe/logs/session: unified/*/CURRENT, */messages.jsonl with meta.json)",
+    claims,
+    read,
+};
 
 /// The file of the messages, and the one beside it that describes the session.
 const MESSAGES: &str = "messages.jsonl";
@@ -28,6 +35,12 @@ const INTRODUCED: &str = "Another language model started to solve this problem a
 const ENCLOSED: &str = "<compaction_summary>";
 
 fn claims(source: &Source) -> Claim {
+    if unified::is_main(source) {
+        return Claim::Yes;
+    }
+    if unified::is_part(source) {
+        return Claim::Companion;
+    }
     let is_about = |source: &Source| source.outline().shows("session_id start_time environment");
     let outline = source.outline();
     match source.name().as_str() {
@@ -69,7 +82,10 @@ wire! {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
-    let mut session = Session { made: Recorder::new(READER.name, String::new(), scale), chat: Chat::default() };
+    if unified::is_main(source) {
+        return unified::read(source, scale, hand_over);
+    }
+    let mut session = Session { made: Recorder::new(AGENT, String::new(), scale), chat: Chat::default() };
     if source.outline().has("metadata") {
         let text = source.document()?;
         let older: Older = serde_json::from_str(&text).map_err(|error| ReadError::Damaged(fault(&error, false).to_owned()))?;
@@ -161,7 +177,7 @@ impl Session<'_> {
             (None, None) => {}
         }
         if is_replied && stats.session_prompt_tokens.or_zero().is_ok_and(|sum| sum > usage.map_or(0, |usage| usage.prompt)) {
-            lose("usage of the whole session and of its last call alone");
+            lose(SUMMED);
         }
         let messages = &mut transcript.messages;
         if let Some(first) = messages.get_mut(0) {
