@@ -65,7 +65,7 @@ fn quoted(table: &str) -> String {
     format!("\"{}\"", table.replace('"', "\"\""))
 }
 
-#[allow(clippy::too_many_arguments)]
+#[expect(clippy::too_many_arguments, reason = "what is read, and where it goes")]
 fn table_of(
     connection: &Connection,
     table: &str,
