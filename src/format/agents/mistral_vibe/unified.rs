@@ -318,7 +318,7 @@ impl<'s> Session<'s> {
         let mut usage = None;
         if counted != Count::Absent && counted == last.total {
             usage = last.usage(lose);
-            if let Some(call) = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).last() {
+            if let Some(call) = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).next_back() {
                 call.usage = usage;
             }
         }
