@@ -245,7 +245,7 @@ impl Session<'_> {
                 usage.trust = Trust::Partial;
             }
             let call = summariser.map(|usage| Call {
-                id: if alone { id.clone() } else { format!("{id}/compaction") },
+                id: if alone || id.is_empty() { id.clone() } else { format!("{id}/compaction") },
                 model: record.model_name.to_string(),
                 usage: Some(usage),
                 ..Call::default()
