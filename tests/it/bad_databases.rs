@@ -6,6 +6,7 @@ use ctxsim::format::{READERS, Source};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use rusqlite::Connection;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -36,12 +37,12 @@ fn read_by_owners(path: &Path) -> usize {
 pub fn mutated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sessions.db");
-    let statements: Vec<String> = fixtures("")
-        .into_iter()
-        .filter(|path| path.extension().is_some_and(|ending| ending == "sql"))
-        .map(|path| fs::read_to_string(path).unwrap())
-        .collect();
-    assert!(statements.len() >= OWNERS.len());
+    let mut files = fixtures("");
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "sql"));
+    let folders: BTreeSet<String> =
+        files.iter().map(|path| path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned()).collect();
+    assert_eq!(folders.iter().map(String::as_str).collect::<Vec<_>>(), OWNERS);
+    let statements: Vec<String> = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     let mut whole = Vec::new();
     for statements in &statements {
         make(&path, statements);
