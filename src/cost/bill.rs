@@ -6,12 +6,13 @@ use super::session::{Answer, Session};
 use super::tariff::{Known, Tariff};
 use crate::catalog::Rate;
 use crate::list::Pack;
-use crate::sim::{CallOutcome, Outcome, SummaryCall};
+use crate::sim::{CallOutcome, Outcome, Refetch, SummaryCall};
 use crate::trace::{CallRow, Trace};
 use crate::units::{add_fields, adds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
+use std::rc::Rc;
 
 /// A number of tokens with their price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,64 +166,110 @@ impl AddAssign<&Bills> for Bills {
 ///
 /// Refused tries cost nothing. A call that is refused to the end is not billed either, and what is behind it stands in `after_end`.
 pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration) -> Bills {
-    charged(trace, outcome, tariff, calibration, &mut |_| {}, None)
-}
-
-/// The same with the bill of one cache alone: the others hold no request but the summariser's.
-pub fn bills_with(cache: CacheKind, trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration) -> Bills {
-    charged(trace, outcome, tariff, calibration, &mut |_| {}, Some(cache))
+    BillsSoFar::new(trace, tariff, calibration, None).close(outcome)
 }
 
 /// What the modelled cache makes of the prompt of each call that is answered.
 pub fn splits(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Vec<Split> {
     let mut splits = Vec::with_capacity(outcome.calls.len());
-    charged(trace, outcome, tariff, &Calibration::default(), &mut |split| splits.push(split), None);
+    BillsSoFar::new(trace, tariff, &Calibration::default(), None).end(outcome, &mut |split| splits.push(split));
     splits
 }
 
-/// The bills, or the one of a single cache; `show` gets what the modelled cache makes of each call that is answered.
-fn charged(
-    trace: &Trace,
-    outcome: &Outcome,
-    tariff: &Tariff<'_>,
-    calibration: &Calibration,
-    show: &mut dyn FnMut(Split),
+/// The bills of a run that still goes on: what its requests cost so far. A run that parts from it goes on with a copy.
+#[derive(Clone)]
+pub struct BillsSoFar<'a> {
+    trace: &'a Trace,
+    calibration: &'a Calibration,
+    /// The one bill that is made; all where it is absent.
     only: Option<CacheKind>,
-) -> Bills {
-    let (mut sum, mut after_end) = (Bills::default(), Bills::default());
-    let mut session = Session::new(trace, tariff);
-    let behind = &outcome.behind;
-    let mut summaries = until_end(&outcome.summaries, &behind.summaries).peekable();
-    let mut refetches = until_end(&outcome.refetches, &behind.refetches).peekable();
-    let until = outcome.calls.len();
-    for (index, (row, call)) in outcome.calls.each().chain(behind.calls.iter().copied()).zip(&trace.calls).enumerate() {
-        let time = session.time(call);
-        let recorded = |ageless: Split, modelled: Split| calibration.split(index, ageless, modelled);
-        while let Some((is_behind, summary)) = summaries.next_if(|(_, summary)| summary.call as usize <= index) {
-            let known = session.known(call, time);
-            let warm = known.cache.is_none_or(|rule| i64::from(summary.waited_seconds) * 1_000 <= session.lifetime_millis(rule));
-            summarise(if is_behind { &mut after_end } else { &mut sum }, &known, summary, warm, &recorded);
-        }
-        while let Some((is_behind, refetch)) = refetches.next_if(|(_, refetch)| refetch.call as usize <= index) {
-            let sum = if is_behind { &mut after_end } else { &mut sum };
-            request(sum, &mut session, call, time, &refetch.request, &recorded, only);
-        }
-        // The last row of a session that fails is that of the refused call.
-        if row.unrecovered && index + 1 == until {
-            continue;
-        }
-        let sum = if index < until { &mut sum } else { &mut after_end };
-        let split = request(sum, &mut session, call, time, &row, &recorded, only);
-        if index < until {
-            show(split);
+    /// By call: when it was made, and what is known of its model.
+    asked: Rc<[(i64, Known<'a>)]>,
+    session: Session<'a>,
+    sum: Bills,
+    /// Behind the end of a failed session.
+    after_end: Bills,
+    /// How many calls, summaries and sources that were read again they hold.
+    calls: usize,
+    summaries: usize,
+    refetches: usize,
+}
+
+impl<'a> BillsSoFar<'a> {
+    /// Nothing is billed yet. With `only` the bill of one cache alone is made: the others hold no request but the summariser's.
+    pub fn new(trace: &'a Trace, tariff: &'a Tariff<'a>, calibration: &'a Calibration, only: Option<CacheKind>) -> BillsSoFar<'a> {
+        let mut session = Session::new(trace, tariff);
+        let asked = |call| {
+            let time = session.time(call);
+            (time, session.known(call, time))
+        };
+        let asked = trace.calls.iter().map(asked).collect();
+        let (sum, after_end) = Default::default();
+        BillsSoFar { trace, calibration, only, asked, session, sum, after_end, calls: 0, summaries: 0, refetches: 0 }
+    }
+
+    /// Bills what the run has come to: all rows of calls so far, of summaries, and of what was read again. No call is refused to the end.
+    pub fn go_on(&mut self, calls: &[CallOutcome], summaries: &[SummaryCall], refetches: &[Refetch]) {
+        self.add(calls.iter().copied(), calls.len(), (summaries, &[]), (refetches, &[]), &mut |_| {});
+    }
+
+    /// Bills the rest of a run that has ended.
+    pub fn close(mut self, outcome: &Outcome) -> Bills {
+        self.end(outcome, &mut |_| {});
+        self.sum.after_end = (self.after_end.calls > 0).then(|| Box::new(self.after_end));
+        self.sum
+    }
+
+    fn end(&mut self, outcome: &Outcome, show: &mut dyn FnMut(Split)) {
+        let behind = &outcome.behind;
+        let calls = outcome.calls.each().chain(behind.calls.iter().copied());
+        let summaries = (&outcome.summaries[..], &behind.summaries[..]);
+        self.add(calls, outcome.calls.len(), summaries, (&outcome.refetches, &behind.refetches), show);
+    }
+
+    /// Bills calls from the first one that is not billed yet, and what comes before them; `show` gets what the modelled cache makes of each call that is answered. The
+    /// session ends with so many calls: what is behind them, of summaries and sources the second list, counts by itself.
+    fn add(
+        &mut self,
+        calls: impl Iterator<Item = CallOutcome>,
+        until: usize,
+        summaries: (&[SummaryCall], &[SummaryCall]),
+        refetches: (&[Refetch], &[Refetch]),
+        show: &mut dyn FnMut(Split),
+    ) {
+        let (trace, calibration, only) = (self.trace, self.calibration, self.only);
+        let mut summaries = until_end(summaries).skip(self.summaries).peekable();
+        let mut refetches = until_end(refetches).skip(self.refetches).peekable();
+        let asked = Rc::clone(&self.asked);
+        let rows = calls.zip(&trace.calls).zip(asked.iter()).enumerate().skip(self.calls);
+        for (index, ((row, call), (time, known))) in rows {
+            self.calls = index + 1;
+            let recorded = |ageless: Split, modelled: Split| calibration.split(index, ageless, modelled);
+            while let Some((is_behind, summary)) = summaries.next_if(|(_, summary)| summary.call as usize <= index) {
+                self.summaries += 1;
+                let lifetime = |rule| self.session.lifetime_millis(rule);
+                let warm = known.cache.is_none_or(|rule| i64::from(summary.waited_seconds) * 1_000 <= lifetime(rule));
+                summarise(if is_behind { &mut self.after_end } else { &mut self.sum }, known, summary, warm, &recorded);
+            }
+            let mut ask = |sum: &mut Bills, row: &CallOutcome| request(sum, &mut self.session, call, (*time, known), row, &recorded, only);
+            while let Some((is_behind, refetch)) = refetches.next_if(|(_, refetch)| refetch.call as usize <= index) {
+                self.refetches += 1;
+                ask(if is_behind { &mut self.after_end } else { &mut self.sum }, &refetch.request);
+            }
+            // The last row of a session that fails is that of the refused call.
+            if row.unrecovered && index + 1 == until {
+                continue;
+            }
+            let split = ask(if index < until { &mut self.sum } else { &mut self.after_end }, &row);
+            if index < until {
+                show(split);
+            }
         }
     }
-    sum.after_end = (after_end.calls > 0).then(|| Box::new(after_end));
-    sum
 }
 
 /// What happens up to the end of a session and what would have happened behind it, which is marked: both may be of the call that is refused.
-fn until_end<'o, T>(before: &'o [T], behind: &'o [T]) -> impl Iterator<Item = (bool, &'o T)> {
+fn until_end<'o, T>((before, behind): (&'o [T], &'o [T])) -> impl Iterator<Item = (bool, &'o T)> {
     before.iter().map(|one| (false, one)).chain(behind.iter().map(|one| (true, one)))
 }
 
@@ -230,33 +277,32 @@ fn until_end<'o, T>(before: &'o [T], behind: &'o [T]) -> impl Iterator<Item = (b
 type Recorded<'a> = &'a dyn Fn(Split, Split) -> Split;
 
 /// One request with what it costs. Hands back what the modelled cache makes of it.
-fn request(
+fn request<'a>(
     sum: &mut Bills,
-    session: &mut Session<'_>,
+    session: &mut Session<'a>,
     call: &CallRow,
-    time: i64,
+    (time, known): (i64, &Known<'a>),
     row: &CallOutcome,
     recorded: Recorded<'_>,
     only: Option<CacheKind>,
 ) -> Split {
     let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
-    let known = session.known(call, time);
-    let Answer { common, found, ageless } = session.ask(call, &known, request);
+    let Answer { common, found, ageless } = session.ask(call, known, request);
     let split = known.expected(found);
-    sum.count(&known, 1);
+    sum.count(known, 1);
     let perfect = common.max(session.shared_of(call)).min(row.actual);
     let wants = |cache: CacheKind| only.is_none_or(|only| only == cache);
     if wants(CacheKind::None) {
-        sum.uncached.charge(&known, unwritten(row.actual, 0), row.output);
+        sum.uncached.charge(known, unwritten(row.actual, 0), row.output);
     }
     if wants(CacheKind::Modelled) {
-        sum.modelled.charge(&known, split, row.output);
+        sum.modelled.charge(known, split, row.output);
     }
     if wants(CacheKind::Recorded) {
-        sum.calibrated.charge(&known, recorded(ageless, split), row.output);
+        sum.calibrated.charge(known, recorded(ageless, split), row.output);
     }
     if wants(CacheKind::Perfect) {
-        sum.perfect.charge(&known, unwritten(row.actual, perfect), row.output);
+        sum.perfect.charge(known, unwritten(row.actual, perfect), row.output);
     }
     split
 }

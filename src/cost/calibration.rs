@@ -60,6 +60,9 @@ impl Measured {
 
 /// So many tokens times a part over a whole, rounded down; 0 of nothing.
 fn share(tokens: u64, part: u64, whole: u64) -> u64 {
+    if let Some(product) = tokens.checked_mul(part) {
+        return product.checked_div(whole).unwrap_or(0);
+    }
     u128::from(tokens).saturating_mul(part.into()).checked_div(whole.into()).map_or(0, |share| u64::try_from(share).unwrap_or(u64::MAX))
 }
 

@@ -9,7 +9,7 @@ mod recorded;
 mod session;
 mod tariff;
 
-pub use bill::{Bill, Bills, CacheKind, Charge, bills, bills_with, splits};
+pub use bill::{Bill, Bills, BillsSoFar, CacheKind, Charge, bills, splits};
 pub use break_even::{Prune, Prunes, prunes};
 pub use cache::{Ages, Lifetime, PromptCache, Request, Split};
 pub use calibration::{Calibration, Measured};

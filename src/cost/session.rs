@@ -7,6 +7,7 @@ use crate::trace::{CallRow, Trace};
 use std::collections::BTreeMap;
 
 /// The cache of one model, twice: with ages and without.
+#[derive(Clone)]
 struct Caches<'a> {
     cache: PromptCache<'a>,
     /// The cache as it is if entries do not age.
@@ -26,6 +27,7 @@ pub(super) struct Answer {
 }
 
 /// The caches of one session, one for each of its models, and its clock.
+#[derive(Clone)]
 pub(super) struct Session<'a> {
     trace: &'a Trace,
     tariff: &'a Tariff<'a>,

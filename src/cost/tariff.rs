@@ -57,6 +57,7 @@ impl Tariff<'_> {
 type Found<'a> = (&'a str, &'a [Price], Option<&'a CacheRule>);
 
 /// What is known of the models of a session, worked out once for all of its calls.
+#[derive(Clone)]
 pub struct Models<'a> {
     prices: &'a Prices,
     /// The first time of the session's messages: some agents note no other.

@@ -1,9 +1,9 @@
 //! What the calls of a setting cost: the part of its bills that settings are judged by.
 
-use crate::cost::{Bill, CacheKind, Calibration, Tariff, bills_with};
+use crate::cost::{Bill, Bills, BillsSoFar, CacheKind, Calibration, Tariff};
 use crate::experiment::price::calibrate;
 use crate::policy::Plan;
-use crate::sim::{Batch, BatchOutcome, Conditions, Outcome, Refetching, Totals, simulate};
+use crate::sim::{Account, Batch, BatchOutcome, CallOutcome, Conditions, Outcome, Refetch, Refetching, SummaryCall, Totals, simulate};
 use crate::trace::{Evidence, Trace};
 use crate::units::adds;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,12 @@ pub struct Charges {
     pub unpriced_sessions: u64,
 }
 
-impl Billing<'_> {
+impl<'a> Billing<'a> {
+    /// Bills of a replay that has not begun, with the cache that all bills assume.
+    fn bills(&self, trace: &'a Trace, calibration: &'a Calibration) -> BillsSoFar<'a> {
+        BillsSoFar::new(trace, self.tariff, calibration, Some(self.cache))
+    }
+
     /// What a session's recording says of its cache, where bills are made by it.
     pub fn calibration(&self, trace: &Trace) -> Calibration {
         if self.cache == CacheKind::Recorded { calibrate(trace, self.tariff) } else { Calibration::default() }
@@ -57,8 +62,11 @@ impl Charges {
 
     /// The charges of one session in the open loop. Where nothing is read again, they are the net ones as well.
     pub fn open(trace: &Trace, outcome: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
-        let bills = bills_with(billing.cache, trace, outcome, billing.tariff, calibration);
-        let bill = bills.with(billing.cache);
+        Charges::of_bills(&billing.bills(trace, calibration).close(outcome), outcome, billing.cache)
+    }
+
+    fn of_bills(bills: &Bills, outcome: &Outcome, cache: CacheKind) -> Charges {
+        let bill = bills.with(cache);
         Charges {
             net_nano_usd: bill.nano_usd(),
             net_failed_sessions: outcome.totals.failed_sessions,
@@ -105,11 +113,36 @@ impl<'a> Together<'a> {
 
     /// What the settings come to in a session, with the charges of each of the sums that occur.
     fn charged(&self, trace: &Trace, billing: Billing<'_>, calibration: &Calibration) -> (BatchOutcome, Vec<Charges>) {
-        self.batch.watch(trace, &mut |setting, outcome| match (outcome, self.settings.get(setting)) {
-            (Some(outcome), _) => Charges::open(trace, outcome, billing, calibration),
-            (None, Some((plan, conditions))) => Charges::open(trace, &simulate(trace, plan, conditions), billing, calibration),
+        let bills = billing.bills(trace, calibration);
+        self.batch.watch(trace, Charging { settings: &self.settings, trace, billing, calibration, bills })
+    }
+}
+
+/// The charges of a run, as far as it has come.
+#[derive(Clone)]
+struct Charging<'a> {
+    settings: &'a [(&'a Plan, &'a Conditions)],
+    trace: &'a Trace,
+    billing: Billing<'a>,
+    calibration: &'a Calibration,
+    bills: BillsSoFar<'a>,
+}
+
+impl Account for Charging<'_> {
+    type Sum = Charges;
+
+    fn go_on(&mut self, calls: &[CallOutcome], summaries: &[SummaryCall], refetches: &[Refetch]) {
+        self.bills.go_on(calls, summaries, refetches);
+    }
+
+    fn close(self, setting: usize, outcome: Option<&Outcome>) -> Charges {
+        match (outcome, self.settings.get(setting)) {
+            (Some(outcome), _) => Charges::of_bills(&self.bills.close(outcome), outcome, self.billing.cache),
+            (None, Some((plan, conditions))) => {
+                Charges::open(self.trace, &simulate(self.trace, plan, conditions), self.billing, self.calibration)
+            }
             (None, None) => Charges::default(),
-        })
+        }
     }
 }
 

@@ -95,6 +95,11 @@ impl<T: Serialize> Coming<T> {
         }
     }
 
+    /// Those that have come; `None` where they are bytes.
+    pub fn plain(&self) -> Option<&[T]> {
+        self.packed.is_none().then_some(&self.plain)
+    }
+
     /// Is there none?
     pub fn is_empty(&self) -> bool {
         self.plain.is_empty() && self.packed.as_ref().is_none_or(|(count, _)| *count == 0)

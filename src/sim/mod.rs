@@ -52,7 +52,7 @@ pub use drift::{Drift, LARGEST_RATIO};
 pub use estimates::estimate_requests;
 pub use event::{Cause, Event, EventKind, Lasts, Warning};
 pub use hindsight::in_hindsight;
-pub use many::{Batch, BatchOutcome, SharedSession};
+pub use many::{Account, Batch, BatchOutcome, SharedSession};
 pub use outcome::{Behind, CallOutcome, Outcome, Refetch, SummaryCall};
 pub use probe::{Probe, Standing};
 pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION};

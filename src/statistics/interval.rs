@@ -7,7 +7,7 @@
 //! a whole also hold Student's by the jackknife (Tukey), on a scale on which both directions are alike. `docs/tuning.md` has the coverage.
 
 use super::chance::Chance;
-use super::normal::{self, LEVEL, TAIL};
+use super::normal::{self, LEVEL};
 use super::quantile::of_weighted;
 use super::sample::{FEWEST, Sample, effective};
 use super::wilson::wilson;
@@ -286,7 +286,7 @@ fn bounds_of(value: f64, mut drawn: Vec<(f64, u64)>, without: &[f64]) -> Estimat
     let acceleration = cubes / (6.0 * squares.powf(1.5));
     let share = (below + equal) as f64 / (2 * known) as f64;
     let bias = normal::quantile(share.clamp(0.001, 0.999));
-    let reach = normal::student(TAIL, degrees) * (count / (count - 1.0)).sqrt();
+    let reach = normal::student(degrees) * (count / (count - 1.0)).sqrt();
     let mut end_at = |reach: f64| {
         let moved = bias + reach;
         // Beyond the pole of the formula there is nothing but the end.
@@ -382,7 +382,7 @@ impl Influence {
     fn reach(&self, clusters: usize) -> f64 {
         let count = clusters as f64;
         // One cluster that moves nearly all leaves less than a degree, and nothing would be excluded.
-        normal::student(TAIL, self.degrees.max(1.0)) * (self.squares * (count - 1.0) / count).sqrt()
+        normal::student(self.degrees.max(1.0)) * (self.squares * (count - 1.0) / count).sqrt()
     }
 }
 

@@ -1,11 +1,11 @@
 //! How sure a number of independent events is.
 
-use super::normal::{self, TAIL};
+use super::normal::NORMAL;
 
 /// The least and the most events that are to be expected where so many came, at the level of all intervals: Byar's approximation of the exact limits of a Poisson
 /// count (N. E. Breslow and N. E. Day, "Statistical Methods in Cancer Research" II, 1987), within 1 % at the upper end. What is pooled with weights is no whole number.
 pub fn expected(events: f64) -> [f64; 2] {
-    let z = normal::quantile(TAIL);
+    let z = *NORMAL;
     let limit = |count: f64, z: f64| count * (1.0 - 1.0 / (9.0 * count) + z / (3.0 * count.sqrt())).max(0.0).powi(3);
     [if events > 0.0 { limit(events, -z) } else { 0.0 }, limit(events + 1.0, z)]
 }

@@ -10,8 +10,8 @@ use ctxsim::context::{Context, Region, State};
 use ctxsim::corpus::{ReadSettings, impose, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
 use ctxsim::sim::{
-    Batch, CallOutcome, Conditions, EventKind, Outcome, RecordedSummary, Refetching, Totals, Whole, estimate_requests, simulate, watch,
-    watch_anew,
+    Account, Batch, CallOutcome, Conditions, EventKind, Outcome, RecordedSummary, Refetch, Refetching, SummaryCall, Totals, Whole,
+    estimate_requests, simulate, watch, watch_anew,
 };
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Length, Role, Standing, Text, Trust, Usage};
@@ -158,6 +158,30 @@ fn compare(name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -
     compare_with_anew(4, name, trace, plans, conditions)
 }
 
+/// The requests of a run, as they were shown while it went on.
+#[derive(Clone, Default)]
+struct Requests {
+    calls: Vec<CallOutcome>,
+    summaries: Vec<SummaryCall>,
+    refetches: Vec<Refetch>,
+}
+
+impl Account for Requests {
+    type Sum = (usize, Option<Outcome>);
+
+    fn go_on(&mut self, calls: &[CallOutcome], summaries: &[SummaryCall], refetches: &[Refetch]) {
+        (self.calls, self.summaries, self.refetches) = (calls.to_vec(), summaries.to_vec(), refetches.to_vec());
+    }
+
+    fn close(self, setting: usize, outcome: Option<&Outcome>) -> (usize, Option<Outcome>) {
+        if let Some(outcome) = outcome {
+            assert!(outcome.calls.starts_with(&self.calls) && outcome.summaries.starts_with(&self.summaries), "setting {setting}");
+            assert!(outcome.refetches.starts_with(&self.refetches), "setting {setting}");
+        }
+        (setting, outcome.cloned())
+    }
+}
+
 /// The same. Of the settings one in `step` is replayed with its views made anew as well.
 fn compare_with_anew(step: usize, name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -> (u64, u64) {
     let closed = Conditions { refetch: Refetching::Lost, ..conditions.clone() };
@@ -170,7 +194,7 @@ fn compare_loop(step: usize, name: &str, trace: &Trace, plans: &[Plan], conditio
     let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(|plan| (plan, conditions)).collect();
     let batch = Batch::new(&settings);
     let shared = batch.simulate(trace);
-    let (watched, requests) = batch.watch(trace, &mut |setting, outcome| (setting, outcome.cloned()));
+    let (watched, requests) = batch.watch(trace, Requests::default());
     assert_eq!(watched, shared, "{name}, {}, with requests", trace.id);
     for (setting, outcome) in requests {
         let Some(outcome) = outcome else { continue };

@@ -21,13 +21,35 @@ use crate::sim::event::Warning;
 use crate::sim::intake::{Intake, Intakes};
 use crate::sim::ledger::Detail;
 use crate::sim::observer::Observer;
-use crate::sim::outcome::{CallOutcome, Outcome};
+use crate::sim::outcome::{CallOutcome, Outcome, Refetch, SummaryCall};
 use crate::sim::run::step;
 use crate::sim::state::State;
 use crate::sim::totals::Totals;
 use crate::sim::warning::warnings;
 use crate::trace::Trace;
 use std::rc::Rc;
+
+/// What a caller makes of the requests of a run while it goes on. A run that parts from another one goes on with a copy of what was made of their common beginning.
+pub trait Account: Clone {
+    /// What it comes to.
+    type Sum: Clone;
+
+    /// The run stands between two calls: the rows of all calls so far, all summaries, and all that was read again.
+    fn go_on(&mut self, calls: &[CallOutcome], summaries: &[SummaryCall], refetches: &[Refetch]);
+
+    /// The run has ended, with its calls, summaries and what was read again. `setting` is one of those that have come to it: whether a request is over the budget is
+    /// said for one of them. There is no outcome where the setting is carried along as a difference from another one, whose requests are not its own.
+    fn close(self, setting: usize, outcome: Option<&Outcome>) -> Self::Sum;
+}
+
+/// No account at all.
+impl Account for () {
+    type Sum = ();
+
+    fn go_on(&mut self, _: &[CallOutcome], _: &[SummaryCall], _: &[Refetch]) {}
+
+    fn close(self, _: usize, _: Option<&Outcome>) {}
+}
 
 /// Settings under which sessions are replayed together.
 pub struct Batch<'a> {
@@ -70,29 +92,22 @@ impl<'a> Batch<'a> {
 
     /// Replays a session under all settings.
     pub fn simulate(&self, trace: &Trace) -> BatchOutcome {
-        self.collect(trace, Detail::Sums, &mut |_, _| ()).0
+        self.collect(trace, Detail::Sums, ()).0
     }
 
-    /// The same, and what the caller makes of the requests of each run that ends, beside its sums: `look` is shown one of the settings that
-    /// have come to it, with calls, summaries and what was read again. It is shown no outcome where the setting is carried along as a difference
-    /// from another one, whose requests are not its own. Whether a request is over the budget is said for one of the settings.
-    pub fn watch<R: Clone>(&self, trace: &Trace, look: &mut dyn FnMut(usize, Option<&Outcome>) -> R) -> (BatchOutcome, Vec<R>) {
-        self.collect(trace, Detail::Requests, look)
+    /// The same, and what the caller makes of the requests of each run that ends, beside its sums. `account` is of a run that has not begun.
+    pub fn watch<A: Account>(&self, trace: &Trace, account: A) -> (BatchOutcome, Vec<A::Sum>) {
+        self.collect(trace, Detail::Requests, account)
     }
 
-    fn collect<R: Clone>(
-        &self,
-        trace: &Trace,
-        detail: Detail,
-        look: &mut dyn FnMut(usize, Option<&Outcome>) -> R,
-    ) -> (BatchOutcome, Vec<R>) {
+    fn collect<A: Account>(&self, trace: &Trace, detail: Detail, account: A) -> (BatchOutcome, Vec<A::Sum>) {
         let sums = BatchOutcome { of: vec![0; self.settings], ..BatchOutcome::default() };
-        let mut found = Found { sums, seen: Vec::new(), detail, look };
+        let mut found = Found { sums, seen: Vec::new(), detail, account };
         self.replay(trace, &mut found);
         (found.sums, found.seen)
     }
 
-    fn replay<R: Clone>(&self, trace: &Trace, found: &mut Found<'_, R>) {
+    fn replay<A: Account>(&self, trace: &Trace, found: &mut Found<A>) {
         let mut intakes = Intakes::new(trace, Intake::new);
         for (family, opening) in &self.families {
             let Some(plan) = family.ingests().first() else { continue };
@@ -112,12 +127,13 @@ impl<'a> Batch<'a> {
 }
 
 /// What has been found in one session so far.
-struct Found<'l, R> {
+struct Found<A: Account> {
     sums: BatchOutcome,
     /// Beside the sums, what the caller makes of their requests.
-    seen: Vec<R>,
+    seen: Vec<A::Sum>,
     detail: Detail,
-    look: &'l mut dyn FnMut(usize, Option<&Outcome>) -> R,
+    /// Of a run that has not begun.
+    account: A,
 }
 
 /// Members by the way in which messages enter for them.
@@ -126,13 +142,14 @@ fn classes(cuts: &Cuts, family: &Family<'_>, members: &[u32]) -> Vec<Vec<u32>> {
 }
 
 /// Replays a session from its beginning under members of a family.
-fn begin<R: Clone>(family: &Family<'_>, cuts: &Cuts, trace: &Trace, led: (u32, Company), found: &mut Found<'_, R>) {
+fn begin<A: Account>(family: &Family<'_>, cuts: &Cuts, trace: &Trace, led: (u32, Company), found: &mut Found<A>) {
     let class = cuts.class_of(family.ingest(led.0));
     let Some((member, intake)) = family.members.get(led.0 as usize).zip(cuts.intake(class)) else { return };
     let mut start = Box::new(State::with_intake(trace, member.plan, family.conditions, Rc::clone(intake)));
     start.ledger.detail = found.detail;
     let deltas = Deltas::new(cuts, family, class, &led.1.members());
-    Replay { family, cuts }.go_on(start, 0, led, deltas, found);
+    let account = found.account.clone();
+    Replay { family, cuts }.go_on(start, account, 0, led, deltas, found);
 }
 
 /// Members of one family in one session.
@@ -143,8 +160,16 @@ struct Replay<'a, 'c> {
 }
 
 impl<'a, 'c> Replay<'a, 'c> {
-    /// Replays from a call on under members that have acted alike before it. `start` stands right before that call, as the leader's.
-    fn go_on<R: Clone>(self, mut start: Box<State<'a>>, call: usize, led: (u32, Company), deltas: Deltas<'c>, found: &mut Found<'_, R>) {
+    /// Replays from a call on under members that have acted alike before it. `start` stands right before that call, as the leader's; `account` may lag behind it.
+    fn go_on<A: Account>(
+        self,
+        mut start: Box<State<'a>>,
+        mut account: A,
+        call: usize,
+        led: (u32, Company),
+        deltas: Deltas<'c>,
+        found: &mut Found<A>,
+    ) {
         let family = self.family;
         let (leader, company) = led;
         let Some(plan) = family.members.get(leader as usize).map(|member| member.plan) else { return };
@@ -157,13 +182,13 @@ impl<'a, 'c> Replay<'a, 'c> {
         }
         if company.is_empty() {
             found.sums.steps += run(&mut start, &mut (), call, usize::MAX);
-            self.collect(&mut start, std::iter::once(leader), &deltas, found);
+            self.collect(&mut start, account, std::iter::once(leader), &deltas, found);
             return;
         }
         let mut first = start.clone();
         let mut observer = BatchObserver::new(family, company, deltas.clone());
         found.sums.steps += run(&mut first, &mut observer, call, usize::MAX);
-        self.collect(&mut first, std::iter::once(leader).chain(observer.faithful()), &observer.deltas, found);
+        self.collect(&mut first, account.clone(), std::iter::once(leader).chain(observer.faithful()), &observer.deltas, found);
         drop(first);
         let mut at = call;
         let mut tracker = Tracker { family, deltas: deltas.of_members(observer.parted().iter().map(|parted| parted.member)) };
@@ -175,13 +200,16 @@ impl<'a, 'c> Replay<'a, 'c> {
                 run(&mut start, &mut tracker, at, parts_at)
             };
             at = parts_at;
+            if let Some(calls) = start.ledger.calls.plain().filter(|_| start.ledger.detail == Detail::Requests) {
+                account.go_on(calls, &start.ledger.outcome.summaries, &start.ledger.outcome.refetches);
+            }
             for members in self.groups(parted) {
                 let Some((leader, company)) = Company::of(family, self.cuts, members) else { continue };
                 let class = self.cuts.class_of(family.ingest(leader));
                 let mut state = start.clone();
                 tracker.deltas.put_on(class, &mut state);
                 let deltas = tracker.deltas.under(family, class, &company.members());
-                self.go_on(state, at, (leader, company), deltas, found);
+                self.go_on(state, account.clone(), at, (leader, company), deltas, found);
             }
         }
     }
@@ -195,7 +223,14 @@ impl<'a, 'c> Replay<'a, 'c> {
     }
 
     /// Ends a run, and gives each of these members its sums, with what it alone is judged by.
-    fn collect<R: Clone>(self, state: &mut State<'_>, members: impl Iterator<Item = u32>, deltas: &Deltas<'_>, found: &mut Found<'_, R>) {
+    fn collect<A: Account>(
+        self,
+        state: &mut State<'_>,
+        account: A,
+        members: impl Iterator<Item = u32>,
+        deltas: &Deltas<'_>,
+        found: &mut Found<A>,
+    ) {
         state.ledger.close(&state.inputs);
         let warnings = warnings(&state.ledger.notes);
         let members: Vec<u32> = members.collect();
@@ -216,7 +251,7 @@ impl<'a, 'c> Replay<'a, 'c> {
             // By budget what it comes to, and by what it comes to the place of the sums.
             let mut over: Vec<(u64, u64)> = Vec::new();
             let mut places: Vec<((u64, bool), u32)> = Vec::new();
-            let mut seen: Option<R> = None;
+            let mut seen: Option<A::Sum> = None;
             for member in members.into_iter().filter_map(|member| self.family.members.get(member as usize)) {
                 let over_budget = over.iter().find(|(budget, _)| *budget == member.budget).map(|(_, calls)| *calls).unwrap_or_else(|| {
                     let calls = prompts.iter().filter(|prompt| **prompt > member.budget).count() as u64;
@@ -227,7 +262,7 @@ impl<'a, 'c> Replay<'a, 'c> {
                 let judged = (over_budget, never_fires);
                 let place = places.iter().find(|(known, _)| *known == judged).map(|(_, place)| *place).unwrap_or_else(|| {
                     let requests = (delta.is_none() && state.ledger.detail == Detail::Requests).then_some(led);
-                    found.seen.push(seen.get_or_insert_with(|| (found.look)(member.setting, requests)).clone());
+                    found.seen.push(seen.get_or_insert_with(|| account.clone().close(member.setting, requests)).clone());
                     let mut totals = Totals { over_budget, ..own.clone() };
                     let never = never_fires.then_some(Warning::NeverFires);
                     totals.warnings.extend(warnings.iter().copied().chain(never).map(|warning| (warning, 1)));

@@ -9,5 +9,5 @@ mod family;
 mod observer;
 mod shared;
 
-pub use batch::{Batch, BatchOutcome};
+pub use batch::{Account, Batch, BatchOutcome};
 pub use shared::SharedSession;
