@@ -113,7 +113,7 @@ impl Context {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
         if let Some(place) = place {
-            self.prefix.touch_from(place, &self.order, &mut self.entries);
+            self.prefix.touch_from(place, &self.order, &self.entries);
         }
         self.edits += u64::from(place.is_some() || arrival.message.is_none());
         let mut entry = Entry {
@@ -134,7 +134,6 @@ impl Context {
             live: true,
             summarised: false,
             by: Index::default(),
-            touched: self.prefix.request,
         };
         match place {
             Some(place) if place < self.order.len() => self.order.insert(place, id),
@@ -153,6 +152,7 @@ impl Context {
         self.messages += u64::from(arrival.role != Role::System || arrival.is_summary);
         self.re_estimate(&mut entry);
         self.entries.push(&entry);
+        self.prefix.come();
         id
     }
 
@@ -193,7 +193,7 @@ impl Context {
     fn change(&mut self, item: u32, change: impl FnOnce(Item) -> Item) {
         let Some(owner) = self.owner(item) else { return };
         let Some(before) = self.items.get(item).filter(|slot| slot.state != State::Removed) else { return };
-        self.prefix.touch(owner, &self.order, &mut self.entries);
+        self.prefix.touch(owner, &self.order, &self.entries);
         let Some(mut entry) = self.entries.get(owner) else { return };
         self.edits += 1;
         self.changed.push(item);
@@ -217,7 +217,7 @@ impl Context {
     pub(super) fn leave(&mut self, gone: &[u32], summarised: bool) {
         self.edits += gone.len() as u64;
         for id in gone {
-            self.prefix.touch(*id, &self.order, &mut self.entries);
+            self.prefix.touch(*id, &self.order, &self.entries);
             let Some(mut entry) = self.entries.get(*id).filter(|entry| entry.live) else { continue };
             for item in entry.first..entry.first + entry.count {
                 self.changed.push(item);
@@ -250,6 +250,7 @@ impl Context {
     pub fn retract(&mut self) {
         let Some(id) = self.newest().filter(|id| self.entry(*id).is_some_and(|entry| entry.message.get().is_none())) else { return };
         self.remove(&[id]);
+        self.prefix.take_back();
         for _ in 0..self.entries.pop().map_or(0, |entry| entry.count) {
             self.items.pop();
             self.owners.pop();
@@ -300,7 +301,7 @@ impl Context {
 
     /// The context goes out as the request of this number: from now on all of it is known.
     pub fn sent(&mut self, request: u32) {
-        self.prefix = Prefix { request, entries: self.order.len(), actual: self.size.actual.0 };
+        self.prefix.send(request, self.order.len(), self.size.actual.0);
     }
 
     /// The messages at the head that stand as they were sent in the request of this number, up to the first message that was changed,

@@ -16,7 +16,6 @@ pub(super) struct SmallEntry {
     message: Index,
     first: u32,
     arrived: u32,
-    touched: u32,
     units: u32,
     tokens: u32,
     estimated: u32,
@@ -54,14 +53,13 @@ impl Small for SmallEntry {
 
     fn of(entry: &Entry) -> Option<SmallEntry> {
         let Entry { message, role, opens_turn, is_summary, unseen, calling, first, count, guess, estimated, .. } = *entry;
-        let Entry { end_units, actual, arrived, usage, live, summarised, by, touched, .. } = *entry;
+        let Entry { end_units, actual, arrived, usage, live, summarised, by, .. } = *entry;
         let small = |number: u64| u32::try_from(number).ok();
         let marks = [(live, LIVE), (opens_turn, OPENS_TURN), (is_summary, SUMMARY), (unseen, UNSEEN), (summarised, SUMMARISED)];
         Some(SmallEntry {
             message,
             first,
             arrived,
-            touched,
             units: small(guess.units)?,
             tokens: small(guess.tokens)?,
             estimated: small(estimated)?,
@@ -98,7 +96,6 @@ impl Small for SmallEntry {
             live: holds(LIVE),
             summarised: holds(SUMMARISED),
             by: wide(self.by).into(),
-            touched: self.touched,
         }
     }
 }
@@ -121,15 +118,6 @@ impl Entries {
     /// The ids of a message's items.
     pub(super) fn items(&self, id: u32) -> Range<u32> {
         self.look(id, |entry| entry.first..entry.first + entry.count).unwrap_or_default()
-    }
-
-    /// A message stands as it is since this request alone.
-    pub(super) fn touch(&mut self, id: u32, request: u32) {
-        let small = |small: &mut SmallEntry| {
-            small.touched = request;
-            true
-        };
-        self.edit(id, small, |entry| entry.touched = request);
     }
 
     /// The provider has told what a reply's call came to.
@@ -183,7 +171,6 @@ mod tests {
             live: false,
             summarised: true,
             by: Some(254).into(),
-            touched: 2,
         };
         let others = [
             Entry { message: None.into(), usage: None.into(), by: None.into(), live: true, ..small },
@@ -205,14 +192,12 @@ mod tests {
         assert!(all.iter().enumerate().all(|(place, entry)| matches!(held(entry), Held::Small(_)) == (place < 3)));
         for (id, entry) in (0..).zip(&all) {
             let mut edited = entries.clone();
-            edited.touch(id, 9);
             edited.note_usage(id, 1 << 33);
             edited.note_usage(id, 77);
             edited.leave(id, Some(3), true);
             edited.leave(id, Some(255), false);
             let (guess, usage, by) = (Guess::default(), Some(77).into(), Some(255).into());
-            let left =
-                Entry { guess, usage, by, touched: 9, estimated: 0, end_units: 0, actual: 0, live: false, summarised: true, ..*entry };
+            let left = Entry { guess, usage, by, estimated: 0, end_units: 0, actual: 0, live: false, summarised: true, ..*entry };
             assert_eq!((edited.get(id), edited.items(id), edited.is_live(id)), (Some(left), entry.first..entry.first + entry.count, false));
             assert_eq!(edited.standing(id), Some(Standing::Summarised));
             assert_eq!(entries.get(id), Some(*entry), "a copy is edited by itself");

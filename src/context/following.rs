@@ -43,10 +43,11 @@ impl Context {
     /// A message that has left this one alone stands in it again, at this place in prompt order, as it stands in the other one.
     pub fn bring_back(&mut self, id: u32, place: usize, other: &Context) {
         let Some(entry) = other.entry(id).filter(|_| self.entry(id).is_some_and(|gone| !gone.live)) else { return };
-        self.prefix.touch_from(place, &self.order, &mut self.entries);
+        self.prefix.touch_from(place, &self.order, &self.entries);
         self.order.insert(place.min(self.order.len()), id);
+        self.prefix.change(id);
         // Its items bring their sizes with them.
-        let mut back = Entry { guess: Guess::default(), estimated: 0, end_units: 0, actual: 0, touched: self.prefix.request, ..entry };
+        let mut back = Entry { guess: Guess::default(), estimated: 0, end_units: 0, actual: 0, ..entry };
         for index in entry.first..entry.first + entry.count {
             let Some(item) = other.item(index) else { continue };
             self.items.put(index, &item);

@@ -131,8 +131,6 @@ pub struct Entry {
     pub summarised: bool,
     /// The rule that took it out, by its place in the plan; absent where none has.
     pub by: Index,
-    /// Since which request it has stood as it is; see [`Context::sent`](crate::context::Context::sent).
-    pub(super) touched: u32,
 }
 
 /// What is known of a message as it enters.

@@ -37,8 +37,9 @@ pub(super) struct Parted {
 /// The settings that go with a leader.
 #[derive(Clone)]
 pub(super) struct Company {
-    /// By place in the family: does it still go with the leader?
+    /// By place in the family, from that of the first of them to that of the last: does it still go with the leader?
     present: Vec<bool>,
+    first: u32,
     /// By rule: the limits of all settings' triggers.
     limits: Vec<Limits>,
     /// By rule: settings whose trigger differs from the leader's in more than the limit of a size, by what it is.
@@ -68,9 +69,10 @@ impl Company {
 
     /// `led` are those others to whom messages come as they come to the leader.
     fn new(family: &Family<'_>, leader: u32, others: &[u32], led: &[u32]) -> Company {
-        let mut present = vec![false; if others.is_empty() { 0 } else { family.members.len() }];
+        let first = others.iter().min().copied().unwrap_or(0);
+        let mut present = vec![false; others.iter().max().map_or(0, |last| (last - first) as usize + 1)];
         for member in others {
-            if let Some(present) = present.get_mut(*member as usize) {
+            if let Some(present) = present.get_mut((member - first) as usize) {
                 *present = true;
             }
         }
@@ -78,7 +80,7 @@ impl Company {
         let by_limit = |(rule, apart): (usize, &Arc<Vec<Vec<u32>>>)| Limits::new(family, rule, led, apart);
         let limits = triggers.iter().enumerate().map(by_limit).collect();
         let actions = (0..family.rules()).map(|rule| Arc::new(family.actions(rule, leader, others))).collect();
-        Company { present, limits, triggers, actions, parted: Vec::new() }
+        Company { present, first, limits, triggers, actions, parted: Vec::new() }
     }
 
     /// Does no setting go with the leader?
@@ -88,11 +90,11 @@ impl Company {
 
     /// Those who go with the leader.
     pub fn members(&self) -> Vec<u32> {
-        self.present.iter().zip(0..).filter(|(present, _)| **present).map(|(_, member)| member).collect()
+        self.present.iter().zip(self.first..).filter(|(present, _)| **present).map(|(_, member)| member).collect()
     }
 
     fn has(&self, member: u32) -> bool {
-        self.present.get(member as usize) == Some(&true)
+        member.checked_sub(self.first).is_some_and(|place| self.present.get(place as usize) == Some(&true))
     }
 
     fn part(&mut self, call: usize, member: u32) {
@@ -100,7 +102,9 @@ impl Company {
     }
 
     fn leave(&mut self, parted: Parted) {
-        if let Some(present) = self.present.get_mut(parted.member as usize).filter(|present| **present) {
+        if self.has(parted.member)
+            && let Some(present) = self.present.get_mut((parted.member - self.first) as usize)
+        {
             *present = false;
             self.parted.push(parted);
         }
