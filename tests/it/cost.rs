@@ -6,7 +6,7 @@ use crate::support::{ctxsim, files, python, read_all, rows, shared};
 use ctxsim::catalog::{CatalogError, Prices, Rate, Rates};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::{
-    Ages, Bill, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, bills, bills_with, check, prunes,
+    Ages, Bill, Bills, BillsSoFar, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, bills, check, prunes,
 };
 use ctxsim::policy::Plan;
 use ctxsim::sim::{Event, EventKind, Lasts, Outcome, SummaryCall, simulate};
@@ -121,7 +121,8 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
     }
 }
 
-/// Settings of a sweep are billed with one cache: it has the bill that it has beside the others, which stay without calls.
+/// Settings of a sweep are billed with one cache: it has the bill that it has beside the others, which stay without calls. Nor does it matter how often a run is looked at
+/// before it ends.
 #[test]
 fn one_bill_is_what_it_is_beside_the_others() {
     let tables = Tables::builtin();
@@ -129,8 +130,14 @@ fn one_bill_is_what_it_is_beside_the_others() {
     outcome.summaries = vec![SummaryCall { call: 1, prompt: 2600, output: 300, calls: 1, ..SummaryCall::default() }];
     let all = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
     let caches = [CacheKind::None, CacheKind::Recorded, CacheKind::Modelled, CacheKind::Perfect];
-    for cache in caches {
-        let one = bills_with(cache, &trace, &outcome, &tables.tariff(), &Calibration::default());
+    let (tariff, calibration) = (tables.tariff(), Calibration::default());
+    for (cache, looks) in caches.into_iter().flat_map(|cache| (0..8_usize).map(move |looks| (cache, looks))) {
+        let mut so_far = BillsSoFar::new(&trace, &tariff, &calibration, Some(cache));
+        for calls in (1..=3).filter(|calls| looks >> (calls - 1) & 1 == 1) {
+            let summaries = outcome.summaries.iter().filter(|summary| (summary.call as usize) < calls).count();
+            so_far.go_on(&outcome.calls[..calls], &outcome.summaries[..summaries], &[]);
+        }
+        let one = so_far.close(&outcome);
         assert_eq!((one.with(cache), one.calls, one.unpriced_calls), (all.with(cache), all.calls, all.unpriced_calls));
         assert!(caches.iter().all(|other| *other == cache || one.with(*other).output.tokens == 0));
     }
