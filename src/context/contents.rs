@@ -328,8 +328,7 @@ impl Context {
 
     /// Messages as they would be sent now, in order, from a place on.
     pub fn messages_as_sent(&self, from: usize) -> impl Iterator<Item = Sent> + '_ {
-        let entries = self.order.get(from..).unwrap_or(&[]).iter().filter_map(|id| self.entry(*id));
-        entries.map(Sent::of)
+        self.order.get(from..).unwrap_or(&[]).iter().filter_map(|id| self.entries.look(*id, Sent::of))
     }
 
     /// Live entries in prompt order, with their ids.

@@ -30,7 +30,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    pub(super) fn of(entry: Entry) -> Sent {
+    pub(super) fn of(entry: &Entry) -> Sent {
         let source = entry.message.get().ok_or(entry.arrived);
         Sent { source, role: entry.role, actual: entry.actual, estimated: entry.estimated }
     }
