@@ -72,10 +72,20 @@ impl Tested {
 
     /// The distance in tokens as a share of the recorded ones, in millionths.
     pub fn token_error_millionths(&self) -> Option<u64> {
-        let recorded = self.recorded?.tokens.filter(|tokens| *tokens > 0)?;
-        let distance = u128::from(self.distance_tokens()?.unsigned_abs());
-        u64::try_from((distance * 1_000_000 + u128::from(recorded) / 2) / u128::from(recorded)).ok()
+        millionths(self.distance_tokens()?.unsigned_abs(), self.recorded?.tokens?)
     }
+
+    /// How far the prompt of the first call after it is off as simulated, as a share of the recorded one, in millionths.
+    pub fn after_error_millionths(&self) -> Option<u64> {
+        let recorded = self.recorded?.after?;
+        millionths(self.predicted?.after?.abs_diff(recorded), recorded)
+    }
+}
+
+/// A part of a whole; `None` of nothing.
+fn millionths(part: u64, whole: u64) -> Option<u64> {
+    let rounded = u128::from(part) * 1_000_000 + u128::from(whole) / 2;
+    u64::try_from(rounded.checked_div(whole.into())?).ok()
 }
 
 /// The events of one session under one policy.

@@ -169,10 +169,16 @@ fn in_short(
         0 => "no false alarm".to_owned(),
         alarms => counted(alarms, "false alarm"),
     };
-    let error = result.median_of_hits(Tested::token_error_millionths);
-    let largest = result.largest_median_of_hits(Tested::token_error_millionths).filter(|(_, largest)| Some(*largest) > error);
-    let largest = largest.map_or_else(String::new, |(system, largest)| format!(" ({system}: {})", hundredths(largest)));
-    let error = error.map(|error| format!("; median error of the trigger {}{largest}", hundredths(error))).unwrap_or_default();
+    let median = |of: fn(&Tested) -> Option<u64>, said: fn(u64) -> String| {
+        let error = result.median_of_hits(of)?;
+        let largest = result.largest_median_of_hits(of).filter(|(_, largest)| *largest > error);
+        let largest = largest.map_or_else(String::new, |(system, largest)| format!(" ({system}: {})", said(largest)));
+        Some(format!("{}{largest}", said(error)))
+    };
+    let trigger = median(Tested::token_error_millionths, hundredths).map(|error| format!("; median error of the trigger {error}"));
+    let after = median(Tested::after_error_millionths, |error| percent(error as i64, 1_000_000));
+    let after = after.map(|error| format!(", of the prompt after it {error}"));
+    let error = trigger.map(|trigger| trigger + &after.unwrap_or_default()).unwrap_or_default();
     let many = if prunes { "automatic compactions and prunings" } else { "automatic compactions" };
     let events = if demanded == 1 { noun } else { many };
     let counts = |event: &Tested| matches!(event.verdict, Verdict::Hit | Verdict::Missed | Verdict::FalseAlarm);

@@ -95,6 +95,14 @@ fn a_made_session_has_one_event_of_each_verdict() {
     );
     let error = report["median_token_error"].as_f64().expect("a hit");
     assert!(error < 0.001, "{error}");
+    // The prompt after each hit, as simulated beside as recorded: the lower of two middles.
+    let hits = events.as_array().unwrap().iter().filter(|event| event["verdict"] == "hit");
+    let tokens = |event: &Value, key: &str| event[key].as_f64().unwrap();
+    let off = |event: &Value| (tokens(event, "predicted_after_tokens") / tokens(event, "recorded_after_tokens") - 1.0).abs();
+    let mut off: Vec<f64> = hits.map(off).collect();
+    off.sort_by(f64::total_cmp);
+    let error = report["median_after_error"].as_f64().expect("a hit");
+    assert!((error - off[(off.len() - 1) / 2]).abs() < 1e-4 && error > 0.0, "{error} of {off:?}");
     assert_eq!(report["schema"], "ctxsim.backtest/2");
 }
 

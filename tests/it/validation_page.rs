@@ -116,17 +116,30 @@ fn backtest(logs: &[&str], claims: &mut Claims, page: &mut String) {
         format!("{alarms} false alarms"),
         if alarms == 0 { "yes" } else { "mostly" },
     );
-    let mut of_codex: Vec<f64> = report["events"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|event| event["verdict"] == "hit" && event["policy"].as_str().unwrap().starts_with("codex"))
-        .filter_map(|event| Some(event["distance_tokens"].as_f64()?.abs() / number(&event["recorded_tokens"])))
-        .collect();
-    of_codex.sort_by(f64::total_cmp);
-    let codex = of_codex.get((of_codex.len().max(1) - 1) / 2).map_or(String::new(), |error| format!(" (codex {:.1} %)", error * 100.0));
+    let events = report["events"].as_array().unwrap();
+    let hits = || events.iter().filter(|event| event["verdict"] == "hit");
+    let system = |event: &Value| event["policy"].as_str().unwrap().split('@').next().unwrap().to_owned();
+    let median = |mut errors: Vec<f64>| {
+        errors.sort_by(f64::total_cmp);
+        errors.get((errors.len().max(1) - 1) / 2).copied()
+    };
+    let of_codex = hits().filter(|event| system(event) == "codex");
+    let of_codex = of_codex.filter_map(|event| Some(event["distance_tokens"].as_f64()?.abs() / number(&event["recorded_tokens"])));
+    let codex = median(of_codex.collect()).map_or(String::new(), |error| format!(" (codex {:.1} %)", error * 100.0));
     let error = format!("{:.2} % of the trigger's tokens, the median of the hits{codex}", number(&report["median_token_error"]) * 100.0);
     claim(claims, "sizes are anchored on recorded usage", error, "yes");
+    let mut after: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for event in hits() {
+        if let Some((predicted, recorded)) = event["predicted_after_tokens"].as_f64().zip(event["recorded_after_tokens"].as_f64()) {
+            after.entry(system(event)).or_default().push((predicted - recorded).abs() / recorded);
+        }
+    }
+    let worst = after.values().flatten().copied().fold(0.0, f64::max);
+    let by_agent = after.into_iter().filter_map(|(system, errors)| Some(format!("{system} {}", percent(median(errors)?))));
+    let by_agent: Vec<String> = by_agent.collect();
+    let error = percent(number(&report["median_after_error"]));
+    let error = format!("off by {error} in the median of the hits ({}), {} at worst", by_agent.join(", "), percent(worst));
+    claim(claims, "the prompt after a predicted compaction is predicted", error, "roughly: what an agent reads back is its own choice");
 }
 
 fn bills(logs: &[&str], claims: &mut Claims, page: &mut String) {

@@ -44,6 +44,7 @@ record! {
         precision_high: Option<f64> = of_precision.map(|precision| round(precision.high)),
         median_distance_calls: Option<u64> = result.median_of_hits(|event| event.distance_calls().map(i64::unsigned_abs)),
         median_token_error: Option<f64> = result.median_of_hits(Tested::token_error_millionths).and_then(|error| share_of(error, 1_000_000)),
+        median_after_error: Option<f64> = result.median_of_hits(Tested::after_error_millionths).and_then(|error| share_of(error, 1_000_000)),
         verdicts: BTreeMap<&'static str, u64> = verdicts,
         events: Vec<EventRecord> = tested().flat_map(of_session).collect(),
         sessions: Vec<SessionRecord> = tested().map(|(trace, session)| SessionRecord::new(&trace, session)).collect(),
