@@ -2,7 +2,9 @@
 //!
 //! The log names what a reply cost in output, but not what its prompt was: only the totals at a clean exit do. They say what a
 //! session's one call read where it had no other; otherwise they stay totals, and are counted as such. What stands beside the
-//! conversation the agent itself counts at exits and compactions.
+//! conversation the agent itself counts at exits and compactions. The limit that it names is that of prompts, which is what it goes by.
+//!
+//! The host is GitHub Copilot unless a session chose another tier of contexts than the default: the log does not name a provider of the user's own.
 
 use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, image, millis, sound, text_or_json, wire};
 use crate::format::marks::{Mark, Marked};
@@ -48,6 +50,8 @@ wire! {
         previous_model: Words<'a> = "previousModel",
         new_model: Words<'a> = "newModel",
         current_model: Words<'a> = "currentModel",
+        /// Which limits of the model hold: `default`, or those of long contexts at a price of their own.
+        context_tier: Words<'a> = "contextTier",
         reasoning_text: Words<'a> = "reasoningText",
         reasoning_opaque: Words<'a> = "reasoningOpaque",
         encrypted_content: Words<'a> = "encryptedContent",
@@ -135,8 +139,15 @@ const MARKS: &[Mark] = &[Mark::Start("Output too large to read at once (# KB)"),
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
-    let mut log =
-        Log { scale, id: source.name(), version: String::new(), sessions: Vec::new(), totals: BTreeMap::new(), last_model: String::new() };
+    let mut log = Log {
+        scale,
+        id: source.name(),
+        version: String::new(),
+        sessions: Vec::new(),
+        totals: BTreeMap::new(),
+        last_model: String::new(),
+        other_tier: false,
+    };
     source.each_line(|source, line| source.values(line, |event: Event, lose| log.event(&event, lose)))?;
     log.finish(source, hand_over);
     Ok(())
@@ -153,6 +164,8 @@ struct Log<'s> {
     totals: BTreeMap<String, (u64, Option<Usage>)>,
     /// The model at the last exit; empty where none says it.
     last_model: String,
+    /// Did the session choose other limits than the host's default ones?
+    other_tier: bool,
 }
 
 struct Session<'s> {
@@ -187,6 +200,7 @@ impl Log<'_> {
         if let (Some(overhead), Some((_, session))) = (data.overhead(), self.sessions.get_mut(index)) {
             session.made.transcript.overhead = Some(overhead);
         }
+        self.other_tier |= !matches!(&*data.context_tier, "" | "default");
         match &*event.kind {
             "session.start" | "session.resume" => {
                 if let Some(id) = data.session_id.some_id() {
@@ -241,7 +255,8 @@ impl Log<'_> {
         for (agent, session) in self.sessions {
             let id = if agent.is_empty() { self.id.clone() } else { format!("{}/{agent}", self.id) };
             let parent = (!agent.is_empty()).then(|| self.id.clone());
-            hand_over(Transcript { id, parent, version: self.version.clone(), ..session.made.transcript });
+            let host = (!self.other_tier).then(|| "github-copilot".to_owned());
+            hand_over(Transcript { id, parent, version: self.version.clone(), host, ..session.made.into_transcript() });
         }
     }
 }
@@ -250,6 +265,10 @@ impl Session<'_> {
     fn event(&mut self, event: &Event<'_>, data: &Data<'_>, lose: Lose<'_>) {
         let time = millis(&event.timestamp);
         self.places.insert(event.id.id().to_owned(), self.made.next());
+        // Of usage and, in later versions, of compactions.
+        if let Ok(Some(limit)) = data.token_limit.known() {
+            self.made.windows.name(self.models.values().next_back().map_or("", String::as_str), limit);
+        }
         match &*event.kind {
             "system.message" => self.system(self.made.text(&text_or_json(data.content)), time),
             "user.message" => {
@@ -293,10 +312,6 @@ impl Session<'_> {
                 self.model_from(Some(self.made.next()), &data.new_model);
             }
             "assistant.usage" => self.usage(data, event.data, lose),
-            "session.usage_info" => {
-                let window = &mut self.made.transcript.window;
-                *window = data.token_limit.known().ok().flatten().or(*window);
-            }
             "session.compaction_start" => self.compaction_began = Some(self.made.next()),
             "session.compaction_complete" => self.compaction(data, time, lose),
             "session.truncation" => self.truncation(data, time),

@@ -1,6 +1,8 @@
 use crate::support::{fixture, in_short, prompts, read_text};
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{ReplaySettings, WindowFrom, replay};
+use ctxsim::policy::Policy;
 use ctxsim::trace::Trace;
 use std::path::Path;
 
@@ -135,4 +137,43 @@ fn a_cleared_context_and_pictures_for_the_model_are_read() {
     assert_eq!(in_short(&sessions[0]), ["u: Look", "a: view(t1)", "t: view(t1)= | 2x3", "u: Anew", "a: Done"]);
     let [cleared] = sessions[0].compactions.as_slice() else { panic!("{:?}", sessions[0].compactions) };
     assert_eq!((cleared.before, cleared.kept_from, cleared.automatic, &cleared.summary), (3, Some(3), Some(false), &None));
+}
+
+/// The limit is that of prompts. Where the log names none, those of the host hold.
+#[test]
+fn the_limit_that_a_compaction_names_is_the_one_that_its_preset_goes_by() {
+    let log = |limit: &str, tier: &str| {
+        let line = |(number, (kind, data)): (usize, (&str, String))| {
+            format!(r#"{{"type":"{kind}","id":"e{number}","parentId":null,"timestamp":"2026-08-13T10:00:{number:02}.000Z","data":{data}}}"#)
+        };
+        let counts = r#""systemTokens":20,"conversationTokens":80,"toolDefinitionsTokens":10,"currentTokens":110"#;
+        let reply = || ("assistant.message", r#"{"model":"gpt-5.6-sol","content":"Well","toolRequests":[]}"#.to_owned());
+        let events = [
+            ("session.start", format!(r#"{{"sessionId":"s","producer":"copilot-agent","copilotVersion":"1.0.79","contextTier":{tier}}}"#)),
+            ("user.message", r#"{"content":"On"}"#.to_owned()),
+            reply(),
+            ("session.compaction_start", format!(r#"{{{counts}{limit},"trigger":"threshold"}}"#)),
+            ("session.compaction_complete", r#"{"success":true,"preCompactionTokens":110,"summaryContent":"Short"}"#.to_owned()),
+            reply(),
+        ];
+        events.into_iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let read = |text: &str| read_text("events.jsonl", text).0.remove(0);
+    let named = read(&log(r#","tokenLimit":230000"#, "null"));
+    assert_eq!((named.window, named.host.as_deref()), (Some(230_000), Some("github-copilot")));
+    assert_eq!(read(&log("", r#""default""#)).window, None);
+    assert_eq!(read(&log("", r#""long_context""#)).host, None);
+    // The preset starts at 80 % of the longest prompt, which is less than the window of the host.
+    let catalog = Catalog::builtin().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.jsonl");
+    let threshold = |limit: &str, tier: &str| {
+        std::fs::write(&path, log(limit, tier)).unwrap();
+        let own = Policy::load("copilot-cli").unwrap();
+        let replay = replay(&corpus(&catalog, &[&path]), &[own], &ReplaySettings::new(&catalog)).unwrap().remove(0);
+        (replay.outcomes[0].window, replay.windows[0], replay.thresholds.clone())
+    };
+    assert_eq!(threshold(r#","tokenLimit":230000"#, "null"), (230_000, WindowFrom::Log, vec![Some(184_000)]));
+    assert_eq!(threshold("", r#""default""#), (400_000, WindowFrom::Host, vec![Some(217_600)]));
+    assert_eq!(threshold("", r#""long_context""#), (1_050_000, WindowFrom::Catalogue, vec![Some(737_600)]));
 }
