@@ -1,5 +1,6 @@
 //! Exchanges with Anthropic's Messages interface.
 
+use super::edit::Edit;
 use super::entry::{Entry, Exchange, call, watching, what_came};
 use super::verbatim::Verbatim;
 use crate::format::ground::{Lose, Words, decoded, moment, wire};
@@ -21,6 +22,8 @@ wire! {
         pub system: Option<&'a RawValue>,
         /// Definitions of the tools.
         pub tools: Option<&'a RawValue>,
+        /// How the server is to edit the conversation.
+        pub context_management: Option<&'a RawValue>,
         /// The conversation so far, the newest message last.
         pub messages: Vec<Spoken<'a>>,
     }
@@ -33,6 +36,8 @@ wire! {
         model: Words<'a>,
         content: Content<'a>,
         usage: Option<UsageRecord>,
+        /// How the server edited the conversation that it replies to.
+        context_management: Option<&'a RawValue>,
         /// When the message was sent, where a log notes it.
         timestamp: Option<&'a RawValue>,
     }
@@ -48,7 +53,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let mut exchange = conversation(&body, Made::Elsewhere, &mut weigher, lose);
     match response.and_then(|response| serde_json::from_str::<Spoken>(response).ok()).filter(|reply| &*reply.role == "assistant") {
         Some(reply) => {
-            exchange.reply = Some(self::reply(&reply, &mut weigher, lose));
+            exchange.reply = Some(self::reply(&reply, &body, &mut weigher, lose));
             exchange.hidden = hides(&reply) || weigher.attached || odd.get();
         }
         None => {
@@ -77,10 +82,10 @@ pub fn conversation(body: &Body<'_>, made: Made, weigher: &mut Weigher<'_>, lose
             continue;
         };
         let mut entry = match (role, made) {
-            (Role::Assistant, Made::Here) => reply(spoken, weigher, lose),
+            (Role::Assistant, Made::Here) => reply(spoken, body, weigher, lose),
             _ => {
                 let messages = weigher.messages(role, &spoken.content, &mut |reason| lose(reason));
-                Entry { messages, compactions: compactions(spoken, &[]) }
+                Entry { messages, compactions: compactions(spoken, &[]), edit: None }
             }
         };
         entry.messages.iter_mut().for_each(|message| message.time = moment(spoken.timestamp));
@@ -108,6 +113,7 @@ pub fn append(entries: &mut Vec<Entry>, entry: Entry) {
                 first.call = more.call.filter(|call| call.usage.is_some()).or(first.call.take());
             }
             last.messages.extend(messages);
+            last.edit = entry.edit.or(last.edit.take());
         }
         (_, Some((_, false, true))) => {}
         _ => entries.push(entry),
@@ -139,7 +145,7 @@ fn hides(reply: &Spoken<'_>) -> bool {
 }
 
 /// A reply and the call that made it.
-fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Entry {
+fn reply(reply: &Spoken<'_>, body: &Body<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Entry {
     let usage = reply.usage.as_ref().and_then(|usage| usage.reported(lose));
     let passes = passes(reply);
     let own_passes = passes.iter().filter(|pass| !pass.is_kind("compaction")).count();
@@ -154,7 +160,8 @@ fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Entry
         let model = reply.usage.as_ref().map_or_else(|| reply.model.to_string(), |usage| usage.billed(&reply.model));
         message.call = Some(Box::new(call(&reply.id, &model, usage)));
     }
-    Entry { messages, compactions: compactions(reply, passes) }
+    let edit = Edit::read(body.context_management, reply.context_management, lose);
+    Entry { messages, compactions: compactions(reply, passes), edit }
 }
 
 /// Compactions that the provider made: a block with the summary, and a pass of its own in the usage.

@@ -1,5 +1,6 @@
 //! What one request says, whatever interface it was made with.
 
+use super::edit::Edit;
 use crate::format::ground::{ATTACHED, Lose, ODD, text_or_json, wire};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Usage};
 use serde_json::value::RawValue;
@@ -98,6 +99,8 @@ pub fn watching<'l>(lose: Lose<'l>, hidden: &'l Cell<bool>) -> impl FnMut(&str) 
 pub struct Entry {
     /// Compactions that the provider made before it.
     pub compactions: Vec<Compaction>,
+    /// What the server left out of the prompt that it replies to.
+    pub edit: Option<Edit>,
     /// What it says. A reply's first message is the model's, with its call.
     pub messages: Vec<Message>,
 }
@@ -105,7 +108,7 @@ pub struct Entry {
 impl Entry {
     /// One message and nothing else.
     pub fn of(message: Message) -> Entry {
-        Entry { compactions: Vec::new(), messages: vec![message] }
+        Entry { messages: vec![message], ..Entry::default() }
     }
 }
 

@@ -81,6 +81,7 @@ impl Session {
             before_last: self.before_last,
             requests: self.requests,
             beside: self.beside.clone(),
+            left_out: self.left_out.clone(),
             ..Session::default()
         }
     }
@@ -109,8 +110,11 @@ impl Session {
         apart.transcript.messages.extend(messages.split_off(has.messages));
         messages.split_off(had.messages.saturating_sub(before.transcript.messages.len()));
         messages.extend(std::mem::take(&mut before.transcript.messages));
-        let events = compactions.drain(has.compactions.min(compactions.len())..);
-        apart.transcript.compactions.extend(events.map(|event| Compaction { before: moved(event.before), ..event }));
+        let events = compactions.drain(has.compactions.min(compactions.len())..).map(|event| {
+            let taken = event.taken.iter().filter(|(at, _)| *at >= has.messages).map(|(at, part)| (moved(*at), *part)).collect();
+            Compaction { before: moved(event.before), taken, ..event }
+        });
+        apart.transcript.compactions.extend(events);
         compactions.truncate(had.compactions);
         self.transcript.window = before.transcript.window;
         apart.places.truncate(self.places.len());
@@ -147,6 +151,7 @@ impl Session {
             own: apart.own,
             before_last: cut.before_last.saturating_sub(has.own),
             beside: None,
+            left_out: apart.left_out,
             ..cut
         }
     }

@@ -5,6 +5,7 @@ pub mod anthropic;
 mod bedrock;
 mod cohere;
 mod cut;
+mod edit;
 mod entry;
 mod fork;
 pub mod gemini;

@@ -112,7 +112,8 @@ pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Resu
         ..Compaction::default()
     };
     exchange.hidden = true;
-    exchange.reply = Some(Entry { compactions: vec![made], messages: output.into_iter().flat_map(|entry| entry.messages).collect() });
+    exchange.reply =
+        Some(Entry { compactions: vec![made], edit: None, messages: output.into_iter().flat_map(|entry| entry.messages).collect() });
     exchange.known_as.insert(0, response.id.to_string());
     Ok(exchange)
 }

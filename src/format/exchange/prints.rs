@@ -40,6 +40,11 @@ impl Print {
         self.role == other.role && (self.words == other.words || self.id.is_some() && self.id == other.id)
     }
 
+    /// Is it the result of a call?
+    pub fn is_result(&self) -> bool {
+        self.answers.is_some()
+    }
+
     /// Is it the same call of a tool with arguments that were masked?
     pub fn masks(&self, other: &Print) -> bool {
         self.call && self.words != other.words && self.bytes < other.bytes

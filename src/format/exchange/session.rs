@@ -1,6 +1,7 @@
 //! One conversation as its requests repeat it: what it holds so far, and what each further request adds.
 
 use super::cut::{self, Cut};
+use super::edit::Edit;
 use super::entry::{Entry, Exchange, is_version_of};
 use super::prints::{Marks, Place, Print, Repeated, Replies, digest, is_printed, name, print, prints};
 use super::verbatim::weigh;
@@ -52,6 +53,8 @@ pub struct Session {
     pub beside: Option<(String, usize)>,
     /// How many requests it has made.
     pub requests: usize,
+    /// What the server left out of the last prompt, and the parts that this were.
+    pub left_out: (Edit, Vec<(usize, usize)>),
 }
 
 /// A session before a request that seems to cut it. Agents also ask something apart from the conversation (a title, a check) behind the end of that alone.
@@ -321,7 +324,7 @@ impl Session {
     }
 
     /// Adds what an entry holds beyond the parts that are known. `repeats`: nothing new has come so far.
-    fn entry(&mut self, entry: Entry, known: &mut usize, repeats: &mut bool, scale: &dyn Scale, replies: &mut Replies) {
+    fn entry(&mut self, mut entry: Entry, known: &mut usize, repeats: &mut bool, scale: &dyn Scale, replies: &mut Replies) {
         let mut compactions = entry.compactions;
         for mut message in entry.messages {
             let own = prints(&message);
@@ -366,8 +369,41 @@ impl Session {
                 self.repeated.push(if replies { Repeated::new(at, &own, place, behind) } else { Repeated::no_call(at) });
                 self.mark(&own);
             }
+            // What the log has of a reply by a request alone says nothing of its prompt.
+            if message.call.as_deref().is_some_and(|call| *call != Call::default()) {
+                self.leave_out(entry.edit.take(), &message);
+            }
             self.push(message, scale);
         }
+    }
+
+    /// Notes what the server left out of the prompt of this reply. What it had left out of the one before, too, is no other event.
+    fn leave_out(&mut self, edit: Option<Edit>, reply: &Message) {
+        let (was, out) = std::mem::take(&mut self.left_out);
+        let Some(edit) = edit else {
+            // All of it is there again.
+            self.interrupted |= was != Edit::default();
+            return;
+        };
+        let messages = &self.transcript.messages;
+        let sent: Vec<_> = self.prints.iter().zip(self.places.iter().copied()).collect();
+        let all = edit.taken(&sent, |at| messages.get(at));
+        self.interrupted |= (&was, &out) != (&edit, &all);
+        let taken: Vec<_> = all.iter().filter(|part| out.binary_search(part).is_err()).copied().collect();
+        if !taken.is_empty() {
+            let tokens_after = reply.call.as_ref().and_then(|call| call.usage).map(|usage| usage.prompt);
+            let more = edit.tokens.checked_sub(was.tokens).filter(|more| *more > 0);
+            self.transcript.compactions.push(Compaction {
+                before: messages.len(),
+                kind: CompactionKind::Prune,
+                automatic: Some(true),
+                tokens_before: tokens_after.zip(more).map(|(after, more)| after.saturating_add(more)),
+                tokens_after,
+                taken,
+                ..Compaction::default()
+            });
+        }
+        self.left_out = (edit, all);
     }
 
     /// Puts what a request repeats in the place of the last reply, of which the log has the call alone, or what the model thought before it.
@@ -383,7 +419,7 @@ impl Session {
     }
 
     /// Adds what came back.
-    fn reply(&mut self, reply: Entry, asked: &str, hidden: bool, scale: &dyn Scale) {
+    fn reply(&mut self, mut reply: Entry, asked: &str, hidden: bool, scale: &dyn Scale) {
         for mut compaction in reply.compactions {
             compaction.before = self.transcript.messages.len();
             compaction.summary = compaction.summary.and_then(|summary| scale.weigh_summary(summary.as_str()));
@@ -401,6 +437,7 @@ impl Session {
                     usage.trust = Trust::Partial;
                 }
                 replied = true;
+                self.leave_out(reply.edit.take(), &message);
                 self.mark(&prints(&message));
             }
             self.push(message, scale);

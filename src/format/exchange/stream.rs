@@ -90,6 +90,11 @@ fn anthropic(events: Vec<Value>) -> Option<Value> {
                 if let (Value::Object(usage), Some(last)) = (usage, event.get("usage").and_then(Value::as_object)) {
                     usage.extend(last.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), value.clone())));
                 }
+                let edited = event.get("context_management").filter(|edited| !edited.is_null());
+                message
+                    .iter_mut()
+                    .zip(edited)
+                    .for_each(|(message, edited)| drop(message.insert("context_management".to_owned(), edited.clone())));
             }
             _ => {}
         }

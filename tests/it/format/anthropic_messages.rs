@@ -1,5 +1,6 @@
 use crate::support::{in_short, prompts, read_all, read_text};
-use ctxsim::transcript::{Loss, Part, Role, Transcript, Trust};
+use ctxsim::transcript::{Compaction, CompactionKind, Loss, Part, Role, Transcript, Trust};
+use serde_json::{Value, json};
 use std::path::Path;
 
 fn fixture(name: &str) -> (Vec<Transcript>, Vec<Loss>) {
@@ -109,4 +110,84 @@ fn the_prompt_is_that_of_the_pass_that_answered() {
     );
     let (sessions, _) = read_text("log.jsonl", &log);
     assert_eq!(sessions.iter().flat_map(prompts).collect::<Vec<_>>(), [(412, 7)]);
+}
+
+/// A log of four calls, of which each but the last uses a tool of these. `edits` are what the server says to have done before each; `asked` is what the client wants.
+fn edited(edits: [Value; 4], asked: Value, streamed: bool) -> (Transcript, Vec<Loss>) {
+    let mut said = vec![json!({"role": "user", "content": "Look through all of it"})];
+    let mut log = String::new();
+    for (turn, applied) in edits.into_iter().enumerate() {
+        let id = format!("toolu_{turn}");
+        let call = json!({"type": "tool_use", "id": id, "name": if turn == 0 { "peek" } else { "look" }, "input": {"at": turn}});
+        let content = if turn == 3 { json!([{"type": "text", "text": "Done"}]) } else { json!([call]) };
+        let usage = json!({"input_tokens": 1000 + turn, "output_tokens": 5});
+        let whole =
+            json!({"id": format!("msg_{turn}"), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": content});
+        let response = if streamed {
+            let mut begun = whole.clone();
+            begun["content"] = json!([]);
+            let block = json!({"type": "content_block_start", "index": 0, "content_block": content[0]});
+            let end = json!({"type": "message_delta", "delta": {}, "usage": usage, "context_management": {"applied_edits": applied}});
+            let events = [json!({"type": "message_start", "message": begun}), block, end];
+            json!(events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>())
+        } else {
+            let mut whole = whole;
+            (whole["usage"], whole["context_management"]) = (usage, json!({"applied_edits": applied}));
+            whole
+        };
+        let request = json!({"model": "claude-sonnet-4-5", "context_management": {"edits": [asked]}, "messages": said});
+        log += &format!("{}\n", json!({"request": request, "response": response}));
+        said.push(json!({"role": "assistant", "content": content}));
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": format!("found {turn} ").repeat(40)});
+        said.push(json!({"role": "user", "content": [result]}));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    std::fs::write(&path, log).unwrap();
+    let (mut sessions, losses) = read_all(&path);
+    assert_eq!((sessions.len(), roles(&sessions[0]).as_str()), (1, "uatatata"));
+    (sessions.remove(0), losses)
+}
+
+fn cleared(uses: u64, tokens: u64) -> Value {
+    json!([{"type": "clear_tool_uses_20250919", "cleared_tool_uses": uses, "cleared_input_tokens": tokens}])
+}
+
+/// The server edits each request anew, and says what it left out of all of it: what is new is the event.
+#[test]
+fn what_the_server_clears_is_a_pruning() {
+    let told = |event: &Compaction| {
+        assert_eq!((event.kind, event.automatic), (CompactionKind::Prune, Some(true)));
+        (event.before, event.taken.clone(), event.tokens_before, event.tokens_after)
+    };
+    let plain = json!({"type": "clear_tool_uses_20250919"});
+    for streamed in [false, true] {
+        let (session, losses) = edited([json!([]), json!([]), cleared(1, 300), cleared(2, 700)], plain.clone(), streamed);
+        assert_eq!(
+            session.compactions.iter().map(told).collect::<Vec<_>>(),
+            [(5, vec![(2, 0)], Some(1_302), Some(1_002)), (7, vec![(4, 0)], Some(1_403), Some(1_003)),]
+        );
+        assert_eq!(calls(&session).iter().map(|call| call.1).collect::<Vec<_>>(), [false, false, true, true]);
+        assert!(losses.is_empty());
+    }
+    // The same again is no other event, and breaks no chain; what is there again does.
+    let (again, _) = edited([json!([]), cleared(1, 300), cleared(1, 300), json!([])], plain.clone(), false);
+    assert_eq!(again.compactions.iter().map(told).collect::<Vec<_>>(), [(3, vec![(2, 0)], Some(1_301), Some(1_001))]);
+    assert_eq!(calls(&again).iter().map(|call| call.1).collect::<Vec<_>>(), [false, true, false, true]);
+    // Some tools are spared, and arguments may go along.
+    let taken = |asked: Value| {
+        let (session, _) = edited([json!([]), json!([]), json!([]), cleared(1, 300)], asked, false);
+        session.compactions.iter().map(|event| event.taken.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(taken(json!({"type": "clear_tool_uses_20250919", "exclude_tools": ["peek"]})), [[(4, 0)]]);
+    assert_eq!(taken(json!({"type": "clear_tool_uses_20250919", "clear_tool_inputs": true})), [[(1, 0), (2, 0)]]);
+    assert_eq!(taken(json!({"type": "clear_tool_uses_20250919", "clear_tool_inputs": ["look"]})), [[(2, 0)]]);
+    // More than the log has is taken from what it has. Of reasoning the parts are not named.
+    let (all, _) = edited([json!([]), json!([]), json!([]), cleared(9, 300)], plain.clone(), false);
+    assert_eq!(all.compactions[0].taken, [(2, 0), (4, 0), (6, 0)]);
+    let thought = json!([{"type": "clear_thinking_20251015", "cleared_thinking_turns": 1, "cleared_input_tokens": 90}]);
+    let (session, losses) = edited([json!([]), json!([]), thought, json!([])], plain, false);
+    assert!(session.compactions.is_empty());
+    assert_eq!(lost(&losses), [("reasoning that the server left out of a prompt (which is not said; taken to be there)", 1, 3)]);
+    assert_eq!(calls(&session).iter().map(|call| call.1).collect::<Vec<_>>(), [false, false, true, true]);
 }
