@@ -1,6 +1,7 @@
 use crate::support::{files, in_short, prompts, read_all, read_text, shared};
 use ctxsim::format::{Source, sniff};
 use ctxsim::transcript::{Compaction, CompactionKind, Image, Loss, Message, Part, Role, Text, Transcript};
+use serde_json::{Value, json};
 use std::path::Path;
 
 fn fixture(name: &str) -> (Vec<Transcript>, Vec<Loss>) {
@@ -312,4 +313,43 @@ fn what_stands_for_a_result_is_what_counts() {
     let Part::ToolResult { text, .. } = &sessions[0].messages[2].parts[0] else { panic!("{:?}", sessions[0].messages[2]) };
     assert_eq!(text.content.as_deref(), Some("<persisted-output>\nLittle"));
     assert_eq!(lost, [("record of an unexpected shape".to_owned(), 1)]);
+}
+
+/// Later versions write the messages that a compaction keeps behind its boundary, where no line had them yet.
+#[test]
+fn what_a_compaction_keeps_may_stand_behind_its_boundary() {
+    let line = |kind: &str, id: &str, parent: &str, more: Value| {
+        let parent = if parent.is_empty() { Value::Null } else { json!(parent) };
+        let mut line = json!({"type": kind, "uuid": id, "parentUuid": parent, "sessionId": "s", "version": "2.1.220", "timestamp": "2026-08-08T11:46:37.217Z"});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        format!("{line}\n")
+    };
+    let user = |text: &str| json!({"message": {"role": "user", "content": text}});
+    let reply = |id: &str, prompt: u64| {
+        let usage = json!({"input_tokens": prompt, "output_tokens": 9});
+        let content = json!([{"type": "text", "text": format!("reply {id}")}]);
+        json!({"message": {"id": id, "role": "assistant", "model": "claude-opus-5", "content": content, "usage": usage}})
+    };
+    let kept = json!({"anchorUuid": "s1", "uuids": ["a2", "u3"]});
+    let metadata = json!({"trigger": "auto", "preTokens": 2_100, "preservedMessages": kept});
+    let boundary = json!({"subtype": "compact_boundary", "content": "", "compactMetadata": metadata});
+    let summary = json!({"isCompactSummary": true, "message": {"role": "user", "content": "Short"}});
+    let log = [
+        line("user", "u1", "", user("One")),
+        line("assistant", "a1", "u1", reply("m1", 1_000)),
+        line("user", "u2", "a1", user("Two")),
+        line("system", "b", "", boundary),
+        line("user", "s1", "b", summary),
+        line("assistant", "a2", "s1", reply("m2", 2_000)),
+        line("user", "u3", "a2", user("Three")),
+        line("user", "u4", "u3", user("Four")),
+        line("assistant", "a3", "u4", reply("m3", 600)),
+    ];
+    let (sessions, lost) = read_text("s.jsonl", &log.concat());
+    assert!(lost.is_empty(), "{lost:?}");
+    assert_eq!(in_short(&sessions[0]), ["u: One", "a: reply m1", "u: Two", "a: reply m2", "u: Three", "u: Four", "a: reply m3"]);
+    let [event] = sessions[0].compactions.as_slice() else { panic!("{:?}", sessions[0].compactions) };
+    assert_eq!((event.before, event.kept_from, event.tokens_before), (5, Some(3), Some(2_100)));
+    assert_eq!(event.summary.as_ref().unwrap().content.as_deref(), Some("Short"));
+    assert!(sessions[0].messages.iter().all(|message| message.rewind.is_none()));
 }

@@ -10,7 +10,7 @@ use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, visible_text};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashSet;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -37,6 +37,8 @@ pub(super) struct Conversation<'s> {
     replies: FxHashMap<u64, Box<Reply>>,
     /// The compaction whose summary has not come yet.
     unsummarised: Option<usize>,
+    /// The last compaction, and the records that it kept where they are written behind it.
+    kept_behind: (usize, FxHashSet<u64>),
     /// Where the next message goes back to.
     rewind: Option<usize>,
 }
@@ -65,6 +67,7 @@ impl<'s> Conversation<'s> {
             chosen: Chosen::default(),
             replies: FxHashMap::default(),
             unsummarised: None,
+            kept_behind: Default::default(),
             rewind: None,
         }
     }
@@ -222,6 +225,8 @@ impl<'s> Conversation<'s> {
     /// The boundary that a compaction leaves.
     pub fn boundary(&mut self, record: &Record<'_>, metadata: &CompactMetadata<'_>, kept_from: Option<usize>) {
         self.unsummarised = Some(self.made.transcript.compactions.len());
+        let kept = metadata.preserved_messages.iter().flat_map(|kept| &kept.uuids).filter(|_| kept_from.is_none());
+        self.kept_behind = (self.made.transcript.compactions.len(), kept.map(|uuid| xxh3_64(uuid.as_bytes())).collect());
         self.made.compact(Compaction {
             id: record.uuid.id().to_owned(),
             automatic: automatic(metadata),
@@ -317,6 +322,14 @@ impl<'s> Conversation<'s> {
         let rewind = self.rewind.take();
         self.made.push(Message { id, time: millis(&record.timestamp), rewind, ..message });
         self.tree.stand(node, index, role);
+        // Said before the compaction, which takes place behind it then.
+        if !self.kept_behind.1.is_empty() && self.kept_behind.1.contains(&xxh3_64(record.uuid.as_bytes())) {
+            let before = self.made.next();
+            if let Some(compaction) = self.made.transcript.compactions.get_mut(self.kept_behind.0) {
+                compaction.before = before;
+                compaction.kept_from.get_or_insert(index);
+            }
+        }
     }
 
     /// The finished transcript.
