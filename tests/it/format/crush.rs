@@ -121,3 +121,38 @@ fn an_empty_reply_that_ended_is_a_call() {
     // Whether the cache is among them cannot be told from a reply that says nothing.
     assert_eq!(with("end_turn", 9), (vec![(0, 0), (0, 0)], before + 1));
 }
+
+/// Until August 2025 a session names its last summary alone. Replies are begun empty and bear the time of their end; a summary is written at once.
+#[test]
+fn a_reply_that_was_written_at_once_behind_a_finished_one_is_a_summary() {
+    let (_folder, path) = database("crush/crush.sql", "crush.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("ALTER TABLE messages ADD COLUMN finished_at INTEGER").unwrap();
+    let row =
+        "INSERT INTO sessions (id, title, completion_tokens, created_at, summary_message_id) VALUES ('early', '', 3, 1754498160, 'early6')";
+    connection.execute(row, []).unwrap();
+    let said = [
+        ("user", "One", "stop", None),
+        ("assistant", "First", "end_turn", Some(1)),
+        ("assistant", "Short one", "end_turn", None),
+        ("user", "Two", "stop", None),
+        // Written at once, and no end of a turn stands before it.
+        ("assistant", "Second", "end_turn", None),
+        ("assistant", "More", "end_turn", Some(2)),
+        ("assistant", "Short two", "end_turn", None),
+    ];
+    for (number, (role, text, reason, finished)) in (0..).zip(said) {
+        let parts = format!(r#"[{{"type":"text","data":{{"text":"{text}"}}}},{{"type":"finish","data":{{"reason":"{reason}"}}}}]"#);
+        let row = "INSERT INTO messages (id, session_id, role, parts, created_at, finished_at) VALUES (?1, 'early', ?2, ?3, ?4, ?5)";
+        let time = 1_754_498_160_i64 + number;
+        connection.execute(row, rusqlite::params![format!("early{number}"), role, parts, time, finished]).unwrap();
+    }
+    drop(connection);
+    let (transcripts, _) = read_all(&path);
+    let session = transcripts.iter().find(|session| session.id == "early").unwrap();
+    assert_eq!(in_short(session), ["u: One", "a: First", "u: Two", "a: Second", "a: More"]);
+    let events = session.compactions.iter().map(|event| (event.before, event.summary.as_ref().unwrap().content.as_deref()));
+    assert_eq!(events.collect::<Vec<_>>(), [(2, Some("Short one")), (5, Some("Short two"))]);
+    // What the session says of its last call is said of the summary.
+    assert_eq!(prompts(session), [(0, 0); 3]);
+}

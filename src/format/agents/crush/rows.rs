@@ -28,11 +28,12 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
     let agent = if notes_provider { "crush" } else { "opencode-go" };
     let provider = if notes_provider { "provider" } else { "NULL" };
     let marked = if has_column(connection, "messages", "is_summary_message").map_err(damaged)? { "is_summary_message" } else { "0" };
+    let finished = if has_column(connection, "messages", "finished_at").map_err(damaged)? { "finished_at" } else { "0" };
     let mut paid = PaidInAll::default();
     for (number, row) in (1..).zip(sessions(connection, source).map_err(damaged)?) {
         let mut lose = |reason: &str| source.lose(number, reason);
         let mut session = Session::new(&row, agent, scale);
-        match messages(connection, &row.id, [marked, provider], &mut session, &mut lose) {
+        match messages(connection, &row.id, [marked, provider, finished], &mut session, &mut lose) {
             Ok(()) => match session.finish(&row.last, &mut lose) {
                 Some(transcript) => {
                     hand_over(transcript);
@@ -86,12 +87,12 @@ fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<Count> {
 fn messages(
     connection: &Connection,
     session_id: &str,
-    [marked, provider]: [&str; 2],
+    [marked, provider, finished]: [&str; 3],
     session: &mut Session<'_>,
     lose: &mut dyn FnMut(&str),
 ) -> rusqlite::Result<()> {
     let sql = format!(
-        "SELECT id, role, parts, model, created_at, {marked}, {provider} FROM messages WHERE session_id = ?1 ORDER BY created_at, rowid"
+        "SELECT id, role, parts, model, created_at, {marked}, {provider}, {finished} IS NULL FROM messages WHERE session_id = ?1 ORDER BY created_at, rowid"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([session_id])?;
@@ -101,7 +102,8 @@ fn messages(
             (Some(id), Some(role), Some(parts)) => {
                 let (model, time) = (text(3).unwrap_or_default(), time(row.get_ref(4)?));
                 let is_summary = row.get::<_, Option<i64>>(5)?.unwrap_or(0) != 0;
-                session.message(&MessageRow { id, role, parts, model, host: text(6), time, is_summary }, lose);
+                let is_whole = row.get(7)?;
+                session.message(&MessageRow { id, role, parts, model, host: text(6), time, is_summary, is_whole }, lose);
             }
             _ => lose("row that is not text"),
         }

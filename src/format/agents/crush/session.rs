@@ -29,6 +29,8 @@ pub struct MessageRow<'r> {
     pub host: Option<&'r str>,
     pub time: Option<i64>,
     pub is_summary: bool,
+    /// Was it written at once? A reply is begun empty, and bears the time of its end later.
+    pub is_whole: bool,
 }
 
 wire! {
@@ -58,13 +60,15 @@ wire! {
 pub struct Session<'s> {
     made: Recorder<'s>,
     summary_message: Option<String>,
+    /// The role of the row before.
+    last: Option<Role>,
 }
 
 impl<'s> Session<'s> {
     pub fn new(row: &SessionRow, agent: &str, scale: &'s dyn Scale) -> Session<'s> {
         let mut made = Recorder::new(agent, row.id.clone(), scale);
         made.transcript.parent.clone_from(&row.parent);
-        Session { made, summary_message: row.summary_message.clone() }
+        Session { made, summary_message: row.summary_message.clone(), last: None }
     }
 
     pub fn message(&mut self, row: &MessageRow<'_>, lose: Lose<'_>) {
@@ -72,6 +76,7 @@ impl<'s> Session<'s> {
         let Some(role) = Role::of(row.role, &[Role::System, Role::User, Role::Assistant, Role::Tool]) else {
             return lose("message of an unknown role");
         };
+        let before = self.last.replace(role);
         let mut finish = None;
         let mut parts = Vec::new();
         for piece in &pieces {
@@ -85,7 +90,9 @@ impl<'s> Session<'s> {
                 }
             }
         }
-        if row.is_summary || self.summary_message.as_deref() == Some(row.id) {
+        // Until August 2025 the session names its last summary alone. The program writes no reply but summaries at once, behind a finished turn.
+        let ended = role == Role::Assistant && before == Some(Role::Assistant) && finish.as_deref() == Some("end_turn");
+        if row.is_summary || row.is_whole && ended || self.summary_message.as_deref() == Some(row.id) {
             return self.summary(row, &parts);
         }
         // The agent goes on by itself with the first prompt of the turn, behind a note.
