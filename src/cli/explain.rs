@@ -145,6 +145,7 @@ fn narrow(replay: &mut Replay, place: usize, model: &str) {
     replay.unknown_models.retain(|(name, _)| name == model);
     replay.own_windows.retain(|(name, ..)| name == model);
     replay.outgrown.retain(|(name, _)| name == model);
+    replay.uncompacted.retain(|(name, _)| name == model);
 }
 
 /// The place of the session that the user names: by its id, else as a table shortens it, else by the beginning of one id, else by the

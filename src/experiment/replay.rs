@@ -40,6 +40,8 @@ pub struct Replay {
     pub unknown_models: Vec<(String, u64)>,
     /// Models whose recorded prompts were larger than their known window, each with the window that was taken.
     pub outgrown: Vec<(String, u64)>,
+    /// Models whose calls went on above their agent's limit without a compaction, each with the window that was taken.
+    pub uncompacted: Vec<(String, u64)>,
     /// Models whose logs, or hosts, set another window than the catalogue: the model, the window that was taken, the catalogue's (0 where it knows none).
     pub own_windows: Vec<(String, u64, u64)>,
     /// Models that sessions are replayed for and that take no prompt as large as their window: the model, the largest prompt, the window.
@@ -239,6 +241,7 @@ impl<'a> Ready<'a> {
             totals,
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
+            uncompacted: named(WindowFrom::Uncompacted),
             own_windows: each(Window::instead_of_catalogue),
             prompt_limits: each(Window::smaller_prompts),
             windows: (0..self.of.len()).filter_map(|place| Some(self.window(place)?.0.from)).collect(),

@@ -1,9 +1,9 @@
 //! The window that a session is replayed in, by one rule for every command: `--window`, `--model`, what the session's own log names, what its own compactions imply, the
-//! catalogue: for the host that served the session, else for the model.
+//! catalogue: for the host that served the session, else for the model. Calls that went on above the limit of the catalogue's window show a larger one.
 
 use super::settings::ReplaySettings;
 use crate::catalog::{Catalog, Family, Model};
-use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, implied_window, window_in_force};
+use crate::policy::{FALLBACK_WINDOW, Facts, ImpliedWindow, Recorder, implied_window, window_in_force};
 use crate::sim::{Conditions, RecordedSummary};
 use crate::trace::{CallRow, CompactionRow, Trace};
 use crate::transcript::CompactionKind;
@@ -20,6 +20,8 @@ pub enum WindowFrom {
     Log,
     /// The session's own automatic compactions imply it, where the provider's server sets windows.
     Compactions,
+    /// Calls above the agent's own limit that no compaction followed: a larger window was in force, or the agent compacted at no size.
+    Uncompacted,
     /// The catalogue, for the host that the log names.
     Host,
     /// The catalogue, for the model of the log or that of `--model`.
@@ -146,12 +148,18 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
             let tokens = |limit: Option<Tokens>| limit.map_or(0, |tokens| tokens.0);
             Some((limits.context.0, tokens(limits.max_input), tokens(limits.max_output), WindowFrom::Host))
         };
+        let rule = implied_window(recorder(trace, day.as_deref()));
         let of_compactions = || {
             // The catalogue's own window needs no compaction to show it, unless the provider took more.
-            let window = implied(trace, &main, day.as_deref(), filled).filter(|window| *window != catalogue || filled > *window)?;
+            let window = implied(trace, &main, rule?, filled).filter(|window| *window != catalogue || filled > *window)?;
             Some((window, 0, max_output, WindowFrom::Compactions))
         };
-        of_log().or_else(of_compactions).or_else(of_host)
+        let of_calls = || {
+            let usual = of_host().map(|(window, ..)| window).or_else(|| Some(model?.context.0)).or(default).unwrap_or(FALLBACK_WINDOW);
+            let window = beyond(trace, &main, rule?, usual, filled)?;
+            Some((if longer >= window { longer } else { window }, 0, max_output, WindowFrom::Uncompacted))
+        };
+        of_log().or_else(of_compactions).or_else(of_calls).or_else(of_host)
     });
     if let Some((window, max_input, max_output, from)) = named.flatten() {
         // A window within the provider's limit of a prompt is all that a prompt may come to. One beyond it, and not the catalogue's, was set by hand: the
@@ -185,10 +193,17 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     holding_others(known(window, 0, from))
 }
 
+/// At so many calls in a row Claude Code tries to compact if the summary fails, and makes each call all the same. No log notes that.
+const FAILURES: usize = 3;
+
+fn is_automatic(row: &&CompactionRow) -> bool {
+    row.automatic == Some(true) && row.kind == CompactionKind::Compact && !row.copy
+}
+
 /// The window that the session's own automatic compactions imply, by the presets of its agent: what the last call but one before each of them
-/// came to was below the limit, or it would have compacted there, and what the log names at each of them was not.
-fn implied(trace: &Trace, main: &MainModel, day: Option<&str>, filled: u64) -> Option<u64> {
-    let automatic = |row: &&CompactionRow| row.automatic == Some(true) && row.kind == CompactionKind::Compact && !row.copy;
+/// came to was below the limit, or it would have compacted there, and what the log names at each of them was not. Where no window fits all of
+/// them, the one that fits most: a session may begin with a copy of another, or be taken up with another setting.
+fn implied(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, filled: u64) -> Option<u64> {
     // Once for all of them: a session may compact at every call.
     let used: Vec<&CallRow> = trace.calls.iter().filter(|call| call.usage.get().is_some()).collect();
     let below = |row: &CompactionRow| {
@@ -196,14 +211,35 @@ fn implied(trace: &Trace, main: &MainModel, day: Option<&str>, filled: u64) -> O
         let usage = used.get(before.checked_sub(2)?).filter(|call| main.made(call))?.usage.get()?;
         Some(usage.prompt + usage.output)
     };
-    let largest = trace.compactions.iter().filter(automatic).filter_map(below).max()?;
-    let compacted = trace.compactions.iter().filter(automatic).filter_map(|row| row.tokens_before).min();
-    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };
-    implied_window(recorder, largest, compacted, filled)
+    let events: Vec<(Option<u64>, Option<u64>)> =
+        trace.compactions.iter().filter(is_automatic).map(|row| (below(row), row.tokens_before)).collect();
+    rule.of_most(&events).or_else(|| {
+        let largest = events.iter().filter_map(|(below, _)| *below).max()?;
+        let compacted = events.iter().filter_map(|(_, size)| *size).min();
+        rule.window(largest, compacted, filled)
+    })
+}
+
+/// The window of a session without an automatic compaction whose calls stood above the limit of its usual one, or `None` where they did not. A call
+/// stood there if the next prompt did too. The last one of a log tells nothing: what would have come next is not known.
+fn beyond(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, usual: u64, filled: u64) -> Option<u64> {
+    let is_smaller = |size: u64| size.saturating_add(rule.below) >= usual;
+    if filled > usual || !is_smaller(filled) || trace.compactions.iter().any(|row| is_automatic(&row)) {
+        return None;
+    }
+    let own = trace.calls.iter().filter(|call| main.made(call)).filter_map(|call| call.usage.get());
+    let next = own.clone().skip(1);
+    let mut stood: Vec<u64> = own.zip(next).map(|(usage, next)| next.prompt.min(usage.prompt + usage.output)).collect();
+    stood.retain(|size| is_smaller(*size));
+    stood.sort_unstable_by(|one, other| other.cmp(one));
+    rule.window(*stood.get(FAILURES)?, None, filled).filter(|window| *window > usual)
+}
+
+fn recorder<'t>(trace: &'t Trace, day: Option<&'t str>) -> Recorder<'t> {
+    Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None }
 }
 
 /// The window that the session's log names, as its agent reckons with it.
 fn logged(trace: &Trace, day: Option<&str>) -> Option<u64> {
-    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };
-    trace.window.filter(|window| *window > 0).map(|window| window_in_force(recorder, window))
+    trace.window.filter(|window| *window > 0).map(|window| window_in_force(recorder(trace, day), window))
 }

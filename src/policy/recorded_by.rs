@@ -56,6 +56,19 @@ impl ImpliedWindow {
         let reached = || above().filter(|window| compacted.is_none_or(|size| *window <= size.saturating_add(self.below)));
         reached().find(|window| *window >= filled).or_else(|| reached().next()).or_else(|| above().find(|window| *window >= filled))
     }
+
+    /// The window that more than half of these compactions came at, each with the usage that brought none on before it and its size, but not all of
+    /// them; absent where there is none. The least one above that usage fits whatever the size: what came since may not be in it.
+    pub fn of_most(&self, events: &[(Option<u64>, Option<u64>)]) -> Option<u64> {
+        let fits = |window: u64, (below, size): &(Option<u64>, Option<u64>)| {
+            let is_reached = size.is_none_or(|size| window <= size.saturating_add(self.below));
+            below.is_some_and(|below| {
+                window > below.saturating_add(self.below) && (is_reached || self.window(below, None, 0) == Some(window))
+            })
+        };
+        let fitting = |window: u64| events.iter().filter(|event| fits(window, event)).count();
+        self.of.iter().copied().find(|window| (events.len() / 2 + 1..events.len()).contains(&fitting(*window)))
+    }
 }
 
 fn whole() -> u64 {
@@ -162,10 +175,9 @@ pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
     logged.saturating_mul(100) / percent.max(1)
 }
 
-/// The window that the automatic compactions of a writer's session imply, by the largest usage that brought none on, the least size that brought one on,
-/// where the log names it, and the largest exchange.
-pub fn implied_window(recorder: Recorder<'_>, below: u64, compacted: Option<u64>, filled: u64) -> Option<u64> {
-    preset_of(recorder)?.1.implied_window.as_ref()?.window(below, compacted, filled)
+/// How the automatic compactions of a writer's session tell its window; absent where they do not.
+pub fn implied_window(recorder: Recorder<'_>) -> Option<&'static ImpliedWindow> {
+    preset_of(recorder)?.1.implied_window.as_ref()
 }
 
 fn is_day(bound: &str) -> bool {
@@ -229,5 +241,18 @@ mod tests {
         assert_eq!((implied.window(150_000, None, 366_989), implied.window(970_000, None, 0)), (Some(400_000), None));
         // A compaction at 193,237 is one of a limit below that, though a prompt of 230,686 fitted. One at 367,500 may be one of either limit.
         assert_eq!([193_237, 367_500].map(|size| implied.window(150_000, Some(size), 230_686)), [200_000, 400_000].map(Some));
+    }
+
+    #[test]
+    fn windows_that_contradict_each_other_give_way_to_that_of_most() {
+        let implied = ImpliedWindow { below: 33_000, of: vec![200_000, 400_000, 1_000_000] };
+        let of_most =
+            |events: &[(u64, u64)]| implied.of_most(&events.iter().map(|(below, size)| (Some(*below), Some(*size))).collect::<Vec<_>>());
+        // Usage that was taken over stands above the limit, and a size may lie just below it.
+        let (taken_over, own) = ((203_000, 213_000), (166_000, 166_600));
+        assert_eq!(of_most(&[taken_over, own, own]), Some(200_000));
+        // Of one against one nothing is told, and where one window fits all there is no contradiction.
+        assert_eq!(of_most(&[taken_over, own]), None);
+        assert_eq!([of_most(&[own, own]), of_most(&[(150_000, 367_500), (150_000, 367_500), (350_000, 367_500)])], [None, None]);
     }
 }

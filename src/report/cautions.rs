@@ -30,10 +30,12 @@ pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) 
     let replays: Vec<&Replay> = replays.collect();
     let unknown = windows(&replays, WindowFrom::Policy, "window not known for");
     let outgrown = windows(&replays, WindowFrom::Outgrown, "known window smaller than recorded prompts of");
+    let uncompacted = windows(&replays, WindowFrom::Uncompacted, "no compaction above the agent's own limit in");
     shrunk(&[corpus], corpus.facts.calls)
         .into_iter()
         .chain(unknown)
         .chain(outgrown)
+        .chain(uncompacted)
         .chain(versions)
         .chain(assumed)
         .chain(without_overhead(corpus))

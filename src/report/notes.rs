@@ -45,6 +45,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(unknown_models(replays));
     notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
+    notes.extend(uncompacted(replays));
     notes.extend(prompt_limits(replays));
     notes.extend(too_small(corpus, replays));
     notes.extend(replays.iter().filter_map(in_pauses));
@@ -116,6 +117,7 @@ pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     notes.extend(unknown_models(replays));
     notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
+    notes.extend(uncompacted(replays));
     notes.extend(too_small(corpus, replays));
     notes.extend(left_out(&corpus.facts));
     notes.extend(losses(&corpus.facts));
@@ -349,11 +351,21 @@ fn own_windows(replays: &[Replay]) -> Option<String> {
 }
 
 fn outgrown(replays: &[Replay]) -> Option<String> {
-    let models: BTreeSet<(&String, u64)> =
-        replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).gather();
-    let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
     let reason = "Recorded prompts, of these models or of others of their sessions, are larger than the known window; taken so that they fit, in tokens";
-    (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
+    taken(replays, reason, |replay| &replay.outgrown).map(|models| format!("{models}."))
+}
+
+fn uncompacted(replays: &[Replay]) -> Option<String> {
+    let reason = "Calls went on above the agent's own limit without a compaction, so a larger window was in force or automatic compaction was off; the next larger one is taken, in tokens";
+    taken(replays, reason, |replay| &replay.uncompacted).map(|models| format!("{models}. --window N sets another."))
+}
+
+/// Models with the windows that were taken for them, and why.
+fn taken(replays: &[Replay], reason: &str, of: fn(&Replay) -> &Vec<(String, u64)>) -> Option<String> {
+    let models: BTreeSet<(&String, u64)> =
+        replays.iter().flat_map(|replay| of(replay).iter().map(|(model, window)| (model, *window))).gather();
+    let models: Vec<String> = models.iter().map(|(model, window)| format!("{} ({})", or_nameless(model), grouped(*window))).collect();
+    (!models.is_empty()).then(|| format!("{reason}: {}", models.join(", ")))
 }
 
 /// Where a provider limits prompts apart from the window, overflows are judged by that limit: of the model that `--model` names, else of the recorded one.

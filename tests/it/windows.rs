@@ -271,7 +271,68 @@ fn the_sessions_own_compactions_tell_a_window_that_the_server_sets() {
     assert_eq!(took("claude-sonnet-4-6", 199_500), (1_000_000, 1_000_000, WindowFrom::Compactions));
     assert_eq!(took("claude-sonnet-4-6", 1_001_000), (1_002_000, 1_002_000, WindowFrom::Outgrown));
     assert_eq!(took("claude-opus-4-5", 229_000), (230_000, 230_000, WindowFrom::Outgrown));
+    // A session that begins with a copy of a larger one compacts at once, and then at its own limit.
+    let mut corpus = session(json!({"agent": "claude-code", "version": "2.1.226", "model": "claude-opus-5"}), 203_000, 100);
+    let call = corpus.traces[0].calls[0].clone();
+    let used = |message: u32, prompt: u64| {
+        let usage = Usage { prompt, ..call.usage.get().unwrap() };
+        CallRow { message, usage: Some(usage).into(), ..call.clone() }
+    };
+    corpus.traces[0].calls = [203_000, 204_000, 165_000, 166_000, 165_500, 166_400]
+        .iter()
+        .zip(1..)
+        .map(|(prompt, at)| used(at, *prompt))
+        .collect::<Vec<_>>()
+        .into();
+    corpus.traces[0].compactions = [(3, 213_000), (5, 167_009), (7, 166_612)]
+        .map(|(before, size)| CompactionRow { before, automatic: Some(true), tokens_before: Some(size), ..made::compaction(before) })
+        .into();
+    let replay = replayed(&corpus, "claude-code@early", None, None);
+    assert_eq!((replay.thresholds[0], replay.windows[0]), (limit_at_200_000, WindowFrom::Compactions));
     // By hand it may happen anywhere, and the rules of earlier versions are others.
     assert_eq!(compacted("2.1.119", 365_989, false).1, WindowFrom::Outgrown);
     assert_eq!(compacted("2.0.76", 365_989, true).1, WindowFrom::Outgrown);
+}
+
+/// Claude Code tries three times in a row to compact, and makes each call all the same: more calls above its limit than that show that another one
+/// was in force. The last call of a log may be the one behind which a compaction would have come.
+#[test]
+fn calls_above_the_agents_own_limit_without_a_compaction_show_a_larger_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let took = |model: &str, version: &str, prompts: &[u64]| {
+        let head = json!({"session": "on", "agent": "claude-code", "version": version, "model": model});
+        let log = prompts.iter().fold(Native::new(head), |log, prompt| log.asked(&format!("go on at {prompt}"), "yes", prompt * 1_000, 0));
+        let corpus = corpus(&Catalog::builtin().unwrap(), &[Path::new(&log.write(folder.path(), "on.jsonl"))]);
+        window(&corpus, None, None)
+    };
+    let above = [100, 168, 170, 172, 174, 176];
+    assert_eq!(took("claude-opus-4-6", "2.1.110", &above), (1_000_000, 1_000_000, WindowFrom::Uncompacted));
+    // A model without a longer window: the next one that the agent knows.
+    assert_eq!(took("claude-opus-4-5", "2.1.110", &above), (400_000, 400_000, WindowFrom::Uncompacted));
+    let usual = (200_000, 200_000, WindowFrom::Catalogue);
+    // Three calls that another one follows are not enough, and what went back below the limit was no longer above it.
+    assert_eq!(took("claude-opus-4-6", "2.1.110", above.split_last().unwrap().1), usual);
+    assert_eq!(took("claude-opus-4-6", "2.1.110", &[168, 170, 40, 168, 170, 40, 172, 40]), usual);
+    // Below the limit, of a version whose rule is another, and where the larger window is the catalogue's own.
+    assert_eq!(took("claude-opus-4-6", "2.1.110", &[100, 160, 162, 163, 164, 165, 166]), usual);
+    assert_eq!(took("claude-opus-4-6", "2.0.76", &above), usual);
+    assert_eq!(took("claude-opus-4-7", "2.1.119", &above), (1_000_000, 1_000_000, WindowFrom::Catalogue));
+}
+
+#[test]
+fn a_note_says_what_a_window_without_compactions_rests_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let head = json!({"session": "on", "agent": "claude-code", "version": "2.1.110", "model": "claude-opus-4-6"});
+    let log = (168..176).fold(Native::new(head), |log, prompt| log.asked(&format!("go on at {prompt}"), "yes", prompt * 1_000, 0));
+    let path = log.write(folder.path(), "on.jsonl");
+    let words =
+        |more: &[&str]| ctxsim(&["replay", &path, "-p", "none"]).args(more).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words(&[]).contains("! no compaction above the agent's own limit in 1 session: 1.00M taken; --window N sets it"),
+        "{}",
+        words(&[])
+    );
+    assert!(
+        words(&["--details"]).contains("the next larger one is taken, in tokens: claude-opus-4-6 (1,000,000). --window N sets another.")
+    );
 }
