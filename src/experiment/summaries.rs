@@ -2,7 +2,8 @@
 //!
 //! With fewer than [`ENOUGH`] events whose replaced tokens are known, a summary has the median of the recorded sizes. With more, it is the median
 //! share of what it replaces, within the smallest and the largest recorded size, if that comes nearer to the recorded sizes (by the sum of
-//! distances) than the median does. An agent with summaries of its own has a model of its own; every other session takes that of all.
+//! distances) than the median does. Each agent has a model of its own. What others wrote says less of an agent than its policy: where it recorded no
+//! summary, the policy says how large one is.
 
 use crate::list::Gather;
 use crate::sim::RecordedSummary;
@@ -29,48 +30,44 @@ pub struct Fitted {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedSummaries {
     by_agent: BTreeMap<String, Fitted>,
-    all: Option<Fitted>,
+    /// Has the corpus sessions of agents that recorded none?
+    others: bool,
 }
 
 /// The summaries that a corpus recorded, of which models are made.
 #[derive(Clone, Debug, Default)]
 pub struct SummarySamples {
     by_agent: BTreeMap<String, Samples>,
-    all: Samples,
 }
 
 impl SummarySamples {
-    /// The recorded summaries of sessions, by agent and together.
+    /// The recorded summaries of sessions, by agent; of an agent that recorded none an empty list.
     pub fn of(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> SummarySamples {
         let mut found = SummarySamples::default();
         for trace in traces {
             let trace = trace.borrow();
-            let here = Samples::of(trace);
-            if !here.tokens.is_empty() {
-                found.by_agent.entry(trace.agent.clone()).or_default().extend(&here);
-                found.all.extend(&here);
-            }
+            found.by_agent.entry(trace.agent.clone()).or_default().extend(&Samples::of(trace));
         }
-        found.by_agent.values_mut().chain([&mut found.all]).for_each(Samples::close);
+        found.by_agent.values_mut().for_each(Samples::close);
         found
     }
 
-    /// One model per agent, and one for all agents together.
+    /// One model per agent.
     pub fn fit(&self) -> RecordedSummaries {
         let by_agent = self.by_agent.iter().filter_map(|(agent, samples)| Some((agent.clone(), samples.fitted?))).gather();
-        RecordedSummaries { by_agent, all: self.all.fitted }
+        RecordedSummaries { by_agent, others: self.by_agent.values().any(|samples| samples.fitted.is_none()) }
     }
 
     /// The model for one of the sessions that the samples come from, fitted without its own summaries: what is to be predicted takes no
-    /// part in the prediction. `None` where no other session recorded a summary.
+    /// part in the prediction. `None` where no other session of its agent recorded a summary.
     pub fn model_without(&self, trace: &Trace) -> Option<RecordedSummary> {
         let mut own = Samples::of(trace);
         own.close();
-        self.by_agent.get(&trace.agent).and_then(|samples| samples.without(&own)).or_else(|| self.all.without(&own))
+        self.by_agent.get(&trace.agent)?.without(&own)
     }
 }
 
-/// Recorded summaries of one agent, or of all.
+/// Recorded summaries of one agent.
 #[derive(Clone, Debug, Default)]
 struct Samples {
     /// Their sizes in tokens.
@@ -164,14 +161,14 @@ fn nth_without(all: &[u64], part: &[u64], place: usize) -> Option<u64> {
 }
 
 impl RecordedSummaries {
-    /// Fits one model per agent, and one for all agents together.
+    /// Fits one model per agent.
     pub fn fit(traces: impl IntoIterator<Item = impl Borrow<Trace>>) -> RecordedSummaries {
         SummarySamples::of(traces).fit()
     }
 
-    /// The model for a session; `None` where the corpus records no summary.
+    /// The model for a session; `None` where the corpus records no summary of its agent.
     pub fn model(&self, trace: &Trace) -> Option<RecordedSummary> {
-        self.by_agent.get(&trace.agent).or(self.all.as_ref()).map(|fitted| fitted.model)
+        self.by_agent.get(&trace.agent).map(|fitted| fitted.model)
     }
 
     /// Each agent that made summaries, with its model.
@@ -179,14 +176,8 @@ impl RecordedSummaries {
         self.by_agent.iter().map(|(agent, fitted)| (agent.as_str(), *fitted))
     }
 
-    /// The model for sessions of all other agents.
-    pub fn all(&self) -> Option<Fitted> {
-        self.all
-    }
-
     /// The models in words; `None` where the corpus records no summary.
     pub fn describe(&self) -> Option<String> {
-        let all = self.all?;
         let words = |fitted: Fitted| match fitted.model {
             RecordedSummary::Constant(tokens) => format!("the median of {}, {tokens} tokens", fitted.events),
             RecordedSummary::Share { millionths, min, max } => {
@@ -195,10 +186,10 @@ impl RecordedSummaries {
             }
         };
         let agents: Vec<String> = self.by_agent.iter().map(|(agent, fitted)| format!("{agent} {}", words(*fitted))).collect();
-        Some(match agents.as_slice() {
-            [_] => format!("recorded summaries: {}", words(all)),
-            _ => format!("recorded summaries: {}; other agents {}", agents.join(", "), words(all)),
-        })
+        let alone = self.by_agent.values().next().filter(|_| agents.len() == 1 && !self.others);
+        let agents = alone.map_or_else(|| agents.join(", "), |fitted| words(*fitted));
+        let others = if self.others { "; for other agents what the policy says" } else { "" };
+        (!agents.is_empty()).then(|| format!("recorded summaries: {agents}{others}"))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::made::Native;
 use crate::support::{ctxsim, read_all, rows};
 use crate::truth::{corpus, differences};
 use ctxsim::catalog::Catalog;
-use ctxsim::corpus::impose;
+use ctxsim::corpus::{Corpus, impose};
 use ctxsim::experiment::{RecordedSummaries, replay};
 use ctxsim::sim::RecordedSummary;
 use ctxsim::trace::CompactionRow;
@@ -554,7 +554,7 @@ fn a_redacted_summary_has_the_size_that_its_request_replied_or_none() {
             .asked("On", "Done", 2_000, 20);
         let path = log.write(folder.path(), "redacted.jsonl");
         let corpus = corpus(&Catalog::builtin().unwrap(), &[Path::new(&path)]);
-        RecordedSummaries::fit(corpus.traces.each()).all().map(|fitted| (fitted.model, fitted.events))
+        RecordedSummaries::fit(corpus.traces.each()).by_agent().next().map(|(_, fitted)| (fitted.model, fitted.events))
     };
     let lines = ["[REDACTED]\n\n[REDACTED]\n", "<summary>\n[REDACTED]\n</summary>", "<summary>[REDACTED]</summary>", " \n\t"];
     for mark in lines.into_iter().chain(["[REDACTED]", "<redacted>", " [redacted:text:prt_1]\n", "REDACTED", "**REDACTED**", ""]) {
@@ -568,6 +568,29 @@ fn a_redacted_summary_has_the_size_that_its_request_replied_or_none() {
     ] {
         assert!(fitted(words, None).is_some_and(|(_, events)| events == 1), "{words}");
     }
+}
+
+/// How long the summaries of one agent are says nothing of another: there the policy says it.
+#[test]
+fn recorded_summaries_say_nothing_of_other_agents() {
+    let folder = tempfile::tempdir().unwrap();
+    let head = |agent: &str| Native::new(json_of!({"session": agent, "agent": agent}));
+    let compaction = json_of!({"kind": "compact", "automatic": true, "summary": "What was done so far. ".repeat(90)});
+    let one = head("one").asked("Begin", "Begun", 8_000, 20).line(json_of!({ "compaction": compaction })).asked("On", "Done", 2_000, 20);
+    let paths = [one.write(folder.path(), "one.jsonl"), head("two").asked("Begin", "Begun", 7_000, 20).write(folder.path(), "two.jsonl")];
+    let read = |paths: &[String]| corpus(&Catalog::builtin().unwrap(), &paths.iter().map(Path::new).collect::<Vec<_>>());
+    let both = read(&paths);
+    let models = |corpus: &Corpus| {
+        let fitted = RecordedSummaries::fit(corpus.traces.each());
+        let sizes: Vec<bool> = corpus.traces.each().map(|trace| fitted.model(&trace).is_some()).collect();
+        (sizes, fitted.describe().unwrap())
+    };
+    let (of_both, words) = models(&both);
+    assert_eq!(of_both, [true, false]);
+    let says = "; for other agents what the policy says";
+    assert!(words.starts_with("recorded summaries: one the median of 1, ") && words.ends_with(says), "{words}");
+    let (_, alone) = models(&read(&paths[..1]));
+    assert_eq!(words.replace(" one", "").replace(says, ""), alone);
 }
 
 /// A row over fewer sessions than were recorded says so right below the table, whatever else gives way.

@@ -30,8 +30,7 @@ record! {
         let of_session = |(trace, session): (Cow<'_, Trace>, &TestedSession)| -> Vec<EventRecord> {
             session.events.iter().map(|event| EventRecord::new(&trace, session, event)).collect()
         };
-        let by_agent = result.summaries.by_agent().map(|(agent, fitted)| SummaryRecord::new(Some(agent), fitted));
-        let of_all = result.summaries.all().map(|fitted| SummaryRecord::new(None, fitted));
+        let by_agent = result.summaries.by_agent().map(|(agent, fitted)| SummaryRecord::new(agent, fitted));
         let without_preset = result.without_preset.iter().map(|(agent, sums)| (agent.clone(), WithoutPreset::new(*sums)));
     } {
         mode: &'static str = if mode == Mode::Free { "free" } else { "conditioned" },
@@ -50,7 +49,7 @@ record! {
         sessions: Vec<SessionRecord> = tested().map(|(trace, session)| SessionRecord::new(&trace, session)).collect(),
         groups: Vec<GroupRecord> = groups,
         without_preset: BTreeMap<String, WithoutPreset> = without_preset.gather(),
-        summary_models: Vec<SummaryRecord> = by_agent.chain(of_all).collect(),
+        summary_models: Vec<SummaryRecord> = by_agent.collect(),
         read_again: ReadAgainRecord = ReadAgainRecord::new(again),
     }
 
@@ -104,13 +103,13 @@ record! {
         events: u64 = events,
     }
 
-    struct SummaryRecord(agent: Option<&str>, fitted: Fitted) with {
+    struct SummaryRecord(agent: &str, fitted: Fitted) with {
         let (model, tokens, share, bounds) = match fitted.model {
             RecordedSummary::Constant(tokens) => ("constant", Some(tokens), None, None),
             RecordedSummary::Share { millionths, min, max } => ("share", None, share_of(millionths, 1_000_000), Some((min, max))),
         };
     } {
-        agent: Option<String> = agent.map(str::to_owned),
+        agent: String = agent.to_owned(),
         model: &'static str = model,
         events: u64 = fitted.events,
         tokens: Option<u64> = tokens,
