@@ -149,7 +149,7 @@ fn chosen(base: &str, vary: &[&str]) -> (Vec<Policy>, Vec<Setting>) {
 }
 
 fn plans(bases: &[Policy], settings: &[Setting], window: u64) -> Vec<Plan> {
-    let facts = Facts { window: Some(window), max_input: 0, max_output: 64_000, family: None, item_bytes: 0 };
+    let facts = Facts { window: Some(window), max_output: 64_000, ..Facts::default() };
     settings.iter().map(|setting| setting.policy(bases).and_then(|policy| policy.plan(&facts)).expect("a plan")).collect()
 }
 

@@ -42,6 +42,8 @@ pub struct Model {
     pub vocabulary: Option<VocabularyName>,
     /// What becomes of the model's reasoning in later prompts.
     pub thinking: Thinking,
+    /// What Codex estimates of the encrypted form of 1,000 reported reasoning tokens; absent where it is not known of this model.
+    pub sealed_thousandths: Option<u64>,
     /// Tokens for a text of 1,000 `o200k_base` tokens, by its family.
     pub tokens_per_1000_o200k: u64,
     /// Tokens that the wrapping of one message costs, by its family.

@@ -235,6 +235,7 @@ struct Row {
     image: Option<ImageRule>,
     #[serde(default)]
     thinking: Thinking,
+    sealed_thousandths: Option<u64>,
 }
 
 impl Row {
@@ -255,6 +256,7 @@ impl Row {
             family: self.family,
             vocabulary: self.vocabulary,
             thinking: self.thinking,
+            sealed_thousandths: self.sealed_thousandths,
             tokens_per_1000_o200k: facts.tokens_per_1000_o200k,
             per_message: facts.per_message,
             image: self.image.unwrap_or(facts.image),

@@ -148,6 +148,9 @@ pub struct Estimator {
     pub thinking: Counting,
     /// Is encrypted reasoning counted? As three quarters of its bytes less 650, which is Codex's rule.
     pub sealed: Counting,
+    /// What that rule makes of the encrypted form of 1,000 reported reasoning tokens of the model; 0 where it is not known.
+    #[serde(skip)]
+    pub sealed_thousandths: u64,
     /// Are tool definitions counted?
     pub tools: Counting,
     /// Are system messages counted?
@@ -197,6 +200,7 @@ impl Default for Estimator {
             result_names: Counting::Ignored,
             thinking: Counting::Counted,
             sealed: Counting::Ignored,
+            sealed_thousandths: 0,
             tools: Counting::Ignored,
             system: Counting::Counted,
             overhead: 0,
@@ -380,13 +384,14 @@ impl Estimator {
         }
     }
 
-    /// The estimate for encrypted reasoning that has been removed from a log, by the tokens that its provider reported. In a log
-    /// of February 2026 that has the encrypted form, a token takes 6.46 bytes of it beyond a fixed head (51 pieces), and the head is what the
-    /// estimate leaves out; `docs/fidelity.md` holds recorded compactions against it.
+    /// The estimate for encrypted reasoning that has been removed from a log, by the tokens that its provider reported. Where the catalogue
+    /// knows nothing of the model: in a log of February 2026 that has the encrypted form, a token takes 6.46 bytes of it beyond a fixed head
+    /// (51 pieces), and the head is what the estimate leaves out; `docs/fidelity.md` holds recorded compactions against it.
     pub fn sealed_by_report(&self, tokens: u64) -> u64 {
-        match self.sealed {
-            Counting::Counted => tokens * 1211 / 1000,
-            Counting::Ignored => 0,
+        match (self.sealed, self.sealed_thousandths) {
+            (Counting::Counted, 0) => tokens * 1211 / 1000,
+            (Counting::Counted, thousandths) => tokens.saturating_mul(thousandths) / 1000,
+            (Counting::Ignored, _) => 0,
         }
     }
 

@@ -103,10 +103,11 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     // As in every comparison with recorded usage, an unknown model is of the family `other`.
     let family = Some(model.map_or(Family::Other, |model| model.family));
     let item_bytes = u64::from(trace.item_bytes);
+    let sealed_thousandths = model.and_then(|model| model.sealed_thousandths).unwrap_or(0);
     let catalogue = model.map_or(0, |model| model.context.0);
     let longer = model.and_then(|model| model.long_context).map_or(0, |tokens| tokens.0);
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {
-        facts: Facts { window: Some(window), max_input, max_output, family, item_bytes },
+        facts: Facts { window: Some(window), max_input, max_output, family, item_bytes, sealed_thousandths },
         window,
         prompt_limit: if max_input > 0 { max_input.min(window) } else { window },
         from,
@@ -167,7 +168,7 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
         let prompt_limit = if max_input > 0 { max_input.min(window) } else { window };
         let by_hand = from == WindowFrom::Log && max_input < window && window != catalogue;
         let max_input = if max_input == 0 || by_hand { 0 } else { prompt_limit };
-        let facts = Facts { window: Some(window), max_input, max_output, family, item_bytes };
+        let facts = Facts { window: Some(window), max_input, max_output, family, item_bytes, sealed_thousandths };
         // An agent may reckon with less than the provider takes. What it took beyond that shows the provider's own window.
         let reckons_with_less = from == WindowFrom::Compactions && filled > window;
         let own = [catalogue, longer].into_iter().find(|own| reckons_with_less && *own >= filled);

@@ -62,6 +62,8 @@ pub struct Facts {
     pub family: Option<Family>,
     /// Bytes that the recording agent writes beside each item and counts with it, 0 where there are none.
     pub item_bytes: u64,
+    /// What Codex estimates of the encrypted form of 1,000 reported reasoning tokens; 0 where it is not known of the model.
+    pub sealed_thousandths: u64,
 }
 
 impl Policy {
@@ -205,6 +207,7 @@ impl Policy {
         family::choose(&mut body, facts.family);
         let wrong = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason };
         let mut plan: Plan = decode::from_value(Value::Table(body)).map_err(|mistake| wrong(mistake.message))?;
+        plan.estimator.sealed_thousandths = facts.sealed_thousandths;
         if let Some(program) = &mut plan.program {
             program.params = self.scope(facts)?;
             program.decider.clone_from(&self.decider);
@@ -313,7 +316,7 @@ impl Policy {
 
     /// Works every formula out once for an ordinary model, so that a mistyped name is found before any log is read.
     fn check_formulas(&self, origin: &str, text: &str) -> Result<(), PolicyError> {
-        let ordinary = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 };
+        let ordinary = Facts { window: Some(200_000), max_output: 32_000, ..Facts::default() };
         match self.plan(&ordinary) {
             // A number that an ordinary model leaves no room for may fit the models of the logs: each is checked when its plan is made.
             Ok(_) | Err(PolicyError::OutOfRange { .. }) => Ok(()),

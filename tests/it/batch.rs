@@ -247,7 +247,7 @@ fn together_as_alone_over_random_sessions() {
     for preset in presets() {
         let (mut runs, mut settings) = (0, 0);
         for window in [12_000, 60_000] {
-            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, item_bytes: 0 };
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, ..Facts::default() };
             let conditions = Conditions {
                 window,
                 prompt_limit: window,
@@ -275,7 +275,7 @@ fn every_knob_as_alone() {
         let base = Policy::load(preset.name).unwrap();
         for (name, parameter) in &base.params {
             let window = [12_000, 30_000, 60_000][random.below(3) as usize];
-            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, item_bytes: 0 };
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, ..Facts::default() };
             let conditions = Conditions { window, prompt_limit: window, ..Conditions::default() };
             let number = parameter.value.as_float().or(parameter.value.as_integer().map(|number| number as f64));
             let turned = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.25].into_iter().filter_map(|factor| {
@@ -311,7 +311,7 @@ fn cuts_and_dials_together_as_alone() {
     for (name, params) in knobs {
         let base = Policy::load(name).unwrap();
         for window in [12_000, 40_000, 150_000] {
-            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, item_bytes: 0 };
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None, ..Facts::default() };
             let conditions = Conditions { window, prompt_limit: window, ..Conditions::default() };
             let turned = (0..40).filter_map(|_| {
                 let mut policy = base.clone();
@@ -352,7 +352,7 @@ fn limits_and_last_prompts_as_alone() {
         let turned = |cut: &u64| {
             let mut policy = Policy::parse("limits", &rules).unwrap();
             policy.set("cut", &cut.to_string()).unwrap();
-            policy.plan(&Facts { window: Some(150_000), max_input: 0, max_output: 8_000, family: None, item_bytes: 0 }).unwrap()
+            policy.plan(&Facts { window: Some(150_000), max_input: 0, max_output: 8_000, family: None, ..Facts::default() }).unwrap()
         };
         [3_000, 6_000, 9_000, 15_000, 30_000, 60_000].iter().map(turned).collect()
     };
@@ -394,7 +394,7 @@ fn together_as_alone_over_real_sessions() {
     assert!(!corpus.traces.is_empty());
     let mut random = Random(11);
     for name in ["baseagent", "opencode", "opencode@2025-12", "pi", "codex", "picoclaw", "goose"] {
-        let facts = Facts { window: Some(40_000), max_input: 0, max_output: 8_000, family: None, item_bytes: 0 };
+        let facts = Facts { window: Some(40_000), max_input: 0, max_output: 8_000, family: None, ..Facts::default() };
         let conditions =
             Conditions { window: 40_000, prompt_limit: 40_000, reserve: None, recorded_summary: None, ..Conditions::default() };
         let plans = plans(name, &facts, 20, &mut random);
@@ -407,7 +407,7 @@ fn together_as_alone_over_real_sessions() {
 /// Estimators that share one walk through a session say what each says by itself; messages without any part come and go as well.
 #[test]
 fn estimators_together_as_alone() {
-    let facts = Facts { window: Some(200_000), max_input: 0, max_output: 8_000, family: Some(Family::ClaudeNew), item_bytes: 0 };
+    let facts = Facts { window: Some(200_000), max_input: 0, max_output: 8_000, family: Some(Family::ClaudeNew), ..Facts::default() };
     let plans: Vec<Plan> = presets().iter().filter_map(|preset| Policy::load(preset.name).unwrap().plan(&facts).ok()).collect();
     let estimators: Vec<_> = plans.iter().map(|plan| &plan.estimator).collect();
     let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
@@ -482,7 +482,7 @@ fn kept_views_are_those_made_anew() {
                  select = {{ {select} }}\n{action}\n{guard}\n{after}"
             );
             let base = Policy::parse("view", &text).unwrap();
-            let facts = Facts { window: Some(30_000), max_input: 0, max_output: 4_000, family: None, item_bytes: 0 };
+            let facts = Facts { window: Some(30_000), max_input: 0, max_output: 4_000, family: None, ..Facts::default() };
             let mut settings = vec![base.plan(&facts).unwrap()];
             for _ in 0..30 {
                 let mut policy = base.clone();
@@ -527,7 +527,7 @@ fn drafts_give_the_plans_of_their_policy() {
             for family in [None, Some(Family::ClaudeNew), Some(Family::Gpt)] {
                 let window = (!random.one_in(4)).then(|| 8_000 + random.below(400_000));
                 let facts =
-                    Facts { window, max_input: random.below(2) * 90_000, max_output: random.below(3) * 16_000, family, item_bytes: 0 };
+                    Facts { window, max_input: random.below(2) * 90_000, max_output: random.below(3) * 16_000, family, ..Facts::default() };
                 let (drafted, own) = (drafts.plan(&mut dialled, &facts), policy.plan(&facts));
                 match (drafted, own) {
                     (Ok(drafted), Ok(own)) => assert_eq!(*drafted, own, "{} under {facts:?}", preset.name),
@@ -545,7 +545,7 @@ fn drafts_give_the_plans_of_their_policy() {
 fn settings_that_agree_share_their_run() {
     let trace = session(&mut Random(3));
     for (name, param) in [("baseagent", "prune_protect"), ("opencode", "preserve_recent_tokens"), ("opencode", "tail_turns")] {
-        let facts = Facts { window: Some(2_000_000), max_input: 0, max_output: 8_000, family: None, item_bytes: 0 };
+        let facts = Facts { window: Some(2_000_000), max_input: 0, max_output: 8_000, family: None, ..Facts::default() };
         let conditions = Conditions { window: 2_000_000, prompt_limit: 2_000_000, ..Conditions::default() };
         let turned = (1..=100_u64).map(|value| {
             let mut policy = Policy::load(name).unwrap();
@@ -565,7 +565,7 @@ fn settings_that_agree_share_their_run() {
 fn running_sums_are_those_of_a_naive_engine() {
     let mut random = Random(5);
     for preset in presets() {
-        let facts = Facts { window: Some(30_000), max_input: 0, max_output: 8_000, family: None, item_bytes: 0 };
+        let facts = Facts { window: Some(30_000), max_input: 0, max_output: 8_000, family: None, ..Facts::default() };
         let conditions = Conditions { window: 30_000, prompt_limit: 30_000, ..Conditions::default() };
         let plan = Policy::load(preset.name).unwrap().plan(&facts).unwrap();
         let mut look = |context: &Context| {

@@ -148,7 +148,7 @@ fn a_calibrated_estimator_is_a_policy() {
         let fitted = ctxsim(&["drift", "transcripts/mini-swe-agent", "--quiet", "--unit", unit, "--calibrate"]).args([&file]);
         fitted.args(base.into_iter().flat_map(|base| ["--policy", base])).code(0);
         let policy = Policy::load(&file.to_string_lossy()).unwrap();
-        let facts = |family| Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family, item_bytes: 0 };
+        let facts = |family| Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family, ..Facts::default() };
         let (known, unknown) = (policy.plan(&facts(Some(Family::Gpt))).unwrap(), policy.plan(&facts(None)).unwrap());
         assert_ne!(known.estimator.weights, unknown.estimator.weights);
         assert!(known.estimator.families.is_empty());

@@ -82,7 +82,7 @@ impl Session {
     }
 }
 
-const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 };
+const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0, sealed_thousandths: 0 };
 
 pub(crate) fn run(policy: &Policy, trace: &Trace, window: u64) -> Outcome {
     let plan = policy.plan(&Facts { window: Some(window), ..FACTS }).unwrap();

@@ -60,7 +60,7 @@ fn a_trigger_above_what_the_provider_takes_never_fires() {
     let policy = document(
         "[[rule]]\nid = \"compact\"\nat = \"pre_call\"\nwhen.level = { of = \"usage_plus_pending\", ge = \"=0.95 * window\" }\nsummarise = {}\n",
     );
-    let million = Facts { window: Some(1_000_000), max_input: 900_000, max_output: 100_000, family: None, item_bytes: 0 };
+    let million = Facts { window: Some(1_000_000), max_input: 900_000, max_output: 100_000, family: None, ..Facts::default() };
     finds(
         &policy,
         &million,
@@ -194,7 +194,7 @@ fn diff_says_in_words_what_is_different() {
 
 #[test]
 fn no_change_goes_untold() {
-    let facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 };
+    let facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, ..Facts::default() };
     for preset in presets() {
         let policy = Policy::load(preset.name).unwrap();
         assert_eq!(differences(&policy, &policy, &facts).unwrap(), [], "{}", preset.name);

@@ -2,7 +2,7 @@
 
 use ctxsim::policy::{Facts, Policy, PolicyError, presets};
 
-const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 };
+const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0, sealed_thousandths: 0 };
 
 #[test]
 fn every_preset_parses_and_uses_its_parameters() {
@@ -190,7 +190,7 @@ fn formulas_of_presets_stay_within_their_units() {
         for window in [4_000, 16_000, 32_768, 128_000, 200_000, 1_048_576, 2_000_000] {
             for max_output in [0, 4_096, 32_000, 128_000] {
                 for max_input in [0, window / 2, window] {
-                    let facts = Facts { window: Some(window), max_input, max_output, family: None, item_bytes: 0 };
+                    let facts = Facts { window: Some(window), max_input, max_output, family: None, ..Facts::default() };
                     assert!(policy.plan(&facts).is_ok(), "{} at {facts:?}: {:?}", preset.name, policy.plan(&facts).err());
                 }
             }
@@ -203,13 +203,13 @@ fn formulas_of_presets_stay_within_their_units() {
 fn a_formula_is_held_to_the_models_of_the_logs() {
     let mut policy = Policy::load("pi").unwrap();
     policy.set("reserveTokens", "window-500k").unwrap();
-    let at = |window| policy.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None, item_bytes: 0 });
+    let at = |window| policy.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None, ..Facts::default() });
     assert!(at(1_000_000).is_ok());
     let refused = at(200_000).unwrap_err().to_string();
     assert!(refused.contains("`-300000` is below 0; it counts tokens (`window-500k` at a window of 200000)"), "{refused}");
     let text = "extends = \"pi\"\nabout = \"mine\"\n[params]\nreserveTokens = \"=window-500k\"\n";
     let written = Policy::parse("mine", text).unwrap();
-    let plan = |window| written.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None, item_bytes: 0 });
+    let plan = |window| written.plan(&Facts { window: Some(window), max_input: 0, max_output: 0, family: None, ..Facts::default() });
     assert!(plan(1_000_000).is_ok() && plan(200_000).is_err());
 }
 

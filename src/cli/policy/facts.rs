@@ -31,6 +31,7 @@ impl ForModel {
             max_output: limit(model.max_output),
             family: Some(model.family),
             item_bytes: 0,
+            sealed_thousandths: model.sealed_thousandths.unwrap_or(0),
         })
     }
 

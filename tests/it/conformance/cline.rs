@@ -19,7 +19,13 @@ fn facts(info: &Value) -> Facts {
     let of = |name: &str| info[name].as_u64().filter(|tokens| *tokens > 0);
     let (window, input) = (of("contextWindow"), of("maxInputTokens"));
     let input = input.or(if window.is_none() { Some(128_000) } else { None });
-    Facts { window: window.or(input), max_input: input.unwrap_or(0), max_output: of("maxTokens").unwrap_or(0), family: None, item_bytes: 0 }
+    Facts {
+        window: window.or(input),
+        max_input: input.unwrap_or(0),
+        max_output: of("maxTokens").unwrap_or(0),
+        family: None,
+        ..Facts::default()
+    }
 }
 
 /// The preset for messages that are given as the JSON which it counts: nothing is to be added for their frames. A model that comes without an input limit,
@@ -132,7 +138,7 @@ fn first_kept(probe: &Probe) -> usize {
 
 pub fn cut_index(case: &Case) -> Checked {
     let messages = list(&case.input["messages"]);
-    let roomy = Facts { window: Some(100_000_000), max_input: 0, max_output: 0, family: None, item_bytes: 0 };
+    let roomy = Facts { window: Some(100_000_000), max_input: 0, max_output: 0, family: None, ..Facts::default() };
     let plan = preset(roomy, &[("preserveRecentTokens", &case.params["preserve"])]);
     let given = conversation(messages);
     let conditions = world(u64::MAX / 4);

@@ -12,7 +12,7 @@ use ctxsim::transcript::{Image, Role};
 use serde_json::{Value, json};
 
 const NAME: &str = "codex@2026-06";
-const FACTS: Facts = Facts { window: Some(272_000), max_input: 0, max_output: 0, family: None, item_bytes: 0 };
+const FACTS: Facts = Facts { window: Some(272_000), max_input: 0, max_output: 0, family: None, item_bytes: 0, sealed_thousandths: 0 };
 const SUMMARY_PREFIX: &str = "Another language model started to solve this problem";
 
 /// Why some items cannot be measured as Codex measures them; `None` where all can.

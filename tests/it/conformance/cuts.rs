@@ -28,7 +28,7 @@ const NEAR: u64 = 1_000;
 fn limits(preset: &str, rule: &str, settings: &[(&str, &str)]) -> Truncate {
     let mut policy = Policy::load(preset).unwrap();
     settings.iter().for_each(|(name, value)| policy.set(name, value).unwrap());
-    let plan = policy.plan(&Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 }).unwrap();
+    let plan = policy.plan(&Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, ..Facts::default() }).unwrap();
     let rule = plan.rule.into_iter().find(|found| found.id == rule && found.at == Hook::Ingest).unwrap();
     rule.truncate.clone().unwrap()
 }

@@ -8,7 +8,7 @@ use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;
 use serde_json::{Value, json};
 
-const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 };
+const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0, sealed_thousandths: 0 };
 
 fn preset(name: &'static str, settings: &[(&str, Value)]) -> Plan {
     let settings: Vec<(&str, &Value)> = settings.iter().map(|(name, value)| (*name, value)).collect();

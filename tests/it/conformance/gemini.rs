@@ -13,7 +13,7 @@ use serde_json::Value;
 const WINDOW: u64 = 1_048_576;
 
 fn preset(settings: &[(&str, &Value)]) -> Plan {
-    plan("gemini-cli", Facts { window: Some(WINDOW), max_input: 0, max_output: 0, family: None, item_bytes: 0 }, settings)
+    plan("gemini-cli", Facts { window: Some(WINDOW), max_input: 0, max_output: 0, family: None, ..Facts::default() }, settings)
 }
 
 /// What stands in a vector has passed the limits on ingestion.

@@ -8,7 +8,7 @@ use ctxsim::transcript::Role;
 use serde_json::Value;
 
 fn preset(window: &Value) -> Plan {
-    plan("hermes@0.19", Facts { window: window.as_u64(), max_input: 0, max_output: 0, family: None, item_bytes: 0 }, &[])
+    plan("hermes@0.19", Facts { window: window.as_u64(), max_input: 0, max_output: 0, family: None, ..Facts::default() }, &[])
 }
 
 #[test]

@@ -14,7 +14,7 @@ const KIMI: &str = "kimi-code";
 fn preset(params: &Value, settings: &[(&str, &Value)]) -> Plan {
     let of = |name: &str| params[name].as_u64().unwrap_or(0);
     let window = params["max_context_tokens"].as_u64().or(Some(262_144));
-    plan(KIMI, Facts { window, max_input: of("max_input_tokens"), max_output: 0, family: None, item_bytes: 0 }, settings)
+    plan(KIMI, Facts { window, max_input: of("max_input_tokens"), max_output: 0, family: None, ..Facts::default() }, settings)
 }
 
 /// The preset without its limits on ingestion.

@@ -7,7 +7,7 @@ use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;
 
 fn preset(window: u64) -> Plan {
-    plan("kimi-cli@1.28", Facts { window: Some(window), max_input: 0, max_output: 0, family: None, item_bytes: 0 }, &[])
+    plan("kimi-cli@1.28", Facts { window: Some(window), max_input: 0, max_output: 0, family: None, ..Facts::default() }, &[])
 }
 
 /// What goes, and what each message counts for. Where nothing goes it makes no request.

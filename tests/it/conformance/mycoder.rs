@@ -10,7 +10,7 @@ use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;
 use serde_json::Value;
 
-const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 0, family: None, item_bytes: 0 };
+const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 0, family: None, item_bytes: 0, sealed_thousandths: 0 };
 
 fn preset(name: &'static str, case: &Case, window: &Value, more: &[(&str, &Value)]) -> Plan {
     let none = Value::from(0);

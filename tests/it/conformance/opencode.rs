@@ -17,11 +17,11 @@ const KILO: &str = "kilo@7.7";
 
 fn facts(limit: &Value) -> Facts {
     let of = |name: &str| limit[name].as_u64().unwrap_or(0);
-    Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output"), family: None, item_bytes: 0 }
+    Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output"), family: None, ..Facts::default() }
 }
 
 fn model() -> Facts {
-    Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 }
+    Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None, ..Facts::default() }
 }
 
 fn without_limits(plan: Plan) -> Plan {
@@ -287,7 +287,7 @@ pub fn filter_compacted(case: &Case) -> Checked {
 /// The limits as the later vectors give them.
 fn limits(case: &Case) -> Facts {
     let of = |name: &str| case.params[name].as_u64().unwrap_or(0);
-    Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output"), family: None, item_bytes: 0 }
+    Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output"), family: None, ..Facts::default() }
 }
 
 pub fn overflow_1_18(case: &Case) -> Checked {

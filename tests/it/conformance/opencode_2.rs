@@ -11,7 +11,7 @@ use serde_json::Value;
 
 fn preset(limit: &Value, settings: &[(&str, &Value)]) -> Plan {
     let of = |name: &str| limit[name].as_u64().unwrap_or(0);
-    let facts = Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output"), family: None, item_bytes: 0 };
+    let facts = Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output"), family: None, ..Facts::default() };
     let plan = plan("opencode@2", facts, settings);
     Plan { rule: plan.rule.into_iter().filter(|rule| rule.at != Hook::Ingest).collect(), ..plan }
 }

@@ -44,7 +44,7 @@ pub fn check(case: &Case) -> Checked {
         max_input: 0,
         max_output: case.input["max_output"].as_u64().unwrap_or(0),
         family: None,
-        item_bytes: 0,
+        ..Facts::default()
     };
     let plan = plan(name, facts, &[]);
     if case.input["arrives"].is_object() { arrival(case, &plan) } else { replay(case, &plan) }

@@ -28,7 +28,7 @@ fn before_1(version: &str) -> bool {
 }
 
 fn facts(window: &Value) -> Facts {
-    Facts { window: window.as_u64(), max_input: 0, max_output: 0, family: None, item_bytes: 0 }
+    Facts { window: window.as_u64(), max_input: 0, max_output: 0, family: None, ..Facts::default() }
 }
 
 fn preset(name: &'static str, case: &Case) -> Plan {

@@ -9,7 +9,7 @@ use ctxsim::trace::PartKind;
 use ctxsim::transcript::Text;
 use serde_json::Value;
 
-const FACTS: Facts = Facts { window: None, max_input: 0, max_output: 0, family: None, item_bytes: 0 };
+const FACTS: Facts = Facts { window: None, max_input: 0, max_output: 0, family: None, item_bytes: 0, sealed_thousandths: 0 };
 fn preset(case: &Case, more: &[(&str, &Value)]) -> Plan {
     let names = ["max_tokens", "context_window", "summarize_message_threshold", "summarize_token_percent"];
     let definitions = Value::from(definitions(&plan("picoclaw", FACTS, &[]).estimator, list(&case.input["tools"])));

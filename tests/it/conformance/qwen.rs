@@ -14,7 +14,7 @@ use std::sync::Arc;
 const PRESET: &str = "qwen-code@0.24";
 
 fn facts(window: &Value) -> Facts {
-    Facts { window: Some(window.as_u64().unwrap_or(200_000)), max_input: 0, max_output: 32_000, family: None, item_bytes: 0 }
+    Facts { window: Some(window.as_u64().unwrap_or(200_000)), max_input: 0, max_output: 32_000, family: None, ..Facts::default() }
 }
 
 /// The preset without its limits for what arrives.

@@ -8,7 +8,7 @@ use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;
 
 fn preset(name: &'static str, window: u64) -> Plan {
-    plan(name, Facts { window: Some(window), max_input: 0, max_output: 0, family: None, item_bytes: 0 }, &[])
+    plan(name, Facts { window: Some(window), max_input: 0, max_output: 0, family: None, ..Facts::default() }, &[])
 }
 
 /// The newest messages of the user within 20,000 tokens, and the ends of the one on the line. What the program puts in the user's name goes.

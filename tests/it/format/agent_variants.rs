@@ -4,6 +4,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::estimate::Vocabulary;
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Measure};
+use ctxsim::policy::{Facts, Policy};
 use ctxsim::sim::EventKind;
 use ctxsim::transcript::{Part, Transcript};
 use std::io::Cursor;
@@ -162,6 +163,20 @@ fn reasoning_that_a_log_lacks_still_makes_codex_compact() {
     assert_eq!(compactions(&format!(r#","encrypted_content":"{}""#, "g".repeat(800)), 800, &[]), [] as [u32; 0]);
     // Too little to matter.
     assert_eq!(compactions("", 600, &[]), [] as [u32; 0]);
+}
+
+/// How long the encrypted form of reasoning is differs by model: where a log lacks it, the catalogue says what Codex makes of it.
+#[test]
+fn what_codex_estimates_of_reasoning_that_a_log_lacks_is_its_models() {
+    let catalog = Catalog::builtin().unwrap();
+    let estimate = |model: &str, policy: &str| {
+        let sealed_thousandths = catalog.find(model).unwrap().sealed_thousandths.unwrap_or(0);
+        let facts = Facts { window: Some(272_000), sealed_thousandths, ..Facts::default() };
+        Policy::load(policy).unwrap().plan(&facts).unwrap().estimator.sealed_by_report(10_000)
+    };
+    assert_eq!(["gpt-5.5", "gpt-5.6-sol"].map(|model| estimate(model, "codex")), [12_110, 14_700]);
+    // A policy that does not count it.
+    assert_eq!(estimate("gpt-5.6-sol", "pi"), 0);
 }
 
 #[test]
