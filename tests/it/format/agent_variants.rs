@@ -165,6 +165,37 @@ fn reasoning_that_a_log_lacks_still_makes_codex_compact() {
     assert_eq!(compactions("", 600, &[]), [] as [u32; 0]);
 }
 
+/// Codex logs a result as its tool returned it, and cuts it as its history takes it in: the model reads 48,000 bytes and a mark.
+#[test]
+fn a_result_of_codex_has_the_size_that_its_history_takes_in() {
+    let item = |payload: &str| format!(r#"{{"type":"response_item","payload":{payload}}}"#);
+    let bytes_of = |version: &str, output: &str| {
+        let lines = [
+            format!(r#"{{"type":"session_meta","payload":{{"id":"s","cli_version":"{version}","source":"cli"}}}}"#),
+            item(r#"{"type":"function_call","name":"wait","arguments":"{\"max_tokens\":30000}","call_id":"c"}"#),
+            item(&format!(r#"{{"type":"function_call_output","call_id":"c","output":{output}}}"#)),
+        ];
+        let (session, lost) = read("codex", &lines.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(lost.is_empty(), "{lost:?}");
+        match &session.messages.last().unwrap().parts[0] {
+            Part::ToolResult { text, .. } => text.length.bytes as usize,
+            part => panic!("{part:?}"),
+        }
+    };
+    let text = |letters: usize| format!(r#""{}""#, "word ".repeat(letters / 5));
+    let list = |letters: &[usize]| {
+        let texts: Vec<String> = letters.iter().map(|letters| format!(r#"{{"type":"input_text","text":{}}}"#, text(*letters))).collect();
+        format!("[{}]", texts.join(","))
+    };
+    let mark = |gone: usize| format!("…{} tokens truncated…", gone / 4).len();
+    assert_eq!(bytes_of("0.144.2", &text(48_000)), 48_000);
+    assert_eq!(bytes_of("0.144.2", &text(60_000)), 48_000 + mark(12_000));
+    // Of several texts the first have what they need; what is left over is named.
+    let omitted = "\n[omitted 1 text items ...]".len();
+    assert_eq!(bytes_of("0.144.2", &list(&[8_000, 60_000, 400])), 8_000 + 1 + 40_000 + mark(20_000) + omitted);
+    assert_eq!(bytes_of("0.57.0", &text(60_000)), 60_000);
+}
+
 /// How long the encrypted form of reasoning is differs by model: where a log lacks it, the catalogue says what Codex makes of it.
 #[test]
 fn what_codex_estimates_of_reasoning_that_a_log_lacks_is_its_models() {

@@ -56,6 +56,45 @@ pub fn text_of(content: &Blocks<Piece>) -> String {
     content.0.iter().filter_map(text_of_block).collect::<Vec<_>>().join("\n")
 }
 
+/// What the history takes in of a result: 1.2 times 10,000 tokens of four bytes each, as far as the texts of a list go. The log has it whole.
+const MOST_TOKENS: usize = 12_000;
+
+/// The text of a result as the model reads it. Codex cuts the middle out as its history takes the result in, and logs it as the tool returned it:
+/// recorded prompts grow by what is left. Versions before 0.66 are read as they are.
+pub fn taken_in(content: &Blocks<Piece>, version: &str) -> String {
+    let is_old = version.split('.').nth(1).and_then(|minor| minor.parse().ok()).is_some_and(|minor: u32| (1..66).contains(&minor));
+    let texts: Vec<Cow<'_, str>> = content.0.iter().filter_map(text_of_block).collect();
+    if is_old || texts.iter().map(|text| text.len().div_ceil(4)).sum::<usize>() <= MOST_TOKENS {
+        return texts.join("\n");
+    }
+    let (mut left, mut kept, mut omitted) = (MOST_TOKENS, Vec::new(), 0);
+    for text in &texts {
+        match text.len().div_ceil(4) {
+            _ if left == 0 => omitted += 1,
+            tokens if tokens <= left => {
+                left -= tokens;
+                kept.push(text.clone());
+            }
+            _ => {
+                kept.push(Cow::Owned(without_middle(text, 4 * left)));
+                left = 0;
+            }
+        }
+    }
+    if omitted > 0 {
+        kept.push(Cow::Owned(format!("[omitted {omitted} text items ...]")));
+    }
+    kept.join("\n")
+}
+
+/// A text of at most so many bytes beside the mark of what was cut.
+fn without_middle(text: &str, most: usize) -> String {
+    let head = text.get(..text.floor_char_boundary(most / 2)).unwrap_or_default();
+    let tail = text.get(text.ceil_char_boundary(text.len().saturating_sub(most - most / 2)).max(head.len())..).unwrap_or_default();
+    let gone = text.len() - head.len() - tail.len();
+    format!("{head}…{} tokens truncated…{tail}", gone.div_ceil(4))
+}
+
 fn text_of_block<'b>(block: &'b Block<Piece>) -> Option<Cow<'b, str>> {
     match block {
         Block::Text(text) => Some(Cow::Borrowed(text)),

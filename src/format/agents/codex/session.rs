@@ -4,7 +4,7 @@
 //! before the items (up to 0.5x), between the model's items and the tools' results (0.9x), after both (0.14x). So the usage of a new
 //! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
 
-use super::content::{ItemParts, Lost, SEALED, contextual, failed, parts_of, pictures_of, text_of};
+use super::content::{ItemParts, Lost, SEALED, contextual, failed, parts_of, pictures_of, taken_in, text_of};
 use super::ledger::{Ledger, hide};
 use super::record::{Compacted, Event, Item, Meta, Record, Sent, TokenUsage, TurnContext};
 use super::turn::Turn;
@@ -433,7 +433,7 @@ impl<'s> Session<'s> {
             open.answered = true;
         }
         let ItemParts { parts: pictures, lost } = pictures_of(&item.output);
-        let text = if item.tools.is_some() { text_or_json(item.tools) } else { text_of(&item.output) };
+        let text = if item.tools.is_some() { text_or_json(item.tools) } else { taken_in(&item.output, &self.made.transcript.version) };
         let error = failed(&text, &item.output);
         let result = self.made.result(&item.call_id, &text, error);
         let parts = std::iter::once(result).chain(pictures).collect();
