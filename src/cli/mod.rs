@@ -100,7 +100,7 @@ Exit codes:
 /// Replays recorded agent transcripts through context-management policies: where would the context have overflowed, what does each
 /// policy save, how far were the estimates off. Works offline and never writes into an agent's own folders.
 #[derive(Parser)]
-#[command(name = "ctxsim", version, about, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "ctxsim", bin_name = "ctxsim", version, about, after_help = EXAMPLES, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

@@ -1,7 +1,7 @@
 //! What presets mirror: their ages, the page that lists them, the note on logs that are newer.
 
 use crate::made::Native;
-use crate::support::ctxsim;
+use crate::support::{ctxsim, project};
 use ctxsim::policy::{Check, Policy, presets};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -35,7 +35,7 @@ fn ages_are_counted_up_to_the_day_that_is_printed() {
 /// Every word that a preset claims is checked: by the suite of vectors, the tests by hand, the logs that it is for.
 #[test]
 fn what_is_said_of_the_checks_holds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let folder = project().join("tests");
     let texts = |paths: &[&str]| -> String {
         let files = paths.iter().flat_map(|path| {
             let path = folder.join(path);
@@ -72,7 +72,7 @@ fn the_page_of_agents_lists_every_preset() {
         let mirrors = policy.mirrors.replace('|', "\\|");
         table += &format!("| `{}` | {mirrors} | {version} | {} | {} |\n", preset.name, policy.mirrored.day(), checked.join(", "));
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/agents.md");
+    let path = project().join("docs/agents.md");
     let page = std::fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
     let head = page.split("| preset |").next().unwrap();
     let made = format!("{head}{table}");

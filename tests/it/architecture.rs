@@ -1,8 +1,8 @@
 //! The rules of the house, kept by reading its source: who may know whom, and what no room may hold.
 
-use crate::support::skip;
+use crate::support::{project, skip};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The floors from the ground up. A room may use those of lower floors alone; rooms of one floor are strangers to each other.
@@ -140,7 +140,7 @@ fn leaves(tree: &str) -> Vec<String> {
 }
 
 fn code() -> Vec<Code> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let source = project().join("src");
     let mut folders = vec![source.clone()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -366,7 +366,7 @@ fn only_the_door_writes_files() {
 /// Paths of a machine and addresses of registries say where the project was made, which no user needs to know. The lock file is cargo's.
 #[test]
 fn no_file_names_a_machine() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = project();
     let Ok(listed) = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output() else {
         return skip("CTXSIM_REQUIRE_PROGRAMS", "no git");
     };

@@ -1,7 +1,7 @@
 //! Recorded compactions beside predicted ones: a made session, the samples, real files.
 
 use crate::made::Native;
-use crate::support::{ctxsim, files, shared};
+use crate::support::{ctxsim, files, project, shared};
 use ctxsim::statistics;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -494,7 +494,7 @@ fn a_compaction_that_a_resumed_session_repeats_counts_where_it_took_place() {
 
 #[test]
 fn the_samples_give_these_events() {
-    let report = backtest(&[concat!(env!("CARGO_MANIFEST_DIR"), "/transcripts")]);
+    let report = backtest(&[project().join("transcripts").to_str().unwrap()]);
     let of = |kind: &str, verdict: &str, recorded: Option<u64>, predicted: Option<u64>| {
         (kind.to_owned(), verdict.to_owned(), recorded, predicted)
     };
@@ -515,9 +515,8 @@ fn the_samples_give_these_events() {
 
 #[test]
 fn the_same_bytes_for_any_number_of_threads_and_order_of_files() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/transcripts");
-    let logs: Vec<String> =
-        files(Path::new(folder)).iter().filter(|path| path.is_dir()).map(|path| path.to_string_lossy().into_owned()).collect();
+    let folder = project().join("transcripts");
+    let logs: Vec<String> = files(&folder).iter().filter(|path| path.is_dir()).map(|path| path.to_string_lossy().into_owned()).collect();
     let mut arguments: Vec<&str> = logs.iter().map(String::as_str).collect();
     for form in ["--json", "--csv", "--markdown"] {
         let one = run(&[&arguments, &[form, "--threads", "1"] as &[&str]].concat());

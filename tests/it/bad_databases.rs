@@ -1,7 +1,7 @@
 //! Databases are opened by their path, so `bad_input` does not reach them: the same changes, made to files and to the statements that make them.
 
 use crate::bad_input::{Change, change, fixtures};
-use crate::support::{PlainScale, ctxsim};
+use crate::support::{PlainScale, ctxsim, project};
 use ctxsim::format::{READERS, Source};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
@@ -121,7 +121,7 @@ fn damage_is_told_alike_by_all_readers_of_databases() {
         ("opencode/database.sql", "session", "message"),
     ];
     for (fixture, sessions, messages) in databases {
-        make(&path, &fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(fixture)).unwrap());
+        make(&path, &fs::read_to_string(project().join("tests/data").join(fixture)).unwrap());
         let whole = fs::read(&path).unwrap();
         // Whether it still says whose it was or not.
         for kept in [whole.len() - 512, whole.len() / 2, 1024] {

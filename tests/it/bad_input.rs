@@ -1,6 +1,6 @@
 //! No agent wrote these files so: each gives its fixed sentences and what it still holds, in bounded time and memory.
 
-use crate::support::{PlainScale, skip};
+use crate::support::{PlainScale, project, skip};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, TraceFileError, read_traces, read_traces_up_to, write_traces};
 use ctxsim::estimate::Vocabulary;
@@ -298,7 +298,7 @@ fn mutated_databases_are_read_in_bounded_time_and_memory() {
 /// A reader that no target names would never be fuzzed.
 #[test]
 fn every_reader_is_fuzzed() {
-    let targets = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/fuzz_targets")).unwrap();
+    let targets = std::fs::read_dir(project().join("fuzz/fuzz_targets")).unwrap();
     let targets: String = targets.map(|target| std::fs::read_to_string(target.unwrap().path()).unwrap()).collect();
     let forgotten = READERS.iter().map(|reader| reader.name).filter(|name| !targets.contains(&format!("\"{name}\"")));
     assert_eq!(forgotten.collect::<Vec<_>>(), Vec::<&str>::new());
@@ -382,8 +382,7 @@ fn huge() {
 
 /// The files below a folder of `tests/data`, in the same order everywhere.
 pub fn fixtures(folder: &str) -> Vec<PathBuf> {
-    let walk =
-        ignore::WalkBuilder::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(folder)).standard_filters(false).build();
+    let walk = ignore::WalkBuilder::new(project().join("tests/data").join(folder)).standard_filters(false).build();
     let mut paths: Vec<PathBuf> = walk.flatten().map(ignore::DirEntry::into_path).filter(|path| path.is_file()).collect();
     paths.sort();
     paths

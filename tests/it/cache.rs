@@ -1,7 +1,7 @@
 //! Breaks of the recorded prompt cache: each cause with a session made for it, prices by hand, implicit caches, and an independent script over real files.
 
 use crate::made::{Native, Tables};
-use crate::support::{ctxsim, files, python, shared};
+use crate::support::{ctxsim, files, project, python, shared};
 use ctxsim::catalog::{CacheRule, Hits};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::Tariff;
@@ -13,8 +13,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// A session of Claude Code, put together line by line.
 #[derive(Clone)]
@@ -338,7 +336,7 @@ fn recorded_reads_reach_as_far_as_documented() {
         }
         found
     });
-    let page = std::fs::read_to_string(Path::new(ROOT).join("docs/cost.md")).unwrap();
+    let page = std::fs::read_to_string(project().join("docs/cost.md")).unwrap();
     let row = |(provider, reach): (&String, &Reach)| {
         let Reach { calls, less, short, prompt, reply, whole_reply, beyond, uneven } = reach;
         format!("| {provider} | {calls} | {less} | {short} | {prompt} | {reply} | {whole_reply} | {beyond} | {uneven} |\n")
@@ -352,7 +350,7 @@ fn recorded_reads_reach_as_far_as_documented() {
 
 /// What the script prints for each break, and its sums; `None` where there is no python3.
 fn by_script(paths: &[PathBuf]) -> Option<(Vec<String>, Vec<f64>)> {
-    let text = python("cache.py", std::iter::once(&Path::new(ROOT).join("catalog")).chain(paths))?;
+    let text = python("cache.py", std::iter::once(&project().join("catalog")).chain(paths))?;
     let (breaks, sums): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| !line.starts_with("sum\t"));
     let sums = sums[0].split('\t').skip(1).map(|cell| cell.parse().unwrap()).collect();
     Some((breaks.into_iter().map(str::to_owned).collect(), sums))
@@ -361,7 +359,7 @@ fn by_script(paths: &[PathBuf]) -> Option<(Vec<String>, Vec<f64>)> {
 /// The same breaks, call by call, with the same causes; sums of money within one percent.
 #[test]
 fn an_independent_script_finds_the_same_breaks() {
-    let root = Path::new(ROOT);
+    let root = project();
     let mut folders = vec![root.join("transcripts/claude-code")];
     folders.extend(shared().iter().flat_map(|folder| ["transcripts", "transcripts-2"].map(|name| folder.join(name).join("claude-code"))));
     let mut disagreements = Vec::new();

@@ -1,7 +1,7 @@
 //! Bills held against recordings: placeholders, tiers of prices, factors of the cache, the program's own error.
 
 use crate::made::{self, Native, Tables};
-use crate::support::{ctxsim, read_text, shared, skip};
+use crate::support::{ctxsim, project, read_text, shared, skip};
 use ctxsim::catalog::{Prices, Rate};
 use ctxsim::corpus::{ReadSettings, impose, read};
 use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
@@ -250,7 +250,7 @@ fn the_programs_own_error_does_not_cancel_between_agents() {
 fn the_bar_of_searches_holds_the_own_agents_bills_too() {
     let tables = Tables::builtin();
     let tariff = tables.tariff();
-    let corpus = read(&["transcripts".to_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
+    let corpus = read(&[project().join("transcripts").to_string_lossy().into_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
     let settings = ReplaySettings::new(&tables.catalog);
     let bar = |settings: &ReplaySettings<'_>| own_error(&corpus, &tariff, CacheKind::Recorded, settings).unwrap().unwrap();
     let unchanged = OwnError::over(check_model(&corpus, &tariff).values(), CacheKind::Recorded).unwrap().share();
@@ -346,7 +346,8 @@ fn factors_from_elsewhere_give_the_list_price() {
 #[test]
 fn a_corpus_knows_what_prompts_come_to_under_no_policy() {
     let tables = Tables::builtin();
-    let corpus = read(&["transcripts/claude-code".to_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
+    let corpus =
+        read(&[project().join("transcripts/claude-code").to_string_lossy().into_owned()], &ReadSettings::new(&tables.catalog)).unwrap();
     for (trace, packed) in corpus.traces.each().zip(List::packed(corpus.traces.to_vec()).each()) {
         assert_eq!(*trace.whole, whole_prompts(&simulate(&trace, &Plan::default(), &Conditions::endless())));
         assert_eq!(trace, packed);

@@ -1,6 +1,6 @@
 //! Charts: each kind as it is drawn from the sample corpus; words that never meet and are never cut; the same bytes; files from outside.
 
-use crate::support::Program;
+use crate::support::{Program, project};
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::cost::{CacheKind, Tariff};
@@ -37,7 +37,7 @@ fn samples(catalog: &Catalog) -> Corpus {
         wanted: Wanted { references: Recall::References, kinds: Kinds::Told },
         ..ReadSettings::new(catalog)
     };
-    read(&["transcripts".to_owned()], &settings).unwrap()
+    read(&[project().join("transcripts").to_string_lossy().into_owned()], &settings).unwrap()
 }
 
 /// A sentence that generalises needs five cases, and five sessions, to do so from.
@@ -186,7 +186,7 @@ const IN_THE_REPORT: [&str; 8] = ["cache", "drift", "overflows", "peaks", "refer
 fn each_kind_as_it_is_drawn() {
     let kinds: Vec<&str> = charts().iter().map(|chart| chart.kind).collect();
     assert_eq!(kinds, KINDS.map(|kind| kind.name), "a golden picture for each kind");
-    let report = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/charts");
+    let report = project().join("reports/charts");
     assert!(IN_THE_REPORT.iter().all(|kind| report.join(kind).with_extension("svg").is_file()));
     for chart in charts().iter().filter(|chart| !IN_THE_REPORT.contains(&chart.kind)) {
         insta::assert_snapshot!(format!("chart_{}", chart.kind), svg(chart, Look::default()));
@@ -343,7 +343,7 @@ fn hostile_names_stay_words_and_in_their_place() {
 }
 
 fn ctxsim(folder: &std::path::Path, arguments: &[&str]) -> Program {
-    let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cli/session.jsonl");
+    let logs = project().join("tests/data/cli/session.jsonl");
     let program = crate::support::ctxsim(&["chart"]).within(folder).args(arguments);
     if arguments == ["list"] { program } else { program.args([logs]) }
 }
@@ -382,7 +382,7 @@ fn a_chart_stands_beside_its_data() {
 #[test]
 fn what_comes_back_after_each_request_counts_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mask = fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cli/mask.toml")).unwrap();
+    let mask = fs::read_to_string(project().join("tests/data/cli/mask.toml")).unwrap();
     for (mode, row) in [("commit", "mask,mask,prune,session,1,298,596"), ("view", "mask,mask,prune,request,2,298,596")] {
         fs::write(folder.path().join("mask.toml"), mask.replace("id = \"mask\"", &format!("id = \"mask\"\nmode = \"{mode}\""))).unwrap();
         ctxsim(folder.path(), &["stages", "-p", "mask.toml", "--window", "1000", "-q", "-o", "stages.svg", "--force"]).code(0);
@@ -423,7 +423,7 @@ fn a_chart_over_calls_says_how_few_sessions_reach_its_right_half() {
 fn what_comes_out_first_is_drawn_where_it_has_no_value() {
     let folder = tempfile::tempdir().unwrap();
     let vary = "opencode:preserve_recent_tokens=2000,4000";
-    let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let logs = project().join("transcripts");
     let drawn = |words: &[&str]| {
         let program = crate::support::ctxsim(&["chart"]).within(folder.path()).args(words).args([&logs]);
         program.args(["-q", "-p", "opencode", "-p", "picoclaw", "--vary", vary, "-o", "one.svg", "--force"]).code(0);

@@ -1,7 +1,7 @@
 //! Of many policies a chart shows those that tell most, and says how many there are; a few are all shown.
 
 use crate::made::{Native, Tables};
-use crate::support::rows;
+use crate::support::{project, rows};
 use crate::truth::corpus;
 use ctxsim::corpus::Corpus;
 use ctxsim::cost::{CacheKind, Split, Tariff};
@@ -12,12 +12,11 @@ use ctxsim::report::Cell;
 use ctxsim::report::chart::{Bar, Chart, Drawing, Form, Hue, Material, Series, by_name};
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// A small corpus under all presets, priced.
 fn replayed(check: impl Fn(&Corpus, &[Replay], &Tariff<'_>)) {
     let tables = Tables::builtin();
-    let corpus = corpus(&tables.catalog, &[Path::new("transcripts/pi"), Path::new("transcripts/codex")]);
+    let corpus = corpus(&tables.catalog, &[&project().join("transcripts/pi"), &project().join("transcripts/codex")]);
     let policies: Vec<Policy> = presets().iter().map(|preset| Policy::load(preset.name).unwrap()).collect();
     let mut replays = replay(&corpus, &policies, &ReplaySettings::new(&tables.catalog)).unwrap();
     let tariff = tables.tariff();

@@ -1,7 +1,7 @@
 //! The program from outside: forms, exit codes, and the sentences that users see.
 
 use crate::made::Native;
-use crate::support::ctxsim;
+use crate::support::{ctxsim, project};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -258,7 +258,7 @@ fn logs_are_found_at_home() {
     let folder = tempfile::tempdir().expect("folder");
     let sessions = folder.path().join(".codex/sessions");
     fs::create_dir_all(&sessions).expect("folder");
-    fs::copy(SESSION, sessions.join("session.jsonl")).expect("copied");
+    fs::copy(project().join(SESSION), sessions.join("session.jsonl")).expect("copied");
     let found = ctxsim(&["replay", "--policy", "none"]).alone().env("HOME", folder.path()).code(0);
     assert!(found.stderr().contains("looking for codex sessions in"), "{}", found.stderr());
     assert!(found.stdout().lines().next().unwrap().contains("1 session, 4 recorded calls"), "{}", found.stdout());
@@ -373,10 +373,10 @@ fn calls_without_a_time_are_said_to_have_none() {
 fn links_that_lead_nowhere_are_named() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().expect("folder");
-    fs::copy(SESSION, folder.path().join("session.jsonl")).expect("copied");
+    fs::copy(project().join(SESSION), folder.path().join("session.jsonl")).expect("copied");
     symlink("gone.jsonl", folder.path().join("dangling.jsonl")).expect("link");
     symlink("session.jsonl", folder.path().join("inside.jsonl")).expect("link");
-    symlink(fs::canonicalize(HOSTILE).expect("path"), folder.path().join("outside.jsonl")).expect("link");
+    symlink(fs::canonicalize(project().join(HOSTILE)).expect("path"), folder.path().join("outside.jsonl")).expect("link");
     let value = ctxsim(&["replay", &folder.path().to_string_lossy(), "-p", "none", "--json"]).json();
     let skipped: Vec<String> = value["corpus"]["skipped"].as_array().expect("skipped").iter().map(|one| one.to_string()).collect();
     assert_eq!(skipped.len(), 2, "{skipped:?}");
@@ -393,7 +393,7 @@ fn a_pattern_says_nothing_of_other_links() {
     let at = |name: &str| folder.path().join(name);
     let elsewhere = tempfile::tempdir().expect("folder");
     fs::create_dir(at("logs")).expect("folder");
-    fs::copy(SESSION, at("logs/session.jsonl")).expect("copied");
+    fs::copy(project().join(SESSION), at("logs/session.jsonl")).expect("copied");
     symlink("gone", at("logs/dangling.txt")).expect("link");
     symlink("gone", at("logs/dangling.jsonl")).expect("link");
     symlink(elsewhere.path(), at("logs/outside")).expect("link");
@@ -416,7 +416,7 @@ fn a_pattern_walks_the_folders_that_it_matches() {
     let at = |name: &str| folder.path().join(name);
     fs::create_dir_all(at("logs/sub/deep")).expect("folder");
     for (number, name) in ["one.jsonl", "sub/two.jsonl", "sub/deep/three.jsonl"].iter().enumerate() {
-        let session = fs::read_to_string(SESSION).expect("session");
+        let session = fs::read_to_string(project().join(SESSION)).expect("session");
         fs::write(at("logs").join(name), format!("{session}{}", "\n".repeat(number))).expect("written");
     }
     let files = |pattern: &str| ctxsim(&["inspect", "--json", &at(pattern).to_string_lossy()]).code(0).json()["corpus"]["files"].clone();

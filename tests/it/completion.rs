@@ -1,6 +1,6 @@
 //! What shells complete: the program is asked as the scripts ask it, and bash is driven with its own script.
 
-use crate::support::{ctxsim, path_with_program};
+use crate::support::{ctxsim, path_with_program, project};
 use std::path::Path;
 use std::process::Command;
 
@@ -12,7 +12,7 @@ fn complete(folder: &Path, words: &[&str]) -> Vec<String> {
 
 #[test]
 fn names_are_completed_where_they_stand() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = project();
     let of = |words: &[&str]| complete(root, words);
     assert_eq!(of(&["sw"]), ["sweep"]);
     assert_eq!(of(&["policy", "sh"]), ["show"]);
@@ -69,13 +69,7 @@ fn driven(shell: &str, words: &[&str]) -> Option<String> {
         return None;
     }
     let mut command = Command::new(shell);
-    let output = command
-        .args(words)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("PATH", path_with_program())
-        .env("CTXSIM_CONFIG", "")
-        .output()
-        .unwrap();
+    let output = command.args(words).current_dir(project()).env("PATH", path_with_program()).env("CTXSIM_CONFIG", "").output().unwrap();
     Some(String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
 }
 

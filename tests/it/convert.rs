@@ -1,5 +1,5 @@
 use crate::made::Native;
-use crate::support::{ctxsim, shared};
+use crate::support::{ctxsim, project, shared};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,12 +62,12 @@ fn sub_agents_are_left_out_where_that_is_asked() {
 #[test]
 fn samples_keep_their_numbers() {
     let folder = tempfile::tempdir().expect("folder");
-    let samples = ignore::WalkBuilder::new("transcripts").build().flatten().map(ignore::DirEntry::into_path);
+    let samples = ignore::WalkBuilder::new(project().join("transcripts")).build().flatten().map(ignore::DirEntry::into_path);
     // One of each agent: the large ones differ in nothing that matters here.
     let mut smallest: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for path in samples.filter(|path| path.extension().is_some_and(|ending| ending == "json" || ending == "jsonl")) {
         let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-        let agent = path.components().take(2).collect();
+        let agent = path.strip_prefix(project()).unwrap().components().take(2).collect();
         let known = smallest.entry(agent).or_insert_with(|| path.clone());
         if size(&path) < size(known) {
             *known = path;
@@ -163,7 +163,7 @@ fn chat_messages_are_read_back() {
     let from = "transcripts/mini-swe-agent/tool-calls.traj.json";
     let told = ctxsim(&["convert", from, "--to", "openai-chat", "-o", &out.to_string_lossy()]).code(0);
     assert!(told.stderr().contains("wrote 1 session of "));
-    let original: Value = serde_json::from_str(&fs::read_to_string(from).expect("a sample")).expect("JSON");
+    let original: Value = serde_json::from_str(&fs::read_to_string(project().join(from)).expect("a sample")).expect("JSON");
     let written: Value = serde_json::from_str(&fs::read_to_string(&out).expect("written")).expect("one line of JSON");
     let contents = |value: &Value| -> Vec<Value> {
         let messages = value["messages"].as_array().expect("messages");
@@ -266,7 +266,7 @@ fn names_that_are_no_text_can_be_pasted() {
     use std::os::unix::ffi::OsStrExt;
     let folder = tempfile::tempdir().expect("folder");
     let name = std::ffi::OsStr::from_bytes(b"a\xff.jsonl");
-    if fs::copy("tests/data/cli/session.jsonl", folder.path().join(name)).is_ok() {
+    if fs::copy(project().join("tests/data/cli/session.jsonl"), folder.path().join(name)).is_ok() {
         let shown = ctxsim(&["replay", "-q", "-p", "pi"]).within(folder.path()).args([name]).code(0).stdout();
         assert!(shown.contains(r"$'a\xff.jsonl'"), "{shown}");
     }

@@ -2,7 +2,7 @@
 
 use crate::made::{self, Native, Tables};
 use crate::references::WIDE;
-use crate::support::{ctxsim, files, python, read_all, rows, shared};
+use crate::support::{ctxsim, files, project, python, read_all, rows, shared};
 use ctxsim::catalog::{CatalogError, Prices, Rate, Rates};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::{
@@ -447,7 +447,7 @@ fn tau2_costs_add_up_to_the_recorded_run() {
 /// A session that nothing changes costs what it was recorded to cost, wherever its log counts what the cache read, and however far hits reach beyond the model's.
 #[test]
 fn an_unchanged_session_costs_what_was_recorded() {
-    let folders = std::iter::once(PathBuf::from("transcripts")).chain(shared());
+    let folders = std::iter::once(project().join("transcripts")).chain(shared());
     let mut calls = 0;
     for folder in folders {
         let folder = if folder.ends_with("transcripts") { folder } else { folder.join("transcripts") };
@@ -488,7 +488,7 @@ fn the_check_speaks_of_recorded_prompts() {
 /// The own agents were at work when the logs were made: what their simulated bills are off counts where it is more than what unchanged ones are.
 #[test]
 fn the_bar_is_the_larger_of_both_errors() {
-    let record = record(&[], Path::new("transcripts/opencode/prune-and-compaction.json"));
+    let record = record(&[], &project().join("transcripts/opencode/prune-and-compaction.json"));
     let beside = &record["own"]["beside_recorded"];
     let [cost, recorded] = ["cost", "recorded_cost"].map(|key| usd(&beside[key]));
     let said = format!("those of your own agents' defaults by ${:.4} of ${recorded:.4}", (cost - recorded).abs());

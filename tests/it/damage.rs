@@ -2,7 +2,7 @@
 //!
 //! Small here; more by hand: `CTXSIM_DAMAGE=200 cargo test --release --test it damage::`. What damage cannot be known is listed in [`UNKNOWABLE`].
 
-use crate::support::{Drawn, PlainScale, ctxsim, files};
+use crate::support::{Drawn, PlainScale, ctxsim, files, project};
 use ctxsim::format::{READERS, Reader, Source};
 use std::collections::BTreeSet;
 use std::io::{Cursor, Write};
@@ -133,7 +133,7 @@ fn last_line(bytes: &[u8]) -> &[u8] {
 }
 
 fn fixtures(reader: &Reader) -> Vec<PathBuf> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let data = project().join("tests/data");
     files(&data.join(reader.name))
         .into_iter()
         .filter(|path| path.is_file() && path.extension().is_none_or(|ending| ending != "sql"))
@@ -194,7 +194,7 @@ fn damage_is_named_or_changes_nothing() {
 fn no_flipped_bit_of_an_archive_loses_a_sample_unnamed() {
     let reader = READERS.iter().find(|reader| reader.name == "inspect").unwrap();
     for name in ["log.eval", "zstd.eval"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/inspect").join(name);
+        let path = project().join("tests/data/inspect").join(name);
         let bytes = std::fs::read(&path).unwrap();
         let before = figures(reader, &path, bytes.clone());
         assert!(before.losses.is_empty());
@@ -215,7 +215,7 @@ fn no_flipped_bit_of_an_archive_loses_a_sample_unnamed() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_damaged_write_ahead_log_is_named() {
-    let statements = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/crush/crush.sql")).unwrap();
+    let statements = std::fs::read_to_string(project().join("tests/data/crush/crush.sql")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let made = folder.path().join("made.db");
     let connection = rusqlite::Connection::open(&made).unwrap();
@@ -275,7 +275,7 @@ fn waiting(folder: &Path, more: &str) -> (PathBuf, rusqlite::Connection) {
     let path = folder.join("crush.db");
     let agent = rusqlite::Connection::open(&path).unwrap();
     agent.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;").unwrap();
-    let statements = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/crush/crush.sql")).unwrap();
+    let statements = std::fs::read_to_string(project().join("tests/data/crush/crush.sql")).unwrap();
     agent.execute_batch(&format!("{statements};{more}")).unwrap();
     (path, agent)
 }

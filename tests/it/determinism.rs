@@ -1,6 +1,6 @@
 //! A report depends on nothing but the logs and the policies.
 
-use crate::support::{below, ctxsim, files, shared};
+use crate::support::{below, ctxsim, files, project, shared};
 use std::path::{Path, PathBuf};
 
 /// What `ctxsim replay --json` prints for these logs.
@@ -25,7 +25,7 @@ fn assert_one_report(logs: &[PathBuf]) {
 
 #[test]
 fn samples_give_one_report() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let folder = project().join("transcripts");
     let folders: Vec<PathBuf> = files(&folder).into_iter().filter(|path| path.is_dir()).collect();
     assert_one_report(&if folders.is_empty() { vec![folder] } else { folders });
 }
@@ -160,7 +160,7 @@ fn no_command_looks_at_names_of_folders() {
     let missing: Vec<String> = listed().into_iter().filter(|command| !covered(command)).collect();
     assert!(missing.is_empty() && listed().len() > 15, "commands that are not tried: {missing:?}");
     let roots = [tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder")];
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let samples = project().join("transcripts");
     for (layout, root) in roots.iter().enumerate() {
         for (sample, names) in FOLDERS {
             let to = root.path().join(names[layout]);

@@ -1,10 +1,9 @@
 //! `ctxsim diff`: where two policies part, what each did there, and how their contexts go on.
 
 use crate::made::Native;
-use crate::support::ctxsim;
+use crate::support::{ctxsim, project};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 
 const SESSION: &str = "tests/data/cli/session.jsonl";
 const MASK: &str = "tests/data/cli/mask.toml";
@@ -60,7 +59,7 @@ fn the_session_worked_by_hand() {
 fn a_rule_after_the_reply_parts_them_at_the_next_call() {
     let folder = tempfile::tempdir().expect("folder");
     let late = folder.path().join("late.toml");
-    let text = fs::read_to_string(MASK).expect("mask").replace("\"mask\"", "\"late\"").replace("pre_call", "post_call");
+    let text = fs::read_to_string(project().join(MASK)).expect("mask").replace("\"mask\"", "\"late\"").replace("pre_call", "post_call");
     fs::write(&late, text).expect("written");
     let late = late.to_string_lossy();
     let value = parsed(&["diff", SESSION, "-p", "none", "-p", &late, "--window", "960", "--json"]);
@@ -130,7 +129,7 @@ fn a_comparison_agrees_with_two_replays() {
 #[test]
 fn the_report_on_the_samples() {
     let shown = stdout(&["diff", "transcripts/", "-p", "codex", "-p", "opencode", "--details"]);
-    let golden = Path::new("tests/data/cli/diff.txt");
+    let golden = &project().join("tests/data/cli/diff.txt");
     let expected = fs::read_to_string(golden).unwrap_or_default();
     assert!(
         shown == expected,

@@ -2,7 +2,7 @@
 
 use crate::help::helps;
 use crate::made::Native;
-use crate::support::{ctxsim, skip};
+use crate::support::{self, ctxsim, project, skip};
 use ctxsim::corpus::homes;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -295,7 +295,7 @@ fn nothing_is_written_into_an_agents_store() {
 /// Sessions that lie elsewhere: the folder that holds them is a store, the root of a project is none.
 #[test]
 fn a_folder_that_holds_sessions_is_a_store() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let samples = project().join("transcripts");
     let mut agents = 0;
     for agent in ["claude-code", "codex", "gemini-cli", "opencode", "pi"] {
         let (_folder, root, log) = ground();
@@ -426,7 +426,7 @@ fn a_full_disk_leaves_nothing_behind() {
             }
             let before = snapshot(&root);
             let mut limited = Command::new("sh");
-            limited.args(["-c", &format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")]).arg(env!("CARGO_BIN_EXE_ctxsim"));
+            limited.args(["-c", &format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")]).arg(support::program());
             limited.args(writer.words(&log, &place)).current_dir(&root).env("CTXSIM_CONFIG", "").env("HOME", root.join("home"));
             let output = limited.output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,7 +1,7 @@
 //! `ctxsim drift`: the example worked by hand, bars on recorded sessions, figures counted again, calibration.
 
 use crate::made::Native;
-use crate::support::{ctxsim, files, python, shared};
+use crate::support::{ctxsim, files, project, python, shared};
 use ctxsim::catalog::{Catalog, Family};
 use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::experiment::ReplaySettings;
@@ -11,10 +11,6 @@ use ctxsim::render::chart::{Look, svg};
 use ctxsim::report::chart::{Drawing, Material, by_name};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// What the program prints as JSON.
 fn report(arguments: &[&str], logs: &[PathBuf]) -> Value {
@@ -43,7 +39,7 @@ fn findings(paths: &[PathBuf]) -> Findings {
 /// The example of docs/drift.md, number by number.
 #[test]
 fn the_worked_example_is_right() {
-    let report = report(&[], &[root().join("tests/data/drift/worked.jsonl")]);
+    let report = report(&[], &[project().join("tests/data/drift/worked.jsonl")]);
     let chars = row(&report["estimators"], &[("estimator", "chars/4 floor"), ("family", "all")]);
     // 40 / 4 = 10 before the first call; 10 + 21 / 4 + 42 / 4 = 25 before the second.
     assert_eq!(
@@ -61,7 +57,7 @@ fn the_worked_example_is_right() {
     assert!((sum - parts["bias"].as_f64().unwrap()).abs() < 1e-9);
     // 110 less 10 tokens of text and 4 for its message.
     assert_eq!(row(&report["hidden"], &[("agent", "demo")])["median_tokens"].as_u64(), Some(96));
-    let page = std::fs::read_to_string(root().join("docs/drift.md")).unwrap();
+    let page = std::fs::read_to_string(project().join("docs/drift.md")).unwrap();
     for number in ["40 / 4 = 10", "35 - 245", "-85.7 %", "86.2 %", "5.400", "11.000", "96"] {
         assert!(page.contains(number), "docs/drift.md lacks {number}");
     }
@@ -82,7 +78,7 @@ fn counted_again(folder: &Path) {
 
 #[test]
 fn figures_of_the_samples_are_counted_again() {
-    counted_again(&root().join("transcripts/mini-swe-agent"));
+    counted_again(&project().join("transcripts/mini-swe-agent"));
 }
 
 #[test]
@@ -129,7 +125,7 @@ fn predictions_keep_to_their_bars() {
 
 #[test]
 fn a_report_depends_on_the_logs_alone() {
-    let logs: Vec<PathBuf> = files(&root().join("transcripts")).into_iter().filter(|path| path.is_dir()).collect();
+    let logs: Vec<PathBuf> = files(&project().join("transcripts")).into_iter().filter(|path| path.is_dir()).collect();
     let one = report(&["--threads", "1"], &logs);
     let mut reversed = logs.clone();
     reversed.reverse();
@@ -164,7 +160,7 @@ fn a_calibrated_estimator_is_a_policy() {
 /// Policies with a perfect estimator: nothing that is left is the estimator's fault.
 #[test]
 fn consequences_are_counted_with_and_without_drift() {
-    let report = report(&["--policy", "baseagent", "--policy", "none", "--window", "24k"], &[root().join("transcripts")]);
+    let report = report(&["--policy", "baseagent", "--policy", "none", "--window", "24k"], &[project().join("transcripts")]);
     let row = row(&report["consequences"], &[("policy", "baseagent")]);
     assert!(row["own"]["calls"].as_u64() > Some(0) && row["own"]["calls"] == row["perfect"]["calls"]);
     assert!(row["perfect"]["late"].as_u64() <= row["own"]["late"].as_u64(), "{row}");

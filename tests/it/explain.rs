@@ -1,7 +1,7 @@
 //! `ctxsim explain`: what fired and why, what the policy estimated when, which events share one line.
 
 use crate::made::Native;
-use crate::support::ctxsim;
+use crate::support::{ctxsim, project};
 use serde_json::json;
 use std::fs;
 
@@ -55,7 +55,7 @@ fn a_rule_that_fired_by_a_count_names_the_count() {
 
 #[test]
 fn an_estimate_says_of_which_moment_it_is() {
-    let rule = fs::read_to_string("tests/data/cli/mask.toml").expect("mask");
+    let rule = fs::read_to_string(project().join("tests/data/cli/mask.toml")).expect("mask");
     let (_, rule) = rule.split_once("[[rule]]").expect("rule");
     let shown = told(&format!("[[rule]]{}", rule.replace("\"=trigger\"", "560")), "--details");
     assert!(shown.contains("estimated 340 at the last look"), "{shown}");

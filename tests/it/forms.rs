@@ -1,7 +1,7 @@
 //! One convention for what is written: each command takes a form and a place, or refuses it with a sentence that says what it can do.
 
 use crate::help::{helps, prepared};
-use crate::support::ctxsim;
+use crate::support::{ctxsim, project};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -162,7 +162,7 @@ fn other_options_that_write_know_the_same_endings() {
         assert!(ran.stderr().contains(said), "{words}: {}", ran.stderr());
     }
     assert!(is("json", &run("logs/ --format json -q").stdout));
-    let fitted = format!("drift {}/transcripts/pi --calibrate fitted.toml", env!("CARGO_MANIFEST_DIR"));
+    let fitted = format!("drift {}/transcripts/pi --calibrate fitted.toml", project().display());
     for (words, written) in [
         (fitted.as_str(), "fitted.toml"),
         ("sweep logs/ -p pi --vary keepRecentTokens=1k,2k --rows rows.jsonl", "rows.jsonl"),

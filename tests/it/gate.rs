@@ -2,7 +2,7 @@
 
 use crate::made::Native;
 use crate::population::{Population, Session};
-use crate::support::{Ran, ctxsim};
+use crate::support::{Ran, ctxsim, project};
 use ctxsim::corpus::Corpus;
 use ctxsim::experiment::Value;
 use ctxsim::experiment::gate::{Allowance, Baseline, BaselineSession, SCHEMA, compare, fails_all};
@@ -10,7 +10,6 @@ use ctxsim::report::Gated;
 use ctxsim::statistics::Chance;
 use ctxsim::statistics::Part;
 use serde_json::json;
-use std::path::Path;
 
 fn gate(words: &[&str]) -> Ran {
     ctxsim(&["gate", "-q"]).args(words).run()
@@ -241,7 +240,7 @@ fn a_baseline_of_logs_holds_for_their_trace_file() {
 fn other_names_are_no_other_facts() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = project();
     std::fs::create_dir(path("logs")).unwrap();
     std::fs::copy(root.join("transcripts/pi/sudden-results.jsonl"), path("logs/one.jsonl")).unwrap();
     std::fs::write(path("one.toml"), "extends = \"pi\"\n").unwrap();
@@ -367,8 +366,9 @@ fn a_baseline_of_another_form_says_which() {
     };
     assert!(said(&baseline).contains("the corpus is another than the baseline's: its sessions: 0 new, 0 gone, 1 measured otherwise"));
     baseline["measured"] = "ctxtrace/14".into();
-    let version = env!("CARGO_PKG_VERSION");
-    let forms = format!("measured by ctxsim {version} in the form ctxtrace/14, this is ctxsim {version} in the form {form}: its sessions");
+    let program = ctxsim(&["--version"]).stdout();
+    let program = program.trim();
+    let forms = format!("measured by {program} in the form ctxtrace/14, this is {program} in the form {form}: its sessions");
     let told = said(&baseline);
     assert!(told.contains(&forms) && told.contains("--update-baseline"), "{told}");
     // Files from before the form was noted.

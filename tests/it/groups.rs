@@ -2,7 +2,7 @@
 
 use crate::home;
 use crate::made::Native;
-use crate::support::{ctxsim, files};
+use crate::support::{ctxsim, files, project};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ fn days_and_blocks_are_those_of_the_raw_lines() {
 /// Calls by model are those of `inspect`; projects have the names that `--project` takes, with the end of the path where two have the same.
 #[test]
 fn models_and_projects_have_their_names() {
-    let here = Path::new(".");
+    let here = project();
     let sums = |rows: &Value, name: &str| -> BTreeMap<String, (u64, u64)> {
         let number = |row: &Value, key: &str| row[key].as_u64().unwrap();
         let row = |row: &Value| (row[name].as_str().unwrap().to_owned(), (number(row, "calls"), number(row, "prompt_tokens")));

@@ -1,14 +1,13 @@
 //! Of many sessions a corpus holds bytes: whatever is made of them comes back as it was.
 
 use crate::made::Tables;
-use crate::support::shared;
+use crate::support::{project, shared};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::experiment::{Replay, ReplaySettings, price, recording, replay_closed};
 use ctxsim::list::{List, Pack};
 use ctxsim::policy::Policy;
 use ctxsim::sim::Refetching;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 fn comes_back<T: Pack + PartialEq>(what: &str, list: &List<T>) {
     let wrong: Vec<usize> =
@@ -18,7 +17,7 @@ fn comes_back<T: Pack + PartialEq>(what: &str, list: &List<T>) {
 
 #[test]
 fn what_is_held_packed_comes_back_as_it_was() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let samples = project().join("transcripts");
     let folders = [Some(samples), shared().map(|folder| folder.join("transcripts"))];
     let tables = Tables::builtin();
     let (catalog, tariff) = (&tables.catalog, tables.tariff());

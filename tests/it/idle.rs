@@ -2,15 +2,13 @@
 
 use crate::cache::{Log, with};
 use crate::made::Native;
-use crate::support::{ctxsim, files, scripted, shared};
+use crate::support::{ctxsim, files, project, scripted, shared};
 use ctxsim::corpus::Corpus;
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::idle::{Idle, Remedy, Spent, idle};
 use ctxsim::report::chart::{Drawing, Material, by_name};
 use serde_json::json;
-use std::path::{Path, PathBuf};
-
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+use std::path::PathBuf;
 
 /// A pause of twelve minutes behind 100,000 tokens that are kept for five; then the session ends.
 fn paused() -> Log {
@@ -137,7 +135,7 @@ fn sessions_that_were_never_resumed_turn_the_answer_round() {
 /// A sub-agent that has ended waits for nothing.
 #[test]
 fn the_end_of_a_sub_agent_is_no_pause() {
-    let found = with(&[Path::new(ROOT).join("transcripts/claude-code/inline-sub-agent.jsonl")], |corpus, tariff| {
+    let found = with(&[project().join("transcripts/claude-code/inline-sub-agent.jsonl")], |corpus, tariff| {
         let ends: Vec<bool> = idle(corpus, tariff)
             .pauses
             .iter()
@@ -152,7 +150,7 @@ fn the_end_of_a_sub_agent_is_no_pause() {
 /// The same pauses and sums, lifetime by lifetime and remedy by remedy.
 #[test]
 fn an_independent_script_comes_to_the_same_tables() {
-    let root = Path::new(ROOT);
+    let root = project();
     let mut paths: Vec<PathBuf> = files(&root.join("transcripts/claude-code"));
     paths.extend(
         shared()

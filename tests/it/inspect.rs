@@ -1,5 +1,5 @@
 use crate::made::Native;
-use crate::support::{self, Program};
+use crate::support::{self, Program, project};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -28,7 +28,7 @@ fn the_corpus_is_the_same_object_as_in_a_replay() {
 fn files_of_copies_are_counted_and_named() {
     let folder = tempfile::tempdir().expect("folder");
     for name in ["one.jsonl", "two.jsonl", "three.jsonl"] {
-        fs::copy("transcripts/claude-code/chinese.jsonl", folder.path().join(name)).expect("copied");
+        fs::copy(project().join("transcripts/claude-code/chinese.jsonl"), folder.path().join(name)).expect("copied");
     }
     let logs = folder.path().to_string_lossy().into_owned();
     let inspected = ctxsim(&["inspect", &logs, "--json"]).json();
@@ -136,7 +136,7 @@ fn sessions_are_told_one_by_one() {
 #[test]
 fn roles_are_counted_in_the_raw_file() {
     let path = "transcripts/mini-swe-agent/tool-calls.traj.json";
-    let raw: Value = serde_json::from_str(&fs::read_to_string(path).expect("a sample")).expect("JSON");
+    let raw: Value = serde_json::from_str(&fs::read_to_string(project().join(path)).expect("a sample")).expect("JSON");
     let messages = raw["messages"].as_array().expect("messages");
     let of = |role: &str| messages.iter().filter(|message| message["role"] == role).count() as u64;
     let inspected = ctxsim(&["inspect", path, "--json"]).json();
@@ -151,7 +151,7 @@ fn roles_are_counted_in_the_raw_file() {
 #[test]
 fn damage_is_told_and_words_are_not() {
     let folder = tempfile::tempdir().expect("folder");
-    let good = fs::read_to_string("tests/data/cli/session.jsonl").expect("a fixture");
+    let good = fs::read_to_string(project().join("tests/data/cli/session.jsonl")).expect("a fixture");
     fs::write(folder.path().join("cut.jsonl"), format!("{good}{{\"secret-of-the-log\": ")).expect("written");
     fs::write(folder.path().join("notes.md"), "not a log").expect("written");
     let wide: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -1,7 +1,7 @@
 //! `THIRD-PARTY.md` names all that the program is made of, with its licences, and is made here: `CTXSIM_WRITE=1 cargo test --test it licences`.
 //! No package that is built in has an open advisory, by a dated copy of RustSec's list.
 
-use crate::support::skip;
+use crate::support::{project, skip};
 use ctxsim::estimate::Vocabulary;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,10 +55,6 @@ const HEAD: &str = "# Third-party material\n\n\
     The program is under MIT or Apache-2.0. What it is made of has terms of its own, which are listed here, with their texts below.\n\
     This file is made by `tests/it/licences.rs` from what Cargo says of the packages, for Linux on x86-64.\n";
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 fn read(path: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))).into_owned()
 }
@@ -67,7 +63,7 @@ fn read(path: &Path) -> String {
 fn packages() -> Option<Vec<Value>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words = ["metadata", "--format-version", "1", "--offline", "--locked", "--filter-platform", "x86_64-unknown-linux-gnu"];
-    let Ok(output) = Command::new(cargo).current_dir(root()).args(words).output() else {
+    let Ok(output) = Command::new(cargo).current_dir(project()).args(words).output() else {
         skip("CTXSIM_REQUIRE_PROGRAMS", "no cargo that lists packages");
         return None;
     };
@@ -154,7 +150,7 @@ fn made(packages: &[Value]) -> String {
             under(&format!("{name} {version}"), read(file));
         }
         if files.is_empty() {
-            under(&format!("{name} {version} (its package holds no text; these are its terms)"), read(&root().join(fallback(package))));
+            under(&format!("{name} {version} (its package holds no text; these are its terms)"), read(&project().join(fallback(package))));
         }
     }
     page.push_str(
@@ -185,16 +181,16 @@ fn every_vocabulary_package_and_asset_has_its_terms() {
         assert!(VOCABULARIES.iter().any(|(known, ..)| *known == vocabulary), "{}", vocabulary.name());
     }
     for file in VOCABULARIES.iter().map(|entry| entry.4).chain(ASSETS.iter().map(|entry| entry.2)) {
-        assert!(read(&root().join(file)).len() > 500, "{file}");
+        assert!(read(&project().join(file)).len() > 500, "{file}");
     }
     // All that is compiled in and is not code of ours stands in a folder with its terms.
-    assert!(read(&root().join("assets/uplot/uPlot.iife.min.js")).contains("uPlot"));
+    assert!(read(&project().join("assets/uplot/uPlot.iife.min.js")).contains("uPlot"));
     let Some(packages) = packages() else { return };
     assert!(packages.len() > 60, "{}", packages.len());
     for package in &packages {
         assert!(!text(package, "license").is_empty(), "{} names no terms", text(package, "name"));
     }
-    let (path, page) = (root().join("THIRD-PARTY.md"), made(&packages));
+    let (path, page) = (project().join("THIRD-PARTY.md"), made(&packages));
     if std::env::var_os("CTXSIM_WRITE").is_some() {
         std::fs::write(&path, &page).unwrap();
     }
@@ -208,7 +204,7 @@ const ACCEPTED: [(&str, &str); 0] = [];
 
 /// Name and version of the packages that Cargo.lock pins.
 fn locked() -> Vec<(String, [u64; 3])> {
-    let lock: toml::Table = read(&root().join("Cargo.lock")).parse().unwrap();
+    let lock: toml::Table = read(&project().join("Cargo.lock")).parse().unwrap();
     let packages = lock["package"].as_array().unwrap().iter();
     packages.map(|package| (package["name"].as_str().unwrap().to_owned(), version(package["version"].as_str().unwrap()))).collect()
 }
@@ -240,7 +236,7 @@ fn satisfies(own: [u64; 3], requirement: &str) -> bool {
 
 #[test]
 fn no_package_has_an_open_advisory() {
-    let table = read(&root().join("tests/data/advisories.tsv"));
+    let table = read(&project().join("tests/data/advisories.tsv"));
     assert!(table.starts_with("# RustSec's advisory-db of 20"), "the table has a date");
     let locked = locked();
     let mut open = Vec::new();

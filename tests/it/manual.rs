@@ -1,6 +1,6 @@
 use crate::help::prepared;
 use crate::made::Native;
-use crate::support::{ctxsim, shell};
+use crate::support::{ctxsim, project, shell};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::process::Output;
 /// What the README and the example of tuning show is what their commands print today. To renew them: run the command that the test names and paste its output.
 #[test]
 fn the_reports_in_the_documents_are_real() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = project();
     for page in ["README.md", "docs/tuning.md"] {
         let text = std::fs::read_to_string(root.join(page)).unwrap();
         let (_, after) = text.split_once("```text\n$ ctxsim ").unwrap();
@@ -22,7 +22,7 @@ fn the_reports_in_the_documents_are_real() {
 /// The first set-up command of the README is the one that continuous integration runs.
 #[test]
 fn the_readme_and_continuous_integration_run_the_same_commands() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = project();
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let script = std::fs::read_to_string(root.join(".ci/run")).unwrap();
     let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("    cargo ")).collect();
@@ -46,7 +46,7 @@ fn run(folder: &Path, line: &str) -> Output {
 /// Every line of the README runs, one after the other, in a folder that holds logs and nothing else.
 #[test]
 fn the_lines_of_the_readme_run() {
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let readme = fs::read_to_string(project().join("README.md")).unwrap();
     assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
     let folder = tempfile::tempdir().unwrap();
     prepared(folder.path());
@@ -64,7 +64,7 @@ fn the_lines_of_the_readme_run() {
 /// The README's gate passes while nothing moves, and fails where a policy goes from no overflow to two.
 #[test]
 fn the_gate_of_the_readme_fails_on_new_overflows() {
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let readme = fs::read_to_string(project().join("README.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::create_dir(folder.join("logs")).unwrap();
@@ -95,7 +95,7 @@ fn the_gate_of_the_readme_fails_on_new_overflows() {
 /// claude-code@early -o - > docs/pictures/context.svg`.
 #[test]
 fn the_picture_of_the_readme_is_real() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = project();
     let words = ["chart", "context", "transcripts/", "--session", "32252a7f", "--policy", "claude-code@early", "-o", "-"];
     let drawn = ctxsim(&words).run();
     let kept = root.join("docs/pictures/context.svg");

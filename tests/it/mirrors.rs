@@ -1,7 +1,7 @@
 use crate::made::Native;
-use crate::support::{ctxsim, files, python, shared};
+use crate::support::{ctxsim, files, project, python, shared};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const PROJECT: &str = "tests/data/claude-code/mirrors/project";
 
@@ -41,7 +41,7 @@ fn mirrored_calls_are_summed_apart_and_once() {
     // The first helper has a file of its own; two replies of the second stand in mirrors alone, one of them in two sessions.
     assert_eq!(corpus["mirrored"], total(2, 310, 10));
     assert_eq!(totals(&corpus), [total(4, 3_675, 42), total(6, 3_985, 52)]);
-    let files = ["s1.jsonl", "s2.jsonl", "s1/subagents/agent-h1.jsonl"].map(|name| Path::new(PROJECT).join(name));
+    let files = ["s1.jsonl", "s2.jsonl", "s1/subagents/agent-h1.jsonl"].map(|name| project().join(PROJECT).join(name));
     if let Some(expected) = independent(&files) {
         assert_eq!(totals(&corpus), expected);
     }
@@ -61,7 +61,7 @@ fn without_its_file_a_helper_is_known_from_the_mirror() {
 #[test]
 fn mirrored_calls_of_a_copy_are_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let session = std::fs::read_to_string(format!("{PROJECT}/s1.jsonl")).unwrap();
+    let session = std::fs::read_to_string(project().join(PROJECT).join("s1.jsonl")).unwrap();
     let lines: Vec<&str> = session.lines().collect();
     // The copy has all mirrors, and fewer calls: the longer file owns them.
     let last = lines.iter().rposition(|line| line.contains("\"type\":\"assistant\",\"uuid\"")).unwrap();
@@ -317,7 +317,7 @@ fn a_run_in_two_forms_counts_once() {
     }
     // Where a print says other words than the log of its id, it is of another run.
     let folder = tempfile::tempdir().unwrap();
-    std::fs::copy("tests/data/codex/printed.jsonl", folder.path().join("codex.txt")).unwrap();
+    std::fs::copy(project().join("tests/data/codex/printed.jsonl"), folder.path().join("codex.txt")).unwrap();
     log_of("codex", "019d0000-0000-7000-8000-000000000001", 3).write(folder.path(), "log.jsonl");
     assert_eq!(told(&[&folder.path().to_string_lossy()]), ([3, 11, 6_500], none));
 }

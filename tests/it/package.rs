@@ -1,6 +1,6 @@
 //! What `cargo package` would publish: all that the program is built from, its licences, and nothing that only the repository needs.
 
-use crate::support::{names_below, skip};
+use crate::support::{names_below, project, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs;
@@ -11,14 +11,13 @@ use std::process::Command;
 /// Registries take packages up to 10 MB; ours stays far below.
 const PACKED_AT_MOST: usize = 4_000_000;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 /// The files of the package. None where there is no cargo to ask.
 fn listed() -> Option<Vec<String>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let asked = Command::new(cargo).current_dir(root()).args(["package", "--list", "--offline", "--allow-dirty", "--quiet"]).output();
+    let asked = Command::new(cargo)
+        .current_dir(project())
+        .args(["package", "-p", "ctxsim", "--list", "--offline", "--allow-dirty", "--quiet"])
+        .output();
     let Ok(output) = asked else {
         skip("CTXSIM_REQUIRE_PROGRAMS", "no cargo that lists the package");
         return None;
@@ -51,7 +50,7 @@ fn the_package_holds_what_it_needs_and_nothing_else() {
     let strangers: Vec<&String> = listed.iter().filter(|name| unwanted.iter().any(|folder| name.starts_with(folder))).collect();
     assert!(strangers.is_empty(), "{strangers:?}");
     // A first minute with the package needs the samples: all of them are in it.
-    let samples = names_below(&root().join("transcripts"));
+    let samples = names_below(&project().join("transcripts"));
     assert!(samples.len() > 10 && samples.iter().all(|name| listed.contains(&format!("transcripts/{name}"))), "{samples:?}");
 }
 
@@ -61,7 +60,7 @@ fn what_is_compiled_in_is_packed() {
     let Some(listed) = listed() else { return };
     let mut included = 0;
     for name in listed.iter().filter(|name| name.starts_with("src/") && name.ends_with(".rs")) {
-        let source = fs::read_to_string(root().join(name)).unwrap();
+        let source = fs::read_to_string(project().join(name)).unwrap();
         let folder = Path::new(name).parent().unwrap();
         for (_, after) in
             ["include_str!(\"", "include_bytes!(\""].iter().flat_map(|word| source.split(word).skip(1).map(move |after| (word, after)))
@@ -86,7 +85,7 @@ fn the_package_is_small_enough_to_be_published() {
     let mut whole = 0;
     for name in &listed {
         // What cargo writes itself (the original manifest, the commit) stands in no folder.
-        let Ok(bytes) = fs::read(root().join(name)) else { continue };
+        let Ok(bytes) = fs::read(project().join(name)) else { continue };
         whole += bytes.len();
         packed.write_all(&bytes).unwrap();
     }

@@ -2,7 +2,7 @@
 
 use crate::browser::Browser;
 use crate::made::Native;
-use crate::support::{ctxsim, names_below};
+use crate::support::{ctxsim, names_below, project};
 use base64::Engine as _;
 use serde_json::{Value, json};
 use std::fs;
@@ -50,7 +50,7 @@ fn the_same_logs_give_the_same_bytes() {
 /// The report of the sample corpus that ships with the program. To renew it: the command in the first line of `reports/summary.md`.
 #[test]
 fn the_sample_report_is_what_its_command_makes() {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
+    let shipped = project().join("reports");
     let first = read(&shipped, "summary.md").lines().next().unwrap_or_default().to_owned();
     assert_eq!(first, "<!-- ctxsim report transcripts/ -->");
     let made = report("transcripts/", &[]);

@@ -1,7 +1,7 @@
 //! Policies whose decisions a program takes: the examples beside their presets, the protocol, what a hostile program can do, and the page for agent makers.
 
 use crate::made::Native;
-use crate::support::{self, Program, files, fits, interpreter, shared, skip};
+use crate::support::{self, Program, files, fits, interpreter, project, shared, skip};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -88,7 +88,7 @@ fn every_line_has_the_shape_that_the_page_says() {
     if !has(&["python3", "node"]) {
         return;
     }
-    let page = fs::read_to_string("docs/policy-program.md").unwrap();
+    let page = fs::read_to_string(project().join("docs/policy-program.md")).unwrap();
     let schema = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let schema: Value = serde_json::from_str(schema).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn every_line_has_the_shape_that_the_page_says() {
                    for line in sys.stdin.buffer:\n    inner.stdin.write(line); inner.stdin.flush()\n    answer = inner.stdout.readline()\n\
                    \x20   log.write(b'> ' + line + b'< ' + answer); log.flush()\n    sys.stdout.buffer.write(answer); sys.stdout.buffer.flush()\n";
     fs::write(folder.path().join("between.py"), between).unwrap();
-    for file in files(Path::new("examples/policies")) {
+    for file in files(&project().join("examples/policies")) {
         fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
     }
     let mut seen = std::collections::BTreeMap::new();
@@ -148,7 +148,7 @@ fn every_line_has_the_shape_that_the_page_says() {
 /// A policy of one rule that asks a Python script of this text.
 fn policy(folder: &Path, name: &str, at: &str, script: &str) -> String {
     fs::write(folder.join(format!("{name}.py")), script).unwrap();
-    fs::copy("examples/policies/ctxsim_policy.py", folder.join("ctxsim_policy.py")).unwrap();
+    fs::copy(project().join("examples/policies/ctxsim_policy.py"), folder.join("ctxsim_policy.py")).unwrap();
     let document = folder.join(format!("{name}.toml"));
     let text =
         format!("[program]\ncommand = [\"python3\", \"{name}.py\"]\nseconds = 1\n[[rule]]\nid = \"it\"\nat = \"{at}\"\nask = true\n");
@@ -505,7 +505,7 @@ fn check_tries_the_program() {
 
 /// The blocks of a kind in the page's section for agent makers, without the indentation of its list.
 fn blocks(kind: &str) -> Vec<String> {
-    let page = fs::read_to_string("docs/policy-program.md").unwrap();
+    let page = fs::read_to_string(project().join("docs/policy-program.md")).unwrap();
     let section = page.split("## From an idea to a chart").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap().to_owned();
     let plain: String = section.lines().map(|line| format!("{}\n", line.strip_prefix("   ").unwrap_or(line))).collect();
     plain.split(&format!("```{kind}\n")).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
@@ -518,10 +518,10 @@ fn the_way_from_an_idea_to_a_chart_can_be_gone() {
     }
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
-    fs::copy("examples/policies/ctxsim_policy.py", place("ctxsim_policy.py")).unwrap();
+    fs::copy(project().join("examples/policies/ctxsim_policy.py"), place("ctxsim_policy.py")).unwrap();
     fs::write(place("idea.py"), &blocks("python")[0]).unwrap();
     fs::write(place("idea.toml"), &blocks("toml")[0]).unwrap();
-    let logs = Path::new("transcripts").canonicalize().unwrap();
+    let logs = project().join("transcripts").canonicalize().unwrap();
     let commands: Vec<String> = blocks("sh").iter().flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
     assert!(commands.len() >= 6, "{commands:?}");
     for command in commands {

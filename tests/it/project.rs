@@ -16,7 +16,7 @@ fn project(defaults: &str) -> tempfile::TempDir {
     fs::create_dir_all(folder.path().join("src/deep")).expect("folder");
     // Settings above a folder hold within one repository.
     fs::create_dir_all(folder.path().join(".git")).expect("folder");
-    fs::copy(SESSION, folder.path().join("logs/session.jsonl")).expect("copied");
+    fs::copy(support::project().join(SESSION), folder.path().join("logs/session.jsonl")).expect("copied");
     fs::write(folder.path().join("ctxsim.toml"), defaults).expect("written");
     folder
 }

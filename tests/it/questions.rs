@@ -1,12 +1,11 @@
 //! `docs/questions.md`: what users ask, each with a command over the samples and the first lines of its answer.
 
-use crate::support::shell;
+use crate::support::{project, shell};
 use std::fs;
-use std::path::Path;
 
 /// What a line of the page prints, on a page of 80 columns: its pipes are the shell's.
 fn printed(line: &str) -> String {
-    let ran = shell("sh", line).current_dir(env!("CARGO_MANIFEST_DIR")).env("COLUMNS", "80").output().unwrap();
+    let ran = shell("sh", line).current_dir(project()).env("COLUMNS", "80").output().unwrap();
     let said = String::from_utf8(ran.stdout).unwrap();
     // A usage error prints nothing there.
     assert!(!said.trim().is_empty(), "{line}\n{}", String::from_utf8_lossy(&ran.stderr));
@@ -16,7 +15,7 @@ fn printed(line: &str) -> String {
 /// Each answer is what its command prints today: `CTXSIM_WRITE=1 cargo test --test it questions` renews them.
 #[test]
 fn the_answers_are_real() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/questions.md");
+    let path = project().join("docs/questions.md");
     let page = fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
     let (mut made, mut rest, mut answered) = (String::new(), page.as_str(), 0);
     while let Some((before, after)) = rest.split_once("```text\n$ ") {

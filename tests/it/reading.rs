@@ -21,20 +21,19 @@ fn corpus(text: &str) -> serde_json::Value {
 #[test]
 fn a_stream_is_read_like_its_file() {
     let file = corpus(&ctxsim(&["inspect", SESSION, "--json", "--quiet"]).stdout());
-    let program = env!("CARGO_BIN_EXE_ctxsim");
     for script in [
-        format!("{program} inspect - --json --quiet < {SESSION}"),
-        format!("{program} inspect /dev/stdin --json --quiet < {SESSION}"),
-        format!("cat {SESSION} | {program} inspect /dev/stdin --json --quiet"),
-        format!("{program} inspect <(cat {SESSION}) --json --quiet"),
-        format!("{program} inspect <(gzip -c {SESSION}) --json --quiet"),
+        format!("ctxsim inspect - --json --quiet < {SESSION}"),
+        format!("ctxsim inspect /dev/stdin --json --quiet < {SESSION}"),
+        format!("cat {SESSION} | ctxsim inspect /dev/stdin --json --quiet"),
+        format!("ctxsim inspect <(cat {SESSION}) --json --quiet"),
+        format!("ctxsim inspect <(gzip -c {SESSION}) --json --quiet"),
     ] {
         let output = shell("bash", &script).output().unwrap();
         assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(corpus(&String::from_utf8(output.stdout).unwrap()), file, "{script}");
     }
     // A policy may come through a pipe too.
-    let script = format!("{program} replay {SESSION} -p <({program} policy show pi) --json --quiet");
+    let script = format!("ctxsim replay {SESSION} -p <(ctxsim policy show pi) --json --quiet");
     let output = shell("bash", &script).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

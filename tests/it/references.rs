@@ -2,7 +2,7 @@
 
 use crate::counting::counter;
 use crate::made::Native;
-use crate::support::{python, shared};
+use crate::support::{project, python, shared};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::estimate::Vocabulary;
@@ -131,7 +131,7 @@ fn references_are_those_of_an_independent_script() {
 }
 
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references").join(name)
+    project().join("tests/data/references").join(name)
 }
 
 pub fn worked() -> Trace {
@@ -499,11 +499,8 @@ fn bands_of_the_curve_rise_and_hold_what_all_sessions_keep() {
     };
     let all: Vec<Vec<Distance>> = (0..20_000).map(|place| session(place, &mut chance)).collect();
     let whole: Vec<&Distance> = all.iter().flatten().collect();
-    let share = |limit: u64| {
-        let kept = whole.iter().filter(|distance| distance.tokens <= limit).count() as u64;
-        kept * 1_000_000 / whole.len() as u64
-    };
     let distances = sorted(whole.iter().map(|distance| distance.tokens));
+    let share = |limit: u64| distances.partition_point(|distance| *distance <= limit) as u64 * 1_000_000 / distances.len() as u64;
     let truths = [90, 50].map(|percent| statistics::quantile(&distances, percent * 10).unwrap() as f64);
     for clusters in [6, 12, 30] {
         let mut held: BTreeMap<u64, [u32; 2]> = BTreeMap::new();

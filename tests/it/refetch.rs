@@ -2,7 +2,7 @@
 
 use crate::made::Native;
 use crate::references::{WIDE, masking, read, worked};
-use crate::support::{ctxsim, files, shared};
+use crate::support::{ctxsim, files, project, shared};
 use ctxsim::measure::Definition;
 use ctxsim::policy::{Facts, Plan, Policy};
 use ctxsim::sim::{Conditions, EventKind, MOST_IN_A_CALL, Outcome, Refetching, simulate};
@@ -131,7 +131,7 @@ fn reading_again_adds_calls_and_mends_references() {
 }
 
 fn program(arguments: &[&str]) -> String {
-    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references");
+    let data = project().join("tests/data/references");
     let form = if arguments.iter().any(|word| ["--json", "--csv"].contains(word)) { None } else { Some("--details") };
     ctxsim(arguments).within(&data).columns(200).args(form).args(["-p", "newest_result.toml", "-q"]).stdout()
 }
@@ -162,7 +162,7 @@ fn both_loops_stand_side_by_side() {
 /// What is read again, and the cost with that, stand in the first table of whoever asks for them.
 #[test]
 fn the_first_table_has_both_loops() {
-    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references");
+    let data = project().join("tests/data/references");
     for command in ["replay", "cost"] {
         let shown = |more: &[&str]| {
             let words = [&[command, "worked.jsonl", "-p", "newest_result.toml", "-q"], more].concat();

@@ -4,14 +4,14 @@
 #[path = "../../examples/make_transcripts/corpus/mod.rs"]
 mod corpus;
 
-use crate::support::names_below;
+use crate::support::{names_below, project};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
+    project().join("transcripts")
 }
 
 fn read(path: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::determinism::listed;
 use crate::made::Native;
-use crate::support::{ctxsim, rows};
+use crate::support::{ctxsim, project, rows};
 use crate::{home, support};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,7 +91,7 @@ fn baselines() -> &'static Path {
         let write = |logs: &str, within: &Path, path: &str| {
             shown_in(within, &["gate", logs, "-p", "codex", "--baseline", path, "--update-baseline", "--quiet"], 80)
         };
-        write("transcripts/", Path::new(env!("CARGO_MANIFEST_DIR")), &path("samples.json"));
+        write("transcripts/", project(), &path("samples.json"));
         write("home.ctxtrace", made(), &path("home.json"));
         folder
     });
@@ -115,7 +115,7 @@ fn screen(over: Over, typed: &str, width: usize) -> String {
 
 fn screen_anew(over: Over, typed: &str, width: usize) -> String {
     let (folder, logs, session, baseline) = match over {
-        Over::Samples => (Path::new(env!("CARGO_MANIFEST_DIR")), "transcripts/", "22485d98", "samples.json"),
+        Over::Samples => (project(), "transcripts/", "22485d98", "samples.json"),
         Over::Home => (made(), "home.ctxtrace", "2c1735f4", "home.json"),
     };
     let out = baselines().join(format!("out-{width}-{logs}")).to_string_lossy().into_owned();
@@ -158,7 +158,7 @@ fn long_names_leave_the_answer_on_the_screen() {
     let folder = tempfile::tempdir().unwrap();
     let policy = folder.path().join("p.toml");
     std::fs::write(&policy, format!("extends = \"opencode\"\nname = \"{}\"\n", "name".repeat(750))).unwrap();
-    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let logs = project().join("transcripts");
     for command in ["replay", "cost", "tune", "diff", "drift", "sweep"] {
         let more: &[&str] = match command {
             "diff" => &["-p", "none"],
@@ -187,10 +187,7 @@ fn what_to_type_next_can_be_typed() {
     let of = |name: &str| proposed.iter().filter(|command| command.starts_with(name)).count();
     assert!(["tune", "explain", "chart sweep", "cache", "replay --by session"].iter().all(|name| of(name) > 0), "{proposed:#?}");
     for command in proposed.iter().filter(|command| !command.starts_with("report")) {
-        let ran = ctxsim(&command.split(' ').collect::<Vec<_>>())
-            .args(["--quiet", "-o", "-"])
-            .within(Path::new(env!("CARGO_MANIFEST_DIR")))
-            .run();
+        let ran = ctxsim(&command.split(' ').collect::<Vec<_>>()).args(["--quiet", "-o", "-"]).within(project()).run();
         assert!(matches!(ran.status.code(), Some(0 | 1)), "{command}: {}", ran.stderr());
     }
 }
@@ -333,7 +330,7 @@ fn figures_are_recorded_estimated_or_simulated() {
 #[test]
 fn what_was_not_used_stands_on_the_first_screen() {
     let folder = tempfile::tempdir().unwrap();
-    let good = std::fs::read_to_string("tests/data/cli/session.jsonl").unwrap();
+    let good = std::fs::read_to_string(project().join("tests/data/cli/session.jsonl")).unwrap();
     std::fs::write(folder.path().join("cut.jsonl"), format!("{good}{{\"broken\": ")).unwrap();
     let path = folder.path().to_string_lossy().into_owned();
     for command in ["replay", "inspect", "cost", "curve", "drift", "backtest"] {
@@ -347,7 +344,7 @@ fn what_was_not_used_stands_on_the_first_screen() {
 #[test]
 fn copies_stand_on_the_first_screen() {
     let folder = tempfile::tempdir().unwrap();
-    let good = std::fs::read_to_string("tests/data/cli/session.jsonl").unwrap();
+    let good = std::fs::read_to_string(project().join("tests/data/cli/session.jsonl")).unwrap();
     let path = folder.path().to_string_lossy().into_owned();
     std::fs::write(folder.path().join("one.jsonl"), &good).unwrap();
     for (name, said) in [("two.jsonl", "! 1 session left out as a copy; "), ("three.jsonl", "! 2 sessions left out as copies; ")] {

@@ -1,8 +1,8 @@
 //! The calls of a file in sums, by a reader and by a script that counts them straight from the raw file, in another language.
 
-use crate::support::{files, python, read_all, skip};
+use crate::support::{files, project, python, read_all, skip};
 use ctxsim::transcript::{Call, Transcript};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a file says of its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ const MADE: [(&str, &[&str]); 27] = [
 #[test]
 fn an_independent_count_finds_the_same_calls() {
     for (reader, names) in MADE {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(reader);
+        let folder = project().join("tests/data").join(reader);
         let paths = if names.is_empty() { files(&folder) } else { names.iter().map(|name| folder.join(name)).collect() };
         compare(reader, &paths);
     }

@@ -16,18 +16,32 @@ pub struct Program(Command);
 /// `ctxsim` with these words.
 pub fn ctxsim(words: &[&str]) -> Program {
     let mut command = Command::new(program());
-    command.env("CTXSIM_CONFIG", "").env_remove("COLUMNS").stdin(Stdio::null());
+    command.current_dir(project()).env("CTXSIM_CONFIG", "").env_remove("COLUMNS").stdin(Stdio::null());
     Program(command).args(words)
 }
 
-/// Where the program lies.
-pub fn program() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_ctxsim"))
+/// The folder of the project. Cargo starts the tests in the one of their package.
+pub fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// A `PATH` on which the program is found before any other of its name.
+/// Where the program lies: the one that Cargo compiles for the tests.
+pub fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_program"))
+}
+
+/// A `PATH` on which the program is found, by the name of users, before any other of its name.
 pub fn path_with_program() -> String {
-    format!("{}:{}", program().parent().unwrap().display(), std::env::var("PATH").unwrap())
+    #[cfg(unix)]
+    use std::os::unix::fs::symlink;
+    #[cfg(windows)]
+    use std::os::windows::fs::symlink_file as symlink;
+    // The link says where it leads from where it stands, so that it is right in a copy of the folder too.
+    let folder = program().with_file_name("on-path");
+    std::fs::create_dir_all(&folder).unwrap();
+    let linked = symlink(Path::new("..").join(program().file_name().unwrap()), folder.join("ctxsim"));
+    assert!(linked.is_ok() || folder.join("ctxsim").is_symlink(), "{linked:?}");
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 
 impl Program {
@@ -124,9 +138,9 @@ impl Ran {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
-    /// What it printed, as JSON.
+    /// What it printed, as JSON. Parsed by a function that the library of JSON compiles itself, and so optimised.
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.stdout).expect("JSON")
+        self.stdout().parse().expect("JSON")
     }
 }
 
@@ -138,12 +152,7 @@ pub struct PlainScale {
 
 impl Scale for PlainScale {
     fn weigh(&self, text: &str) -> Text {
-        let length = Length {
-            bytes: text.len() as u32,
-            utf16: text.encode_utf16().count() as u32,
-            chars: text.chars().count() as u32,
-            newlines: text.matches('\n').count() as u32,
-        };
+        let length = Length::of(text);
         Text {
             length,
             tokens: length.bytes / 4,
@@ -157,7 +166,7 @@ impl Scale for PlainScale {
 /// The folder that real transcripts lie under. Where it is absent the test skips, says so, and is counted; where `CTXSIM_REQUIRE_SHARED` is 1
 /// it fails instead.
 pub fn shared() -> Option<PathBuf> {
-    let folder = PathBuf::from(std::env::var_os("CTXSIM_SHARED").unwrap_or_else(|| "../shared".into()));
+    let folder = project().join(std::env::var_os("CTXSIM_SHARED").unwrap_or_else(|| "../shared".into()));
     if folder.join("transcripts").is_dir() {
         return Some(folder);
     }
@@ -173,7 +182,7 @@ pub fn skip(demand: &str, reason: &str) {
     println!("skipped: {reason}");
     if let Some(list) = std::env::var_os("CTXSIM_SKIPPED") {
         let name = std::thread::current().name().unwrap_or("a test").to_owned();
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(list);
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(project().join(list));
         file.and_then(|mut file| std::io::Write::write_all(&mut file, format!("{name}\n").as_bytes())).unwrap();
     }
 }
@@ -249,10 +258,10 @@ pub fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
-/// A line for this shell, which finds the program.
+/// A line for this shell, which finds the program, in the folder of the project.
 pub fn shell(shell: &str, line: &str) -> Command {
     let mut command = Command::new(shell);
-    command.args(["-c", line]).env("PATH", path_with_program()).env("CTXSIM_CONFIG", "");
+    command.args(["-c", line]).current_dir(project()).env("PATH", path_with_program()).env("CTXSIM_CONFIG", "");
     command
 }
 
@@ -302,7 +311,7 @@ pub fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
 
 /// The sessions of a fixture under `tests/data`, and each reason for a loss with its count.
 pub fn fixture(name: &str) -> (Vec<Transcript>, Vec<(String, u64)>) {
-    let (transcripts, losses) = read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name));
+    let (transcripts, losses) = read_all(&project().join("tests/data").join(name));
     (transcripts, losses.into_iter().map(|loss| (loss.reason, loss.count)).collect())
 }
 
@@ -327,7 +336,7 @@ pub fn interpreter() -> Option<&'static Path> {
 /// A script of `tests/independent`. Where there is no python3 the test skips, and says so.
 pub fn scripted(script: &str) -> Option<Command> {
     let mut command = Command::new(interpreter()?);
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent").join(script));
+    command.current_dir(project()).arg(project().join("tests/independent").join(script));
     Some(command)
 }
 

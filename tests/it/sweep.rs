@@ -2,7 +2,7 @@
 
 use crate::backtest::Made;
 use crate::made::call;
-use crate::support::{Ran, ctxsim, rows};
+use crate::support::{Ran, ctxsim, project, rows};
 use ctxsim::experiment::{
     Adherence, Constraint, Design, Dimension, Direction, Judgement, Judging, Measure, Objective, Row, Sampling, Setting, Standing, Sums,
     judgements, sample, sample_of, settings, with_own,
@@ -407,9 +407,9 @@ fn the_table_says_no_more_than_the_sentence() {
 
 /// The session that `docs/references.md` works by hand, under as many results as stay.
 fn worked(words: &[&str]) -> Ran {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/references");
-    let (policy, log) = (format!("{folder}/newest_result.toml"), format!("{folder}/worked.jsonl"));
-    ctxsim(&words[..1]).args([&log, "-q", "-p", &policy]).args(&words[1..]).code(0)
+    let folder = project().join("tests/data/references");
+    let (policy, log) = (folder.join("newest_result.toml"), folder.join("worked.jsonl"));
+    ctxsim(&words[..1]).args([&log]).args(["-q", "-p"]).args([&policy]).args(&words[1..]).code(0)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use crate::made::Native;
 use crate::policies::{Session, run};
-use crate::support::{PlainScale, shared, skip};
+use crate::support::{PlainScale, project, shared, skip};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, ReadSettings, impose, read};
 use ctxsim::estimate::Vocabulary;
@@ -298,7 +298,7 @@ fn what_a_prompt_lacks_without_a_note_is_lacking_in_the_conversation() {
 #[test]
 fn sample_sessions_without_compaction_are_reproduced_exactly() {
     let catalog = Catalog::builtin().unwrap();
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let samples = project().join("transcripts");
     let corpus = corpus(&catalog, &[&samples]);
     let untouched: Vec<&Trace> = corpus.traces.iter().filter(|trace| trace.compactions.is_empty()).collect();
     assert!(untouched.len() >= 8);

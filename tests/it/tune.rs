@@ -1,7 +1,7 @@
 //! `ctxsim tune`: the optimum of an exhaustive grid, held-out sessions, what is refused, and a recommendation that reads back the same.
 
 use crate::made::{Native, Tables, call};
-use crate::support::ctxsim;
+use crate::support::{ctxsim, project};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::CacheKind;
@@ -18,10 +18,9 @@ use ctxsim::statistics::{Bars, Keeping, Sample, Within};
 use ctxsim::trace::Trace;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 fn samples(catalog: &Catalog) -> Corpus {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let folder = project().join("transcripts");
     let settings = ReadSettings::new(catalog);
     read(&[folder.to_string_lossy().into_owned()], &settings).unwrap()
 }

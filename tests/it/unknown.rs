@@ -1,7 +1,7 @@
 //! What is not known is `null` in JSON and empty in CSV; a zero is one that is known.
 
 use crate::made::Native;
-use crate::support::{Ran, ctxsim, rows, shared};
+use crate::support::{Ran, ctxsim, project, rows, shared};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -168,7 +168,7 @@ fn shares_of_nothing_are_null() {
 /// A setting that sends less and loses reused text is called `less` in every form.
 #[test]
 fn one_word_for_a_setting_that_something_stands_against() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = project();
     let words = ["sweep", "transcripts/", "-p", "pi", "--vary", "reserveTokens=16k,150k", "--minimise", "prompt_tokens"];
     let found = document(&words, root);
     let csv = run(&[&words[..], &["--csv"]].concat(), root).stdout();

@@ -1,7 +1,7 @@
 //! `ctxsim validate`: predictions beside runs that were made for it.
 
 use crate::made::Native;
-use crate::support::{self, python, shared};
+use crate::support::{self, project, python, shared};
 use ctxsim::experiment::validate::{Run, Sides, validate};
 use ctxsim::sim::EventKind;
 use ctxsim::statistics::{Agreement, Chance};
@@ -367,7 +367,7 @@ fn what_logs_do_not_note_is_not_compared() {
 
 #[test]
 fn a_null_experiment_predicts_nothing() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/mini-swe-agent");
+    let samples = project().join("transcripts/mini-swe-agent");
     let folder = tempfile::tempdir().unwrap();
     for side in ["before", "after"] {
         fs::create_dir(folder.path().join(side)).unwrap();
@@ -448,7 +448,8 @@ fn an_index_names_arms_tasks_and_parameters() {
 fn the_policy_of_plugsuits_acts_by_the_next_prompt() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("w.jsonl"), run("w", 7_800, 3_500, 4)).unwrap();
-    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/policies/plugsuits.toml");
+    let policy = project().join("examples/policies/plugsuits.toml");
+    let policy = policy.to_str().unwrap();
     let of = |limit: &str, as_logged: &str| {
         let words = ["replay", "w.jsonl", "-p", policy, "--set", &format!("limit={limit}"), "--set", &format!("as_logged={as_logged}")];
         let report = json(folder.path(), &words);
@@ -473,7 +474,8 @@ fn recorded_arms_are_what_a_script_makes_of_them() {
     else {
         return;
     };
-    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/policies/plugsuits.toml");
+    let policy = project().join("examples/policies/plugsuits.toml");
+    let policy = policy.to_str().unwrap();
     let (folder, index_name) = (tempfile::tempdir().unwrap(), index.to_str().unwrap());
     let words = ["validate", "--index", index_name, "--arm", "context_limit", "--before", "60000,80000,128000,200000", "-p", policy];
     let set = ["--set", "as_logged=1", "--set-by", "limit=context_limit", "--json", "--quiet"];

@@ -1,7 +1,7 @@
 //! `docs/validation.md`: every claim as a row, made from recorded sessions. `CTXSIM_WRITE=1 cargo test --release --test it validation_page` writes it.
 
 use crate::conformance::tallies;
-use crate::support::{ctxsim, shared, skip};
+use crate::support::{ctxsim, project, shared, skip};
 use ctxsim::catalog::Scenario;
 use ctxsim::experiment::validate::{Run, Sides, validate};
 use ctxsim::statistics::Chance;
@@ -56,7 +56,7 @@ fn arms(report: &Value) -> &Vec<Value> {
 
 /// The whole page, and its summary in front.
 fn page(shared: &Path) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = project();
     let folders: Vec<String> =
         [shared.join("transcripts"), shared.join("transcripts-2")].iter().map(|folder| folder.display().to_string()).collect();
     let logs: Vec<&str> = folders.iter().map(String::as_str).collect();
@@ -464,7 +464,7 @@ fn the_page_of_trust_is_what_the_data_say() {
     }
     let shared = shared.canonicalize().unwrap();
     let made = page(&shared);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/validation.md");
+    let path = project().join("docs/validation.md");
     if std::env::var_os("CTXSIM_WRITE").is_some_and(|value| value == "1") {
         fs::write(&path, &made).unwrap();
     }

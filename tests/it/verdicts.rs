@@ -2,7 +2,7 @@
 //! `cargo bench --bench verdicts` does the same with more corpora; docs/tuning.md has its figures.
 
 use crate::population::{Population, estimate, judge};
-use crate::support::ctxsim;
+use crate::support::{ctxsim, project};
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
 use ctxsim::cost::CacheKind;
@@ -68,7 +68,7 @@ fn few_sessions_of_skewed_effects_are_held_as_often_as_documented() {
 /// two presets differ by. Of 200 samples of 50 sessions each, the draws alone hold the difference of a pair in 70 to 75 %.
 #[test]
 fn differences_in_dollars_of_recorded_sessions_are_held() {
-    let lines = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/dollars.tsv")).unwrap();
+    let lines = fs::read_to_string(project().join("tests/data/dollars.tsv")).unwrap();
     let sessions: Vec<Vec<Option<i64>>> =
         lines.lines().skip(1).map(|line| line.split('\t').map(|cost| cost.parse().ok()).collect()).collect();
     assert_eq!(sessions.len(), 569);

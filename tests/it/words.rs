@@ -1,13 +1,13 @@
 //! Plain words: a user reads none of the banned ones, and `docs/words.md` explains each word of the screens.
 
 use crate::help::helps;
-use crate::support::below;
+use crate::support::{below, project};
 use ctxsim::context::Region;
 use ctxsim::experiment::metric::{METRICS, Metric, Part, Provenance, Stands, Unit};
 use ctxsim::sim::Category;
 use regex::Regex;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 /// What is not said, as expressions over whole words, and what is said instead.
@@ -105,10 +105,6 @@ fn banned_in(path: &str, text: &str) -> Vec<String> {
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
-}
-
 #[test]
 fn a_banned_word_is_found_wherever_it_hides() {
     for sentence in [
@@ -138,7 +134,7 @@ fn a_banned_word_is_found_wherever_it_hides() {
 /// Documents, help, presets, catalogue, the page's script, every literal and comment of the code, and the comments and names of tests.
 #[test]
 fn what_a_user_reads_is_said_plainly() {
-    let root = root();
+    let root = project();
     let mut paths: Vec<PathBuf> =
         ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "transcripts/SOURCES.md"]
             .map(|name| root.join(name))
@@ -146,7 +142,7 @@ fn what_a_user_reads_is_said_plainly() {
     paths.extend(["docs", "src", "catalog", "assets/page"].iter().flat_map(|folder| below(&root.join(folder))));
     let mut found = Vec::new();
     for path in paths {
-        let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+        let name = path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
         // Pictures and fonts are no text.
         let Ok(text) = fs::read_to_string(&path) else { continue };
         found.extend(banned_in(&name, &text).into_iter().map(|said| format!("{name}: {said}")));
@@ -157,7 +153,7 @@ fn what_a_user_reads_is_said_plainly() {
         .chain(&below(&root.join("benches")))
         .filter(|path| path.extension().is_some_and(|end| end == "rs"))
     {
-        let name = path.strip_prefix(&root).unwrap().display();
+        let name = path.strip_prefix(root).unwrap().display();
         let code = fs::read_to_string(path).unwrap();
         let names = NAMED.captures_iter(&code).map(|name| name[1].replace('_', " "));
         let said = comments_and_literals(&code).0.into_iter().chain(names);
@@ -200,7 +196,7 @@ fn row(metric: &Metric) -> String {
 /// The glossary has every measure, made from the table of measures, and every region and kind of source.
 #[test]
 fn the_glossary_has_every_measure() {
-    let path = root().join("docs/words.md");
+    let path = project().join("docs/words.md");
     let page = fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
     let (head, rule) = ("| key |", "|---|---|---|---|---|---|---|\n");
     let (written, after) = page.split_once(head).unwrap();

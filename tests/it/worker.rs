@@ -1,7 +1,7 @@
 //! `ctxsim worker`: rows in, rows out. However a corpus is cut into rows and in whatever order they come, the report is that of one machine; a row that
 //! cannot be used costs itself.
 
-use crate::support::{ctxsim, shared};
+use crate::support::{ctxsim, program, project, shared};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -32,7 +32,7 @@ fn unpacked(mut bytes: &[u8]) -> Vec<Row> {
 }
 
 fn run(words: &[&str], input: &[u8]) -> Output {
-    let mut worker = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+    let mut worker = Command::new(program())
         .arg("worker")
         .args(words)
         .env("CTXSIM_CONFIG", "")
@@ -111,7 +111,7 @@ fn assert_same_report(place: &Path) -> Vec<Row> {
 
 #[test]
 fn rows_give_the_report_of_one_machine() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let samples = project().join("transcripts");
     let whole = assert_same_report(&samples);
     // Simulated apart, session by session, each has the figures of the report.
     let mut sessions = through(&["merge", "--sessions"], &whole);
@@ -141,7 +141,7 @@ fn rows_give_the_report_of_one_machine() {
 /// Agents keep their logs in hidden folders.
 #[test]
 fn rows_name_files_of_hidden_folders() {
-    let log = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/pi/branches.jsonl")).unwrap();
+    let log = fs::read(project().join("transcripts/pi/branches.jsonl")).unwrap();
     let measured = through(&["measure"], &[files("hidden", &[("/home/u/.pi/agent/.s.jsonl".to_owned(), log)])]);
     assert_eq!(measured[0].0["sessions"], 1, "{}", measured[0].0);
 }
@@ -159,7 +159,7 @@ fn recorded_sessions_in_rows_give_the_report_of_one_machine() {
 
 #[test]
 fn a_poisoned_row_costs_itself() {
-    let session = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/codex/small.jsonl")).unwrap();
+    let session = fs::read(project().join("transcripts/codex/small.jsonl")).unwrap();
     let good = files("good", &[("a/b.jsonl".to_owned(), session.clone())]);
     let named = |name: &str| files(name, &[(name.to_owned(), session.clone())]);
     let short = (json!({"row": "short", "files": [{"name": "a", "bytes": 10}]}), vec![1; 9]);

@@ -99,8 +99,8 @@ pub fn list(value: &Value) -> &[Value] {
 
 /// A measured text.
 pub fn weigh(text: &str) -> Text {
-    let json = serde_json::to_string(text).unwrap();
-    let non_ascii = text.chars().filter(|letter| !letter.is_ascii()).count() as u32;
+    let json = Value::from(text).to_string();
+    let non_ascii = if text.is_ascii() { 0 } else { text.chars().filter(|letter| !letter.is_ascii()).count() as u32 };
     Text { length: Length::of(text), tokens: text.len() as u32 / 4, json_bytes: json.len() as u32 - 2, non_ascii, ..Text::default() }
 }
 

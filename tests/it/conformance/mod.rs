@@ -179,14 +179,14 @@ fn function_of(file: &Path) -> String {
 /// The vectors of a file. JSON cannot say half of a character: there they stand as the texts are hashed, with U+FFFD in its place.
 fn cases_in(file: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(file).unwrap();
-    let vectors: Vec<Value> = serde_json::from_str(whole_characters(&text).as_deref().unwrap_or(&text)).unwrap();
-    let case = |vector: Value| Case {
+    let vectors: Value = whole_characters(&text).as_deref().unwrap_or(&text).parse().unwrap();
+    let case = |vector: &Value| Case {
         name: given::text(&vector["name"]).to_owned(),
         input: given::expanded(&vector["input"]),
         params: vector["params"].clone(),
         expected: vector["expected"].clone(),
     };
-    vectors.into_iter().map(case).collect()
+    vectors.as_array().unwrap().iter().map(case).collect()
 }
 
 /// The vectors of a function that is held against a preset or not, what came of each, and the presets that were asked for.

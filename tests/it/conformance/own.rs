@@ -4,6 +4,7 @@
 use super::excerpt::apply;
 use super::given::{Given, call, expanded, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, expect};
+use crate::support::project;
 use ctxsim::context::Region;
 use ctxsim::policy::{Facts, Hook, Plan};
 use ctxsim::sim::{Conditions, simulate};
@@ -16,8 +17,8 @@ pub const SYSTEMS: [&str; 6] = ["baseagent", "codex", "mycoder", "opencode", "pi
 
 /// A document of cases in this folder.
 pub fn upstream(name: &str) -> Value {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/conformance").join(name).with_extension("json");
-    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+    let file = project().join("tests/data/conformance").join(name).with_extension("json");
+    std::fs::read_to_string(file).unwrap().parse().unwrap()
 }
 
 /// The vectors of a system.

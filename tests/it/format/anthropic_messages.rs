@@ -1,10 +1,9 @@
-use crate::support::{in_short, prompts, read_all, read_text};
+use crate::support::{in_short, project, prompts, read_all, read_text};
 use ctxsim::transcript::{Compaction, CompactionKind, Loss, Part, Role, Transcript, Trust};
 use serde_json::{Value, json};
-use std::path::Path;
 
 fn fixture(name: &str) -> (Vec<Transcript>, Vec<Loss>) {
-    read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anthropic-messages").join(name))
+    read_all(&project().join("tests/data/anthropic-messages").join(name))
 }
 
 fn roles(transcript: &Transcript) -> String {

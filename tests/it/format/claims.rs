@@ -1,14 +1,13 @@
 //! Which reader claims a file.
 
-use crate::support::{below, shared};
+use crate::support::{below, project, shared};
 use ctxsim::format::{Claim, READERS, Source};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// The order of the table decides nothing among readers that are sure: no file is surely of two formats.
 #[test]
 fn no_two_readers_are_sure_of_one_file() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let data = project().join("tests/data");
     let folders: Vec<_> = READERS.iter().map(|reader| data.join(reader.name)).filter(|folder| folder.is_dir()).collect();
     let recorded = shared().map(|shared| ["transcripts", "transcripts-2"].map(|name| shared.join(name)));
     let mut sure = 0;

@@ -1,11 +1,11 @@
-use crate::support::{files, in_short, prompts, read_all, read_text, shared};
+use crate::support::{files, in_short, project, prompts, read_all, read_text, shared};
 use ctxsim::format::{Source, sniff};
 use ctxsim::transcript::{Compaction, CompactionKind, Image, Loss, Message, Part, Role, Text, Transcript};
 use serde_json::{Value, json};
 use std::path::Path;
 
 fn fixture(name: &str) -> (Vec<Transcript>, Vec<Loss>) {
-    read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code").join(name))
+    read_all(&project().join("tests/data/claude-code").join(name))
 }
 
 fn words(text: &Text) -> &str {

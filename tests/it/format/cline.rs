@@ -1,11 +1,10 @@
-use crate::support::{claim, fixture, in_short, prompts, read_all, read_text};
+use crate::support::{claim, fixture, in_short, project, prompts, read_all, read_text};
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
 use ctxsim::format::Claim;
 use ctxsim::transcript::{Transcript, Usage};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 
 #[test]
 fn the_two_files_of_a_task_are_one_session() {
@@ -31,7 +30,7 @@ fn the_two_files_of_a_task_are_one_session() {
     assert_eq!(session.side_calls.iter().map(|call| call.usage.unwrap().prompt).collect::<Vec<_>>(), [100]);
     let cut = &session.compactions[0];
     assert_eq!((cut.before, cut.kept_from, cut.summary.is_none()), (3, Some(3), true));
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cline/task1/ui_messages.json");
+    let beside = project().join("tests/data/cline/task1/ui_messages.json");
     assert_eq!(claim(&beside), Some(("cline", Claim::Companion)));
 }
 

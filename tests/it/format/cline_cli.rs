@@ -1,11 +1,10 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_all, read_text};
+use crate::support::{assert_lost, claim, fixture, in_short, project, prompts, read_all, read_text};
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 
 #[test]
 fn replies_have_their_usage_with_them() {
@@ -33,7 +32,7 @@ fn replies_have_their_usage_with_them() {
     assert_eq!(usage.cost_nano_usd, Some(500_000));
     let usage = session.messages[4].call.as_ref().unwrap().usage.unwrap();
     assert_eq!((usage.cache_read, usage.cost_nano_usd), (512, None));
-    let about = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cline-cli/s1.json");
+    let about = project().join("tests/data/cline-cli/s1.json");
     assert_eq!(claim(&about), Some(("cline-cli", Claim::Companion)));
 }
 

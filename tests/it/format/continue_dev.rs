@@ -1,8 +1,7 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_text};
+use crate::support::{assert_lost, claim, fixture, in_short, project, prompts, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
 use serde_json::{Value, json};
-use std::path::Path;
 
 #[test]
 fn an_extension_keeps_what_stood_before_a_message_and_what_tools_gave() {
@@ -50,7 +49,7 @@ fn a_sum_of_a_session_is_no_call_s_and_its_model_is_all_calls() {
     let (transcripts, lost) = fixture("continue/sums.json");
     assert_lost(&lost, &[("usage of the whole session alone", 1)]);
     assert_eq!(transcripts[0].messages[1].call.as_ref().unwrap().model, "GPT-5.2");
-    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/continue/sessions.json");
+    let list = project().join("tests/data/continue/sessions.json");
     assert_eq!(claim(&list), Some(("continue", Claim::Companion)));
 }
 
@@ -79,7 +78,7 @@ fn what_anthropic_caches_lies_beside_the_prompt() {
         "prompt_tokens": 1500, "completion_tokens": 20, "total_tokens": 1520,
         "prompt_tokens_details": { "cached_tokens": 900, "cache_read_tokens": 900, "cache_write_tokens": 300 },
     });
-    let cli = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/continue/cli.json")).unwrap();
+    let cli = std::fs::read_to_string(project().join("tests/data/continue/cli.json")).unwrap();
     let mut log: Value = serde_json::from_str(&cli).unwrap();
     let reply = log["history"].as_array_mut().unwrap().iter_mut().find(|entry| entry["message"].get("usage").is_some()).unwrap();
     reply["message"]["usage"] = usage;

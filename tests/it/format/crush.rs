@@ -1,12 +1,12 @@
-use crate::support::{in_short, prompts, read_all};
-use std::path::{Path, PathBuf};
+use crate::support::{in_short, project, prompts, read_all};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A database made by the statements of a fixture.
 pub fn database(fixture: &str, name: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
-    let statements = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(fixture)).unwrap();
+    let statements = std::fs::read_to_string(project().join("tests/data").join(fixture)).unwrap();
     rusqlite::Connection::open(&path).unwrap().execute_batch(&statements).unwrap();
     (folder, path)
 }

@@ -1,4 +1,4 @@
-use crate::support::{PlainScale, files};
+use crate::support::{PlainScale, files, project};
 use ctxsim::format::{READERS, Source, by_name};
 use std::io::Cursor;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn read(reader: &str, path: &Path, bytes: Vec<u8>) {
 #[test]
 fn no_damage_makes_a_reader_panic() {
     let places = if std::env::var_os("CTXSIM_DAMAGE").is_some() { 1_500 } else { 300 };
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let data = project().join("tests/data");
     for reader in READERS {
         let mut fixtures = files(&data.join(reader.name));
         if reader.name == "opencode" {

@@ -1,4 +1,4 @@
-use crate::support::{ctxsim, files, fixture, in_short, prompts, read_source, read_text, shared};
+use crate::support::{ctxsim, files, fixture, in_short, project, prompts, read_source, read_text, shared};
 use ctxsim::format::Source;
 use ctxsim::transcript::{Loss, Transcript, Trust};
 use std::fs;
@@ -123,7 +123,7 @@ fn every_cut_is_told(yaml: &str, places: impl Iterator<Item = usize>) {
 
 #[test]
 fn a_cassette_that_was_cut_off_says_so_wherever_it_was_cut() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vcr");
+    let data = project().join("tests/data/vcr");
     let python = fs::read_to_string(data.join("talk.yaml")).unwrap();
     let first = python.find("uri:").unwrap();
     every_cut_is_told(&python, first..python.len());

@@ -1,6 +1,5 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, project, prompts};
 use ctxsim::format::Claim;
-use std::path::Path;
 
 #[test]
 fn the_last_call_has_the_usage_that_lies_beside() {
@@ -50,6 +49,6 @@ fn totals_are_those_of_the_only_call() {
 
 #[test]
 fn settings_belong_to_their_session() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/factory-droid");
+    let data = project().join("tests/data/factory-droid");
     assert_eq!(claim(&data.join("droid-1.settings.json")), Some(("factory-droid", Claim::Companion)));
 }

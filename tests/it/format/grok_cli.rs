@@ -1,4 +1,4 @@
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{claim, fixture, in_short, project, prompts};
 use ctxsim::format::{Claim, Source, sniff};
 use ctxsim::transcript::Part;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn requests_without_as_many_replies_are_made_on_the_side() {
 
 #[test]
 fn a_history_is_read_alone_where_it_lies_alone() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/grok-cli");
+    let data = project().join("tests/data/grok-cli");
     assert_eq!(claim(&data.join("sessions/%2Fx/grok-1/chat_history.jsonl")), Some(("grok-cli", Claim::Companion)));
     assert_eq!(claim(&data.join("logs/unified.jsonl")), Some(("grok-cli", Claim::Companion)));
     let (transcripts, lost) = fixture("grok-cli/sessions/%2Fz/grok-3/chat_history.jsonl");

@@ -1,8 +1,7 @@
 use super::crush::database;
-use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_all};
+use crate::support::{assert_lost, claim, fixture, in_short, project, prompts, read_all};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{Part, Role, Transcript};
-use std::path::Path;
 
 #[test]
 fn a_snapshot_holds_instructions_tools_and_messages() {
@@ -22,7 +21,7 @@ fn a_snapshot_holds_instructions_tools_and_messages() {
 /// The gateway writes each message down a second time.
 #[test]
 fn lines_beside_a_snapshot_are_the_same_session() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hermes");
+    let folder = project().join("tests/data/hermes");
     assert_eq!(claim(&folder.join("20260801_100000_ab12cd34.jsonl")), Some(("hermes", Claim::Companion)));
     let (transcripts, lost) = fixture("hermes/20260801_100000_ab12cd34.jsonl");
     assert!(lost.is_empty(), "{lost:?}");

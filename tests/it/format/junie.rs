@@ -1,6 +1,5 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, project, prompts};
 use ctxsim::format::Claim;
-use std::path::Path;
 
 #[test]
 fn requests_of_the_conversation_are_those_that_the_size_of_the_context_repeats() {
@@ -16,7 +15,7 @@ fn requests_of_the_conversation_are_those_that_the_size_of_the_context_repeats()
     let usage = session.messages[3].call.as_ref().unwrap().usage.unwrap();
     assert_eq!((usage.cache_read, usage.cache_write, usage.cost_nano_usd), (1000, 60, Some(1_000_000)));
     assert_eq!(session.side_calls.iter().map(|call| call.usage.unwrap().prompt).collect::<Vec<_>>(), [300, 300, 80]);
-    let index = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/junie/index.jsonl");
+    let index = project().join("tests/data/junie/index.jsonl");
     assert_eq!(claim(&index), Some(("junie", Claim::Companion)));
 }
 

@@ -1,8 +1,7 @@
-use crate::support::{ctxsim, fixture, in_short, prompts, read_all};
+use crate::support::{ctxsim, fixture, in_short, project, prompts, read_all};
 use ctxsim::transcript::{Call, Transcript};
 use serde_json::json;
 use std::fs;
-use std::path::Path;
 
 #[test]
 fn only_sizes_next_to_a_reply_are_its_usage() {
@@ -71,7 +70,7 @@ fn contexts_of_sub_agents_have_their_sessions_for_parents() {
     let folder = tempfile::tempdir().unwrap();
     let agent = folder.path().join("s3/subagents/a1");
     fs::create_dir_all(&agent).unwrap();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kimi-cli/s2");
+    let data = project().join("tests/data/kimi-cli/s2");
     fs::copy(data.join("context_sub_1.jsonl"), agent.join("context.jsonl")).unwrap();
     let step = r#"{"timestamp":7,"message":{"type":"StatusUpdate","payload":{"token_usage":{"input_other":300,"output":20,"input_cache_read":100}}}}"#;
     fs::write(agent.join("wire.jsonl"), step).unwrap();

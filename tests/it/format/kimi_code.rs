@@ -1,7 +1,6 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_text};
+use crate::support::{assert_lost, claim, fixture, in_short, project, prompts, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::CompactionKind;
-use std::path::Path;
 
 #[test]
 fn steps_become_replies_with_the_usage_of_their_end() {
@@ -46,7 +45,7 @@ fn an_agent_below_another_names_it() {
     assert_eq!((transcripts[0].id.as_str(), transcripts[0].parent.as_deref(), lost), ("session_1/scout", Some("session_1"), vec![]));
     assert_eq!(in_short(&transcripts[0]), ["u: Find", "a: Grep(c9)", "t: Grep(c9)=", "a: Found"]);
     assert_eq!(prompts(&transcripts[0]), [(800, 25), (840, 5)]);
-    let state = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kimi-code/session_1/state.json");
+    let state = project().join("tests/data/kimi-code/session_1/state.json");
     assert_eq!(claim(&state), Some(("kimi-code", Claim::Companion)));
 }
 

@@ -1,7 +1,6 @@
 use crate::sums::compare;
-use crate::support::{claim, fixture, in_short, prompts, read_text};
+use crate::support::{claim, fixture, in_short, project, prompts, read_text};
 use ctxsim::format::Claim;
-use std::path::Path;
 
 const SHARE: &str = "size as a share of the window alone (not used)";
 
@@ -42,7 +41,7 @@ fn a_stream_is_read_with_the_state_beside() {
     assert_eq!(in_short(session), ["u: Look", "a: Looking | ls(c1)", "t: ls(c1)=", "a: Done", "u: Thanks", "a: Bye"]);
     assert_eq!(prompts(session), [(0, 0), (0, 0), (600, 3)]);
     assert_eq!(session.messages[5].call.as_ref().unwrap().model, "auto");
-    let state = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kiro-cli/flat.json");
+    let state = project().join("tests/data/kiro-cli/flat.json");
     assert_eq!(claim(&state), Some(("kiro-cli", Claim::Companion)));
 }
 

@@ -1,8 +1,7 @@
 use super::crush::database;
-use crate::support::{assert_lost, claim, fixture, in_short, prompts, read_all, read_text};
+use crate::support::{assert_lost, claim, fixture, in_short, project, prompts, read_all, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::CompactionKind;
-use std::path::Path;
 
 #[test]
 fn messages_are_unwrapped_and_calls_counted_once() {
@@ -124,7 +123,7 @@ fn what_is_said_again_stands_again() {
 fn checkpoints_of_2024_are_read() {
     let (folder, path) = database("langchain/repeated.sql", "checkpoints.db");
     let now = read_all(&path).0;
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/langchain/repeated.sql")).unwrap();
+    let text = std::fs::read_to_string(project().join("tests/data/langchain/repeated.sql")).unwrap();
     let mut old = text.replace("checkpoint_ns TEXT NOT NULL DEFAULT '', ", "").replace(", type TEXT", "").replace("checkpoint_ns, ", "");
     old = old.replace("parent_checkpoint_id", "parent_ts").replace("checkpoint_id", "thread_ts");
     old = old.replace("','','", "','").replace(",'json',", ",");

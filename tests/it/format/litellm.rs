@@ -1,6 +1,5 @@
-use crate::support::{claim, ctxsim, fixture, in_short, prompts};
+use crate::support::{claim, ctxsim, fixture, in_short, project, prompts};
 use ctxsim::format::Claim;
-use std::path::Path;
 
 #[test]
 fn calls_of_a_folder_are_joined_to_their_session() {
@@ -31,7 +30,7 @@ fn calls_of_a_folder_are_joined_to_their_session() {
 #[test]
 fn a_later_call_is_read_with_the_first_one_unless_it_is_named_alone() {
     let later = "litellm/claude-sonnet-4-1757015029.090.json";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(later);
+    let path = project().join("tests/data").join(later);
     assert_eq!(claim(&path), Some(("litellm", Claim::Companion)));
     let (transcripts, _) = fixture(later);
     assert_eq!(prompts(&transcripts[0]), [(0, 0), (5002, 95)]);

@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts, read_text};
+use crate::support::{fixture, in_short, project, prompts, read_text};
 use std::fs;
 
 #[test]
@@ -36,7 +36,7 @@ fn a_reply_is_what_stands_between_the_ends_of_a_request() {
 
 #[test]
 fn events_may_stand_in_a_list_or_beside_what_others_say_of_them() {
-    let lines = fs::read_to_string("tests/data/claude-managed-agents/events.jsonl").unwrap();
+    let lines = fs::read_to_string(project().join("tests/data/claude-managed-agents/events.jsonl")).unwrap();
     let (expected, _) = fixture("claude-managed-agents/events.jsonl");
     let all: Vec<&str> = lines.lines().collect();
     let wrapped: Vec<String> =
@@ -49,7 +49,7 @@ fn events_may_stand_in_a_list_or_beside_what_others_say_of_them() {
 
 #[test]
 fn events_may_stand_with_the_newest_first() {
-    let lines = fs::read_to_string("tests/data/claude-managed-agents/events.jsonl").unwrap();
+    let lines = fs::read_to_string(project().join("tests/data/claude-managed-agents/events.jsonl")).unwrap();
     let (expected, lost) = fixture("claude-managed-agents/events.jsonl");
     let mut all: Vec<&str> = lines.lines().collect();
     all.reverse();

@@ -1,7 +1,6 @@
-use crate::support::{assert_lost, claim, fixture, in_short, prompts};
+use crate::support::{assert_lost, claim, fixture, in_short, project, prompts};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
-use std::path::Path;
 
 const FIRST: &str = "mistral-vibe/session_20260801_100000_0a1b2c3d";
 
@@ -28,7 +27,7 @@ fn the_last_request_has_the_usage_that_the_session_names() {
     // A compaction begins a session of its own, with the summary first.
     let compaction = &session.compactions[0];
     assert_eq!((compaction.before, compaction.kept_from, compaction.call.is_some()), (1, Some(1), false));
-    let about = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(FIRST).join("meta.json");
+    let about = project().join("tests/data").join(FIRST).join("meta.json");
     assert_eq!(claim(&about), Some(("mistral-vibe", Claim::Companion)));
 }
 
@@ -104,7 +103,7 @@ fn a_store_holds_what_stands_behind_a_compaction() {
 
 #[test]
 fn all_files_of_a_store_are_read_with_one() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format!("{STORED}1"));
+    let folder = project().join("tests/data").join(format!("{STORED}1"));
     assert_eq!(claim(&folder.join("CURRENT")), Some(("mistral-vibe", Claim::Yes)));
     let old = "generations/0000000000000007/manifest.json";
     for part in [old, "generations/0000000000000009/checkpoint.json", "journal/0000000000000010.jsonl"] {

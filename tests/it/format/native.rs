@@ -1,5 +1,5 @@
 use crate::sums::sums;
-use crate::support::read_all;
+use crate::support::{project, read_all};
 use ctxsim::format::{self, Source};
 use ctxsim::transcript::{CompactionKind, Image, Part, Role, Transcript};
 use std::path::Path;
@@ -62,7 +62,7 @@ fn a_pruning_says_what_it_took_and_is_written_as_it_was_read() {
 
 #[test]
 fn damage_is_counted_and_the_rest_is_read() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/native/broken.jsonl");
+    let path = project().join("tests/data/native/broken.jsonl");
     let mut source = Source::open(&path).unwrap();
     let mut transcripts = Vec::new();
     let reader = format::by_name("native").unwrap();
@@ -92,6 +92,6 @@ fn damage_is_counted_and_the_rest_is_read() {
 fn a_file_with_a_head_in_front_is_claimed_by_no_other() {
     let transcripts = documented();
     assert!(transcripts.iter().all(|transcript| transcript.agent == "my-agent"));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openai-chat/messages.jsonl");
+    let path = project().join("tests/data/openai-chat/messages.jsonl");
     assert!(read_all(&path).0.iter().all(|transcript| transcript.agent == "openai-chat"));
 }

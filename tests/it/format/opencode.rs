@@ -1,5 +1,5 @@
 use crate::sums::calls;
-use crate::support::{claim, files, in_short, prompts, read_all, read_text, shared, skip};
+use crate::support::{claim, files, in_short, project, prompts, read_all, read_text, shared, skip};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const TREES: [&str; 2] =
     ["tree_since_0.6/storage/session/pr/ses_tree.json", "tree_before_0.6/project/src/storage/session/info/ses_tree.json"];
 
 fn fixture(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/opencode").join(name)
+    project().join("tests/data/opencode").join(name)
 }
 
 fn only(name: &str) -> (Transcript, Vec<Loss>) {

@@ -1,4 +1,4 @@
-use crate::support::{PlainScale, claim, files, read_all, shared};
+use crate::support::{PlainScale, claim, files, program, read_all, shared};
 use ctxsim::format::{Claim, Source, by_name};
 use ctxsim::transcript::Transcript;
 use rusqlite::Connection;
@@ -177,11 +177,7 @@ fn a_full_temporary_folder_is_named() {
     fs::create_dir(&place).unwrap();
     // A bound on the size of files stands for a full disk: both end a write.
     let command = "trap '' XFSZ; ulimit -f 1; exec \"$0\" inspect \"$1\" --strict";
-    let ran = std::process::Command::new("sh")
-        .args(["-c", command, env!("CARGO_BIN_EXE_ctxsim"), database.to_str().unwrap()])
-        .env("TMPDIR", &place)
-        .output()
-        .unwrap();
+    let ran = std::process::Command::new("sh").args(["-c", command]).args([program(), &database]).env("TMPDIR", &place).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr).into_owned() + &String::from_utf8_lossy(&ran.stdout);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(

@@ -1,11 +1,11 @@
-use crate::support::{claim, ctxsim, in_short, prompts, read_all, read_text};
+use crate::support::{claim, ctxsim, in_short, project, prompts, read_all, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 fn fixture(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/pi").join(name)
+    project().join("tests/data/pi").join(name)
 }
 
 fn only(name: &str) -> (Transcript, Vec<Loss>) {

@@ -1,6 +1,5 @@
-use crate::support::{claim, fixture, in_short};
+use crate::support::{claim, fixture, in_short, project};
 use ctxsim::format::Claim;
-use std::path::Path;
 
 #[test]
 fn lines_and_what_lies_beside_them_are_one_session() {
@@ -10,7 +9,7 @@ fn lines_and_what_lies_beside_them_are_one_session() {
     assert_eq!(session.id, "telegram:1");
     assert_eq!(in_short(session), ["u: One", "a: exec(c1)", "t: exec(c1)=", "a: ~0 | Done", "u: Two"]);
     assert_eq!((session.compactions[0].before, session.compactions[0].kept_from), (5, Some(4)));
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/picoclaw/telegram_1.meta.json");
+    let beside = project().join("tests/data/picoclaw/telegram_1.meta.json");
     assert_eq!(claim(&beside), Some(("picoclaw", Claim::Companion)));
 }
 

@@ -1,6 +1,5 @@
-use crate::support::{claim, fixture, in_short, prompts};
+use crate::support::{claim, fixture, in_short, project, prompts};
 use ctxsim::format::Claim;
-use std::path::Path;
 
 #[test]
 fn the_session_is_the_agents_and_the_simulated_user_stands_on_the_side() {
@@ -40,7 +39,7 @@ fn a_task_of_the_viewer_and_a_folder_of_simulations() {
     assert_eq!(lost, []);
     assert_eq!(transcripts.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), ["sim-4", "sim-5"]);
     assert_eq!(in_short(&transcripts[0])[0], "s: # Policy");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tau2/run");
+    let folder = project().join("tests/data/tau2/run");
     assert_eq!(claim(&folder.join("simulations/sim-4.json")), Some(("tau2", Claim::Companion)));
 }
 

@@ -1,5 +1,5 @@
 use crate::sums::compare;
-use crate::support::{fixture, in_short, prompts, read_source};
+use crate::support::{fixture, in_short, project, prompts, read_source};
 use ctxsim::format::{Claim, Source, sniff};
 use ctxsim::transcript::Transcript;
 use std::fs;
@@ -77,7 +77,7 @@ fn bedrock_speaks_in_other_names() {
     assert_eq!(prompts(session), [(30, 6), (50, 7)]);
     let call = session.messages.last().unwrap().call.as_ref().unwrap();
     assert_eq!((call.model.as_str(), call.usage.unwrap().cache_read), ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 20));
-    compare("vcr", &[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vcr/bedrock.yaml")]);
+    compare("vcr", &[project().join("tests/data/vcr/bedrock.yaml")]);
 }
 
 #[test]
