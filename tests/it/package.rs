@@ -46,7 +46,7 @@ fn the_package_holds_what_it_needs_and_nothing_else() {
     for name in needed {
         assert!(listed.iter().any(|known| known == name), "{name} is missing");
     }
-    let unwanted = ["reports/", "tests/", "fuzz/", ".ci/", ".github/", "packaging/", "python/", "target/"];
+    let unwanted = [".cargo/", "reports/", "tests/", "fuzz/", ".ci/", ".github/", "packaging/", "python/", "target/"];
     let strangers: Vec<&String> = listed.iter().filter(|name| unwanted.iter().any(|folder| name.starts_with(folder))).collect();
     assert!(strangers.is_empty(), "{strangers:?}");
     // A first minute with the package needs the samples: all of them are in it.
