@@ -57,8 +57,8 @@ impl ImpliedWindow {
         reached().find(|window| *window >= filled).or_else(|| reached().next()).or_else(|| above().find(|window| *window >= filled))
     }
 
-    /// The window that more than half of these compactions came at, each with the usage that brought none on before it and its size, but not all of
-    /// them; absent where there is none. The least one above that usage fits whatever the size: what came since may not be in it.
+    /// The window that more than half of these compactions came at, each with the usage that brought none on before it and its size, where none fits
+    /// all of them; absent where one does, or none fits so many. The least one above that usage fits whatever the size: what came since may not be in it.
     pub fn of_most(&self, events: &[(Option<u64>, Option<u64>)]) -> Option<u64> {
         let fits = |window: u64, (below, size): &(Option<u64>, Option<u64>)| {
             let is_reached = size.is_none_or(|size| window <= size.saturating_add(self.below));
@@ -67,7 +67,8 @@ impl ImpliedWindow {
             })
         };
         let fitting = |window: u64| events.iter().filter(|event| fits(window, event)).count();
-        self.of.iter().copied().find(|window| (events.len() / 2 + 1..events.len()).contains(&fitting(*window)))
+        let (most, window) = self.of.iter().map(|window| (fitting(*window), *window)).max_by_key(|(fitting, _)| *fitting)?;
+        (most < events.len() && 2 * most > events.len()).then_some(window)
     }
 }
 
