@@ -102,8 +102,9 @@ fn without(all: &[i64], session: &[i64], (part, whole): (u64, u64)) -> u64 {
         return 0;
     }
     let rank = ((others as u64 + 1) * part).div_ceil(whole).clamp(1, others as u64) as usize;
-    let number = |place: u64| all.get(place as usize).copied().unwrap_or_default();
-    let up_to = |sorted: &[i64], value: i64| sorted.partition_point(|number| *number <= value);
-    let bound = number(first(all.len() as u64 - 1, |place| up_to(all, number(place)) - up_to(session, number(place)) >= rank));
-    up_to(session, bound) as u64
+    // The place among the others is that among all, past each number of the session that stands before it.
+    let number = |place: usize| all.get(place).copied().unwrap_or_default();
+    let place = session.iter().fold(rank - 1, |place, own| place + usize::from(*own <= number(place)));
+    let bound = number(place);
+    session.partition_point(|own| *own <= bound) as u64
 }

@@ -12,7 +12,7 @@ use super::hidden::{Overhead, Spread, at_first, spreads};
 use super::predict::{Prediction, families, predictions};
 use super::regression::Basis;
 use super::sample::{LeftOut, Session, observe};
-use super::separate::{Separated, separate};
+use super::separate::{Separated, Separating};
 use crate::catalog::{Catalog, Family};
 use crate::corpus::{Corpus, Vocabularies};
 use crate::experiment::origin::{lineages, origins};
@@ -21,7 +21,7 @@ use crate::list::{Gather, List, on_all_cores, place_or_push};
 use crate::policy::{Policy, PolicyError};
 use crate::statistics::Origin;
 use crate::trace::Trace;
-use std::borrow::{Borrow, Cow};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -163,8 +163,10 @@ pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, Pol
         let sessions = on_all_cores(traces.len(), &|place| Some(settings.observe(traces.get(place)?, first + place)));
         let told = on_all_cores(traces.len(), &|place| Some(estimates(&rules, sessions.get(place)?, traces.get(place)?)));
         for (place, columns) in estimated.iter_mut().enumerate() {
-            let both = || sessions.iter().zip(&told).filter_map(|(session, told)| Some((session, told.get(place)?)));
-            let uses = [requests(both()), since_usage(both())];
+            let mut uses = <[Vec<Compared>; 2]>::default();
+            for (session, told) in sessions.iter().zip(&told) {
+                told.get(place).into_iter().for_each(|estimates| compared(session, estimates, &mut uses));
+            }
             for ((column, pairs), recorded) in columns.iter_mut().zip(&uses).zip(&mut recorded) {
                 column.extend(pairs.iter().map(|(pair, _)| pair.estimated));
                 recorded.extend(pairs.iter().filter(|_| place == 0).map(|(pair, _)| pair.known()));
@@ -267,11 +269,14 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
     let sources = Sources::of(&sessions);
     // What an estimator says of each session is held no longer than it is looked at.
     let of_rule = |(name, _): &(&str, Rule<'_>), estimates: &List<Estimates>| {
-        let requests = requests(sessions.each().zip(estimates.each()));
-        let rows =
-            buffers_of(name, [(Use::Request, &requests), (Use::SinceUsage, &since_usage(sessions.each().zip(estimates.each())))], &halves);
-        let parts = parts((name, estimates), &sessions, &overheads, &found.costs);
-        (comparisons(name, &requests, &sources), along(name, &requests), parts, rows)
+        let (mut uses, mut apart) = (<[Vec<Compared>; 2]>::default(), Separating::of(name, &found.costs));
+        for ((session, estimates), overhead) in sessions.each().zip(estimates.each()).zip(&overheads) {
+            compared(&session, &estimates, &mut uses);
+            overhead.iter().for_each(|overhead| apart.add(&session, &estimates, overhead));
+        }
+        let [requests, since_usage] = &uses;
+        let rows = buffers_of(name, [(Use::Request, requests), (Use::SinceUsage, since_usage)], &halves);
+        (comparisons(name, requests, &sources), along(name, requests), apart.separated(), rows)
     };
     for rules in rules.chunks(TOLD) {
         let of = |place: usize| Some(estimates(rules, &*sessions.at(place)?, &*corpus.traces.at(place)?));
@@ -322,38 +327,22 @@ impl Sources {
     }
 }
 
-/// The pairs of an estimator over whole requests of sessions, each with what it says of it; with their family.
-fn requests<S: Borrow<Session>, E: Borrow<Estimates>>(told: impl Iterator<Item = (S, E)>) -> Vec<Compared> {
-    let mut pairs = Vec::new();
-    for (session, estimates) in told {
-        let (session, estimates): (&Session, &Estimates) = (session.borrow(), estimates.borrow());
-        for (observation, estimated) in session.observations.iter().zip(&estimates.requests) {
-            if observation.left_out.is_none() {
-                pairs.push((observation.pair(session, *estimated), observation.family));
-            }
+/// Adds what an estimator says of a session, call by call with their family: of whole requests, and where the agent knows the usage of the call before and
+/// estimates the rest.
+fn compared(session: &Session, estimates: &Estimates, [requests, since_usage]: &mut [Vec<Compared>; 2]) {
+    let calls: Vec<_> = session.observations.iter().zip(estimates.requests.iter().zip(&estimates.replies)).collect();
+    let wanted = calls.iter().filter(|(observation, _)| observation.left_out.is_none());
+    requests.extend(wanted.map(|(observation, (estimated, _))| (observation.pair(session, **estimated), observation.family)));
+    for pair in calls.windows(2) {
+        let [(before, (first, reply)), (after, (second, _))] = *pair else { continue };
+        // Only where a call follows the one before it: nothing was recorded in between otherwise.
+        if after.left_out.is_some() || after.call != before.call + 1 {
+            continue;
         }
+        let arrived = second.saturating_sub(first + reply);
+        let estimated = before.recorded + before.output.unwrap_or(*reply) + arrived;
+        since_usage.push((after.pair(session, estimated), after.family));
     }
-    pairs
-}
-
-/// The same where the agent knows the usage of the call before and estimates the rest.
-fn since_usage<S: Borrow<Session>, E: Borrow<Estimates>>(told: impl Iterator<Item = (S, E)>) -> Vec<Compared> {
-    let mut pairs = Vec::new();
-    for (session, estimates) in told {
-        let (session, estimates): (&Session, &Estimates) = (session.borrow(), estimates.borrow());
-        let calls: Vec<_> = session.observations.iter().zip(estimates.requests.iter().zip(&estimates.replies)).collect();
-        for pair in calls.windows(2) {
-            let [(before, (first, reply)), (after, (second, _))] = *pair else { continue };
-            // Only where a call follows the one before it: nothing was recorded in between otherwise.
-            if after.left_out.is_some() || after.call != before.call + 1 {
-                continue;
-            }
-            let arrived = second.saturating_sub(first + reply);
-            let estimated = before.recorded + before.output.unwrap_or(*reply) + arrived;
-            pairs.push((after.pair(session, estimated), after.family));
-        }
-    }
-    pairs
 }
 
 fn comparisons(estimator: &str, pairs: &[Compared], of: &Sources) -> Vec<Comparison> {
@@ -390,14 +379,4 @@ fn buffers_of(estimator: &str, uses: [(Use, &Vec<Compared>); 2], halves: &[Half]
     }
     rows.retain(|row| !row.buffers.is_empty());
     rows
-}
-
-fn parts(
-    estimator: (&str, &List<Estimates>),
-    sessions: &List<Session>,
-    overheads: &[Option<Overhead>],
-    costs: &[FamilyCosts],
-) -> Vec<Separated> {
-    let families = costs.iter().filter(|costs| costs.basis == Basis::Tokens);
-    families.filter_map(|costs| separate(estimator, sessions, costs.family, overheads, &costs.costs)).collect()
 }

@@ -1,12 +1,12 @@
 //! What is hidden, apart from what is misjudged: an estimator's bias in three parts that add up to it.
 
 use super::estimators::Estimates;
+use super::fit::FamilyCosts;
 use super::hidden::Overhead;
-use super::regression::Costs;
+use super::regression::Basis;
 use super::sample::Session;
 use crate::catalog::Family;
-use crate::experiment::origin::origins;
-use crate::list::List;
+use crate::experiment::origin::{Lineage, origins};
 use crate::statistics::{Interval, Sample, intervals};
 use crate::units::signed;
 
@@ -41,34 +41,48 @@ struct Sums {
     messages: i64,
 }
 
-/// Takes an estimator's bias apart. `overheads` has the hidden overhead of each session, `costs` the family's.
-pub(super) fn separate(
-    (estimator, estimates): (&str, &List<Estimates>),
-    sessions: &List<Session>,
-    family: Family,
-    overheads: &[Option<Overhead>],
-    costs: &Costs,
-) -> Option<Separated> {
-    let (mut all, mut lineages) = (Vec::new(), Vec::new());
-    for ((session, estimates), overhead) in sessions.each().zip(estimates.each()).zip(overheads) {
-        let Some(Overhead { tokens: overhead, .. }) = overhead else { continue };
-        let mut sums = Sums { calls: 0, recorded: 0, estimated: 0, hidden: 0, messages: 0 };
-        for (observation, estimated) in session.observations.iter().zip(&estimates.requests) {
-            if observation.left_out.is_some() || observation.family != family {
-                continue;
+/// An estimator's bias, to be taken apart by family: each with what its sessions come to.
+pub(super) struct Separating<'a> {
+    estimator: &'a str,
+    families: Vec<(&'a FamilyCosts, Vec<(Sums, Lineage)>)>,
+}
+
+impl<'a> Separating<'a> {
+    /// Of no session yet. `costs` has those of the families, of which these in tokens count.
+    pub fn of(estimator: &'a str, costs: &'a [FamilyCosts]) -> Separating<'a> {
+        let families = costs.iter().filter(|costs| costs.basis == Basis::Tokens).map(|costs| (costs, Vec::new()));
+        Separating { estimator, families: families.collect() }
+    }
+
+    /// Adds what the estimator says of a session with this hidden overhead.
+    pub fn add(&mut self, session: &Session, estimates: &Estimates, overhead: &Overhead) {
+        for (of_family, all) in &mut self.families {
+            let mut sums = Sums { calls: 0, recorded: 0, estimated: 0, hidden: 0, messages: 0 };
+            for (observation, estimated) in session.observations.iter().zip(&estimates.requests) {
+                if observation.left_out.is_some() || observation.family != of_family.family {
+                    continue;
+                }
+                let messages = observation.standing.messages;
+                sums.calls += 1;
+                sums.recorded += signed(observation.recorded);
+                sums.estimated += signed(*estimated);
+                sums.hidden += signed(estimates.overhead) - signed(overhead.tokens);
+                sums.messages += signed(messages * estimates.per_message) - signed(messages * of_family.costs.message / 1000);
             }
-            let messages = observation.standing.messages;
-            sums.calls += 1;
-            sums.recorded += signed(observation.recorded);
-            sums.estimated += signed(*estimated);
-            sums.hidden += signed(estimates.overhead) - signed(*overhead);
-            sums.messages += signed(messages * estimates.per_message) - signed(messages * costs.message / 1000);
-        }
-        if sums.calls > 0 {
-            all.push(sums);
-            lineages.push(session.lineage);
+            if sums.calls > 0 {
+                all.push((sums, session.lineage));
+            }
         }
     }
+
+    /// The parts by family.
+    pub fn separated(self) -> Vec<Separated> {
+        self.families.into_iter().filter_map(|(of_family, all)| separate(self.estimator, of_family.family, all)).collect()
+    }
+}
+
+fn separate(estimator: &str, family: Family, all: Vec<(Sums, Lineage)>) -> Option<Separated> {
+    let (all, lineages): (Vec<Sums>, Vec<Lineage>) = all.into_iter().unzip();
     let sample = Sample::new(origins(lineages));
     let figures: [fn(&Sums) -> i64; 4] = [|sums| sums.recorded, |sums| sums.estimated, |sums| sums.hidden, |sums| sums.messages];
     let clusters = figures.map(|of| sample.sums(all.iter().map(of)));
