@@ -1,19 +1,16 @@
 //! The bytes of packed elements: in memory up to a bound for the whole process, beyond it in a temporary file.
 
+use super::spill::Spill;
 use std::borrow::Cow;
-use std::fs::File;
 use std::num::NonZeroU64;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// So many bytes of packed elements are held in memory, all lists together.
 const HELD: usize = 32 << 20;
 
 /// A longer element goes into the file at once: it is that of a very long session, and the next one is made beside it.
 const LONG: usize = 1 << 20;
-
-/// Longer elements stay in memory: a place has 24 bits for the length and 40 for the offset.
-const LONGEST: usize = (1 << 24) - 1;
 
 static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
 static SPILLED: OnceLock<Option<Spill>> = OnceLock::new();
@@ -28,12 +25,6 @@ pub(super) enum Bytes {
 
 /// Bytes in memory, counted as long as they live.
 pub(super) struct Held(Box<[u8]>);
-
-/// A file without a name, which is gone with the process.
-struct Spill {
-    file: File,
-    end: AtomicU64,
-}
 
 impl Bytes {
     /// Puts bytes away: into memory while there is room and they are not long, else into the file. Where the file takes nothing more, they stay in memory.
@@ -92,76 +83,9 @@ impl Drop for Held {
     }
 }
 
-impl Spill {
-    fn new() -> Option<Spill> {
-        // Offset 0 is no place.
-        tempfile::tempfile().ok().map(|file| Spill { file, end: AtomicU64::new(1) })
-    }
-
-    /// Writes bytes behind all others: their place, or nothing where the file or a place cannot take them.
-    fn put(&self, bytes: &[u8]) -> Option<NonZeroU64> {
-        if bytes.len() > LONGEST {
-            return None;
-        }
-        let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        if offset >> 40 > 0 || write_at(&self.file, bytes, offset).is_err() {
-            return None;
-        }
-        NonZeroU64::new(offset << 24 | bytes.len() as u64)
-    }
-
-    fn get(&self, place: u64) -> std::io::Result<Vec<u8>> {
-        let mut bytes = vec![0; (place & LONGEST as u64) as usize];
-        read_at(&self.file, &mut bytes, place >> 24)?;
-        Ok(bytes)
-    }
-}
-
-#[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> std::io::Result<()> {
-    while !bytes.is_empty() {
-        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, offset)?;
-        bytes = bytes.get(written..).filter(|_| written > 0).ok_or(std::io::ErrorKind::WriteZero)?;
-        offset += written as u64;
-    }
-    Ok(())
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-    let mut done = 0;
-    while done < bytes.len() {
-        let rest = bytes.get_mut(done..).unwrap_or_default();
-        match std::os::windows::fs::FileExt::seek_read(file, rest, offset + done as u64)? {
-            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-            read => done += read,
-        }
-    }
-    Ok(())
-}
-
-#[cfg(not(any(unix, windows)))]
-fn write_at(_: &File, _: &[u8], _: u64) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(not(any(unix, windows)))]
-fn read_at(_: &File, _: &mut [u8], _: u64) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::spill::LONGEST;
     use super::*;
 
     #[test]
@@ -173,7 +97,9 @@ mod tests {
         let in_file = spilled.iter().filter(|bytes| matches!(bytes, Bytes::Spilled(_))).count();
         assert!((999..=1_000).contains(&in_file), "{in_file} of 1,000 in the file");
         assert!(held.iter().all(|bytes| matches!(bytes, Bytes::Held(_))));
-        for ((bytes, spilled), held) in all.iter().zip(&spilled).zip(&held) {
+        // One after the other, as walks go, and in leaps.
+        for place in (0..all.len()).chain((0..all.len()).map(|place| place * 617 % all.len())) {
+            let (bytes, spilled, held) = (&all[place], &spilled[place], &held[place]);
             assert_eq!((bytes.as_ref(), bytes.as_ref()), (&*spilled.get(), &*held.get()));
             assert_eq!(*spilled.clone().get(), *held.clone().get());
         }

@@ -5,14 +5,17 @@ mod arrange;
 mod bytes;
 mod cores;
 pub mod listed;
+mod once;
 mod pack;
 mod rows;
+mod spill;
 
 pub use arrange::{Arrange, Gather, place_or_push};
 use bytes::Bytes;
 pub use bytes::lost;
 use cores::changed_on_all_cores;
 pub use cores::{each_of, on_all_cores, sum_on_all_cores};
+pub use once::Once;
 pub use pack::{Pack, packed, unpacked};
 pub use rows::{Coming, Rows};
 use serde::de::{SeqAccess, Visitor};

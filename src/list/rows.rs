@@ -11,6 +11,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Longer lists are bytes while they come: few sessions have so many calls.
 const MANY_ROWS: usize = 1 << 17;
 
+/// The bytes of no rows: their number.
+const NO_ROWS: [u8; 1] = [0];
+
 /// Rows, as they are or, until they are looked at, as bytes.
 pub struct Rows<T> {
     /// Empty where they are bytes.
@@ -261,7 +264,8 @@ impl<T: Serialize + DeserializeOwned> Serialize for Rows<T> {
 
 impl<'de, T> Deserialize<'de> for Rows<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rows<T>, D::Error> {
-        deserializer.deserialize_byte_buf(AsBytes).map(Rows::from)
+        // Many an element has no rows of one kind or another.
+        deserializer.deserialize_byte_buf(AsBytes).map(|bytes| if *bytes == NO_ROWS { Rows::default() } else { Rows::from(bytes) })
     }
 }
 
