@@ -9,13 +9,14 @@ pub use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use super::window::{MainModel, window_of};
 use crate::corpus::{Bounds, Corpus, prompt_of, segment};
 use crate::list::{Arrange, Gather, each_of};
-use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
+use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, Event, EventKind, Outcome, RecordedSummary, simulate};
 use crate::statistics::{Estimate, RESAMPLES, Resamples, SEED, median};
 use crate::trace::{CompactionRow, MessageRow, PartKind, Trace};
 use crate::transcript::CompactionKind;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// From which context the next event is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -211,9 +212,10 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
     }
     let summaries = SummarySamples::of(chosen.iter().filter_map(|(place, ..)| corpus.traces.at(*place)));
     result.summaries = summaries.fit();
+    let plans = Plans::default();
     let tested = each_of(&chosen, |(place, policy, entry)| {
         let trace = corpus.traces.at(*place).unwrap_or_default();
-        let session = Session::new(&trace, policy, *entry, settings, summaries.model_without(&trace))?;
+        let session = Session::new(&trace, policy, *entry, settings, summaries.model_without(&trace), &plans)?;
         let events = match settings.mode {
             Mode::Conditioned => session.by_segments(),
             Mode::Free => session.in_one(),
@@ -224,11 +226,25 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
     Ok(result)
 }
 
+/// The plans of policies by their names, each made once for sessions that are alike.
+#[derive(Default)]
+struct Plans(Mutex<BTreeMap<(String, Facts), Arc<Plan>>>);
+
+impl Plans {
+    fn of(&self, policy: &Policy, facts: Facts) -> Result<Arc<Plan>, PolicyError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match known.entry((policy.name.clone(), facts)) {
+            Entry::Occupied(plan) => Arc::clone(plan.get()),
+            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(policy.plan(&facts)?))),
+        })
+    }
+}
+
 /// One session before its policy.
 struct Session<'a> {
     trace: &'a Trace,
     main: MainModel,
-    plan: Plan,
+    plan: Arc<Plan>,
     conditions: Conditions,
     /// The window in tokens that the policy goes by.
     window: u64,
@@ -244,13 +260,14 @@ impl<'a> Session<'a> {
         entry: Option<&RecordedBy>,
         settings: &BacktestSettings<'_>,
         recorded_summary: Option<RecordedSummary>,
+        plans: &Plans,
     ) -> Result<Session<'a>, PolicyError> {
         let replay = settings.replay;
         let window = window_of(trace, policy.default_window(), replay);
         let conditions = window.conditions(replay.reserve, recorded_summary);
         let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
         let notes_prunings = prunes || entry.is_some_and(|entry| entry.notes_prunings == Switch::On);
-        let plan = policy.plan(&window.facts)?;
+        let plan = plans.of(policy, window.facts)?;
         let imposes_prunings = !plan.rule.iter().any(|rule| acts(rule, CompactionKind::Prune));
         let window = window.facts.window.unwrap_or(window.window);
         let main = MainModel::with_its_window(trace, replay.catalog);

@@ -3,6 +3,7 @@
 mod advised;
 mod arrivals;
 mod backtest;
+mod beside;
 mod break_even;
 pub mod cache;
 mod charges;
@@ -44,6 +45,7 @@ pub use arrivals::{Arrival, arrivals};
 pub use backtest::{
     Backtest, BacktestSettings, Foreseen, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders,
 };
+pub use beside::Beside;
 pub use break_even::{BreakEven, break_even};
 pub use charges::{Billing, Charges};
 pub use choice::{Choice, choose, leading};
@@ -67,7 +69,7 @@ pub use own::{Own, OwnAgent, OwnSettings, choose as recorded_under, is_manual, l
 pub use price::{calibrate, check_model, price, reads};
 pub use reach::{JUMP_QUANTILES, Jumps, NeverReached, acts, jumps, near, never_reached, thresholds};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
-pub use recording::{Beside, RecordedSession, Recording, own_error, recording};
+pub use recording::{RecordedSession, Recording, own_error, recording};
 pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};
 pub use sessions::{SessionFigures, by_session};
 pub use summaries::{Fitted, RecordedSummaries};

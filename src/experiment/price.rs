@@ -33,7 +33,7 @@ pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
 impl Replay {
     fn take_bills(&mut self, bills: Option<List<Bills>>) {
         self.bills = bills.unwrap_or_default();
-        self.bill = Bills::default();
+        (self.bill, self.beside) = Default::default();
         self.bills.each().for_each(|bills| self.bill += &bills);
     }
 }

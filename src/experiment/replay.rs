@@ -1,11 +1,12 @@
 //! Every session through every policy, on all cores; results stand in the order of sessions and policies.
 
+use super::beside::Beside;
 pub use super::settings::ReplaySettings;
 use super::summaries::RecordedSummaries;
 use super::window::{Window, WindowFrom, window_of};
 use crate::corpus::Corpus;
-use crate::cost::Bills;
-use crate::list::{Arrange, Gather, List, sum_on_all_cores};
+use crate::cost::{Bills, CacheKind};
+use crate::list::{Arrange, Gather, List, Once, sum_on_all_cores};
 use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, Rule};
 use crate::sim::{CallOutcome, Conditions, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
 use crate::trace::Trace;
@@ -56,6 +57,8 @@ pub struct Replay {
     pub closed: Option<Box<Replay>>,
     /// For a policy that acts in pauses: the sums where it never does, as if the program had been closed. `None` for all others.
     pub closed_in_pauses: Option<Box<Totals>>,
+    /// By kind of cache: how it stands beside the recording over the whole corpus, once that has been asked.
+    pub beside: [Once<Beside>; CacheKind::Perfect as usize + 1],
 }
 
 /// Replays a corpus through policies.

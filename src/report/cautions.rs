@@ -59,8 +59,9 @@ pub fn told(caution: Option<String>) -> Option<String> {
 fn windows(replays: &[&Replay], guessed: WindowFrom, what: &str) -> Option<String> {
     let (mut sessions, mut least, mut most) = (0, u64::MAX, 0);
     for replay in replays {
-        let guessed = replay.windows.iter().zip(replay.outcomes.each()).filter(|(from, _)| **from == guessed);
-        let windows: Vec<u64> = guessed.map(|(_, outcome)| outcome.window).filter(|window| *window > 0).collect();
+        let guessed = replay.windows.iter().enumerate().filter(|(_, from)| **from == guessed);
+        let windows: Vec<u64> =
+            guessed.filter_map(|(place, _)| Some(replay.outcomes.at(place)?.window)).filter(|window| *window > 0).collect();
         sessions = sessions.max(windows.len() as u64);
         (least, most) = windows.into_iter().fold((least, most), |(least, most), window| (least.min(window), most.max(window)));
     }

@@ -183,12 +183,15 @@ fn trust(facts: &CorpusFacts) -> Option<String> {
 fn without_cache(corpus: &Corpus) -> Option<String> {
     let is_reported = |call: &CallRow| call.usage.get().is_some_and(|usage| usage.trust == Trust::Provider);
     let is_blind = |trace: &Trace| !trace.tells_of_cache() && trace.calls.iter().any(is_reported);
-    let blind = || corpus.traces.each().filter(|trace| is_blind(trace));
-    let estimated = blind().any(|trace| trace.calls.iter().any(|call| call.usage.get().is_none()));
+    let (mut blind, mut estimated) = (0, false);
+    for trace in corpus.traces.each().filter(|trace| is_blind(trace)) {
+        blind += 1;
+        estimated |= trace.calls.iter().any(|call| call.usage.get().is_none());
+    }
     let but = if estimated { ", but for calls without usage, whose cost is estimated with it" } else { "" };
     let what =
         "with usage and without any count of the provider's cache: their simulated bills have a modelled one, the recorded ones none";
-    let (blind, sides) = (blind().count() as u64, "what is compared with the recording has it on both sides.");
+    let sides = "what is compared with the recording has it on both sides.";
     (blind > 0).then(|| format!("{} {what}{but}; {sides}", counted_as(blind, "session is recorded", "sessions are recorded")))
 }
 
