@@ -118,6 +118,17 @@ fn what_is_said_again_stands_again() {
     assert!(session.compactions.is_empty() && session.messages.iter().all(|message| message.rewind.is_none() && message.copy_of.is_none()));
 }
 
+/// Nodes may give plain dictionaries, which a state without `add_messages` keeps.
+#[test]
+fn plain_dictionaries_are_messages() {
+    let (_folder, path) = database("langchain/plain.sql", "checkpoints.db");
+    let (sessions, losses) = read_all(&path);
+    let [session, other] = sessions.as_slice() else { panic!("{} sessions", sessions.len()) };
+    assert_eq!(in_short(other), ["u: Hello", "a: Hi"]);
+    let said = ["s: Speak plainly.", "u: Which ports are open?", "a: scan(c1)", "t: scan(c1)=", "a: Two."];
+    assert_eq!((in_short(session), prompts(session), losses), (said.map(str::to_owned).to_vec(), vec![(20, 4), (40, 2)], vec![]));
+}
+
 /// The tables of 2024 name checkpoints by their time.
 #[test]
 fn checkpoints_of_2024_are_read() {

@@ -20,10 +20,22 @@ pub fn role_of(kind: &str) -> Option<&'static str> {
     }
 }
 
+/// The same of a dictionary that names its role, as `convert_to_messages` takes it.
+fn role_of_plain(role: &str) -> Option<&'static str> {
+    match role {
+        "user" => Some("user"),
+        "assistant" => Some("assistant"),
+        "developer" => Some("system"),
+        role => role_of(role),
+    }
+}
+
 wire! {
     /// A message in any of its wrappers.
     struct Wrapped<'a> {
         kind: Words<'a> = "type",
+        /// Of a plain dictionary of the chat dialect: a state whose reducer is no `add_messages` keeps what a node gave it.
+        role: Words<'a>,
         data: Option<&'a RawValue>,
         kwargs: Option<&'a RawValue>,
         /// Of a dumped message the path of its class, else its id.
@@ -55,7 +67,7 @@ wire! {
 impl Wrapped<'_> {
     fn role(&self) -> Option<&'static str> {
         let class = || serde_json::from_str::<Vec<String>>(self.id?.get()).ok()?.pop();
-        if self.kwargs.is_some() { role_of(&class()?) } else { role_of(&self.kind) }
+        if self.kwargs.is_some() { role_of(&class()?) } else { role_of(&self.kind).or_else(|| role_of_plain(&self.role)) }
     }
 }
 
