@@ -12,6 +12,7 @@ use crate::format::wire::chat::ChatToolCall;
 use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use std::collections::HashSet;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Sessions of Continue.
 pub const READER: Reader = Reader { name: "continue", about: "Continue sessions (~/.continue/sessions/*.json)", claims, read };
@@ -117,7 +118,8 @@ impl Spent<'_> {
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut session = Session { made: Recorder::new(READER.name, String::new(), scale), thoughts: Vec::new(), answered: HashSet::new() };
+    let made = Recorder::new(READER.name, String::new(), scale);
+    let mut session = Session { made, thoughts: Vec::new(), answered: HashSet::new(), drawn: String::new() };
     let mut title = String::new();
     let mut spent = false;
     let wanted = [("history", Take::Elements), ("sessionId", Take::Whole), ("chatModelTitle", Take::Whole), ("usage", Take::Whole)];
@@ -148,6 +150,8 @@ struct Session<'s> {
     thoughts: Vec<Part>,
     /// Calls whose results stood beside them.
     answered: HashSet<String>,
+    /// The id of the last call of a tool that a provider drew; empty before the first.
+    drawn: String,
 }
 
 impl Session<'_> {
@@ -211,10 +215,26 @@ impl Session<'_> {
         let names = [own, asked, log.map(|log| &log.model_title)];
         let model = names.into_iter().flatten().find(|name| !name.is_empty()).map(|name| name.to_string()).unwrap_or_default();
         let usage = sound(said.usage.as_ref().map_or(Ok(None), Spent::usage), lose);
-        let call = self.made.call(said.id.id(), &model, usage);
-        let id = call.id.clone();
+        let id = self.known_by(said, &parts);
+        let call = self.made.call(id.clone(), &model, usage);
         self.made.push(Message { id, call: Some(Box::new(call)), ..Message::new(Role::Assistant, parts) });
         entry.tool_call_states.objects().for_each(|state| self.result(state));
+    }
+
+    /// What tells a reply from all others, also in a fork, which begins with a copy of the history (`startNewSession(history)` of the command line): its own id, else what it says behind
+    /// the last call of a tool whose id a provider drew. Two runs that say the same before any such call are two runs.
+    fn known_by(&mut self, said: &Said<'_>, parts: &[Part]) -> String {
+        let calls = parts.iter().filter_map(|part| if let Part::ToolCall { id, .. } = part { Some(id) } else { None });
+        let ids: Vec<&String> = calls.collect();
+        if let Some(id) = ids.iter().find(|id| is_drawn(id)) {
+            self.drawn.clone_from(id);
+        }
+        if let Some(id) = said.id.some_id() {
+            return id.to_owned();
+        }
+        let spent = said.usage.as_ref().map(|spent| [spent.prompt, spent.completion].map(|count| count.or_zero().unwrap_or_default()));
+        let text = format!("{spent:?} {ids:?} {}", words(&said.content));
+        if self.drawn.is_empty() { String::new() } else { format!("{}@{:016x}", self.drawn, xxh3_64(text.as_bytes())) }
     }
 
     /// Without the prompts of a compacted session nothing says where it began.
@@ -244,6 +264,11 @@ impl Session<'_> {
         let result = self.made.result(&state.tool_call_id, &text, failed);
         self.made.list(Role::Tool, vec![result]);
     }
+}
+
+/// Did a provider draw the id? Counters and names have no long run of letters with digits among them.
+fn is_drawn(id: &str) -> bool {
+    id.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|run| run.len() >= 12 && run.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 fn words(content: &Blocks<'_, Piece<'_>>) -> String {

@@ -1,4 +1,4 @@
-use crate::support::{assert_lost, claim, fixture, in_short, project, prompts, read_text};
+use crate::support::{assert_lost, claim, ctxsim, fixture, in_short, project, prompts, read_text};
 use ctxsim::format::Claim;
 use ctxsim::transcript::Part;
 use serde_json::{Value, json};
@@ -85,4 +85,37 @@ fn what_anthropic_caches_lies_beside_the_prompt() {
     let (transcripts, _) = read_text("session.json", &log.to_string());
     let found = transcripts[0].messages.iter().find_map(|message| message.call.as_ref()?.usage).unwrap();
     assert_eq!((found.prompt, found.cache_read, found.cache_write, found.output), (2_700, 900, 300, 20));
+}
+
+/// A fork begins with a copy of the history, and replies of the command line have no ids.
+#[test]
+fn what_a_fork_copies_counts_once() {
+    let usage = |prompt: u64| json!({"prompt_tokens": prompt, "completion_tokens": 5, "total_tokens": prompt + 5, "model": "gpt-5"});
+    let ask = |text: &str| json!({"message": {"role": "user", "content": text}, "contextItems": []});
+    let tool = |id: &str, prompt: u64| {
+        let call = json!([{"id": id, "type": "function", "function": {"name": "Bash", "arguments": "{}"}}]);
+        let state = json!([{"toolCallId": id, "status": "done", "output": [{"content": "a b"}]}]);
+        json!({"message": {"role": "assistant", "content": "", "toolCalls": call, "usage": usage(prompt)}, "contextItems": [], "toolCallStates": state})
+    };
+    let reply =
+        |text: &str, prompt: u64| json!({"message": {"role": "assistant", "content": text, "usage": usage(prompt)}, "contextItems": []});
+    let folder = tempfile::tempdir().unwrap();
+    let write = |session: &str, id: &str, last: Value| {
+        let history = [ask("List"), tool(id, 1000), reply("Two", 1100), ask("And now"), last];
+        let log = json!({"sessionId": session, "title": "t", "workspaceDirectory": "/w", "history": history});
+        std::fs::write(folder.path().join(format!("{session}.json")), log.to_string()).unwrap();
+    };
+    let counted = || {
+        let out = ctxsim(&["inspect", folder.path().to_str().unwrap(), "--json", "--quiet"]).stdout();
+        let report: Value = serde_json::from_str(&out).unwrap();
+        report["models"].as_array().unwrap().iter().map(|model| model["calls"].as_u64().unwrap()).sum::<u64>()
+    };
+    let drawn = "call_Zk3pQ9vX7bT1mN5rW2sY8uJ4";
+    write("s1", drawn, reply("Three", 1200));
+    write("s2", drawn, reply("Four", 1250));
+    assert_eq!(counted(), 4);
+    // A name that an agent gives by itself is no sign of a copy.
+    write("s1", "tool_call_0_read_file", reply("Three", 1200));
+    write("s2", "tool_call_0_read_file", reply("Four", 1250));
+    assert_eq!(counted(), 6);
 }
