@@ -263,9 +263,6 @@ pub fn own_vocabulary(model: &Model) -> Option<Vocabulary> {
     Vocabulary::by_name(name.as_str()?)
 }
 
-/// Tokens of a tool call beside its name and arguments: the block that the provider wraps them in.
-const CALL_WRAPPER: u64 = 8;
-
 /// What each part is expected to cost, in thousandths of a token: public tokenizer counts by the family's factor, pictures by the
 /// family's rule, and the wrapping of a message on its first part.
 fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>) -> Vec<u64> {
@@ -287,7 +284,7 @@ fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>) -> Vec<u6
                     let Image { width, height, .. } = part.image.get();
                     1000 * model.map_or_else(|| unknown.image.tokens(width, height), |model| model.image_tokens(width, height))
                 }
-                PartKind::ToolCall => (tokens + u64::from(part.name.get().bytes.div_ceil(4)) + CALL_WRAPPER) * factor,
+                PartKind::ToolCall => (tokens + u64::from(part.name.get().bytes.div_ceil(4)) + truth::CALL_WRAPPER) * factor,
                 // Base64 of an opaque blob: about four characters for three bytes, four bytes of text a token.
                 PartKind::Thinking if tokens == 0 => u64::from(part.sealed_bytes) * 3 / 16 * 1000,
                 _ => tokens * factor,

@@ -10,7 +10,7 @@ use super::calibration::Calibration;
 use super::share::largest_remainder;
 use super::thinking::Reply;
 use crate::catalog::Thinking;
-use crate::trace::{CallRow, PartKind, Trace};
+use crate::trace::{CallRow, PartKind, PartRow, Trace};
 use crate::transcript::{CompactionKind, Role, Trust, Usage};
 use rustc_hash::FxHashSet;
 
@@ -200,10 +200,20 @@ impl Anchoring<'_> {
             _ => {
                 let all: Vec<usize> = stretch.reply.iter().chain(&stretch.others).copied().collect();
                 let weights: Vec<u64> = all.iter().map(|index| self.weights[*index]).collect();
-                for (index, share) in all.iter().zip(largest_remainder(growth, &weights)) {
+                let mut shares = largest_remainder(growth, &weights);
+                let (for_reply, for_others) = shares.split_at_mut(stretch.reply.len());
+                let most = stretch.reply.iter().filter_map(|index| trace.parts.get(*index)).map(|part| most_tokens(&part)).sum();
+                if sent.is_none() && for_reply.iter().sum::<u64>() > most {
+                    // So much was not written: the log lacks what came with the others, and a size that is none of a text teaches nothing.
+                    let (own, other) = weights.split_at(for_reply.len());
+                    for_reply.copy_from_slice(&largest_remainder(most, own));
+                    for_others.copy_from_slice(&largest_remainder(growth - most, other));
+                } else {
+                    self.calibration.learn(growth, weights.iter().sum());
+                }
+                for (index, share) in all.iter().zip(shares) {
                     trace.parts.give(*index, share, true);
                 }
-                self.calibration.learn(growth, weights.iter().sum());
             }
         }
     }
@@ -250,6 +260,15 @@ impl Anchoring<'_> {
             self.give_reply(trace, &stretch, usage.output, &reply, true);
         }
     }
+}
+
+/// Tokens of a tool call beside its name and arguments: the block that the provider wraps them in.
+pub(super) const CALL_WRAPPER: u64 = 8;
+
+/// The most tokens that the model can have written for a part: no token is shorter than a byte, and a call of a tool has a block around it.
+fn most_tokens(part: &PartRow) -> u64 {
+    let written = part.text.length.bytes.max(part.sealed_bytes) + part.name.get().bytes;
+    u64::from(written) + if part.kind == PartKind::ToolCall { CALL_WRAPPER } else { 0 }
 }
 
 fn is_of(trace: &Trace, part: usize, kind: PartKind) -> bool {

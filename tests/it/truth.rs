@@ -168,6 +168,28 @@ proptest! {
     }
 }
 
+/// A placeholder does not say what the reply took. What a prompt grows by beyond the bytes of the reply came with the others.
+#[test]
+fn what_was_not_written_is_no_output() {
+    let call = |prompt: u64| {
+        let usage = Usage { prompt, output: 1, ..Usage::default() };
+        Some(Call { model: MODELS[0].to_owned(), usage: Some(usage), ..Call::default() })
+    };
+    let grown = |by: u64| {
+        let replies = [message(Role::Assistant, 20, call(3_000), false), message(Role::Assistant, 5, call(3_000 + by), false)];
+        let [first, second] = replies;
+        let messages = vec![message(Role::User, 20, None, false), first, message(Role::Tool, 1, None, false), second];
+        let trace = measured(Transcript { id: "s".to_owned(), messages: messages.into(), ..Transcript::default() });
+        assert_eq!(differences(&trace), vec![]);
+        let result: u64 = trace.parts_of(&trace.messages[2]).map(|part| part.truth).sum();
+        (trace.calls[0].output, result)
+    };
+    // Twenty words of five bytes.
+    assert_eq!(grown(5_000), (100, 4_900));
+    let (output, result) = grown(40);
+    assert!(output + result == 40 && output > result, "{output}, {result}");
+}
+
 /// A rewind takes out what was missed, and another model goes on: no more may be missing than is left.
 #[test]
 fn what_was_missed_may_be_rewound() {
