@@ -198,6 +198,8 @@ pub struct CompactionRow {
     pub kind: CompactionKind,
     /// By itself or on demand.
     pub automatic: Option<bool>,
+    /// Did an extension of the agent make it, by a rule of its own?
+    pub by_extension: bool,
     /// Context tokens before.
     pub tokens_before: Option<u64>,
     /// Context tokens after.
@@ -285,6 +287,8 @@ pub struct Trace {
     pub unsearched: u64,
     /// Does the log end in the provider's refusal of a prompt that was too large?
     pub refused: bool,
+    /// The requests that the provider refused as too large, each before this message, ascending.
+    pub refusals: Vec<u32>,
     /// Is it what the agent printed, beside which it may have written a log of its own?
     pub printed: bool,
     /// What the log says was sent, summed over its calls: what policies are compared with. `None` before the session is part of a corpus; never

@@ -87,6 +87,8 @@ pub struct Compaction {
     pub kind: CompactionKind,
     /// By itself, or because the user asked for it. Absent where the log does not say.
     pub automatic: Option<bool>,
+    /// An extension of the agent made it, by a rule of its own.
+    pub by_extension: bool,
     /// Context tokens before, where the log says so.
     pub tokens_before: Option<u64>,
     /// Context tokens after, where the log says so.
@@ -150,6 +152,8 @@ pub struct Transcript {
     pub overhead: Option<u64>,
     /// Does the log end in the provider's refusal of a prompt that was too large? False where the format does not show it.
     pub refused: bool,
+    /// Requests that the provider refused as too large, wherever the log has them: each came before the message with this index.
+    pub refusals: Vec<usize>,
     /// Is it what the agent printed, beside which it may have written a log of its own?
     pub printed: bool,
     /// The host that the model's calls went to, as the log names it; `None` where it names none.

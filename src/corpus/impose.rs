@@ -35,6 +35,7 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
         event.taken.iter_mut().for_each(|part| *part = moved.part(*part));
         event.kept_from = event.kept_from.map(|message| moved.message(message));
     }
+    imposed.refusals.iter_mut().for_each(|message| *message = moved.message(*message));
     let place = |place: &Place| Place { part: moved.part(place.part), ..*place };
     imposed.references = trace.references.iter().map(|reference| moved.reference(reference, &place)).collect();
     let repetition = |one: &Repetition| Repetition { later: moved.part(one.later), earlier: moved.part(one.earlier) };

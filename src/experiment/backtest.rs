@@ -1,13 +1,13 @@
 //! The agent's own preset against what the agent really did: each recorded compaction and pruning beside the predicted one.
 
-use super::judge::{Case, Reason, acts, judge, recorded_size};
+use super::judge::{Case, Reason, acts, judge, recorded_size, summarises_otherwise};
 use super::origin::sample;
-use super::own::choose;
+use super::own::{choose, shown_by, switched};
 use super::replay::ReplaySettings;
 use super::summaries::{RecordedSummaries, SummarySamples, summary_of};
 pub use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
-use super::window::{MainModel, window_of};
-use crate::corpus::{Bounds, Corpus, prompt_of, segment};
+use super::window::{MainModel, WindowFrom, window_of};
+use crate::corpus::{Bounds, Corpus, Segment, prompt_of, segment};
 use crate::list::{Arrange, Gather, each_of};
 use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, Event, EventKind, Outcome, RecordedSummary, simulate};
@@ -212,7 +212,7 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
     }
     let summaries = SummarySamples::of(chosen.iter().filter_map(|(place, ..)| corpus.traces.at(*place)));
     result.summaries = summaries.fit();
-    let plans = Plans::default();
+    let plans = Plans { switches: policies.len() > 1, ..Plans::default() };
     let tested = each_of(&chosen, |(place, policy, entry)| {
         let trace = corpus.traces.at(*place).unwrap_or_default();
         let session = Session::new(&trace, policy, *entry, settings, summaries.model_without(&trace), &plans)?;
@@ -228,14 +228,20 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
 
 /// The plans of policies by their names, each made once for sessions that are alike.
 #[derive(Default)]
-struct Plans(Mutex<BTreeMap<(String, Facts), Arc<Plan>>>);
+struct Plans {
+    known: Mutex<BTreeMap<(String, bool, Facts), Arc<Plan>>>,
+    /// Logs choose among presets, and their switches too. A single policy that is given stays as it is.
+    switches: bool,
+}
 
 impl Plans {
-    fn of(&self, policy: &Policy, facts: Facts) -> Result<Arc<Plan>, PolicyError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(match known.entry((policy.name.clone(), facts)) {
+    /// The plan of a policy, with the switch on that the log shows to have been.
+    fn of(&self, policy: &Policy, shown: Option<&str>, facts: Facts) -> Result<Arc<Plan>, PolicyError> {
+        let shown = shown.filter(|_| self.switches);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match known.entry((policy.name.clone(), shown.is_some(), facts)) {
             Entry::Occupied(plan) => Arc::clone(plan.get()),
-            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(policy.plan(&facts)?))),
+            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(switched(policy, shown)?.plan(&facts)?))),
         })
     }
 }
@@ -251,6 +257,8 @@ struct Session<'a> {
     notes_prunings: bool,
     /// Recorded prunings are imposed: the policy makes none itself.
     imposes_prunings: bool,
+    /// The window is not known, and the policy's summaries go by it.
+    guesses_window: bool,
 }
 
 impl<'a> Session<'a> {
@@ -267,11 +275,26 @@ impl<'a> Session<'a> {
         let conditions = window.conditions(replay.reserve, recorded_summary);
         let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
         let notes_prunings = prunes || entry.is_some_and(|entry| entry.notes_prunings == Switch::On);
-        let plan = plans.of(policy, window.facts)?;
+        let shown = shown_by(trace, entry);
+        let plan = plans.of(policy, shown, window.facts)?;
+        let wider = Facts { window: window.facts.window.map(|window| 2 * window), ..window.facts };
+        let guesses_window = window.from == WindowFrom::Policy && summarises_otherwise(&plan, &*plans.of(policy, shown, wider)?);
         let imposes_prunings = !plan.rule.iter().any(|rule| acts(rule, CompactionKind::Prune));
         let window = window.facts.window.unwrap_or(window.window);
         let main = MainModel::with_its_window(trace, replay.catalog);
-        Ok(Session { trace, main, plan, conditions, window, notes_prunings, imposes_prunings })
+        Ok(Session { trace, main, plan, conditions, window, notes_prunings, imposes_prunings, guesses_window })
+    }
+
+    /// What a judgement of an event in this stretch rests on.
+    fn case<'c>(
+        &'c self,
+        segment: &'c Segment<'c>,
+        outcome: &'c Outcome,
+        kind: CompactionKind,
+        row: Option<&'c CompactionRow>,
+    ) -> Case<'c> {
+        let Session { trace, main, plan, guesses_window, .. } = self;
+        Case { trace, main, plan, segment, outcome, guesses_window: *guesses_window, kind, row }
     }
 
     /// Each event from the context that the agent had after the compaction before.
@@ -296,8 +319,7 @@ impl<'a> Session<'a> {
             let predicted = self.predictions(&outcome, segment.first_call);
             let closing_call = self.call_after(closed_before);
             let first = predicted.iter().find(|event| event.kind == CompactionKind::Compact).copied();
-            let case =
-                |kind, row| Case { trace: self.trace, main: &self.main, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
+            let case = |kind, row| self.case(&segment, &outcome, kind, row);
             // Each compaction before this call is one that the agent did not do.
             let alarms = |before: u64| {
                 let early = predicted.iter().filter(move |event| event.kind == CompactionKind::Compact && event.call < before);
@@ -330,8 +352,7 @@ impl<'a> Session<'a> {
         let segment = segment(self.trace, Bounds { opened_by: None, closed_before: end, end }, &[]);
         let outcome = simulate(&segment.trace, &self.plan, &self.conditions);
         let predicted = self.predictions(&outcome, 0);
-        let case =
-            |kind, row| Case { trace: self.trace, main: &self.main, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
+        let case = |kind, row| self.case(&segment, &outcome, kind, row);
         let mut tested = Vec::new();
         for kind in [CompactionKind::Compact, CompactionKind::Prune] {
             let noted: Vec<&CompactionRow> = self.trace.compactions.iter().filter(|event| event.kind == kind).collect();

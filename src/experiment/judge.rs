@@ -15,6 +15,12 @@ pub enum Reason {
     None,
     /// The log says that the user asked for it.
     AskedFor,
+    /// An extension of the agent made it: what brought it on is not in the log.
+    ByExtension,
+    /// The provider had refused the prompt as too large: no limit of the agent's brought it on.
+    Refusal,
+    /// The session's window is not known, and the policy's rules go by it.
+    UnknownWindow,
     /// The policy has no rule that does such a thing, or it is off.
     NoRule,
     /// The policy's rules for prunings found too little, or fired at another call.
@@ -137,6 +143,8 @@ pub(super) struct Case<'a> {
     pub segment: &'a Segment<'a>,
     /// What the policy did in that stretch.
     pub outcome: &'a Outcome,
+    /// The window is not known, and the policy's summaries go by it.
+    pub guesses_window: bool,
     pub kind: CompactionKind,
     /// The event in the log; `None` for a false alarm.
     pub row: Option<&'a CompactionRow>,
@@ -147,6 +155,9 @@ pub(super) struct Case<'a> {
 /// | Case | Verdict |
 /// | --- | --- |
 /// | a person asked for it | manual |
+/// | an extension made it | untested |
+/// | below the limit, the provider refused the prompt before it | untested |
+/// | a compaction in a window that is not known | untested |
 /// | a prediction lies within the tolerance | hit |
 /// | the policy has no rule of that kind, or looks at no call behind the event and predicts none | untested |
 /// | below the limit, the models at work there can share no history | untested |
@@ -163,6 +174,17 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     if recorded.automatic == Some(false) {
         return (Verdict::Manual, Reason::AskedFor);
     }
+    if case.row.is_some_and(|row| row.by_extension) {
+        return (Verdict::Untested, Reason::ByExtension);
+    }
+    let is_below = recorded.tokens.zip(limit(case.plan)).is_none_or(|(tokens, limit)| tokens < limit);
+    let summarises = case.kind == CompactionKind::Compact;
+    if is_below && summarises && case.row.is_some_and(|row| was_refused(case.trace, row)) {
+        return (Verdict::Untested, Reason::Refusal);
+    }
+    if summarises && case.guesses_window {
+        return (Verdict::Untested, Reason::UnknownWindow);
+    }
     if predicted.is_some_and(|predicted| predicted.call.abs_diff(recorded.call) <= TOLERANCE) {
         return (Verdict::Hit, Reason::None);
     }
@@ -172,7 +194,6 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     if predicted.is_none() && case.row.is_some_and(|row| !case.was_looked_at(row)) {
         return (Verdict::Untested, Reason::NoCallFollows);
     }
-    let is_below = recorded.tokens.zip(limit(case.plan)).is_none_or(|(tokens, limit)| tokens < limit);
     if is_below && case.row.is_some_and(|row| row.incompatible == Some(true)) {
         return (Verdict::Untested, Reason::Incompatible);
     }
@@ -241,7 +262,7 @@ impl Case<'_> {
             let call = usize::try_from(call).ok().and_then(|place| self.trace.calls.get(place.checked_sub(1)?));
             call.is_some_and(|call| !self.main.made(call))
         };
-        event.kind == CompactionKind::Prune || !is_other(event.call) && !is_other(event.fired)
+        event.kind == CompactionKind::Prune || !self.guesses_window && !is_other(event.call) && !is_other(event.fired)
     }
 
     /// The policy's estimate at its last look before this call, from 1.
@@ -322,6 +343,13 @@ impl Case<'_> {
     }
 }
 
+/// Do the rules of a policy that summarise differ between two plans of it?
+pub(super) fn summarises_otherwise(plan: &Plan, other: &Plan) -> bool {
+    let rules =
+        |plan: &Plan| plan.rule.iter().filter(|rule| rule.summarise.is_some() && rule.at != Hook::Overflow).cloned().collect::<Vec<_>>();
+    rules(plan) != rules(other)
+}
+
 /// Could this rule do what was recorded?
 pub(super) fn acts(rule: &Rule, kind: CompactionKind) -> bool {
     match kind {
@@ -351,6 +379,12 @@ fn measure(plan: &Plan) -> Option<Measure> {
 /// The last call before a recorded event.
 fn last_before<'a>(trace: &'a Trace, row: &CompactionRow) -> Option<&'a CallRow> {
     trace.calls.get(trace.first_call_behind(row).checked_sub(1)?)
+}
+
+/// Did the provider refuse a prompt between the last call before a recorded event and the event?
+fn was_refused(trace: &Trace, row: &CompactionRow) -> bool {
+    let last = last_before(trace, row).map(|call| call.message);
+    trace.refusals.iter().any(|place| *place <= row.before && last.is_none_or(|last| *place > last))
 }
 
 /// What the policy's trigger saw at a recorded event, by recorded usage: the last call before it and, for a trigger that counts them, the

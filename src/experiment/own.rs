@@ -37,6 +37,20 @@ fn recorder<'t>(trace: &'t Trace, day: &'t str, settings: &ReplaySettings<'_>) -
     Recorder { agent: &trace.agent, version: &trace.version, day, window }
 }
 
+/// The switch of a preset that the prunings of a log show to have been on; `None` where they show none.
+pub(super) fn shown_by<'e>(trace: &Trace, entry: Option<&'e RecordedBy>) -> Option<&'e str> {
+    let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
+    entry?.prunings_show.as_deref().filter(|_| prunes)
+}
+
+/// A policy with this switch on.
+pub(super) fn switched<'p>(policy: &'p Policy, switch: Option<&str>) -> Result<Cow<'p, Policy>, PolicyError> {
+    let Some(switch) = switch else { return Ok(Cow::Borrowed(policy)) };
+    let mut policy = policy.clone();
+    policy.set(switch, "1")?;
+    Ok(Cow::Owned(policy))
+}
+
 /// Did a person ask for this compaction?
 pub fn is_manual(event: &CompactionRow) -> bool {
     event.kind == CompactionKind::Compact && event.automatic == Some(false)
@@ -104,21 +118,24 @@ struct Presets<'a> {
     recorders: &'a [Policy],
     settings: &'a [OwnSettings],
     replay: &'a ReplaySettings<'a>,
-    /// By preset and settings: the place of the policy.
-    made: BTreeMap<(usize, Option<usize>), usize>,
+    /// By preset, settings and the switch that the log shows to have been on: the place of the policy.
+    made: BTreeMap<(usize, Option<usize>, Option<&'a str>), usize>,
     policies: Vec<Policy>,
     own: Own,
 }
 
-impl Presets<'_> {
+impl<'a> Presets<'a> {
     /// The place of the policy for a session; `None` without a preset for its agent.
     fn of(&mut self, trace: &Trace) -> Option<usize> {
         let preset = self.recorders.iter().any(|policy| policy.recorded_by.iter().any(|entry| entry.agent == trace.agent));
         let preset = preset.then(|| recorder_of(trace, self.recorders, self.replay)).flatten()?;
         let known = self.settings.iter().position(|settings| settings.hold_for(trace));
-        let place = match self.made.get(&(preset, known)) {
+        let day = trace.day().unwrap_or_default();
+        let entry = self.recorders.get(preset)?.recorded(recorder(trace, &day, self.replay));
+        let shown = shown_by(trace, entry);
+        let place = match self.made.get(&(preset, known, shown)) {
             Some(place) => *place,
-            None => self.make(preset, known, &trace.agent)?,
+            None => self.make(preset, known, shown, &trace.agent)?,
         };
         let agent = self.own.agents.entry(trace.agent.clone()).or_default();
         *agent.presets.entry(self.recorders.get(preset)?.name.clone()).or_default() += 1;
@@ -127,8 +144,9 @@ impl Presets<'_> {
         Some(place)
     }
 
-    fn make(&mut self, preset: usize, known: Option<usize>, agent: &str) -> Option<usize> {
-        let mut policy = self.recorders.get(preset)?.clone().with_recorded_summaries(&|_| false);
+    fn make(&mut self, preset: usize, known: Option<usize>, shown: Option<&'a str>, agent: &str) -> Option<usize> {
+        let policy = switched(self.recorders.get(preset)?, shown).ok()?;
+        let mut policy = policy.into_owned().with_recorded_summaries(&|_| false);
         if let Some(settings) = known.and_then(|known| self.settings.get(known)) {
             match policy.configure(&settings.file, &settings.text) {
                 Ok(Some(configured)) => {
@@ -141,7 +159,7 @@ impl Presets<'_> {
             }
         }
         self.policies.push(policy);
-        self.made.insert((preset, known), self.policies.len() - 1);
+        self.made.insert((preset, known, shown), self.policies.len() - 1);
         Some(self.policies.len() - 1)
     }
 }

@@ -28,7 +28,7 @@ pub struct Recording {
 /// What one log says happened, or many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedSession {
-    /// Sessions, failed ones (the log ends in the provider's refusal), calls, prompts, replies, the largest prompt, compactions and prunings;
+    /// Sessions, failed ones (the log ends in the provider's refusal), refused requests as overflows, calls, prompts, replies, the largest prompt, compactions and prunings;
     /// the summariser's requests as far as the log holds them. Every other figure is 0, for no log knows it.
     pub totals: Totals,
     /// The part of the compactions that a person asked for.
@@ -63,6 +63,9 @@ impl RecordedSession {
         let mut totals = Totals {
             sessions: 1,
             failed_sessions: u64::from(trace.refused),
+            overflowing_sessions: u64::from(!trace.refusals.is_empty()),
+            overflows: trace.refusals.len() as u64,
+            refused: trace.refusals.len() as u64,
             calls: trace.calls.len() as u64,
             prompt_tokens: sent.prompt_tokens,
             anchored_tokens: sent.prompt_tokens - sent.estimated_tokens,

@@ -3,6 +3,7 @@
 
 use super::settings::ReplaySettings;
 use crate::catalog::{Catalog, Family, Model};
+use crate::corpus::prompt_of;
 use crate::policy::{FALLBACK_WINDOW, Facts, ImpliedWindow, Recorder, implied_window, window_in_force};
 use crate::sim::{Conditions, RecordedSummary};
 use crate::trace::{CallRow, CompactionRow, Trace};
@@ -94,8 +95,34 @@ impl MainModel {
     }
 }
 
-/// The window of a session; `default` is what the policy takes for an unknown model.
+/// The window of a session; `default` is what the policy takes for an unknown model. A prompt that the provider refused as too large bounds what it takes, but where the user says
+/// which window or model to take. What the agent takes the window for stays.
 pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
+    let window = window_named(trace, default, settings);
+    let given = settings.window.is_some() || settings.model.is_some();
+    match refused(trace, &MainModel::of(trace, settings.catalog)).filter(|_| !given) {
+        Some(size) => Window { prompt_limit: window.prompt_limit.min(size.saturating_sub(1)), ..window },
+        None => window,
+    }
+}
+
+/// The size of the smallest prompt that the provider refused as too large, as far as the log shows it: the last prompt before it, and what had come since. `None` where a prompt as
+/// large was taken, which it must be for the size to say something, and of refusals without a recorded prompt before them.
+fn refused(trace: &Trace, main: &MainModel) -> Option<u64> {
+    let size = |place: &u32| {
+        let call = trace.calls.get(trace.calls.partition_point(|call| call.message < *place).checked_sub(1)?)?;
+        let is_whole = trace.compactions_before(call.message as usize + 1..*place as usize + 1).is_empty();
+        let since = trace.messages.get(call.message as usize..*place as usize)?;
+        let arrived: u64 = since.iter().flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
+        let prompt = prompt_of(call).filter(|_| is_whole && main.made(call))?;
+        Some(prompt + arrived)
+    };
+    let smallest = trace.refusals.iter().filter_map(size).min()?;
+    let taken = trace.calls.iter().filter_map(prompt_of).max().unwrap_or(0);
+    Some(smallest).filter(|smallest| *smallest > taken)
+}
+
+fn window_named(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);

@@ -166,6 +166,13 @@ impl<'s> Recorder<'s> {
         }
     }
 
+    /// The provider refuses a request here as too large.
+    pub fn refuse(&mut self) {
+        self.transcript.refused = true;
+        let next = self.next();
+        self.transcript.refusals.push(next);
+    }
+
     /// Lists what the agent does to its context here.
     pub fn compact(&mut self, compaction: Compaction) {
         self.transcript.compactions.push(Compaction { before: self.next(), ..compaction });

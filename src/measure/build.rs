@@ -76,6 +76,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.unseen = unseen.map(|place| Unseen { message: place as u32, tokens: 0, base: BaseFrom::Unknown });
     // A compaction that came last has taken it away.
     trace.refused = transcript.refused && transcript.compactions.iter().all(|event| event.before < trace.messages.len());
+    trace.refusals = transcript.refusals.iter().map(|place| *place as u32).collect();
     trace.printed = transcript.printed;
     trace.source = source.to_owned();
     let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
@@ -200,6 +201,7 @@ fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str)
         taken: compaction.taken.iter().filter_map(|(message, part)| messages.get(*message)?.part(*part)).collect(),
         kind: compaction.kind,
         automatic: compaction.automatic,
+        by_extension: compaction.by_extension,
         tokens_before: compaction.tokens_before,
         tokens_after: compaction.tokens_after,
         duration_ms: compaction.duration_ms,

@@ -20,6 +20,7 @@ pub(super) fn make_room(transcript: &mut Transcript) -> Option<usize> {
         message.rewind = message.rewind.map(|index| if index == place { index } else { behind(index) });
         message.copy_of = message.copy_of.map(behind);
     });
+    transcript.refusals.iter_mut().for_each(|index| *index = behind(*index));
     for compaction in &mut transcript.compactions {
         compaction.before = behind(compaction.before);
         compaction.kept_from = compaction.kept_from.map(behind);

@@ -33,6 +33,8 @@ pub struct RecordedBy {
     /// Do its logs note prunings, so that one that they do not note did not happen?
     #[serde(default)]
     pub notes_prunings: Switch,
+    /// The parameter that prunings in a log show to have been 1. Absent: they show none.
+    pub prunings_show: Option<String>,
     /// Is it assumed, because no source shows which rule the agent had?
     #[serde(default)]
     pub assumed: Switch,
@@ -206,6 +208,7 @@ mod tests {
             logged_window_percent: 100,
             implied_window: None,
             notes_prunings: Switch::Off,
+            prunings_show: None,
             assumed: Switch::Off,
         };
         let log = |version, day| Recorder { agent: "a", version, day, window: Some(200_000) };

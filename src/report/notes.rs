@@ -371,12 +371,13 @@ fn taken(replays: &[Replay], reason: &str, of: fn(&Replay) -> &Vec<(String, u64)
     (!models.is_empty()).then(|| format!("{reason}: {}", models.join(", ")))
 }
 
-/// Where a provider limits prompts apart from the window, overflows are judged by that limit: of the model that `--model` names, else of the recorded one.
+/// Where a provider limits prompts apart from the window, or refused one in the log, overflows are judged by that limit: of the model that `--model` names, else of the recorded one.
 fn prompt_limits(replays: &[Replay]) -> Option<String> {
     let limited: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.prompt_limits).gather();
     let of = |(model, limit, window): &(String, u64, u64)| format!("{} ({} of {})", or_nameless(model), grouped(*limit), grouped(*window));
     let names: Vec<String> = limited.into_iter().map(of).collect();
-    let what = "Models that take no prompt as large as their window; overflows are judged by that limit, in tokens";
+    let what =
+        "Models that take no prompt as large as their window, or refused one in the log; overflows are judged by that limit, in tokens";
     (!names.is_empty()).then(|| format!("{what}: {}.", first_few(&names, NAMED)))
 }
 

@@ -26,9 +26,10 @@ impl Row<'_> {
     }
 }
 
-/// The cell of a figure for what is recorded; empty where no log has such a figure.
+/// The cell of a figure for what is recorded; empty where no log has such a figure. That logs hold no refused request says nothing: most formats have no word for it.
 pub fn cell(figure: &Metric, recorded: &RecordedSession) -> Cell {
-    if figure.in_logs { figures::cell(figure, &recorded.totals) } else { Cell::Empty }
+    let refused = recorded.totals.refused > 0 && matches!(figure.key, "overflows" | "refused");
+    if figure.in_logs || refused { figures::cell(figure, &recorded.totals) } else { Cell::Empty }
 }
 
 /// The list price of what is recorded.

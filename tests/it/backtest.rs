@@ -610,3 +610,96 @@ fn misses_come_first_and_what_is_not_tested_is_counted() {
     let none = none.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(none.contains("Nothing to test: no rule of the policy compacts or prunes, as 3 recorded events did."), "{none}");
 }
+
+/// A session of pi whose provider refuses a prompt, which the agent then compacts for; or an extension compacts.
+fn of_pi(folder: &Path, refused: bool, from_hook: bool) -> String {
+    let mut lines = vec![json!({"type": "session", "version": 3, "id": "s1", "cwd": "/w", "timestamp": "2026-11-01T10:00:00.000Z"})];
+    let mut entry = |kind: &str, key: &str, value: Value| {
+        let place = lines.len();
+        let mut line = json!({"type": kind, "id": format!("e{place:07}"), "timestamp": format!("2026-11-01T10:00:{place:02}.000Z")});
+        line["parentId"] = if place == 1 { Value::Null } else { json!(format!("e{:07}", place - 1)) };
+        match key {
+            "" => line.as_object_mut().unwrap().extend(value.as_object().unwrap().clone()),
+            key => line[key] = value,
+        }
+        lines.push(line);
+    };
+    let reply = |input: u64, more: Value| {
+        let mut message = json!({"role": "assistant", "provider": "zai", "model": "glm-5-turbo", "content": [], "stopReason": "stop", "timestamp": input,
+            "usage": {"input": input, "output": 100, "cacheRead": 0, "cacheWrite": 0}});
+        message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        message
+    };
+    let call = |id: &str| json!({"content": [{"type": "toolCall", "id": id, "name": "read", "arguments": {}}], "stopReason": "toolUse"});
+    entry("message", "message", json!({"role": "user", "content": "Begin."}));
+    for (id, input) in [("c1", 20_000), ("c2", 90_000)] {
+        entry("message", "message", reply(input, call(id)));
+        let text = "a line of text that says little\n".repeat(20);
+        entry(
+            "message",
+            "message",
+            json!({"role": "toolResult", "toolCallId": id, "toolName": "read", "content": [{"type": "text", "text": text}]}),
+        );
+    }
+    if refused {
+        let none = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0});
+        entry(
+            "message",
+            "message",
+            reply(0, json!({"stopReason": "error", "errorMessage": "400 Prompt exceeds max length", "usage": none})),
+        );
+    }
+    entry(
+        "compaction",
+        "",
+        json!({"summary": "What was done so far.", "firstKeptEntryId": "e0000005", "tokensBefore": 90_100, "fromHook": from_hook}),
+    );
+    entry("message", "message", reply(25_000, json!({"content": [{"type": "text", "text": "Done."}]})));
+    let path = folder.join(format!("{refused}-{from_hook}.jsonl"));
+    std::fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("a file");
+    path.to_string_lossy().into_owned()
+}
+
+/// What a provider refuses bounds what it takes, and is no limit of the agent's; nor is what an extension does.
+#[test]
+fn a_compaction_behind_a_refusal_or_of_an_extension_is_not_tested() {
+    let folder = tempfile::tempdir().expect("folder");
+    let said = |path: &str| {
+        let event = backtest(&[path])["events"][0].clone();
+        format!("{}: {}", event["verdict"].as_str().expect("a verdict"), event["reason"].as_str().expect("a reason"))
+    };
+    let [own, refused, extension] =
+        [(false, false), (true, false), (false, true)].map(|(refused, hook)| of_pi(folder.path(), refused, hook));
+    assert!(said(&own).starts_with("missed: another window or setting"), "{}", said(&own));
+    assert!(said(&refused).starts_with("untested: the provider had refused the prompt"), "{}", said(&refused));
+    assert!(said(&extension).starts_with("untested: an extension of the agent made it"), "{}", said(&extension));
+    let limit = |path: &str| {
+        let report: Value = serde_json::from_str(&ctxsim(&["replay", path, "-p", "none", "-q", "--json"]).stdout()).expect("JSON");
+        let session = &report["policies"][0]["sessions"][0];
+        (session["prompt_limit"].as_u64().expect("a limit"), session["window"].as_u64().expect("a window"))
+    };
+    let ((known, window), (bound, same)) = (limit(&own), limit(&refused));
+    assert!(window == same && known > 100_000 && (90_100..91_000).contains(&bound), "{known} of {window}, {bound} of {same}");
+    let table = ctxsim(&["replay", &refused, "-p", "none", "-q", "--format", "csv"]).stdout();
+    let column = table.lines().next().expect("a head").split(',').position(|name| name == "overflows").expect("a column");
+    let recorded = table.lines().find(|line| line.starts_with("recorded")).expect("a row");
+    assert_eq!(recorded.split(',').nth(column), Some("1"), "{table}");
+}
+
+/// A window that is a guess tests no rule that goes by it.
+#[test]
+fn rules_that_go_by_a_guessed_window_are_not_tested() {
+    let folder = tempfile::tempdir().expect("folder");
+    let tested = |model: &str| {
+        let made = Made::new("guessed", "").calls(&[20, 60]).compaction(Some(true)).calls(&[30, 120, 122, 125]).of_agent("pi", model);
+        let report = backtest(&[&made.write(folder.path(), "guessed.jsonl")]);
+        (
+            verdicts(&report).into_iter().map(|event| event.1).collect::<Vec<_>>(),
+            report["events"][0]["reason"].as_str().unwrap_or_default().to_owned(),
+        )
+    };
+    let (verdicts, reason) = tested("zork-1");
+    assert_eq!(verdicts, ["untested"], "{reason}");
+    assert_eq!(reason, "the window is not known: neither the log nor the catalogue names it");
+    assert_eq!(tested("gpt-4o").0, ["missed", "false alarm"]);
+}

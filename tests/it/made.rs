@@ -104,6 +104,7 @@ pub fn compaction(before: u32) -> CompactionRow {
         kept_from: None,
         kind: CompactionKind::Compact,
         automatic: None,
+        by_extension: false,
         tokens_before: None,
         tokens_after: None,
         duration_ms: None,

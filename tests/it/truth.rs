@@ -152,6 +152,7 @@ proptest! {
                 before,
                 kind: if prune { CompactionKind::Prune } else { CompactionKind::Compact },
                 automatic: None,
+                by_extension: false,
                 tokens_before: None,
                 tokens_after: None,
                 duration_ms: None,

@@ -120,6 +120,8 @@ struct NativeCompaction<'a> {
     kind: CompactionKind,
     automatic: Option<bool>,
     #[serde(default)]
+    by_extension: bool,
+    #[serde(default)]
     tokens_before: Count,
     #[serde(default)]
     tokens_after: Count,
@@ -348,6 +350,7 @@ impl Session {
             before: self.transcript.messages.len(),
             kind: written.kind,
             automatic: written.automatic,
+            by_extension: written.by_extension,
             tokens_before: tokens(written.tokens_before),
             tokens_after: tokens(written.tokens_after),
             duration_ms: tokens(written.duration_ms),

@@ -143,6 +143,7 @@ impl Writer<'_> {
             .filled("id", &compaction.id)
             .with("kind", compaction.kind)
             .some("automatic", compaction.automatic)
+            .flag("by_extension", compaction.by_extension)
             .some("tokens_before", compaction.tokens_before)
             .some("tokens_after", compaction.tokens_after)
             .some("duration_ms", compaction.duration_ms)

@@ -353,3 +353,20 @@ fn what_a_compaction_keeps_may_stand_behind_its_boundary() {
     assert_eq!(event.summary.as_ref().unwrap().content.as_deref(), Some("Short"));
     assert!(sessions[0].messages.iter().all(|message| message.rewind.is_none()));
 }
+
+/// A person who leaves again asks for nothing.
+#[test]
+fn commands_of_the_agent_alone_are_no_session() {
+    let record = |session: &str, kind: &str, message: Value| {
+        json!({"parentUuid": null, "isSidechain": false, "sessionId": session, "version": "2.1.0", "type": kind, "uuid": format!("{session}-{kind}"), "message": message}).to_string()
+    };
+    let asked = record("s1", "user", json!({"role": "user", "content": "<command-name>/exit</command-name>"}));
+    let (sessions, lost) = read_text("s1.jsonl", &asked);
+    assert_eq!((sessions.len(), lost), (0, vec![("session that asks a model for nothing".to_owned(), 1)]));
+    // A refusal for its size was a request.
+    let refusal =
+        json!({"id": "x", "role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": "Prompt is too long"}]});
+    let refused = record("s1", "assistant", refusal).replace("\"type\":\"assistant\"", "\"type\":\"assistant\",\"isApiErrorMessage\":true");
+    let (sessions, _) = read_text("s1.jsonl", &format!("{asked}\n{refused}"));
+    assert_eq!((sessions.len(), sessions[0].refused, sessions[0].refusals.as_slice()), (1, true, &[1][..]));
+}

@@ -1,5 +1,5 @@
 use crate::sums::calls;
-use crate::support::{claim, files, in_short, project, prompts, read_all, read_text, shared, skip};
+use crate::support::{claim, ctxsim, files, in_short, project, prompts, read_all, read_text, shared, skip};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
 use serde_json::{Value, json};
@@ -241,4 +241,69 @@ fn what_is_printed_has_the_replies_and_their_usage() {
     let said = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
     assert_eq!(told[0], ("ses_1", said(&["a: bash(c1)", "t: bash(c1)=", "a: Done"]), vec![(700, 10), (780, 10)]));
     assert_eq!(told[1], ("ses_2", said(&["a: Other"]), vec![(50, 10)]));
+}
+
+/// Plugins leave notices that the model is not shown. OpenCode's own rules count the messages all the same: the notice is one of the two newest when the second turn ends, so
+/// that results of the first one are pruned there. That they are shows that pruning was turned on.
+#[test]
+fn a_notice_to_the_person_is_a_message_without_words() {
+    let message = |id: &str, role: &str, time: u64, more: Value, parts: Value| {
+        let mut info = json!({"id": id, "role": role, "sessionID": "ses_1", "time": {"created": time, "completed": time + 50}, "modelID": "claude-opus-4-5",
+            "providerID": "anthropic", "parentID": "", "agent": "build", "cost": 0});
+        info.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"info": info, "parts": parts})
+    };
+    let user = |id: &str, time: u64, part: Value| message(id, "user", time, json!({}), json!([part]));
+    let reply = |id: &str, time: u64, input: u64, mut parts: Vec<Value>| {
+        let tokens = json!({"input": input, "output": 20, "reasoning": 0, "cache": {"read": 0, "write": 0}});
+        parts.insert(0, json!({"type": "step-start"}));
+        parts.push(json!({"type": "step-finish", "reason": "stop", "cost": 0, "tokens": tokens}));
+        message(id, "assistant", time, json!({"finish": "stop", "tokens": tokens}), json!(parts))
+    };
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let page = "a line of text that says little\n".repeat(1500);
+    let tool = |number: u64| {
+        let compacted = (number < 3).then_some(2500);
+        let time = json!({"start": 1100, "end": 1200, "compacted": compacted});
+        let state = json!({"status": "completed", "input": {"url": number}, "output": page, "metadata": {}, "time": time});
+        json!({"type": "tool", "id": format!("prt_{number}"), "callID": format!("call_{number}"), "tool": "webfetch", "state": state})
+    };
+    let notice = json!({"type": "text", "text": "Pruned nothing.", "ignored": true});
+    // Which messages the plugin's own tool took out of later prompts is not in the log.
+    let state = json!({"status": "completed", "input": {"topic": "t"}, "output": "Compressed 2 messages into [Compressed conversation section].", "time": {"start": 2110, "end": 2120}});
+    let compress = json!({"type": "tool", "id": "prt_c", "callID": "call_c", "tool": "compress", "state": state});
+    let log = json!({"info": {"id": "ses_1", "version": "1.15.6", "title": "t", "time": {"created": 1, "updated": 2}}, "messages": [
+        user("msg_1", 1000, text("Look")),
+        reply("msg_2", 1050, 5_000, (0..6).map(tool).collect()),
+        reply("msg_3", 1300, 70_000, vec![text("Seen")]),
+        user("msg_4", 1400, notice.clone()),
+        user("msg_5", 2000, text("Go on")),
+        reply("msg_6", 2100, 70_100, vec![text("Done"), compress]),
+        user("msg_7", 3000, text("And?")),
+        reply("msg_8", 3100, 38_000, vec![text("Nothing")]),
+    ]})
+    .to_string();
+    let (transcripts, lost) = read_text("session.json", &log);
+    assert_eq!(lost, [("messages that a plugin replaced by a summary (`compress`): they stay in place".to_owned(), 1)]);
+    let [session] = transcripts.as_slice() else { panic!() };
+    let empty: Vec<(usize, Role, bool)> = session
+        .messages
+        .iter()
+        .enumerate()
+        .filter(|(_, message)| message.parts.is_empty())
+        .map(|(at, message)| (at, message.role, message.synthetic))
+        .collect();
+    assert_eq!((empty, session.compactions.len(), session.compactions[0].taken.len()), (vec![(9, Role::User, true)], 1, 3));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.json");
+    std::fs::write(&path, &log).unwrap();
+    let report: Value = serde_json::from_str(&ctxsim(&["backtest", path.to_str().unwrap(), "-q", "--json"]).stdout()).unwrap();
+    let event = &report["events"][0];
+    assert_eq!(
+        (&event["kind"], &event["verdict"], &event["recorded_call"], &event["predicted_call"]),
+        (&json!("prune"), &json!("hit"), &json!(4), &json!(4))
+    );
+    // Notices alone are no session.
+    let alone = json!({"info": {"id": "ses_2", "version": "1.15.6", "title": "t", "time": {"created": 1, "updated": 2}}, "messages": [user("msg_1", 1000, notice)]});
+    assert_eq!(read_text("session.json", &alone.to_string()).0.len(), 0);
 }

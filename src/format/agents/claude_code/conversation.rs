@@ -41,6 +41,8 @@ pub(super) struct Conversation<'s> {
     kept_behind: (usize, FxHashSet<u64>),
     /// Where the next message goes back to.
     rewind: Option<usize>,
+    /// A model answered, be it in a reply that is no call.
+    pub replied: bool,
 }
 
 /// What the lines of one reply have told so far. It is kept small: a long log has a reply for every second line.
@@ -69,6 +71,7 @@ impl<'s> Conversation<'s> {
             unsummarised: None,
             kept_behind: Default::default(),
             rewind: None,
+            replied: false,
         }
     }
 
@@ -162,6 +165,7 @@ impl<'s> Conversation<'s> {
     fn begin_reply(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, key: u64, parts: Vec<Part>, lose: Lose<'_>) {
         self.go_back(node, lose);
         let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
+        self.replied |= real;
         let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| usage.reported(lose));
         let succeeded = usage.is_some() || !wire.id.id().is_empty() || !wire.stop_reason.is_empty();
         if real && !succeeded {
@@ -171,7 +175,10 @@ impl<'s> Conversation<'s> {
         let call = (real && succeeded).then(|| self.made.call(call_id(wire.id.id(), record.request_id.id()), &model, usage));
         // The call after a reply without one does not go on from the last one.
         self.made.chain.broken = call.is_none();
-        self.made.transcript.refused = call.is_none() && (self.made.transcript.refused || is_refusal(record, wire));
+        self.made.transcript.refused &= call.is_none();
+        if call.is_none() && is_refusal(record, wire) {
+            self.made.refuse();
+        }
         if call.is_some() {
             self.queue.delivered().iter().for_each(|text| self.put_aside(record, node, text));
         }

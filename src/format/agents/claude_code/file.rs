@@ -189,6 +189,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     let in_middle: FxHashSet<usize> = went_on.iter().filter(|(_, parent)| !nodes.contains_key(parent)).map(|(index, _)| *index).collect();
     drop(nodes);
     for (index, conversation) in conversations.into_iter().enumerate() {
+        let replied = conversation.replied;
         let mut transcript = conversation.finish();
         let own = transcript.parent.as_ref().and_then(|parent| transcript.id.strip_prefix(parent)?.strip_prefix('/'));
         transcript.begins_in_middle = in_middle.contains(&index) || forked.contains(own.unwrap_or_default());
@@ -196,6 +197,11 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
             forks::join(&mut transcript, replies);
         }
         if transcript.messages.is_empty() && transcript.compactions.is_empty() {
+            continue;
+        }
+        // A person who leaves again, or runs commands of the agent's own, asks for nothing.
+        if !replied && !has_requests(&transcript) {
+            source.lose(0, "session that asks a model for nothing");
             continue;
         }
         if let Some(unprinted) = sums.get_mut(transcript.parent.as_ref().unwrap_or(&transcript.id)) {
@@ -210,6 +216,13 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     // The output of printed replies is a placeholder; their prompts are whole.
     sums.into_values().filter(|unprinted| *unprinted > 0).for_each(|_| source.lose(0, "usage of other calls, as a sum alone"));
     Ok(())
+}
+
+/// Does a session without a reply show a request, or what a person asked for before the log ends?
+fn has_requests(session: &Transcript) -> bool {
+    let Transcript { refused, compactions, side_calls, mirrored, messages, .. } = session;
+    let asked = || messages.each().any(|message| !message.synthetic);
+    *refused || !compactions.is_empty() || !side_calls.is_empty() || !mirrored.is_empty() || asked()
 }
 
 /// The prompt tokens of a session's calls.

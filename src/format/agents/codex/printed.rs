@@ -130,7 +130,9 @@ impl<'s> Thread<'s> {
             ("turn.failed", _) => {
                 self.failed = true;
                 let told = event.error.as_ref().map_or("", |error| &error.message);
-                self.made.transcript.refused |= told.contains("ran out of room in the model's context window");
+                if told.contains("ran out of room in the model's context window") {
+                    self.made.refuse();
+                }
             }
             ("item.started", Some(item)) => self.item(item, false, lose),
             ("item.completed", Some(item)) => self.item(item, true, lose),

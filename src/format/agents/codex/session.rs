@@ -244,8 +244,8 @@ impl<'s> Session<'s> {
                 }
                 Ok(())
             }
-            "error" => {
-                self.made.transcript.refused |= string(event.codex_error_info) == "context_window_exceeded";
+            "error" if string(event.codex_error_info) == "context_window_exceeded" => {
+                self.made.refuse();
                 Ok(())
             }
             "exited_review_mode" => {

@@ -174,8 +174,10 @@ impl Session<'_> {
     fn requested(&mut self, message: &Second<'_>, parts: &[Part], lose: Lose<'_>) -> Option<Call> {
         let ended = message.error.is_none() && !message.finish.is_empty();
         let usage = self.used(message, parts, lose).map(|usage| Usage { output_is_final: ended, ..usage });
-        self.made.transcript.refused =
-            message.error.as_ref().is_some_and(|error| error.kind.replace('-', "_").contains("context_overflow"));
+        self.made.transcript.refused = false;
+        if message.error.as_ref().is_some_and(|error| error.kind.replace('-', "_").contains("context_overflow")) {
+            self.made.refuse();
+        }
         if usage.is_none() && !ended {
             return None;
         }

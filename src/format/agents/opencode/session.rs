@@ -63,6 +63,8 @@ struct Open {
     /// The provider refused the prompt for its size.
     refused: bool,
     asked: Option<Request>,
+    /// The message holds text that the model is not shown: notices of plugins.
+    ignored: bool,
     subtasks: usize,
     /// The user message that it answers.
     parent: String,
@@ -153,6 +155,7 @@ impl<'s> Session<'s> {
             withdrawn: failure.is_some_and(|name| &**name != "MessageAbortedError"),
             refused: failure.is_some_and(|name| &**name == "ContextOverflowError"),
             asked: None,
+            ignored: false,
             subtasks: 0,
             parent: info.parent.to_string(),
             end: match (failure, info.finish.is_empty() && info.time.completed.is_none()) {
@@ -194,7 +197,11 @@ impl<'s> Session<'s> {
 
     fn user_part(&self, open: &mut Open, part: &PartRecord<'_>, lose: Lose<'_>) {
         let measured = match &*part.kind {
-            "text" if part.ignored => return,
+            // OpenCode leaves it out of prompts, but its own rules count the message (`toModelMessages` and `prune` of 1.15.12).
+            "text" if part.ignored => {
+                open.ignored = true;
+                return;
+            }
             "text" => self.made.text(&part.text),
             // OpenCode turns these into text parts that follow.
             "file" if matches!(&*part.mime, "text/plain" | "application/x-directory") => return,
@@ -257,6 +264,10 @@ impl<'s> Session<'s> {
         step.parts.push(Part::ToolCall { id: call_id.to_owned(), name: name.to_string(), arguments });
         // A tool that has not ended has no result.
         let Some((output, error)) = state.result() else { return };
+        // By its own ids of messages, which stand in prompts alone (opencode-dynamic-context-pruning, lib/compress/range.ts).
+        if &**name == "compress" && !error && output.starts_with("Compressed ") {
+            lose("messages that a plugin replaced by a summary (`compress`): they stay in place");
+        }
         let text = self.made.scale.weigh_result(&output);
         let text = Text { truncated: text.truncated || state.truncated(), ..text };
         let mut parts = vec![Part::ToolResult { call_id: call_id.to_owned(), name: name.to_string(), text, error }];
@@ -324,7 +335,10 @@ impl<'s> Session<'s> {
         first.and_then(|place| self.first_of.get(*place)).copied().unwrap_or(self.made.next())
     }
 
-    fn end_user(&mut self, open: Open) {
+    fn end_user(&mut self, mut open: Open) {
+        if open.ignored && open.runs.is_empty() {
+            open.runs.push(Run { synthetic: true, ..Run::default() });
+        }
         for (number, run) in open.runs.into_iter().enumerate() {
             let id = if number == 0 { open.id.clone() } else { String::new() };
             let message = Message::new(Role::User, run.parts);
@@ -368,7 +382,10 @@ impl<'s> Session<'s> {
     }
 
     fn end_assistant(&mut self, mut open: Open, lose: Lose<'_>) {
-        self.made.transcript.refused = open.refused;
+        self.made.transcript.refused = false;
+        if open.refused {
+            self.made.refuse();
+        }
         let first = self.made.next();
         let mut steps = std::mem::take(&mut open.runs);
         steps.retain(|step| step.ended || !step.parts.is_empty());
@@ -458,7 +475,7 @@ impl<'s> Session<'s> {
         self.made.transcript.compactions.arrange_by_key(|compaction| (compaction.before, compaction.time));
         let transcript = self.made.into_transcript();
         let Transcript { messages, compactions, side_calls, .. } = &transcript;
-        let empty = messages.is_empty() && compactions.is_empty() && side_calls.is_empty();
+        let empty = messages.each().all(|message| message.parts.is_empty()) && compactions.is_empty() && side_calls.is_empty();
         (!empty).then_some(transcript)
     }
 }

@@ -71,19 +71,18 @@ fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)
         flushed: false,
         places: HashMap::new(),
     };
-    let said = |transcript: &Transcript| !transcript.messages.is_empty() || !transcript.compactions.is_empty();
     let mut session = new(source.name());
     let name = source.name();
     source.each_line(|source, line| {
         source.values(line, |entry: Entry<'_>, lose| {
             if session.is_over_with(&entry) {
                 let over = std::mem::replace(&mut session, new(name.clone()));
-                Some(over.made.into_transcript()).filter(said).into_iter().for_each(&mut *give);
+                over.ended().into_iter().for_each(&mut *give);
             }
             session.enter(&entry, lose);
         });
     })?;
-    end(Some(session.made.into_transcript()).filter(said), 0, source, give);
+    end(session.ended(), 0, source, give);
     Ok(())
 }
 
@@ -136,6 +135,15 @@ impl Session<'_> {
     fn is_over_with(&self, entry: &Entry<'_>) -> bool {
         let other = entry.id.some_id().is_some_and(|id| id != self.made.transcript.id);
         &*entry.kind == "session" && self.branches.leaf().is_some() && other
+    }
+
+    /// The session; `None` where nothing was said.
+    fn ended(self) -> Option<Transcript> {
+        let mut transcript = self.made.into_transcript();
+        // The extension by which OpenClaw compacts is its own.
+        let own = transcript.agent != READER.name;
+        transcript.compactions.iter_mut().for_each(|event| event.by_extension &= !own);
+        Some(transcript).filter(|transcript| !transcript.messages.is_empty() || !transcript.compactions.is_empty())
     }
 
     fn enter(&mut self, entry: &Entry<'_>, lose: Lose<'_>) {
@@ -382,9 +390,10 @@ impl Session<'_> {
         let usage = payload.usage.as_ref().and_then(|usage| usage.read(Cached::Beside, lose));
         let usage = usage.or_else(|| beside.and_then(|usage| usage.read(Cached::Within, lose)));
         let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
-        self.made.transcript.refused = self.refused(payload);
-        if self.made.transcript.refused {
+        self.made.transcript.refused = false;
+        if self.refused(payload) {
             lose("request that the provider refused as too large");
+            self.made.refuse();
         }
         // What OpenClaw itself said to the person stands among the replies.
         if (&*payload.provider == OPENCLAW || &*payload.model == DELIVERY) && usage.is_none() {
@@ -449,6 +458,7 @@ impl Session<'_> {
             tokens_before: entry.tokens_before.known().ok().flatten(),
             summary: self.made.scale.weigh_summary(&entry.summary),
             kept_from,
+            by_extension: entry.from_hook == Some(true),
             automatic: std::mem::take(&mut self.flushed).then_some(true).or(trigger),
             call,
             time,

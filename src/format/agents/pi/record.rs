@@ -43,6 +43,8 @@ wire! {
         pub result: Option<&'a RawValue>,
         /// Of a compaction: what extensions keep with it, and what Letta Code counts.
         pub details: Option<&'a RawValue>,
+        /// Of a compaction: an extension made it (`session_before_compact`).
+        pub from_hook: Option<bool> = "fromHook",
         /// Of a change to what an earlier entry gives the model.
         pub target_id: Words<'a> = "targetId",
     }
