@@ -166,9 +166,11 @@ pub fn notes_compactions(agent: &str) -> bool {
     OF_PRESETS.iter().any(|head| head.recorded_by.iter().any(|entry| entry.agent == agent))
 }
 
-/// The presets that mirror an agent and are tied to no logs of it: which settings, or which version, these were recorded under is not known.
+/// The presets that mirror an agent and are tied to no logs of it: which settings, or which version, these were recorded under is not known. One
+/// may be tied to those of a relative.
 pub fn untied(agent: &str) -> impl Iterator<Item = &'static str> {
-    let mirrors = move |head: &&Head| head.recorded_by.is_empty() && head.agents.iter().any(|of| of == agent);
+    let is_tied = move |head: &Head| head.recorded_by.iter().any(|entry| entry.agent == agent);
+    let mirrors = move |head: &&Head| !is_tied(head) && head.agents.iter().any(|of| of == agent);
     OF_PRESETS.iter().filter(mirrors).map(|head| head.name)
 }
 

@@ -13,6 +13,7 @@ use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, RecordedSession, Recording, Replay, acts, advised, best_of, leading, part, sample_of};
 use crate::list::Arrange;
+use crate::policy::untied;
 use crate::statistics::{Bars, Estimate, FEWEST, Finding, Part, Sample, WORTH, Within, sorted};
 use std::borrow::Cow;
 
@@ -37,7 +38,7 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let again = refetch::in_brief(replays, asked.cache);
     // How much of the recording a row covers never gives way.
     let mut lines: Vec<String> = baselines.covered(corpus).into_iter().chain(unlike.clone()).collect();
-    lines.extend(verdict.or_else(|| without_own(replays, baselines, asked)));
+    lines.extend(verdict.or_else(|| without_own(corpus, replays, baselines, asked)));
     lines.extend(again.clone());
     let check = || calibration(&corpus.facts, asked.checks, asked.cache, asked.predicted);
     lines.extend((!corpus.traces.is_empty()).then(|| check() + &yours_unchecked(baselines, asked).unwrap_or_default()));
@@ -55,11 +56,14 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
 }
 
 /// Which policies do best where no own agent is known to hold them against, and by what.
-fn without_own(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
+fn without_own(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
     let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
     let first = leading(&others, asked.cache);
     let named: Vec<&str> = first.iter().filter_map(|place| Some(others.get(*place)?.policy.as_str())).collect();
-    let known = "No preset of these agents is known: no verdict.";
+    let known = match corpus.agents().iter().find_map(|agent| untied(agent).next()) {
+        Some(preset) => format!("No preset is tied to these logs, though `-p {preset}` mirrors an agent of them: no verdict."),
+        None => "No preset of these agents is known: no verdict.".to_owned(),
+    };
     (baselines.own.is_none() && others.len() > 1).then(|| match named.as_slice() {
         all if all.len() == others.len() => {
             format!("{known} All {} policies have the same failures, overflows and cost.", grouped(all.len() as u64))

@@ -69,8 +69,8 @@ fn screen(corpus: &Corpus, result: &Backtest, recall: Option<Estimate>, grouped:
     let without_rule = events.iter().filter(|event| event.reason == Reason::NoRule).count();
     let nothing = || match result.sessions.len() as u64 {
         0 => {
-            let presets: BTreeSet<&str> = corpus.agents().iter().flat_map(|agent| untied(agent)).gather();
-            let named = presets.first().copied().unwrap_or("NAME");
+            let agents = corpus.agents();
+            let named = agents.iter().find_map(|agent| untied(agent).next()).unwrap_or("NAME");
             format!("Nothing to test: no preset is tied to these logs; --policy {named} tests one.")
         }
         _ if without_rule > 0 => format!(
@@ -117,7 +117,7 @@ fn aside(result: &Backtest) -> Option<String> {
         .collect();
     let counted = (!aside.is_empty()).then(|| format!("not counted: {}", aside.join(", ")));
     let without: u64 = result.without_preset.values().map(|(_, events)| events).sum();
-    let without = (without > 0).then(|| format!("{} not tested: no preset for their agents", grouped(without)));
+    let without = (without > 0).then(|| format!("{} not tested: no preset is tied to their logs", grouped(without)));
     let parts: Vec<String> = counted.into_iter().chain(without).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }

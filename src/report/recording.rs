@@ -133,7 +133,7 @@ impl<'a> Baselines<'a> {
             let agents: Vec<String> = own.left_out.iter().map(|(agent, sessions)| format!("{agent} {}", grouped(*sessions))).collect();
             notes.extend((!agents.is_empty()).then(|| {
                 format!(
-                    "{} covers {} of {all}; no preset is known for the agents of the others: {}.",
+                    "{} covers {} of {all}; no preset is tied to the logs of the others: {}.",
                     own.replay.policy,
                     grouped(own.sessions()),
                     first_few(&agents, NAMED),

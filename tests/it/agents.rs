@@ -2,7 +2,7 @@
 
 use crate::made::Native;
 use crate::support::{ctxsim, project};
-use ctxsim::policy::{Check, Policy, presets};
+use ctxsim::policy::{Check, Policy, RecordedBy, Recorder, Switch, preset, presets};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -58,6 +58,43 @@ fn what_is_said_of_the_checks_holds() {
         assert!(!claims(Check::Vectors) || is_named(&vectors), "{}: no vector drives it", preset.name);
         assert!(!claims(Check::Example) || is_named(&examples), "{}: no test has a case worked by hand", preset.name);
         assert!(!claims(Check::Recordings) || !policy.recorded_by.is_empty(), "{}: it is for no logs", preset.name);
+    }
+}
+
+/// For each agent the versions, days and windows of its presets follow each other without a hole or an overlap, up to today; and a system's bare name means
+/// the preset under which its agent's logs of today were recorded.
+#[test]
+fn the_presets_of_an_agent_follow_each_other() {
+    let policies: Vec<Policy> = presets().iter().map(|preset| Policy::load(preset.name).unwrap()).collect();
+    let entries = || policies.iter().flat_map(|policy| policy.recorded_by.iter());
+    let mut agents: Vec<&str> = entries().map(|entry| entry.agent.as_str()).collect();
+    agents.sort_unstable();
+    agents.dedup();
+    assert!(agents.len() > 12, "{agents:?}");
+    for agent in agents {
+        let of_agent: Vec<&RecordedBy> = entries().filter(|entry| entry.agent == agent).collect();
+        // A hole or an overlap lies at a bound; before the first one no preset may be known.
+        let bounds = of_agent.iter().flat_map(|entry| [entry.from.as_deref(), entry.before.as_deref()]).flatten();
+        let windows =
+            of_agent.iter().flat_map(|entry| [entry.window_from, entry.window_before]).flatten().flat_map(|bound| [bound - 1, bound]);
+        let windows: Vec<Option<u64>> = windows.map(Some).chain([Some(200_000)]).collect();
+        for bound in bounds.chain([""]) {
+            let is_day = bound.len() == 10 && bound.chars().filter(|letter| *letter == '-').count() == 2;
+            let (version, day) = if is_day { ("", bound) } else { (bound, "") };
+            for window in &windows {
+                let recorder = Recorder { agent, version, day, window: *window };
+                let covering = policies.iter().filter(|policy| policy.recorded(recorder).is_some());
+                let covering: Vec<&str> = covering.map(|policy| policy.name.as_str()).collect();
+                assert_eq!(covering.len(), 1, "{agent} {bound} {window:?}: {covering:?}");
+            }
+        }
+        let today = Recorder { agent, version: "", day: "", window: Some(200_000) };
+        let newest = policies.iter().find_map(|policy| Some((policy, policy.recorded(today)?)));
+        let (newest, entry) = newest.unwrap();
+        let system = newest.name.split('@').next().unwrap();
+        // What no source shows is no reason to take an older rule for the newest.
+        let is_bare = preset(system).unwrap().name == newest.name;
+        assert!(is_bare || entry.assumed == Switch::On, "{system} is not {}", newest.name);
     }
 }
 

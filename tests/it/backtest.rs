@@ -197,13 +197,24 @@ fn a_log_that_begins_in_the_middle_tells_no_limit() {
     assert!(reason.contains("below the limit of 167,000; the log begins in the middle"), "{reason}");
 }
 
-/// Crush has a preset, which is tied to no log.
+/// Crush has a preset, which is tied to no log; of several the newest is named, and one that is tied to a relative's logs is none of its own.
 #[test]
 fn a_preset_that_is_tied_to_no_log_is_named() {
     let folder = tempfile::tempdir().expect("folder");
     let made = |agent: &str| Made::new("other", "").calls(&[20]).of_agent(agent, "gpt-4.1").write(folder.path(), "other.jsonl");
     assert!(run(&[&made("crush")]).contains("no preset is tied to these logs; --policy crush tests one."));
     assert!(run(&[&made("nobody")]).contains("no preset is tied to these logs; --policy NAME tests one."));
+    let replayed = |agent: &str| ctxsim(&["replay", &made(agent), "-p", "none", "-p", "progressive"]).columns(200).stdout();
+    for (agent, preset) in
+        [("crush", "crush"), ("openhands", "openhands@llm"), ("kilo", "kilo@7.7"), ("cline", "cline@agentic"), ("openclaw", "pi@1.5")]
+    {
+        let shown = replayed(agent);
+        assert!(
+            shown.contains(&format!("No preset is tied to these logs, though `-p {preset}` mirrors an agent of them: no verdict.")),
+            "{shown}"
+        );
+    }
+    assert!(replayed("nobody").contains("No preset of these agents is known: no verdict."));
 }
 
 /// The preset follows the version; `--set` and `--policy` turn it.
@@ -601,7 +612,7 @@ fn misses_come_first_and_what_is_not_tested_is_counted() {
     Made::new("missed", "2.1.45").calls(&[20, 60, 90]).compaction(Some(true)).calls(&[30, 60, 120]).write(folder.path(), "b.jsonl");
     Made::new("other", "1").of_agent("mine", "gpt-5").calls(&[20, 90]).compaction(Some(true)).calls(&[30]).write(folder.path(), "c.jsonl");
     let shown = ctxsim(&["backtest", "-q", &folder.path().to_string_lossy()]).columns(80).stdout();
-    assert!(shown.contains("not counted: 1 manual; 1 not tested: no preset for their agents"), "{shown}");
+    assert!(shown.contains("not counted: 1 manual; 1 not tested: no preset is tied to their logs"), "{shown}");
     let (head, rows) = shown.split_once("────\n").expect("a table");
     let place = |verdict: &str| rows.find(verdict).unwrap_or_else(|| panic!("{verdict}: {shown}"));
     assert!(place(" missed ") < place(" manual ") && place(" manual ") < place(" hit "), "{shown}");

@@ -2,10 +2,10 @@
 
 use crate::policies::{Session, calls_of, preset, run, text};
 use ctxsim::catalog::Family;
-use ctxsim::policy::{Facts, Policy, Recorder, presets};
+use ctxsim::policy::{Facts, Hook, Policy, Recorder, presets};
 use ctxsim::sim::{Event, EventKind, Outcome};
 use ctxsim::trace::Trace;
-use ctxsim::transcript::{Part, Role, Text};
+use ctxsim::transcript::{Length, Part, Role, Text};
 
 const WINDOW: u64 = 200_000;
 
@@ -93,6 +93,33 @@ fn gemini_cli_compresses_at_half_and_masks_from_30_000_tokens_on() {
     assert_eq!(of_kind(&outcome, EventKind::Prune).iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), [(4, 1)]);
 }
 
+#[test]
+fn gemini_cli_of_each_release_has_its_own_threshold_and_what_came_later_is_missing() {
+    // Ten results of 10,000 tokens and 40 lines: 50,000 tokens of the newest stay whole where old ones are cut.
+    let lines = format!("{}\n", "x".repeat(999)).repeat(40);
+    let session = |prompt| {
+        let steps = (0..10).fold(Session::default().user(4), |session, _| session.step(4, None, "read_file", Text::of(&lines)));
+        steps.reply(40, Some((prompt, 10))).user(4).reply(4, Some((prompt + 11, 1))).trace()
+    };
+    for (version, share, calls, cut, masked) in [
+        ("gemini-cli", 50, 2, true, true),
+        ("gemini-cli@0.29", 50, 2, true, false),
+        ("gemini-cli@0.26", 50, 2, true, false),
+        ("gemini-cli@0.17", 50, 1, false, false),
+        ("gemini-cli@0.11", 20, 1, false, false),
+        ("gemini-cli@0.1", 70, 1, false, false),
+    ] {
+        let limit = share * 2_000;
+        assert!(of_kind(&replay(version, &[], &session(limit - 1)), EventKind::Compact).is_empty(), "{version}");
+        let outcome = replay(version, &[], &session(limit));
+        assert_eq!(of_kind(&outcome, EventKind::Compact).len(), 1, "{version}");
+        assert_eq!(outcome.totals.summariser_calls, calls, "{version}");
+        assert_eq!(!of_kind(&outcome, EventKind::Truncate).is_empty(), cut, "{version}");
+        let below = run(&preset(version, &[]), &session(limit), 1_048_576);
+        assert_eq!(!of_kind(&below, EventKind::Prune).is_empty(), masked, "{version}");
+    }
+}
+
 /// Most of the prompt is system prompt and tools, which its estimate does not know.
 #[test]
 fn gemini_cli_holds_its_estimate_of_the_new_history_against_the_last_prompt() {
@@ -105,6 +132,27 @@ fn gemini_cli_holds_its_estimate_of_the_new_history_against_the_last_prompt() {
     let outcome = replay("gemini-cli", &[("summary_tokens", "100000")], &small);
     assert_eq!((calls_of(&outcome, EventKind::Compact), outcome.totals.summariser_calls), (vec![], 2));
     assert_eq!(outcome.summaries.iter().map(|summary| (summary.call, summary.output)).collect::<Vec<_>>(), [(1, 200_000)]);
+}
+
+/// Before 0.21.0 the newest four messages stay, or fewer where they reach a fifth of the window, and an hour's pause clears results older than 20 messages.
+#[test]
+fn kimi_code_of_june_2026_keeps_four_messages_and_clears_after_an_idle_hour() {
+    let steps = |steps, newest| {
+        let all = (1..steps).fold(Session::default().user(4), |session, _| session.step(40, None, "Bash", text(4_000, 1_000)));
+        all.step(40, None, "Bash", text(newest, newest / 4))
+    };
+    for (output, newest, touched) in [(9, 4_000, vec![]), (10, 4_000, vec![9]), (10, 160_000, vec![11])] {
+        let trace = steps(5, newest).reply(4, Some((149_989, output))).user(0).reply(4, None).trace();
+        let outcome = replay("kimi-code@0.20", &[("tool_result_max_chars", "1000000")], &trace);
+        let found = of_kind(&outcome, EventKind::Compact);
+        assert_eq!(found.iter().map(|event| event.touched).collect::<Vec<_>>(), touched, "{output} {newest}");
+    }
+    for (seconds, prompt, touched) in [(3_599, 99_990, vec![]), (3_600, 99_980, vec![]), (3_600, 99_990, vec![3])] {
+        let trace = steps(12, 4_000).reply(4, Some((prompt, 9))).at(0).user(0).at(seconds).reply(4, None).trace();
+        let outcome = replay("kimi-code@0.20", &[], &trace);
+        let found = of_kind(&outcome, EventKind::Prune);
+        assert_eq!(found.iter().map(|event| event.touched).collect::<Vec<_>>(), touched, "{seconds} {prompt}");
+    }
 }
 
 #[test]
@@ -226,6 +274,31 @@ fn cline_acts_at_nine_tenths_of_its_own_estimate() {
     assert_eq!(compactions.iter().map(|event| event.rule.as_str()).collect::<Vec<_>>(), ["agentic-single-turn"]);
     // Two results of 16,000 and their calls stay.
     assert_eq!((compactions[0].call, compactions[0].touched), (12, 25 - 4));
+}
+
+/// What stands in the middle of a longer one is part of the limit, and of the output of Qwen Code's shell a preview alone stays.
+#[test]
+fn results_of_tools_have_the_limits_of_their_tool() {
+    for (policy, tool, longest, left) in [
+        ("openhands", "terminal", 30_000, 30_000),
+        ("openhands", "grep", 50_000, 50_000),
+        ("openhands", "file_editor", 16_000, 16_000),
+        ("qwen-code", "run_shell_command", 30_000, 4_000),
+    ] {
+        let plan = preset(policy, &[]).plan(&Facts { window: Some(WINDOW), ..Facts::default() }).unwrap();
+        let arrives = |chars: u32| {
+            let limits = plan.rule.iter().filter(|rule| {
+                rule.at == Hook::Ingest && (rule.select.tools.is_empty() || rule.select.tools.iter().any(|name| name == tool))
+            });
+            limits
+                .filter(|rule| !rule.select.not_tools.iter().any(|name| name == tool))
+                .find_map(|rule| rule.arrives(&text(chars, chars / 4)))
+        };
+        assert!(arrives(longest).is_none(), "{policy} {tool}");
+        let cut = arrives(longest + 1).unwrap();
+        let header = if policy == "qwen-code" { 500 } else { 0 };
+        assert!((left..=left + header).contains(&cut.text.length.chars), "{policy} {tool}: {}", cut.text.length.chars);
+    }
 }
 
 #[test]
@@ -433,9 +506,27 @@ fn logs_are_recorded_under_the_rule_of_their_version_or_day() {
         assert_eq!(under("qwen-code", version, "2026-11-01"), [name]);
     }
     for (versions, name) in
-        [(["1.0.162", "1.1.56"], "2025-12"), (["1.1.58", "1.14.33"], "1.2"), (["1.14.34", "1.17.9"], "1.15"), (["1.18.0", ""], "1.18")]
+        [(["1.0.162", "1.1.56"], "2025-12"), (["1.1.58", "1.14.33"], "1.2"), (["1.14.34", "1.18.16"], "1.15"), (["1.18.17", ""], "1.18")]
     {
         versions.iter().for_each(|version| assert_eq!(under("opencode", version, "2026-11-01"), [format!("opencode@{name}")], "{version}"));
+    }
+    for (days, name) in [
+        (["2025-08-01", "2025-10-31"], "gemini-cli@0.1"),
+        (["2025-11-01", "2025-11-20"], "gemini-cli@0.11"),
+        (["2025-11-21", "2026-01-27"], "gemini-cli@0.17"),
+        (["2026-01-28", "2026-02-17"], "gemini-cli@0.26"),
+        (["2026-02-18", "2026-02-24"], "gemini-cli@0.29"),
+        (["2026-02-25", ""], "gemini-cli"),
+    ] {
+        days.iter().for_each(|day| assert_eq!(under("gemini-cli", "", day), [name], "{day}"));
+    }
+    for (agent, day, name) in [
+        ("pi", "2026-08-27", "pi@0.73"),
+        ("pi", "2026-08-28", "pi@1.5"),
+        ("kimi-code", "2026-06-30", "kimi-code@0.20"),
+        ("kimi-code", "2026-07-01", "kimi-code"),
+    ] {
+        assert_eq!(under(agent, "", day), [name], "{day}");
     }
     for (day, name) in [("2026-09-22", "cline@agentic"), ("2026-09-23", "cline@3.0")] {
         assert_eq!(under("cline-cli", "", day), [name]);
