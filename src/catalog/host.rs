@@ -21,6 +21,8 @@ pub struct HostLimits {
     pub max_input: Option<Tokens>,
     /// The longest reply; absent where not known.
     pub max_output: Option<Tokens>,
+    /// The bigger window that a mark asks for which logs leave out; absent where there is none.
+    pub long_context: Option<Tokens>,
 }
 
 /// Stands for all agents that load the list of models.dev.

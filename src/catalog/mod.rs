@@ -28,6 +28,7 @@ pub use family::{ContentCosts, Family, FamilyFacts, VocabularyName};
 pub use host::HostLimits;
 pub use image::ImageRule;
 pub use model::{Model, Thinking};
+pub use name::is_spelled;
 pub use price::{Price, Rate, Rates};
 pub use prices::Prices;
 pub use run_length::{Scenario, Strategy};

@@ -52,6 +52,16 @@ impl<'a> Name<'a> {
     }
 }
 
+/// Is this a spelling of a model's id: with vendors, dates, revisions or the mark of the bigger window around it, but of no other version?
+pub fn is_spelled(spelled: &str, id: &str) -> bool {
+    let begins = |name: Name<'_>| {
+        let key = name.key();
+        let rest = key.strip_prefix(id);
+        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(|rest| !names_another_version(rest)))
+    };
+    std::iter::successors(Some(Name::new(spelled)), |name| name.without_vendor()).any(begins)
+}
+
 /// Cuts off `-v1:0` and `-1:0`.
 fn without_revision(spelled: &str) -> &str {
     match spelled.rsplit_once(':') {

@@ -45,7 +45,7 @@ impl OwnAgents {
         // What was named must be what it is named as; what merely stands beside sessions is passed over with a sentence.
         for named in &settings {
             let mut of_agent = recorders.iter().filter(|policy| policy.recorded_by.iter().any(|entry| entry.agent == named.agent));
-            let read = of_agent.next().map(|policy| policy.clone().configure(&named.file, &named.text));
+            let read = of_agent.next().map(|policy| policy.clone().configure(&named.file, &named.text, None));
             read.transpose().map_err(Failure::Usage)?;
         }
         settings.extend(beside_sessions(corpus));
@@ -93,7 +93,14 @@ impl OwnAgents {
         settings.extend(beside_sessions(corpus));
         let Some(known) = settings.into_iter().find(|known| agents.contains(known.agent.as_str())) else { return Ok((policy, None)) };
         let mut configured = policy.clone();
-        let said = match configured.configure(&known.file, &known.text) {
+        // One policy stands for the sessions of all models.
+        let of_agent = corpus.traces.each().filter(|trace| agents.contains(trace.agent.as_str()));
+        let mut models: BTreeSet<String> = of_agent.filter_map(|trace| Some(trace.main_model()?.to_owned())).collect();
+        if let Some(given) = &logs.model {
+            models = BTreeSet::from([given.clone()]);
+        }
+        let model = models.first().filter(|_| models.len() == 1).map(String::as_str);
+        let said = match configured.configure(&known.file, &known.text, model) {
             Ok(said) => said.unwrap_or_default(),
             Err(sentence) => return Err(Failure::Usage(sentence)),
         };

@@ -32,9 +32,10 @@ fn recorder_of(trace: &Trace, policies: &[Policy], settings: &ReplaySettings<'_>
     policies.iter().position(|policy| policy.recorded(recorder).is_some())
 }
 
-fn recorder<'t>(trace: &'t Trace, day: &'t str, settings: &ReplaySettings<'_>) -> Recorder<'t> {
+fn recorder<'t>(trace: &'t Trace, day: &'t str, settings: &'t ReplaySettings<'_>) -> Recorder<'t> {
     let window = window_of(trace, None, settings).facts.window;
-    Recorder { agent: &trace.agent, version: &trace.version, day, window }
+    let model = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or_default();
+    Recorder { agent: &trace.agent, version: &trace.version, day, model, window }
 }
 
 /// The switch of a preset that the prunings of a log show to have been on; `None` where they show none.
@@ -113,13 +114,23 @@ pub struct OwnAgent {
     pub unnamed: u64,
 }
 
+/// What the policy of a session is made of.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Made<'a> {
+    preset: usize,
+    /// The user's settings that hold, and the model for which they are read.
+    settings: Option<(usize, String)>,
+    /// The switch that the log shows to have been on.
+    shown: Option<&'a str>,
+}
+
 /// Presets with settings read into them, each made once.
 struct Presets<'a> {
     recorders: &'a [Policy],
     settings: &'a [OwnSettings],
     replay: &'a ReplaySettings<'a>,
-    /// By preset, settings and the switch that the log shows to have been on: the place of the policy.
-    made: BTreeMap<(usize, Option<usize>, Option<&'a str>), usize>,
+    /// By what a policy is made of: its place.
+    made: BTreeMap<Made<'a>, usize>,
     policies: Vec<Policy>,
     own: Own,
 }
@@ -132,10 +143,11 @@ impl<'a> Presets<'a> {
         let known = self.settings.iter().position(|settings| settings.hold_for(trace));
         let day = trace.day().unwrap_or_default();
         let entry = self.recorders.get(preset)?.recorded(recorder(trace, &day, self.replay));
-        let shown = shown_by(trace, entry);
-        let place = match self.made.get(&(preset, known, shown)) {
+        let model = self.replay.model.as_deref().or_else(|| trace.main_model()).unwrap_or_default();
+        let by = Made { preset, settings: known.map(|known| (known, model.to_owned())), shown: shown_by(trace, entry) };
+        let place = match self.made.get(&by) {
             Some(place) => *place,
-            None => self.make(preset, known, shown, &trace.agent)?,
+            None => self.make(by, &trace.agent)?,
         };
         let agent = self.own.agents.entry(trace.agent.clone()).or_default();
         *agent.presets.entry(self.recorders.get(preset)?.name.clone()).or_default() += 1;
@@ -144,14 +156,23 @@ impl<'a> Presets<'a> {
         Some(place)
     }
 
-    fn make(&mut self, preset: usize, known: Option<usize>, shown: Option<&'a str>, agent: &str) -> Option<usize> {
-        let policy = switched(self.recorders.get(preset)?, shown).ok()?;
+    fn make(&mut self, by: Made<'a>, agent: &str) -> Option<usize> {
+        let policy = switched(self.recorders.get(by.preset)?, by.shown).ok()?;
         let mut policy = policy.into_owned().with_recorded_summaries(&|_| false);
-        if let Some(settings) = known.and_then(|known| self.settings.get(known)) {
-            match policy.configure(&settings.file, &settings.text) {
+        let known = by.settings.as_ref().and_then(|(known, model)| Some((self.settings.get(*known)?, model)));
+        if let Some((settings, model)) = known {
+            match policy.configure(&settings.file, &settings.text, Some(model)) {
                 Ok(Some(configured)) => {
                     let agent = self.own.agents.entry(agent.to_owned()).or_default();
-                    agent.settings.entry(settings.file.clone()).or_default().extend(configured.set);
+                    let set = agent.settings.entry(settings.file.clone()).or_default();
+                    for (param, value) in configured.set {
+                        // It may be set for single models.
+                        match set.get_mut(&param) {
+                            Some(known) if known.split(" or ").any(|one| one == value) => {}
+                            Some(known) => *known += &format!(" or {value}"),
+                            None => drop(set.insert(param, value)),
+                        }
+                    }
                     self.own.refused.extend(configured.refused);
                 }
                 Ok(None) => {}
@@ -159,7 +180,7 @@ impl<'a> Presets<'a> {
             }
         }
         self.policies.push(policy);
-        self.made.insert((preset, known, shown), self.policies.len() - 1);
+        self.made.insert(by, self.policies.len() - 1);
         Some(self.policies.len() - 1)
     }
 }

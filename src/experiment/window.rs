@@ -132,7 +132,9 @@ fn window_named(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'
     let item_bytes = u64::from(trace.item_bytes);
     let sealed_thousandths = model.and_then(|model| model.sealed_thousandths).unwrap_or(0);
     let catalogue = model.map_or(0, |model| model.context.0);
-    let longer = model.and_then(|model| model.long_context).map_or(0, |tokens| tokens.0);
+    let day = trace.day();
+    let on_host = trace.host.as_deref().zip(model).and_then(|(host, model)| settings.catalog.host_limits(host, model, &trace.agent, day.as_deref()));
+    let longer = on_host.and_then(|limits| limits.long_context).or(model.and_then(|model| model.long_context)).map_or(0, |tokens| tokens.0);
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {
         facts: Facts { window: Some(window), max_input, max_output, family, item_bytes, sealed_thousandths },
         window,
@@ -163,15 +165,17 @@ fn window_named(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'
         let stays = max_input < window && (of_flag.is_some() || largest.max(largest_of_others) <= max_input);
         return known(window, if stays { max_input } else { 0 }, WindowFrom::Flag);
     }
-    let day = trace.day();
     // What the log or the host says holds for the model that was recorded.
     let named = (of_flag.is_none()).then(|| {
         let of_log = || Some((logged(trace, day.as_deref())?, max_input, max_output, WindowFrom::Log));
         let of_host = || {
-            let limits = settings.catalog.host_limits(trace.host.as_deref()?, model?, &trace.agent, day.as_deref())?;
+            let limits = on_host?;
             // A prompt beyond the maker's own window was sent into the maker's bigger one.
             if limits.context.0 == catalogue && largest > catalogue {
                 return None;
+            }
+            if limits.long_context.is_some_and(|long| largest > limits.context.0 && largest <= long.0) {
+                return Some((longer, 0, max_output, WindowFrom::Host));
             }
             let tokens = |limit: Option<Tokens>| limit.map_or(0, |tokens| tokens.0);
             Some((limits.context.0, tokens(limits.max_input), tokens(limits.max_output), WindowFrom::Host))
@@ -264,7 +268,8 @@ fn beyond(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, usual: u64, fil
 }
 
 fn recorder<'t>(trace: &'t Trace, day: Option<&'t str>) -> Recorder<'t> {
-    Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None }
+    let model = trace.main_model().unwrap_or_default();
+    Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), model, window: None }
 }
 
 /// The window that the session's log names, as its agent reckons with it.

@@ -56,8 +56,14 @@ pub enum Key {
         /// The value as it is written there, `{}` where the number stands; the number alone where nothing is said.
         #[serde(default = "plain")]
         write: String,
+        /// Keys that go before it where they are set, the first one most: a variable of the environment, or what holds for one model, whose
+        /// name stands at `{model}`. They are read, not written.
+        #[serde(default)]
+        before: Vec<String>,
         /// The number that stands for no such setting: the key is left out then. Absent where every number is one.
         none: Option<f64>,
+        /// The word by which the agent says so.
+        none_word: Option<String>,
     },
 }
 
@@ -69,6 +75,20 @@ impl Key {
     /// Does this number stand for no such setting?
     pub fn is_left_out_at(&self, number: Option<f64>) -> bool {
         matches!(self, Key::Written { none: Some(none), .. } if number == Some(*none))
+    }
+
+    /// The number that a word stands for which says that nothing is set.
+    pub fn number_of(&self, word: &str) -> Option<f64> {
+        match self {
+            Key::Written { none, none_word: Some(known), .. } if known == word => *none,
+            _ => None,
+        }
+    }
+
+    /// All keys that are read, the one that goes before the others first.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let before = if let Key::Written { before, .. } = self { before.as_slice() } else { &[] };
+        before.iter().map(String::as_str).chain([self.path()])
     }
 
     /// The keys with dots between them.

@@ -3,6 +3,7 @@
 use super::mirrored::Mirrored;
 use super::preset::{Preset, presets};
 use super::switch::Switch;
+use crate::catalog::is_spelled;
 use crate::decode;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -21,6 +22,10 @@ pub struct RecordedBy {
     /// The first version, or day, that no longer is. Absent: up to now.
     #[serde(default, deserialize_with = "version_or_day")]
     pub before: Option<String>,
+    /// The models of these sessions: `claude-sonnet-5` is that model in all its spellings and no later version of it, `claude*` each one with this in its name.
+    /// Empty: any.
+    #[serde(default)]
+    pub models: Vec<String>,
     /// The least window. Absent: any.
     pub window_from: Option<u64>,
     /// The least window that is too large. Absent: none is.
@@ -94,6 +99,8 @@ pub struct Recorder<'a> {
     pub version: &'a str,
     /// The day of the session as `2026-03-15`; empty where the log has no times.
     pub day: &'a str,
+    /// The model of most calls; empty where the log names none.
+    pub model: &'a str,
     /// The session's window. Where it is still unknown, it excludes nothing.
     pub window: Option<u64>,
 }
@@ -105,7 +112,12 @@ impl RecordedBy {
             let known = if is_day(bound) { recorder.day } else { recorder.version };
             if known.is_empty() { Ordering::Greater } else { numbers(known).cmp(numbers(bound)) }
         };
+        let is_called = |model: &String| match model.strip_suffix('*') {
+            Some(part) => recorder.model.to_ascii_lowercase().contains(part),
+            None => is_spelled(recorder.model, model),
+        };
         recorder.agent == self.agent
+            && (self.models.is_empty() || recorder.model.is_empty() || self.models.iter().any(is_called))
             && self.from.as_deref().is_none_or(|from| compared(from) != Ordering::Less)
             && self.before.as_deref().is_none_or(|before| compared(before) == Ordering::Less)
             && self.window_from.zip(recorder.window).is_none_or(|(from, window)| window >= from)
@@ -205,6 +217,7 @@ mod tests {
             agent: "a".to_owned(),
             from: (!from.is_empty()).then(|| from.to_owned()),
             before: (!before.is_empty()).then(|| before.to_owned()),
+            models: Vec::new(),
             window_from: None,
             window_before: None,
             logged_window_percent: 100,
@@ -213,7 +226,7 @@ mod tests {
             prunings_show: None,
             assumed: Switch::Off,
         };
-        let log = |version, day| Recorder { agent: "a", version, day, window: Some(200_000) };
+        let log = |version, day| Recorder { agent: "a", version, day, model: "", window: Some(200_000) };
         assert!(from("2.1.21", "").covers(log("2.1.100", "")));
         assert!(!from("2.1.21", "").covers(log("2.1.3", "")));
         assert!(from("", "2.1.21").covers(log("2.0.75", "")));
@@ -225,6 +238,15 @@ mod tests {
         assert!(!RecordedBy { window_from: large, ..from("", "") }.covers(log("", "")));
         assert!(RecordedBy { window_from: small, window_before: large, ..from("", "") }.covers(log("", "")));
         assert!(!RecordedBy { window_before: small, ..from("", "") }.covers(log("", "")));
+    }
+
+    #[test]
+    fn a_model_has_many_spellings_and_its_next_version_is_another_one() {
+        let entry: RecordedBy = toml::from_str("agent = \"a\"\nmodels = [\"claude-sonnet-5\", \"opus*\"]").unwrap();
+        let covers = |model| entry.covers(Recorder { agent: "a", model, ..Recorder::default() });
+        let own = ["claude-sonnet-5", "us.anthropic.claude-sonnet-5-20260630-v1:0", "anthropic/claude-sonnet-5[1m]", "my-Opus", ""];
+        assert!(own.into_iter().all(covers));
+        assert!(!["claude-sonnet-5-5", "claude-sonnet-4-6", "glm-5"].into_iter().any(covers));
     }
 
     #[test]

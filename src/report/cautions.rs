@@ -101,8 +101,9 @@ fn versions(corpus: &Corpus) -> BTreeMap<(String, Beyond), Found> {
     let mut found: BTreeMap<(String, Beyond), Found> = BTreeMap::new();
     for trace in corpus.traces.each() {
         let (agent, version) = (trace.agent.as_str(), trace.version.as_str());
-        let day = trace.day().unwrap_or_default();
-        let Some((preset, mirrored, side)) = policy::beyond(Recorder { agent, version, day: &day, window: None }) else { continue };
+        let (day, model) = (trace.day().unwrap_or_default(), trace.main_model().unwrap_or_default());
+        let recorder = Recorder { agent, version, day: &day, model, window: None };
+        let Some((preset, mirrored, side)) = policy::beyond(recorder) else { continue };
         let first = || Found { sessions: 0, version: version.to_owned(), preset, mirrored };
         let farthest = found.entry((agent.to_owned(), side)).or_insert_with(first);
         farthest.sessions += 1;

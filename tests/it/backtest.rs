@@ -331,6 +331,15 @@ fn the_preset_follows_the_window_too() {
     let policy = |arguments: &[&str]| backtest(arguments)["sessions"][0]["policy"].clone();
     assert_eq!(policy(&[&path, "--window", "1M"]), "claude-code@at-limit");
     assert_eq!(policy(&[&path, "--window", "400k"]), "claude-code@early");
+    // Sonnet 5 compacts before its limit, and of a model that it does not recognise it takes the window to be 200,000.
+    let of = |model: &str, version: &str| {
+        let made = Made::new("model", version).of_agent("claude-code", model).calls(&[20, 60]).compaction(Some(false)).calls(&[30]);
+        policy(&[&made.write(folder.path(), "model.jsonl")])
+    };
+    assert_eq!(of("claude-sonnet-5", "2.1.223"), "claude-code@early");
+    assert_eq!(of("claude-opus-5-20260724", "2.1.223"), "claude-code@at-limit");
+    assert_eq!(of("gpt-6.2-sol", "2.1.223"), "claude-code@unrecognised");
+    assert_eq!(of("gpt-6.2-sol", "2.1.222"), "claude-code@at-limit");
 }
 
 /// The agent compacted when a result came that it did not live to write down. The miss names it, and the policy's estimate without it.

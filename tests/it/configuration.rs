@@ -22,11 +22,11 @@ const DOCUMENTED: [(&str, &str, &[&str]); 18] = [
     (
         "claude-code",
         "claude-code.md",
-        &["env.", "autoCompactWindow", "idleCompaction", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"],
+        &["env.", "autoCompact", "DISABLE_AUTO_COMPACT", "idleCompaction", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"],
     ),
     ("gemini-cli", "gemini-cli.md", &["model.", "tools.", "contextManagement.tools.outputMasking."]),
     ("qwen-code", "../policies-2026-11/qwen-code-0.24.4.md", &["model.chatCompression.", "tools.", "context."]),
-    ("cline", "../policies-2026-11/cline-3.0.65.md", &["compaction."]),
+    ("cline", "../policies-2026-11/cline-3.0.65.md", &["compactionEnabled", "CLINE_MESSAGE_BUILDER_", "DEFAULT_"]),
     ("picoclaw", "picoclaw.md", &["agents.defaults.", "messages that summarizeSession keeps"]),
     ("baseagent", "baseagent.md", &[]),
     ("mycoder", "mycoder.md", &["contextWindow", "preserveRecentMessages"]),
@@ -39,7 +39,7 @@ const DOCUMENTED: [(&str, &str, &[&str]); 18] = [
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.
-const ELSEWHERE: [(&str, &str); 18] = [
+const ELSEWHERE: [(&str, &str); 22] = [
     // Constants in the source of Kimi Code 2.1.0, packages/agent-core-v2/src/agent.
     ("kimi-code", "COMPACT_USER_MESSAGE_MAX_TOKENS"),
     ("kimi-code", "COMPACT_USER_MESSAGE_HEAD_TOKENS"),
@@ -50,6 +50,12 @@ const ELSEWHERE: [(&str, &str); 18] = [
     // Claude Code's change log of 2.1.299, and tools that read its settings.
     ("claude-code", "idleCompaction"),
     ("claude-code", "CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS"),
+    // Its documentation of environment variables, 2026-08-22.
+    ("claude-code", "CLAUDE_CODE_DISABLE_1M_CONTEXT"),
+    // Cline's sources: services/global-settings.ts, session/services/message-builder.ts, extensions/context/compaction-shared.ts.
+    ("cline", "compactionEnabled"),
+    ("cline", "CLINE_MESSAGE_BUILDER_MAX_TOOL_RESULT_CHARS"),
+    ("cline", "DEFAULT_PRESERVE_RECENT_TOKENS"),
     // As in OpenCode, of which it is a fork.
     ("kilo", "auto"),
     // The settings reference of Gemini CLI, docs/reference/configuration.md, `contextManagement`.

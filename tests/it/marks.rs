@@ -100,6 +100,8 @@ fn an_agents_own_limits_leave_alone_what_it_has_cut() {
     assert_eq!(cuts(&ours, &log("claude-code", "Bash", text(30_120, 7_500))), 1);
     assert_eq!(cuts(&ours, &log("pi", "Bash", marked())), 1);
     assert_eq!(cuts(&preset("claude-code", &[("BASH_MAX_OUTPUT_LENGTH", "10k")]), &log("claude-code", "Bash", marked())), 1);
+    // More than 30,000 is not to be had, whatever is set.
+    assert_eq!(cuts(&preset("claude-code", &[("BASH_MAX_OUTPUT_LENGTH", "100k")]), &log("claude-code", "Bash", text(30_120, 7_500))), 1);
     // Another system's limit takes what is there.
     assert_eq!(cuts(&preset("mini-swe-agent", &[]), &log("claude-code", "Bash", marked())), 1);
     let large = || Text { truncated: true, ..text(60_000, 15_000) };

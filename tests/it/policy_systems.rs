@@ -41,6 +41,23 @@ fn claude_code_compacts_at_window_less_33_000() {
         assert!(calls_of(&replay("claude-code@at-limit", &[], &pending(166_000, 500, chars)), EventKind::Compact).is_empty());
     }
     assert_eq!(calls_of(&replay("claude-code@at-limit", &[], &pending(199_000, 500, 2_000)), EventKind::Compact), [1]);
+    // A window that is set is compacted by as elsewhere, at 33,000 below it, and is at least 100,000; turned off, nothing is.
+    let at_limit = |settings: &[(&str, &str)], prompt| calls_of(&replay("claude-code@at-limit", settings, &pending(prompt, 500, 2_000)), EventKind::Compact);
+    for (window, threshold) in [("150k", 117_000), ("40k", 67_000), ("900k", 167_000)] {
+        let set = [("autoCompactWindow", window)];
+        assert!(at_limit(&set, threshold - 1_001).is_empty(), "{window}");
+        assert_eq!(at_limit(&set, threshold - 1_000), [1], "{window}");
+    }
+    assert!(at_limit(&[("autoCompactWindow", "150k"), ("autoCompactEnabled", "no")], 160_000).is_empty());
+    assert!(at_limit(&[("autoCompactWindow", "150k"), ("DISABLE_AUTO_COMPACT", "yes")], 160_000).is_empty());
+    // Of an id that it does not recognise it takes the window to be 200,000, and so it does of each model where that is asked for.
+    let on_a_million = |name: &str, settings: &[(&str, &str)]| {
+        calls_of(&run(&preset(name, settings), &pending(166_000, 500, 2_000), 1_000_000), EventKind::Compact)
+    };
+    assert_eq!(on_a_million("claude-code@unrecognised", &[]), [1]);
+    assert_eq!(on_a_million("claude-code@at-limit", &[("CLAUDE_CODE_DISABLE_1M_CONTEXT", "yes")]), [1]);
+    assert!(on_a_million("claude-code@unrecognised", &[("CLAUDE_CODE_MAX_CONTEXT_TOKENS", "201k")]).is_empty());
+    assert!(on_a_million("claude-code@early", &[]).is_empty());
     // The override can only lower.
     let override_of = |percent| [("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", percent)];
     assert_eq!(calls_of(&replay("claude-code", &override_of("50"), &pending(99_000, 500, 2_000)), EventKind::Compact), [1]);
@@ -269,11 +286,45 @@ fn cline_acts_at_nine_tenths_of_its_own_estimate() {
     }
     // A single turn: at least 20,000 tokens stay, the message on the line included.
     let steps = (0..11).fold(Session::default().user(400), |session, _| session.step(20, None, "custom", text(47_960, 12_000)));
-    let outcome = replay("cline@agentic", &[], &steps.step(20, None, "custom", text(47_960, 12_000)).reply(4, None).trace());
+    let whole = [("result_units", "48000")];
+    let outcome = replay("cline@agentic", &whole, &steps.step(20, None, "custom", text(47_960, 12_000)).reply(4, None).trace());
     let compactions = of_kind(&outcome, EventKind::Compact);
     assert_eq!(compactions.iter().map(|event| event.rule.as_str()).collect::<Vec<_>>(), ["agentic-single-turn"]);
     // Two results of 16,000 and their calls stay.
     assert_eq!((compactions[0].call, compactions[0].touched), (12, 25 - 4));
+    // No text of a result is longer than 8,000 units in a request, its mark included, and the trigger counts the request.
+    for name in ["cline@agentic", "cline@3.0", "cline@basic"] {
+        for (chars, cut) in [(8_000, vec![]), (8_001, vec![1])] {
+            let trace = Session::default().user(400).step(20, None, "custom", text(chars, chars / 4)).reply(4, None).trace();
+            assert_eq!(calls_of(&replay(name, &[], &trace), EventKind::Truncate), cut, "{name} {chars}");
+        }
+        let long = (0..12).fold(Session::default().user(400), |session, _| session.step(20, None, "custom", text(47_960, 12_000)));
+        assert!(calls_of(&replay(name, &[], &long.reply(4, None).trace()), EventKind::Compact).is_empty(), "{name}");
+        assert!(calls_of(&replay(name, &[("compactionEnabled", "no")], &steps_over()), EventKind::Compact).is_empty(), "{name}");
+    }
+}
+
+/// More than any of its limits.
+fn steps_over() -> Trace {
+    Session::default().user(300_000).reply(0, None).user(250_000).reply(4, None).trace()
+}
+
+/// Its own engine of before 2026-06-24: the last usage, output included, at 160,000 of 200,000, at 97,000 of 128,000 and at 80 % of larger windows.
+#[test]
+fn cline_classic_hides_half_behind_the_first_two_messages() {
+    let steps = |usage: u64| {
+        let steps = (0..6).fold(Session::default().user(4), |session, _| session.step(4, None, "custom", text(400, 100)));
+        steps.reply(4, Some((usage - 10, 10))).user(4).reply(4, None).trace()
+    };
+    for (window, limit) in [(200_000, 160_000), (128_000, 98_000), (64_000, 37_000), (1_000_000, 960_000), (100_000, 80_000)] {
+        let drops = |usage| {
+            let outcome = run(&preset("cline@classic", &[]), &steps(usage), window);
+            of_kind(&outcome, EventKind::Drop).iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>()
+        };
+        assert!(drops(limit - 1).is_empty(), "{window}");
+        // Of 15 messages 13 stand behind the first two: 6 go.
+        assert_eq!(drops(limit), [(7, 6)], "{window}");
+    }
 }
 
 /// What stands in the middle of a longer one is part of the limit, and of the output of Qwen Code's shell a preview alone stays.

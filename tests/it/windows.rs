@@ -209,6 +209,11 @@ fn an_agent_takes_limits_of_its_own_from_their_day_on() {
         assert_eq!(at(agent, "anthropic", "claude-sonnet-4-6", "2026-09-20"), (window, window), "{agent}");
         assert_eq!(at(agent, "github-copilot", "gpt-5.1", "2026-02-01").1, 128_000, "{agent}");
     }
+    // Claude Code takes 200,000 on clouds unless [1m] was asked for, which a larger prompt shows.
+    let on_cloud = |host: &str, day: &str, prompt: u64| hosted("claude-code", host, "claude-opus-4-8", day, prompt);
+    assert_eq!(on_cloud("amazon-bedrock", "2026-07-21", 50_000), (200_000, 200_000, WindowFrom::Host));
+    assert_eq!(on_cloud("vertexai", "2026-08-21", 300_000), (1_000_000, 1_000_000, WindowFrom::Host));
+    assert_eq!(on_cloud("amazon-bedrock", "2026-07-20", 50_000).0, 1_000_000);
     // Cline holds a subscription to 95 % of 272,000.
     assert_eq!(at("cline-cli", "openai-codex", "gpt-5.5", "2026-09-30"), (400_000, 258_400));
 }

@@ -11,6 +11,7 @@ use crate::format::usage::Reported;
 use crate::format::wire::anthropic::{Content, Piece};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
+use serde_json::Value;
 
 /// Sessions of the Cline CLI.
 pub const READER: Reader =
@@ -78,6 +79,40 @@ wire! {
 wire! {
     /// What one tool returned, as far as it says how that went.
     struct Outcome<'a> { kind: Words<'a> = "type", success: Option<bool> }
+}
+
+/// Longest text of a result in a request, in UTF-16 units (`session/services/message-builder.ts`, DEFAULT_MAX_TOOL_RESULT_CHARS).
+const MOST_UNITS: usize = 8_000;
+
+/// 2026-06-19, from which on requests hold no longer ones (commit f5aa035a).
+const CUT_SINCE: i64 = 1_781_827_200_000;
+
+/// The content of a result as requests have it: the session keeps it whole, recorded prompts grow by what is left. `None` where nothing is cut.
+fn as_sent(content: &str) -> Option<String> {
+    let mut value = (content.len() > MOST_UNITS).then(|| serde_json::from_str::<Value>(content).ok()).flatten()?;
+    shorten(&mut value).then(|| value.to_string())
+}
+
+/// Cuts the middle out of each text that is too long; pictures stay. Was there any?
+fn shorten(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => without_middle(text).map(|cut| *text = cut).is_some(),
+        Value::Array(values) => values.iter_mut().fold(false, |cut, value| shorten(value) | cut),
+        Value::Object(fields) if fields.get("type").is_some_and(|kind| kind == "image") => false,
+        Value::Object(fields) => fields.values_mut().fold(false, |cut, value| shorten(value) | cut),
+        _ => false,
+    }
+}
+
+/// The two ends of a text around a mark that counts what is gone; `None` where it is short enough.
+fn without_middle(text: &str) -> Option<String> {
+    let units: Vec<u16> = (text.len() > MOST_UNITS).then(|| text.encode_utf16().collect()).filter(|units: &Vec<u16>| units.len() > MOST_UNITS)?;
+    let mark = |gone: usize| format!("\n\n...[truncated {gone} chars]...\n\n");
+    let ends = |mark: &str| (MOST_UNITS - mark.len()) / 2;
+    // How long the mark is depends on what is gone, and that on the mark.
+    let mark = mark(units.len() - 2 * ends(&mark(units.len() - MOST_UNITS)));
+    let (head, tail) = (units.get(..ends(&mark))?, units.get(units.len() - ends(&mark)..)?);
+    Some(format!("{}{mark}{}", String::from_utf16_lossy(head), String::from_utf16_lossy(tail)))
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
@@ -179,7 +214,7 @@ impl Session<'_> {
         let mut others = Vec::new();
         for block in &entry.content.0 {
             match block {
-                Block::Object(piece) if piece.is_result() => match self.listed(piece) {
+                Block::Object(piece) if piece.is_result() => match self.result(piece, entry.ts) {
                     Some(result) => messages.push(Message::new(Role::Tool, vec![result])),
                     None => others.push(block.clone()),
                 },
@@ -200,15 +235,26 @@ impl Session<'_> {
         self.entries.push(Listed { id: id.to_owned(), at, end: self.made.next() });
     }
 
-    /// A result whose content is a list of objects without a type.
-    fn listed(&self, piece: &Piece<'_>) -> Option<Part> {
+    /// A result whose content is a list of objects without a type, or one text that is too long for a request.
+    fn result(&self, piece: &Piece<'_>, time: Option<i64>) -> Option<Part> {
         let content = piece.content?.get();
-        let outcomes = serde_json::from_str::<Vec<Outcome>>(content).ok().filter(|outcomes| !outcomes.is_empty())?;
+        // A log without times is one of today.
+        let sent = if time.is_none_or(|time| time >= CUT_SINCE) { as_sent(content) } else { None };
+        let outcomes = serde_json::from_str::<Vec<Outcome>>(content).unwrap_or_default();
+        if outcomes.is_empty() {
+            let text = serde_json::from_str::<String>(sent.as_deref()?).ok()?;
+            return Some(self.made.result(&piece.tool_use_id, &text, piece.is_error.unwrap_or(false)));
+        }
         if outcomes.iter().any(|outcome| !outcome.kind.is_empty()) {
             return None;
         }
         let error = piece.is_error.unwrap_or_else(|| outcomes.iter().all(|outcome| outcome.success == Some(false)));
-        Some(self.made.result(&piece.tool_use_id, &compact(content), error))
+        let mut result = self.made.result(&piece.tool_use_id, &compact(sent.as_deref().unwrap_or(content)), error);
+        // Each of its texts has a limit of its own: the whole may be longer, and is what the agent leaves of it.
+        if let Part::ToolResult { text, .. } = &mut result {
+            text.truncated |= text.length.utf16 > MOST_UNITS as u32;
+        }
+        Some(result)
     }
 
     /// The request of a reply; those of providers that report nothing have no metrics.

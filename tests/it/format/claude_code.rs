@@ -251,6 +251,16 @@ fn a_tier_stands_behind_the_name_of_the_model() {
     assert!(catalog.find("claude-opus-4-6:fast").is_some() && catalog.billed_as("claude-opus-4-6:fast").is_none());
 }
 
+/// Bedrock and Vertex AI mark the ids of their messages.
+#[test]
+fn a_host_marks_its_messages() {
+    for (id, host) in [("msg_bdrk_01", Some("amazon-bedrock")), ("msg_vrtx_01", Some("vertexai")), ("msg_01", None)] {
+        let message = format!(r#"{{"id":"{id}","model":"claude-opus-5","stop_reason":"end_turn","content":[]}}"#);
+        let reply = format!(r#"{{"type":"assistant","sessionId":"s","timestamp":"2026-08-15T10:00:00Z","message":{message}}}"#);
+        assert_eq!(read_text("talk.jsonl", &reply).0[0].host.as_deref(), host);
+    }
+}
+
 /// What programs that start the agent record of its lines, and a session's lines in one document.
 #[test]
 fn records_may_stand_in_a_document() {

@@ -36,6 +36,28 @@ fn replies_have_their_usage_with_them() {
     assert_eq!(claim(&about), Some(("cline-cli", Claim::Companion)));
 }
 
+/// The session keeps results whole, requests hold 8,000 units of each of their texts since 2026-06-19: what recorded prompts grew by is what counts.
+#[test]
+fn long_results_count_as_requests_have_them() {
+    let long = "é".repeat(9_000);
+    let parts = |time: &str, content: Value| {
+        let at = time.parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        let result = json!({"role": "user", "ts": at, "content": [{"type": "tool_result", "tool_use_id": "t", "content": content}]});
+        let log = json!({"sessionId": "s", "agent": "lead", "updated_at": time, "messages": [result]});
+        let (transcripts, _) = read_text("s.messages.json", &log.to_string());
+        let Part::ToolResult { text, .. } = transcripts[0].messages[0].parts[0].clone() else { panic!("no result") };
+        (text.length.utf16, text.truncated, text.content.unwrap().to_string())
+    };
+    // 28 units of the mark and 4 digits: 2 x 3,984 units stay.
+    let (units, _, text) = parts("2026-06-19T00:00:00Z", json!(long));
+    assert_eq!((units, text.contains("\n\n...[truncated 1032 chars]...\n\n")), (8_000, true));
+    assert_eq!(parts("2026-06-18T23:59:59Z", json!(long)).0, 9_000);
+    // Each text of a list for itself; the agent's own limit is not held against the whole once more.
+    let list = json!([{"query": "a", "result": long, "success": true}, {"query": "b", "result": "short", "success": true}]);
+    let (units, cut, text) = parts("2026-08-01T00:00:00Z", list);
+    assert!(cut && units < 8_200 && text.contains("short") && text.contains("truncated 1032"), "{units}");
+}
+
 #[test]
 fn what_is_damaged_is_named() {
     let (transcripts, lost) = fixture("cline-cli/broken.messages.json");

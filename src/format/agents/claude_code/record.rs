@@ -100,6 +100,12 @@ impl Wire<'_> {
     pub fn billed_model(&self) -> String {
         self.usage.as_ref().map_or_else(|| self.model.to_string(), |usage| usage.billed(&self.model))
     }
+
+    /// The host other than Anthropic's own that wrote the reply: both mark the ids of their messages.
+    pub fn host(&self) -> Option<&'static str> {
+        let marks = [("msg_bdrk_", "amazon-bedrock"), ("msg_vrtx_", "vertexai")];
+        marks.into_iter().find_map(|(mark, host)| self.id.starts_with(mark).then_some(host))
+    }
 }
 
 impl Record<'_> {
