@@ -99,22 +99,25 @@ impl MainModel {
 /// which window or model to take. What the agent takes the window for stays.
 pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
     let window = window_named(trace, default, settings);
-    let given = settings.window.is_some() || settings.model.is_some();
-    match refused(trace, &MainModel::of(trace, settings.catalog)).filter(|_| !given) {
-        Some(size) => Window { prompt_limit: window.prompt_limit.min(size.saturating_sub(1)), ..window },
-        None => window,
+    if trace.refusals.is_empty() || settings.window.is_some() || settings.model.is_some() {
+        return window;
     }
+    let refused = refused(trace, &MainModel::of(trace, settings.catalog)).unwrap_or(u64::MAX);
+    Window { prompt_limit: window.prompt_limit.min(refused.saturating_sub(1)), ..window }
 }
 
 /// The size of the smallest prompt that the provider refused as too large, as far as the log shows it: the last prompt before it, and what had come since. `None` where a prompt as
 /// large was taken, which it must be for the size to say something, and of refusals without a recorded prompt before them.
 fn refused(trace: &Trace, main: &MainModel) -> Option<u64> {
     let size = |place: &u32| {
-        let call = trace.calls.get(trace.calls.partition_point(|call| call.message < *place).checked_sub(1)?)?;
+        let next = trace.calls.partition_point(|call| call.message < *place);
+        let call = trace.calls.get(next.checked_sub(1)?)?;
         let is_whole = trace.compactions_before(call.message as usize + 1..*place as usize + 1).is_empty();
         let since = trace.messages.get(call.message as usize..*place as usize)?;
         let arrived: u64 = since.iter().flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
-        let prompt = prompt_of(call).filter(|_| is_whole && main.made(call))?;
+        // Where another model goes on, it may be the one that was asked.
+        let asked = main.made(call) && trace.calls.get(next).is_none_or(|next| main.made(next));
+        let prompt = prompt_of(call).filter(|_| is_whole && asked)?;
         Some(prompt + arrived)
     };
     let smallest = trace.refusals.iter().filter_map(size).min()?;

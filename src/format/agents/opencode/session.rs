@@ -475,7 +475,8 @@ impl<'s> Session<'s> {
         self.made.transcript.compactions.arrange_by_key(|compaction| (compaction.before, compaction.time));
         let transcript = self.made.into_transcript();
         let Transcript { messages, compactions, side_calls, .. } = &transcript;
-        let empty = messages.each().all(|message| message.parts.is_empty()) && compactions.is_empty() && side_calls.is_empty();
+        let unsaid = messages.each().all(|message| message.parts.is_empty() && message.call.is_none());
+        let empty = unsaid && compactions.is_empty() && side_calls.is_empty();
         (!empty).then_some(transcript)
     }
 }
