@@ -278,7 +278,8 @@ fn a_notice_to_the_person_is_a_message_without_words() {
         reply("msg_3", 1300, 70_000, vec![text("Seen")]),
         user("msg_4", 1400, notice.clone()),
         user("msg_5", 2000, text("Go on")),
-        reply("msg_6", 2100, 70_100, vec![text("Done"), compress]),
+        reply("msg_6", 2100, 70_100, vec![compress]),
+        reply("msg_6b", 2200, 70_200, vec![text("Done")]),
         user("msg_7", 3000, text("And?")),
         reply("msg_8", 3100, 38_000, vec![text("Nothing")]),
     ]})
@@ -301,7 +302,7 @@ fn a_notice_to_the_person_is_a_message_without_words() {
     let event = &report["events"][0];
     assert_eq!(
         (&event["kind"], &event["verdict"], &event["recorded_call"], &event["predicted_call"]),
-        (&json!("prune"), &json!("hit"), &json!(4), &json!(4))
+        (&json!("prune"), &json!("hit"), &json!(5), &json!(5))
     );
     // Notices alone are no session.
     let alone = json!({"info": {"id": "ses_2", "version": "1.15.6", "title": "t", "time": {"created": 1, "updated": 2}}, "messages": [user("msg_1", 1000, notice)]});
