@@ -136,7 +136,8 @@ fn window_named(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'
     let sealed_thousandths = model.and_then(|model| model.sealed_thousandths).unwrap_or(0);
     let catalogue = model.map_or(0, |model| model.context.0);
     let day = trace.day();
-    let on_host = trace.host.as_deref().zip(model).and_then(|(host, model)| settings.catalog.host_limits(host, model, &trace.agent, day.as_deref()));
+    let on_host =
+        trace.host.as_deref().zip(model).and_then(|(host, model)| settings.catalog.host_limits(host, model, &trace.agent, day.as_deref()));
     let longer = on_host.and_then(|limits| limits.long_context).or(model.and_then(|model| model.long_context)).map_or(0, |tokens| tokens.0);
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {
         facts: Facts { window: Some(window), max_input, max_output, family, item_bytes, sealed_thousandths },

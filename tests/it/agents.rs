@@ -4,6 +4,7 @@ use crate::made::Native;
 use crate::support::{ctxsim, project};
 use ctxsim::policy::{Check, Policy, RecordedBy, Recorder, Switch, preset, presets};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn stdout(arguments: &[&str]) -> String {
@@ -82,13 +83,15 @@ fn the_presets_of_an_agent_follow_each_other() {
             let is_day = bound.len() == 10 && bound.chars().filter(|letter| *letter == '-').count() == 2;
             let (version, day) = if is_day { ("", bound) } else { (bound, "") };
             for window in &windows {
-                let recorder = Recorder { agent, version, day, window: *window };
-                let covering = policies.iter().filter(|policy| policy.recorded(recorder).is_some());
-                let covering: Vec<&str> = covering.map(|policy| policy.name.as_str()).collect();
-                assert_eq!(covering.len(), 1, "{agent} {bound} {window:?}: {covering:?}");
+                let recorder = Recorder { agent, version, day, model: "", window: *window };
+                let covering = policies.iter().filter_map(|policy| Some((policy.name.as_str(), &policy.recorded(recorder)?.models)));
+                let covering: Vec<(&str, &Vec<String>)> = covering.collect();
+                // Presets for other models stand beside each other: the first of a session's model is its own.
+                let models: BTreeSet<&Vec<String>> = covering.iter().map(|(_, models)| *models).collect();
+                assert!(!covering.is_empty() && models.len() == covering.len(), "{agent} {bound} {window:?}: {covering:?}");
             }
         }
-        let today = Recorder { agent, version: "", day: "", window: Some(200_000) };
+        let today = Recorder { agent, window: Some(200_000), ..Recorder::default() };
         let newest = policies.iter().find_map(|policy| Some((policy, policy.recorded(today)?)));
         let (newest, entry) = newest.unwrap();
         let system = newest.name.split('@').next().unwrap();

@@ -42,7 +42,9 @@ fn claude_code_compacts_at_window_less_33_000() {
     }
     assert_eq!(calls_of(&replay("claude-code@at-limit", &[], &pending(199_000, 500, 2_000)), EventKind::Compact), [1]);
     // A window that is set is compacted by as elsewhere, at 33,000 below it, and is at least 100,000; turned off, nothing is.
-    let at_limit = |settings: &[(&str, &str)], prompt| calls_of(&replay("claude-code@at-limit", settings, &pending(prompt, 500, 2_000)), EventKind::Compact);
+    let at_limit = |settings: &[(&str, &str)], prompt| {
+        calls_of(&replay("claude-code@at-limit", settings, &pending(prompt, 500, 2_000)), EventKind::Compact)
+    };
     for (window, threshold) in [("150k", 117_000), ("40k", 67_000), ("900k", 167_000)] {
         let set = [("autoCompactWindow", window)];
         assert!(at_limit(&set, threshold - 1_001).is_empty(), "{window}");
@@ -547,7 +549,7 @@ fn cline_takes_a_request_for_what_the_last_one_came_to() {
 #[test]
 fn logs_are_recorded_under_the_rule_of_their_version_or_day() {
     let under = |agent, version, day| {
-        let recorder = Recorder { agent, version, day, window: None };
+        let recorder = Recorder { agent, version, day, ..Recorder::default() };
         let known = presets().iter().map(|known| Policy::load(known.name).unwrap());
         known.filter(|policy| policy.recorded(recorder).is_some()).map(|policy| policy.name).collect::<Vec<_>>()
     };

@@ -106,7 +106,8 @@ fn shorten(value: &mut Value) -> bool {
 
 /// The two ends of a text around a mark that counts what is gone; `None` where it is short enough.
 fn without_middle(text: &str) -> Option<String> {
-    let units: Vec<u16> = (text.len() > MOST_UNITS).then(|| text.encode_utf16().collect()).filter(|units: &Vec<u16>| units.len() > MOST_UNITS)?;
+    let units: Vec<u16> =
+        (text.len() > MOST_UNITS).then(|| text.encode_utf16().collect()).filter(|units: &Vec<u16>| units.len() > MOST_UNITS)?;
     let mark = |gone: usize| format!("\n\n...[truncated {gone} chars]...\n\n");
     let ends = |mark: &str| (MOST_UNITS - mark.len()) / 2;
     // How long the mark is depends on what is gone, and that on the mark.

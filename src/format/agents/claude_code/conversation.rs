@@ -173,7 +173,9 @@ impl<'s> Conversation<'s> {
         }
         let model = wire.billed_model();
         let call = (real && succeeded).then(|| self.made.call(call_id(wire.id.id(), record.request_id.id()), &model, usage));
-        if call.is_some() && let Some(host) = wire.host() {
+        if call.is_some()
+            && let Some(host) = wire.host()
+        {
             self.made.hosts.push((model, host.to_owned()));
         }
         // The call after a reply without one does not go on from the last one.
