@@ -39,7 +39,7 @@ const DOCUMENTED: [(&str, &str, &[&str]); 18] = [
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.
-const ELSEWHERE: [(&str, &str); 22] = [
+const ELSEWHERE: [(&str, &str); 23] = [
     // Constants in the source of Kimi Code 2.1.0, packages/agent-core-v2/src/agent.
     ("kimi-code", "COMPACT_USER_MESSAGE_MAX_TOKENS"),
     ("kimi-code", "COMPACT_USER_MESSAGE_HEAD_TOKENS"),
@@ -61,6 +61,8 @@ const ELSEWHERE: [(&str, &str); 22] = [
     // The settings reference of Gemini CLI, docs/reference/configuration.md, `contextManagement`.
     ("gemini-cli", "protectionThresholdTokens"),
     ("gemini-cli", "minPrunableThresholdTokens"),
+    // Gemini CLI up to 0.11.2: packages/cli/src/config/settingsSchema.ts, core/src/core/client.ts.
+    ("gemini-cli", "contextPercentageThreshold"),
     // Codex's configuration reference and its source.
     ("codex", "model_context_window"),
     ("codex", "COMPACT_USER_MESSAGE_MAX_TOKENS"),
