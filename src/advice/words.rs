@@ -227,7 +227,11 @@ fn placed(place: Place) -> &'static str {
 
 impl Inject {
     fn words(&self) -> String {
-        format!("{} of {} tokens comes {}", self.what, figure(self.tokens as f64), placed(self.place))
+        let beside = self.results.as_ref().map(|results| {
+            let tools = list(results.tools.iter().cloned(), ", ");
+            format!(", beside the newest {} results of {tools}, {} tokens of each at most,", results.last, figure(results.each as f64))
+        });
+        format!("{} of {} tokens{} comes {}", self.what, figure(self.tokens as f64), beside.unwrap_or_default(), placed(self.place))
     }
 }
 

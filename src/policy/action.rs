@@ -367,6 +367,20 @@ pub struct Inject {
     /// Does it open a turn, as what a user writes does?
     #[serde(default)]
     pub opens_turn: Switch,
+    /// Results that it brings back beside its own tokens: Claude Code reads files again (documentation of 2026-10-19, "What survives compaction").
+    pub results: Option<Returning>,
+}
+
+/// Results whose text comes back, as they stood before the rule acted.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Returning {
+    /// Names of their tools, letter case aside.
+    pub tools: Vec<String>,
+    /// The newest of them come, so many at most.
+    pub last: u64,
+    /// Tokens of each at most.
+    pub each: u64,
 }
 
 fn at_the_end() -> Place {

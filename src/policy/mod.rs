@@ -43,8 +43,8 @@ mod trigger;
 mod truncate;
 
 pub use action::{
-    Boundary, Drop, Inject, Input, LongLines, Mask, PartialLine, Per, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts,
-    Truncate,
+    Boundary, Drop, Inject, Input, LongLines, Mask, PartialLine, Per, Place, Preview, Returning, Summarise, SummariserOverflow,
+    SummaryRole, Texts, Truncate,
 };
 pub use arithmetic::{arithmetic, formula_of};
 pub use configuration::{ConfigurationFile, Key, Syntax};

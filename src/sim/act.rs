@@ -1,6 +1,6 @@
 //! A rule acts: what it selects is masked, cut, removed or summarised, as far as its guards let it.
 
-use super::edit::{Done, inject, insert, shorten};
+use super::edit::{Done, inject, insert, shorten, text_of};
 use super::event::{EventKind, reported_as};
 use super::guard::{removable, removes_items};
 use super::inputs::Inputs;
@@ -8,12 +8,13 @@ use super::state::State;
 use super::summarise::summarise;
 use super::window::Window;
 use crate::context::{Context, Region, Replacement, SeenItem};
-use crate::policy::{Action, Drop, Mask, Rule, Selection, Switch, Take, Truncate, own_text};
+use crate::policy::{Action, Drop, Mask, Returning, Rule, Selection, Switch, Take, Truncate, own_text};
 
 /// Does what a rule says, to the history as the rule finds it.
 pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
     state.window.context.edit_for(Some(index as u32));
     state.gap = None;
+    let returning: Vec<u64> = rule.inject.iter().map(|text| text.results.as_ref().map_or(0, |results| tokens_of(state, results))).collect();
     let done = match rule.action() {
         Some(Action::Mask(_)) => mask(state, index),
         Some(Action::Truncate(_)) => truncate(state, index),
@@ -38,9 +39,21 @@ pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
         window.under_request = Some(stored);
     }
     if let Done::Changed(..) = done {
-        rule.inject.iter().for_each(|text| inject(state, text, None));
+        rule.inject.iter().zip(returning).for_each(|(text, more)| inject(state, text, Some(text_of(text.tokens + more))));
     }
     done
+}
+
+/// What results that come back are in tokens.
+fn tokens_of(state: &State<'_>, results: &Returning) -> u64 {
+    let context = &state.window.context;
+    let view = context.view();
+    let name = |item: &SeenItem| state.inputs.trace.tools.get(item.tool? as usize);
+    let wanted =
+        |item: &SeenItem| !item.error && name(item).is_some_and(|name| results.tools.iter().any(|tool| tool.eq_ignore_ascii_case(name)));
+    let found =
+        view.messages().rev().flat_map(|message| view.items_in(message, |region| region == Region::ToolResult).rev()).filter(wanted);
+    found.take(results.last as usize).filter_map(|item| context.item(item.id)).map(|item| item.actual.min(results.each)).sum()
 }
 
 fn mask(state: &mut State<'_>, index: usize) -> Done {

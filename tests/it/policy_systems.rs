@@ -306,6 +306,22 @@ fn cline_acts_at_nine_tenths_of_its_own_estimate() {
     }
 }
 
+/// Of six files that were read the last five come back, of each 5,000 tokens at most, and no other result.
+#[test]
+fn claude_code_reads_files_again() {
+    let sizes = [9_000, 300, 8_000, 400, 500, 600];
+    let read =
+        sizes.into_iter().fold(Session::default().user(400), |session, tokens| session.step(4, None, "Read", text(4 * tokens, tokens)));
+    let trace = read.step(4, Some((170_000, 10)), "Grep", text(400, 100)).reply(4, None).trace();
+    let injected = |settings: &[(&str, &str)]| {
+        let outcome = replay("claude-code", settings, &trace);
+        assert_eq!(calls_of(&outcome, EventKind::Compact).len(), 1);
+        outcome.totals.injected_tokens
+    };
+    assert_eq!(injected(&[]), 1_000 + 300 + 5_000 + 400 + 500 + 600);
+    assert_eq!(injected(&[("restored_tokens", "0"), ("restored_files", "2"), ("restored_file_tokens", "550")]), 500 + 550);
+}
+
 /// More than any of its limits.
 fn steps_over() -> Trace {
     Session::default().user(300_000).reply(0, None).user(250_000).reply(4, None).trace()

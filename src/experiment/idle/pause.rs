@@ -135,10 +135,11 @@ impl Rests {
         let all: Vec<(u64, u64)> = samples.values().flatten().copied().collect();
         let number =
             |policy: &Policy, name: &str| policy.params.get(name).and_then(|param| param.number()).map_or(0, |number| number as u64);
-        // Where no log records a compaction, the preset of the agent that compacts in pauses says what one comes to.
+        // Where no log records a compaction, the preset of the agent that compacts in pauses says what one comes to at most: a pause is no cheaper than that.
         let assumed = Policy::load("claude-code@idle").map_or(Rest::default(), |policy| {
             let summary = number(&policy, "summary_tokens");
-            Rest { prompt: summary + number(&policy, "restored_tokens"), summary, events: 0 }
+            let files = number(&policy, "restored_files") * number(&policy, "restored_file_tokens");
+            Rest { prompt: summary + number(&policy, "restored_tokens") + files, summary, events: 0 }
         });
         let by_agent = samples.into_iter().filter_map(|(agent, samples)| Some((agent, typical(&samples)?))).gather();
         Rests { by_agent, all: typical(&all), assumed }
