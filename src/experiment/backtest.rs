@@ -258,7 +258,7 @@ struct Session<'a> {
     /// Recorded prunings are imposed: the policy makes none itself.
     imposes_prunings: bool,
     /// The window is not known, and the policy's summaries go by it.
-    guesses_window: bool,
+    unknown_window: bool,
 }
 
 impl<'a> Session<'a> {
@@ -278,11 +278,11 @@ impl<'a> Session<'a> {
         let shown = shown_by(trace, entry);
         let plan = plans.of(policy, shown, window.facts)?;
         let wider = Facts { window: window.facts.window.map(|window| 2 * window), ..window.facts };
-        let guesses_window = window.from == WindowFrom::Policy && summarises_otherwise(&plan, &*plans.of(policy, shown, wider)?);
+        let unknown_window = window.from == WindowFrom::Policy && summarises_otherwise(&plan, &*plans.of(policy, shown, wider)?);
         let imposes_prunings = !plan.rule.iter().any(|rule| acts(rule, CompactionKind::Prune));
         let window = window.facts.window.unwrap_or(window.window);
         let main = MainModel::with_its_window(trace, replay.catalog);
-        Ok(Session { trace, main, plan, conditions, window, notes_prunings, imposes_prunings, guesses_window })
+        Ok(Session { trace, main, plan, conditions, window, notes_prunings, imposes_prunings, unknown_window })
     }
 
     /// What a judgement of an event in this stretch rests on.
@@ -293,8 +293,8 @@ impl<'a> Session<'a> {
         kind: CompactionKind,
         row: Option<&'c CompactionRow>,
     ) -> Case<'c> {
-        let Session { trace, main, plan, guesses_window, .. } = self;
-        Case { trace, main, plan, segment, outcome, guesses_window: *guesses_window, kind, row }
+        let Session { trace, main, plan, unknown_window, .. } = self;
+        Case { trace, main, plan, segment, outcome, unknown_window: *unknown_window, kind, row }
     }
 
     /// Each event from the context that the agent had after the compaction before.

@@ -144,7 +144,7 @@ pub(super) struct Case<'a> {
     /// What the policy did in that stretch.
     pub outcome: &'a Outcome,
     /// The window is not known, and the policy's summaries go by it.
-    pub guesses_window: bool,
+    pub unknown_window: bool,
     pub kind: CompactionKind,
     /// The event in the log; `None` for a false alarm.
     pub row: Option<&'a CompactionRow>,
@@ -182,7 +182,7 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     if is_below && summarises && case.row.is_some_and(|row| was_refused(case.trace, row)) {
         return (Verdict::Untested, Reason::Refusal);
     }
-    if summarises && case.guesses_window {
+    if summarises && case.unknown_window {
         return (Verdict::Untested, Reason::UnknownWindow);
     }
     if predicted.is_some_and(|predicted| predicted.call.abs_diff(recorded.call) <= TOLERANCE) {
@@ -262,7 +262,7 @@ impl Case<'_> {
             let call = usize::try_from(call).ok().and_then(|place| self.trace.calls.get(place.checked_sub(1)?));
             call.is_some_and(|call| !self.main.made(call))
         };
-        event.kind == CompactionKind::Prune || !self.guesses_window && !is_other(event.call) && !is_other(event.fired)
+        event.kind == CompactionKind::Prune || !self.unknown_window && !is_other(event.call) && !is_other(event.fired)
     }
 
     /// The policy's estimate at its last look before this call, from 1.

@@ -706,14 +706,14 @@ fn a_compaction_behind_a_refusal_or_of_an_extension_is_not_tested() {
     assert_eq!(recorded.split(',').nth(column), Some("1"), "{table}");
 }
 
-/// A window that is a guess tests no rule that goes by it.
+/// A window that neither log nor catalogue names tests no rule that goes by it.
 #[test]
-fn rules_that_go_by_a_guessed_window_are_not_tested() {
+fn rules_that_go_by_an_unknown_window_are_not_tested() {
     let folder = tempfile::tempdir().expect("folder");
     let tested = |model: &str| {
-        let made = Made::new("guessed", "0.138.0").calls(&[20, 60]).compaction(Some(true)).calls(&[30, 60, 90, 246, 247, 248]);
+        let made = Made::new("unknown", "0.138.0").calls(&[20, 60]).compaction(Some(true)).calls(&[30, 60, 90, 246, 247, 248]);
         let made = made.of_agent("codex", model);
-        let report = backtest(&[&made.write(folder.path(), "guessed.jsonl")]);
+        let report = backtest(&[&made.write(folder.path(), "unknown.jsonl")]);
         (
             verdicts(&report).into_iter().map(|event| event.1).collect::<Vec<_>>(),
             report["events"][0]["reason"].as_str().unwrap_or_default().to_owned(),
