@@ -214,7 +214,10 @@ fn cline_compacts_once_for_a_request() {
     let session = (0..12).fold(session, |session, _| session.step(40, None, "t", text(48_000, 12_000))).reply(4, None);
     // The older turn goes, and the newest one at the next request.
     assert_eq!(
-        touched(&replay("cline@3.0", &[("maxInputTokens", "180000")], session)).iter().map(|(call, _)| *call).collect::<Vec<_>>(),
+        touched(&replay("cline@3.0", &[("maxInputTokens", "180000"), ("result_units", "48000")], session))
+            .iter()
+            .map(|(call, _)| *call)
+            .collect::<Vec<_>>(),
         [12, 13]
     );
 }

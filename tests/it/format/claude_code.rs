@@ -255,7 +255,9 @@ fn a_tier_stands_behind_the_name_of_the_model() {
 #[test]
 fn a_host_marks_its_messages() {
     for (id, host) in [("msg_bdrk_01", Some("amazon-bedrock")), ("msg_vrtx_01", Some("vertexai")), ("msg_01", None)] {
-        let message = format!(r#"{{"id":"{id}","model":"claude-opus-5","stop_reason":"end_turn","content":[]}}"#);
+        let message = format!(
+            r#"{{"id":"{id}","model":"claude-opus-5","stop_reason":"end_turn","usage":{{"input_tokens":9,"output_tokens":2}},"content":[]}}"#
+        );
         let reply = format!(r#"{{"type":"assistant","sessionId":"s","timestamp":"2026-08-15T10:00:00Z","message":{message}}}"#);
         assert_eq!(read_text("talk.jsonl", &reply).0[0].host.as_deref(), host);
     }
