@@ -226,6 +226,8 @@ pub struct Protection {
     pub rule: String,
     /// The end of the conversation that the rule keeps.
     pub newest: Newest,
+    /// The agent has left the rule: no log of today is recorded under the preset.
+    pub past: bool,
 }
 
 /// The fixed ends that the presets protect, for a window of this size. Ends in turns or shares are none.
@@ -234,7 +236,9 @@ pub fn protections(window: u64) -> Vec<Protection> {
     let facts = Facts { window: Some(window), ..Facts::default() };
     let mut found: Vec<Protection> = Vec::new();
     for preset in presets() {
-        let Ok(plan) = Policy::load(preset.name).and_then(|policy| policy.plan(&facts)) else { continue };
+        let Ok(policy) = Policy::load(preset.name) else { continue };
+        let past = !policy.recorded_by.is_empty() && policy.recorded_by.iter().all(|entry| entry.before.is_some());
+        let Ok(plan) = policy.plan(&facts) else { continue };
         let keeps_all = |rule: &Rule| rule.summarise.as_ref().is_some_and(|summarise| summarise.discard == Switch::On);
         for rule in plan.rule.iter().filter(|rule| !keeps_all(rule)) {
             let results_alone = rule.select.kind == [Kind::ToolResult];
@@ -251,7 +255,7 @@ pub fn protections(window: u64) -> Vec<Protection> {
                 let crossing_goes = end.crossing == Crossing::Select || (end.of == EndOf::All && !rule.select.kind.is_empty());
                 let newest = Newest { axis, limit: end.n as u64, crossing_goes };
                 if !found.iter().any(|other| (other.preset, other.newest) == (preset.name, newest)) {
-                    found.push(Protection { preset: preset.name, rule: rule.id.clone(), newest });
+                    found.push(Protection { preset: preset.name, rule: rule.id.clone(), newest, past });
                 }
             }
         }
@@ -264,7 +268,7 @@ pub fn newest_limits(window: u64) -> BTreeMap<Newest, Vec<&'static str>> {
     let mut found: BTreeMap<Newest, Vec<&str>> = BTreeMap::new();
     // One that counts tokens is no version of one that counts messages.
     let mut newest: BTreeMap<(&str, bool), &str> = BTreeMap::new();
-    for protection in protections(window) {
+    for protection in protections(window).into_iter().filter(|protection| !protection.past) {
         let system = protection.preset.split('@').next().unwrap_or_default();
         let kind = (system, matches!(protection.newest.axis, Axis::Tokens | Axis::OutputTokens));
         let systems = found.entry(protection.newest).or_default();

@@ -22,11 +22,23 @@ pub fn list(question: &'static str, title: String, table: Table) -> Report {
     }
 }
 
-/// A list that is longer than a screen by its names alone, several a line, so that all of them are there.
+/// A list that is longer than a screen by its names alone, several a line, so that all of them are there: versions behind the first of their system.
 pub fn by_name(list: Report) -> Report {
-    let names: Vec<String> =
-        list.rows.rows.each().filter_map(|row| if let Some(Cell::Name(name)) = row.first() { Some(name.clone()) } else { None }).collect();
-    let sections = vec![Section::lines(vec![names.join(", ")]), Section::lines(vec!["What each of them is: --all".to_owned()])];
+    let mut names = String::new();
+    let mut last = String::new();
+    for row in list.rows.rows.each() {
+        let Some(Cell::Name(name)) = row.first() else { continue };
+        let system = name.split('@').next().unwrap_or_default();
+        match name.strip_prefix(last.as_str()).filter(|version| !names.is_empty() && version.starts_with('@')) {
+            Some(version) => names += &format!(" {version}"),
+            None if names.is_empty() => names += name,
+            None => names += &format!(", {name}"),
+        }
+        system.clone_into(&mut last);
+    }
+    let versions = names.contains(" @").then(|| "`pi@1.5 @0.73` are `pi@1.5` and `pi@0.73`.".to_owned());
+    let lines = versions.into_iter().chain(["What each of them is: --all".to_owned()]);
+    let sections = vec![Section::lines(vec![names]), Section::lines(lines.collect())];
     Report { screen: Some(Screen { sections, ..Screen::default() }), ..list }
 }
 

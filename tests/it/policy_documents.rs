@@ -9,11 +9,17 @@ fn every_preset_parses_and_uses_its_parameters() {
     for preset in presets() {
         let declared = Policy::load(preset.name).unwrap_or_else(|error| panic!("{error}"));
         let mut policy = declared.clone();
-        let switches = policy.params.iter().filter(|(_, parameter)| parameter.unit == "0 or 1").map(|(name, _)| name.clone());
-        for switch in switches.collect::<Vec<String>>() {
+        let mut turned = Vec::new();
+        let switches = declared.params.iter().filter(|(_, parameter)| parameter.unit == "0 or 1");
+        for (switch, parameter) in switches {
             // Off in some versions, together with all that depends on it.
-            policy.set(&switch, "1").unwrap();
+            policy.set(switch, "1").unwrap();
+            let mut alone = declared.clone();
+            alone.set(switch, if parameter.number() == Some(0.0) { "1" } else { "0" }).unwrap();
+            turned.push(alone);
         }
+        // Some parameters matter where a switch is off, some where one alone is turned.
+        let bases: Vec<&Policy> = [&policy, &declared].into_iter().chain(&turned).collect();
         assert_eq!(policy.name, preset.name);
         assert!(!policy.about.is_empty() && !policy.mirrors.is_empty(), "{}", preset.name);
         assert!(preset.name == "none" || !policy.not_modelled.is_empty(), "{}", preset.name);
@@ -23,14 +29,13 @@ fn every_preset_parses_and_uses_its_parameters() {
             Facts { max_input: 150_000, ..FACTS },
             Facts { max_output: 8_000, ..FACTS },
         ];
-        // Some parameters matter where a switch is off.
         let plans = |policy: &Policy| facts.iter().map(|facts| policy.plan(facts).ok()).collect::<Vec<_>>();
         assert!(plans(&policy).iter().chain(&plans(&declared)).all(Option::is_some), "{}", preset.name);
         for (name, parameter) in &policy.params {
             assert!(!parameter.unit.is_empty() && !parameter.help.is_empty(), "{}: {name}", preset.name);
             let changes = ["0", "1", "0.123", "7000", "170000", "1m"].iter().any(|value| {
-                [&policy, &declared].into_iter().any(|base| {
-                    let mut changed = base.clone();
+                bases.iter().any(|base| {
+                    let mut changed = Policy::clone(base);
                     // A fraction of a token is none.
                     changed.set(name, value).is_ok() && plans(&changed) != plans(base)
                 })

@@ -51,7 +51,7 @@ fn claude_code_compacts_at_window_less_33_000() {
         assert_eq!(at_limit(&set, threshold - 1_000), [1], "{window}");
     }
     assert!(at_limit(&[("autoCompactWindow", "150k"), ("autoCompactEnabled", "no")], 160_000).is_empty());
-    assert!(at_limit(&[("autoCompactWindow", "150k"), ("DISABLE_AUTO_COMPACT", "1")], 160_000).is_empty());
+    assert!(at_limit(&[("autoCompactWindow", "150k"), ("DISABLE_AUTO_COMPACT", "yes")], 160_000).is_empty());
     // Of an id that it does not recognise it takes the window to be 200,000, and so it does of each model where that is asked for.
     let on_a_million = |name: &str, settings: &[(&str, &str)]| {
         calls_of(&run(&preset(name, settings), &pending(166_000, 500, 2_000), 1_000_000), EventKind::Compact)

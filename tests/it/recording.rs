@@ -451,11 +451,12 @@ fn logs_without_a_call_have_one_sentence() {
 /// Warnings of the user's own agents stand among the details; what was recorded is held against the preset of its agent, whatever window policies get.
 #[test]
 fn own_agents_are_warned_of_and_checked_with_their_own_window() {
-    let logs = ["replay", "transcripts", "-p", "opencode"];
-    let details = run(&[&logs[..], &["--details"]].concat(), None);
+    // Claude Code compacts this model after a refusal alone.
+    let details = run(&["replay", "transcripts/claude-code", "-p", "opencode", "--model", "claude-opus-5", "--details"], None);
     let warnings = details.split_once("\nWarnings\n").expect("warnings").1;
     let rows: Vec<&str> = warnings.lines().skip(3).take_while(|line| !line.is_empty()).collect();
-    assert!(rows.iter().any(|row| row.starts_with("own agents (defaults)")), "{rows:?}");
+    assert!(rows.iter().any(|row| row.starts_with("claude-code (defaults)")), "{rows:?}");
+    let logs = ["replay", "transcripts", "-p", "opencode"];
     let check = |more: &[&str]| {
         let shown = run(&[&logs[..], more].concat(), None);
         shown.lines().find(|line| line.starts_with("Check: ")).expect("a check").to_owned()
