@@ -267,8 +267,8 @@ pub(super) const CALL_WRAPPER: u64 = 8;
 
 /// The most tokens that the model can have written for a part: no token is shorter than a byte, and a call of a tool has a block around it.
 fn most_tokens(part: &PartRow) -> u64 {
-    let written = part.text.length.bytes.max(part.sealed_bytes) + part.name.get().bytes;
-    u64::from(written) + if part.kind == PartKind::ToolCall { CALL_WRAPPER } else { 0 }
+    let written = u64::from(part.text.length.bytes.max(part.sealed_bytes)) + u64::from(part.name.get().bytes);
+    written + if part.kind == PartKind::ToolCall { CALL_WRAPPER } else { 0 }
 }
 
 fn is_of(trace: &Trace, part: usize, kind: PartKind) -> bool {
