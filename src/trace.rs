@@ -135,6 +135,7 @@ impl CallRow {
 
     /// The size of this call's prompt with so many visible tokens in it, `recorded` of them from the log itself: the hidden overhead
     /// comes on top, and what the recorded prompt lacked is taken off in proportion to what is still there.
+    #[inline]
     pub fn prompt(&self, visible: u64, recorded: u64) -> u64 {
         let kept = recorded.min(self.visible);
         let whole = self.visible.max(1);
@@ -377,6 +378,7 @@ impl Trace {
     }
 
     /// The parts of one message.
+    #[inline]
     pub fn parts_of(
         &self,
         message: &MessageRow,

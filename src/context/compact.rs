@@ -61,11 +61,13 @@ impl<S: Small> Compact<S> {
     }
 
     /// The element of an id; `None` where there never was one.
+    #[inline]
     pub fn get(&self, id: u32) -> Option<S::Whole> {
         self.0.get(id as usize).map(Held::whole)
     }
 
     /// Something of an element, without the rest of it; `None` where there never was one.
+    #[inline]
     pub fn look<T>(&self, id: u32, of: impl FnOnce(&S::Whole) -> T) -> Option<T> {
         self.0.get(id as usize).map(|held| match held {
             // What is not asked for is not taken out of its little room.
@@ -97,12 +99,14 @@ impl<S: Small> Compact<S> {
 }
 
 /// An index that may be absent in so little room; `None` where it is too large.
+#[inline]
 pub(super) fn narrow<N: TryFrom<u32>>(index: Option<u32>) -> Option<N> {
     let number = index.map_or(Some(0), |index| index.checked_add(1))?;
     N::try_from(number).ok()
 }
 
 /// The index that was made narrow.
+#[inline]
 pub(super) fn wide(number: impl Into<u32>) -> Option<u32> {
     number.into().checked_sub(1)
 }

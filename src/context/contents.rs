@@ -363,6 +363,7 @@ impl Context {
     }
 
     /// An item, whatever has become of it; `None` where there never was one.
+    #[inline]
     pub fn item(&self, item: u32) -> Option<Item> {
         self.items.get(item)
     }

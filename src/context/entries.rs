@@ -111,11 +111,13 @@ impl Entries {
     }
 
     /// Is a message in the context?
+    #[inline]
     pub(super) fn is_live(&self, id: u32) -> bool {
         self.look(id, |entry| entry.live) == Some(true)
     }
 
     /// The ids of a message's items.
+    #[inline]
     pub(super) fn items(&self, id: u32) -> Range<u32> {
         self.look(id, |entry| entry.first..entry.first + entry.count).unwrap_or_default()
     }

@@ -65,6 +65,7 @@ pub struct SeenItem {
 }
 
 impl Seen {
+    #[inline]
     fn of(estimator: &Estimator, id: u32, entry: &Entry) -> Seen {
         let Entry { role, opens_turn, is_summary, unseen, calling, estimated, end_units, usage, .. } = *entry;
         let apart = estimator.ends.as_ref().map(|ends| ends.message(Guess { units: end_units, tokens: 0, parts: 1 }, role));
@@ -87,10 +88,12 @@ impl<'a> View<'a> {
     }
 
     /// The message at a place in prompt order; `None` behind the last one.
+    #[inline]
     pub fn message(self, place: usize) -> Option<Seen> {
         self.seen(*self.context.order.get(place)?)
     }
 
+    #[inline]
     fn seen(self, id: u32) -> Option<Seen> {
         self.context.entries.look(id, |entry| Seen::of(self.estimator(), id, entry))
     }
@@ -101,6 +104,7 @@ impl<'a> View<'a> {
     }
 
     /// Those of them that stand in regions that are wanted.
+    #[inline]
     pub fn items_in(self, message: Seen, wanted: impl Fn(Region) -> bool + 'a) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
         let context = self.context;
         let seen = move |id: u32, item: &Item| (wanted(item.region) && item.state != State::Removed).then(|| SeenItem::of(id, item));

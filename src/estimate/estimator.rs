@@ -240,6 +240,7 @@ impl Guess {
 
 impl Estimator {
     /// Units turned into whole tokens by factor and rounding.
+    #[inline]
     pub fn whole(&self, units: u64) -> u64 {
         if self.numerator == self.denominator && self.denominator > 0 {
             return units;
@@ -248,6 +249,7 @@ impl Estimator {
     }
 
     /// What a text costs by itself, rounded by itself.
+    #[inline]
     pub fn text(&self, text: &Text) -> u64 {
         self.whole(self.weighed_text(text, self.unit))
     }
@@ -346,11 +348,13 @@ impl Estimator {
     }
 
     /// What a part costs by itself that adds this to its message.
+    #[inline]
     pub fn message_part(&self, part: Guess) -> u64 {
         self.whole(part.units) + part.tokens
     }
 
     /// The units that something adds where protected ends are counted, by the estimator for those; 0 where there is none apart.
+    #[inline]
     pub fn end_units(&self, guess: impl FnOnce(&Estimator) -> Guess) -> u32 {
         let Some(ends) = &self.ends else { return 0 };
         let Guess { units, tokens, .. } = guess(ends);
@@ -412,6 +416,7 @@ impl Estimator {
     }
 
     /// What a message of this role costs whose parts add up to this.
+    #[inline]
     pub fn message(&self, parts: Guess, role: Role) -> u64 {
         let wrapper = match role {
             _ if parts.parts == 0 && !matches!(self.round_at, RoundAt::Part | RoundAt::Item) => 0,

@@ -84,6 +84,7 @@ impl Memo {
     }
 
     /// Remembers the count of a line, if it is no larger than there is room for.
+    #[inline]
     pub fn keep_line(&mut self, line: u64, tokens: u64) {
         if let Some([_, second]) = self.lines.get_mut(line as usize % LINES).filter(|_| tokens <= LINE_COUNT) {
             *second = line & !LINE_COUNT | tokens;

@@ -96,12 +96,14 @@ impl Text {
         }
         let mut before = Step::default();
         let mut after = None;
-        for step in self.shape.iter().flat_map(|shape| shape.steps.iter()) {
-            if unit.at(&step) >= count {
-                after = Some(step);
-                break;
+        if let Some(shape) = &self.shape {
+            for step in shape.steps.iter() {
+                if unit.at(&step) >= count {
+                    after = Some(step);
+                    break;
+                }
+                before = step;
             }
-            before = step;
         }
         // What stands behind the last newline of the text is a line too.
         let open_line = u32::from(unit == Extent::Lines && after.is_none());

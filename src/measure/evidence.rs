@@ -151,6 +151,9 @@ impl Finder {
 
     /// Where a place of the text at hand is in the whole, as it is written.
     fn written(&self, place: usize) -> usize {
+        if self.escapes.is_empty() {
+            return self.base + place;
+        }
         let escapes = self.escapes.partition_point(|(behind, _)| *behind as usize <= place);
         let longer = escapes.checked_sub(1).and_then(|last| self.escapes.get(last)).map_or(0, |(_, longer)| *longer);
         self.base + place + longer as usize

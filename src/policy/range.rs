@@ -43,8 +43,12 @@ impl Select {
 impl Range {
     /// A message stands at this place, behind all that have been noted.
     pub(super) fn note(&mut self, place: usize, message: &Seen) {
-        self.marks.extend(is_mark(message).then_some(place));
-        self.before.extend(place.is_multiple_of(BLOCK).then_some(self.in_ends));
+        if is_mark(message) {
+            self.marks.push(place);
+        }
+        if place.is_multiple_of(BLOCK) {
+            self.before.push(self.in_ends);
+        }
         self.in_ends += message.in_ends;
     }
 

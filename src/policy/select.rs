@@ -43,6 +43,7 @@ pub enum Bounds {
 
 impl Select {
     /// What an item counts for whose text is estimated at `alone` by itself, and which adds this to its message.
+    #[inline]
     pub fn size(&self, estimator: &Estimator, guess: Guess, alone: u64) -> u64 {
         match self.sizes {
             Sizes::Texts => alone,
@@ -50,6 +51,7 @@ impl Select {
         }
     }
 
+    #[inline]
     pub(super) fn wants(&self, item: &SeenItem, message: &Seen, tools: &[String]) -> bool {
         let kind = if self.kind.is_empty() {
             !matches!(item.region, Region::System | Region::Tools)
@@ -61,13 +63,18 @@ impl Select {
     }
 
     /// Does the selection want results and calls of this tool? Tools without a name are wanted only where no list is given.
+    #[inline]
     pub fn wants_tool(&self, tool: Option<u32>, tools: &[String]) -> bool {
+        if self.tools.is_empty() && self.not_tools.is_empty() {
+            return true;
+        }
         let name = tool.and_then(|tool| tools.get(tool as usize));
         let listed = |list: &[String]| name.is_some_and(|name| list.iter().any(|entry| entry.eq_ignore_ascii_case(name)));
         (self.tools.is_empty() || listed(&self.tools)) && !listed(&self.not_tools)
     }
 
     /// Does an ingestion rule with this selection look at an item that arrives? Without kinds it looks at tool results.
+    #[inline]
     pub fn wants_arrival(&self, region: Region, role: Role, tool: Option<u32>, tools: &[String]) -> bool {
         let item =
             SeenItem { id: 0, region, tool, state: State::Whole, error: false, superseded: false, alone: 0, guess: Guess::default() };

@@ -84,12 +84,19 @@ impl Conversation {
                 self.lost_at.push(self.places() as u32);
                 self.others.push(place);
             } else if message.role != Role::System || message.is_summary {
-                self.users.extend((message.role == Role::User).then_some(place));
-                self.summaries.extend(message.is_summary.then_some(place));
-                let goes_on = message.role == Role::Tool && self.range.looked_at.last().is_some_and(|last| last.role == Role::Tool);
-                self.later_results.extend(goes_on.then_some(place));
+                if message.role == Role::User {
+                    self.users.push(place);
+                }
+                if message.is_summary {
+                    self.summaries.push(place);
+                }
+                if message.role == Role::Tool && self.range.looked_at.last().is_some_and(|last| last.role == Role::Tool) {
+                    self.later_results.push(place);
+                }
                 self.range.note(place, &message);
-                self.before.extend(place.is_multiple_of(BLOCK).then_some(self.tokens));
+                if place.is_multiple_of(BLOCK) {
+                    self.before.push(self.tokens);
+                }
                 self.range.looked_at.push(message);
                 self.tokens += message.estimated;
             } else {

@@ -64,6 +64,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// A message of the trace.
+    #[inline]
     pub fn message(&self, message: u32) -> Option<&'a MessageRow> {
         self.trace.messages.get(message as usize)
     }

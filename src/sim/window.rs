@@ -110,6 +110,7 @@ impl<'a> Window<'a> {
     }
 
     /// Actual size of the context as it stands.
+    #[inline]
     pub fn actual(&self) -> u64 {
         let visible = self.context.size().actual.0;
         self.call.map_or(visible, |call| call.prompt(visible, self.context.recorded()))

@@ -5,6 +5,7 @@ use crate::transcript::{Trust, Usage};
 
 impl CallRow {
     /// Usage that anchors truth: the provider's own, of a prompt.
+    #[inline]
     pub fn anchor(&self) -> Option<Usage> {
         self.usage.get().filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0)
     }

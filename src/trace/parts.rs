@@ -173,6 +173,7 @@ impl Parts {
     }
 
     /// The parts of these indices, in order; none where some of them lie behind the last one.
+    #[inline]
     pub fn within(&self, places: Range<usize>) -> impl DoubleEndedIterator<Item = Cow<'_, PartRow>> + ExactSizeIterator + Clone {
         self.0.get(places).unwrap_or(&[]).iter().map(Held::row)
     }

@@ -63,6 +63,7 @@ impl Small {
 
 impl HeldUsage {
     /// The usage; `None` where the log has none.
+    #[inline]
     pub fn get(&self) -> Option<Usage> {
         match &self.0 {
             Held::Absent => None,

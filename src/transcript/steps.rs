@@ -11,6 +11,7 @@ pub struct Steps(Box<[u8]>);
 
 impl Steps {
     /// The steps in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Step> + '_ {
         let mut packed = self.0.iter();
         let mut step = Step::default();
@@ -56,6 +57,7 @@ impl FromIterator<Step> for Steps {
     }
 }
 
+#[inline]
 pub(super) fn pack(mut number: u64, packed: &mut Vec<u8>) {
     while number > 0x7f {
         packed.push(number as u8 | 0x80);
@@ -65,6 +67,7 @@ pub(super) fn pack(mut number: u64, packed: &mut Vec<u8>) {
 }
 
 /// The next number; `None` at the end. What a damaged file holds too much of is cut off.
+#[inline]
 pub(super) fn unpack<'a>(packed: &mut impl Iterator<Item = &'a u8>) -> Option<u64> {
     let mut number = 0;
     for shift in (0..).step_by(7) {
@@ -83,16 +86,18 @@ fn size(number: u64) -> u32 {
 
 impl Step {
     /// The sizes of both, added field by field.
+    #[inline]
     pub fn plus(self, other: Step) -> Step {
         self.combine(other, u32::saturating_add)
     }
 
     /// What is left of the sizes without the other's, field by field; 0 where the other's are larger.
+    #[inline]
     pub fn less(self, other: Step) -> Step {
         self.combine(other, u32::saturating_sub)
     }
 
-    fn combine(self, other: Step, with: fn(u32, u32) -> u32) -> Step {
+    fn combine(self, other: Step, with: impl Fn(u32, u32) -> u32) -> Step {
         Step {
             length: Length {
                 bytes: with(self.length.bytes, other.length.bytes),

@@ -70,6 +70,7 @@ impl Normal {
         let believed = prior.array();
         let mut costs = believed;
         for _ in 0..ROUNDS {
+            let before = costs;
             for place in 0..COSTS {
                 // A message is a few tokens, a text many: in units of messages the same prior weighs less.
                 let strength = if place == MESSAGES { strength / 100.0 } else { strength };
@@ -78,11 +79,14 @@ impl Normal {
                     continue;
                 };
                 let own = products.get(place).copied().unwrap_or_default();
-                let others: f64 =
-                    products.iter().zip(&costs).enumerate().filter(|(at, _)| *at != place).map(|(_, (product, cost))| product * cost).sum();
+                let others = (0..COSTS).filter(|at| *at != place).filter_map(|at| Some(products.get(at)? * costs.get(at)?)).sum::<f64>();
                 if let Some(cost) = costs.get_mut(place) {
                     *cost = ((target + strength * belief - others) / (own + strength)).max(0.0);
                 }
+            }
+            // What a round has not moved, no later one moves.
+            if costs == before {
+                break;
             }
         }
         Costs::from_array(&costs)

@@ -127,7 +127,7 @@ pub fn closing_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
         at += found + 1;
         // Escapes are many and quotes within strings are few. An even number of backslashes before a quote are escapes of each other.
         let before = bytes.get(..at - 1).unwrap_or_default();
-        if before.iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2) {
+        if before.last() != Some(&b'\\') || before.iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2) {
             return Some(at - 1);
         }
     }

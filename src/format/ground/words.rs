@@ -18,6 +18,7 @@ impl Words<'_> {
     }
 
     /// The id, where there is one.
+    #[inline]
     pub fn some_id(&self) -> Option<&str> {
         Some(self.id()).filter(|id| !id.is_empty())
     }
@@ -38,6 +39,7 @@ impl Deref for Words<'_> {
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Words<'a>, D::Error> {
         deserializer.deserialize_any(WordsVisitor { in_pieces: false })
     }
