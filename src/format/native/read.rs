@@ -1,7 +1,7 @@
 //! Reading the native shape.
 
 use super::measured::{MARK, Measured};
-use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, fault, millis, sound, text_or_json, values, wire};
+use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, millis, odd, sound, text_or_json, values, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, Tools, end};
 use crate::format::usage::Reported;
@@ -165,7 +165,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             let written = match value {
                 Ok(written) => written,
                 Err(error) => {
-                    source.lose(line.number, fault(&error, line.last_unterminated));
+                    source.lose(line.number, &odd(&error, line.last_unterminated, &line.text));
                     continue;
                 }
             };

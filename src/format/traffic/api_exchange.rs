@@ -7,7 +7,7 @@
 //! recorder keeps `{mode, messages, response, stream}`. Batches are read too: their requests, one a line, and what came of them, which names its request by `custom_id`.
 
 use crate::format::exchange::{Dialect, Exchange, Sessions, autogen, events, is_stream, received};
-use crate::format::ground::{CUT_OFF, Lose, Outline, ReadError, Source, Words, wire};
+use crate::format::ground::{CUT_OFF, Lose, Outline, ReadError, Source, Words, odd, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
@@ -157,9 +157,12 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 impl Open {
     /// The exchanges that a record ends, and that it is.
     fn exchanges(&mut self, value: &RawValue, lose: Lose) -> Vec<Exchange> {
-        let Ok(record) = serde_json::from_str::<Record>(value.get()) else {
-            lose("record of an unexpected shape");
-            return Vec::new();
+        let record = match serde_json::from_str::<Record>(value.get()) {
+            Ok(record) => record,
+            Err(error) => {
+                lose(&odd(&error, false, value.get()));
+                return Vec::new();
+            }
         };
         // Pieces of several responses may stand between each other.
         if let Some((dialect, id)) = self.piece(&record) {
