@@ -103,6 +103,8 @@ wire! {
         trust: Trust,
         /// True where `output` was written before the reply had come.
         output_is_placeholder: bool,
+        /// True where the provider itself counted what was read and written, be it 0.
+        counts_cache: bool,
     }
 
     struct NativeCall<'a> {
@@ -152,6 +154,7 @@ impl NativeUsage {
             reasoning: self.reasoning,
             cost_nano_usd: self.cost_usd.0,
             trust: self.trust,
+            counts_cache: self.counts_cache,
             ..Reported::default()
         };
         Ok(reported.usage()?.map(|usage| Usage { output_is_final: usage.output_is_final && !self.output_is_placeholder, ..usage }))
