@@ -683,8 +683,9 @@ fn a_request_and_its_response_in_two_files_are_one_call() {
         ("Request2.json", "Response2.json"),
         ("a.req.json", "a.res.json"),
     ];
-    for (model, response) in &responses {
-        for (sent, came) in names {
+    for (place, (model, response)) in responses.iter().enumerate() {
+        // What the files hold and what they are called do not depend on each other.
+        for (sent, came) in names.into_iter().take(if place == 0 { names.len() } else { 1 }) {
             let folder = tempfile::tempdir().unwrap();
             let paths = [(sent, asked(model)), (came, response.clone())].map(|(name, text)| {
                 let path = folder.path().join(name);
@@ -702,7 +703,6 @@ fn a_request_and_its_response_in_two_files_are_one_call() {
             };
             let one = (json!(1), json!(8), json!(2), json!(1));
             assert_eq!(read(&[&folder.path().display().to_string()]), one, "{sent} {model}");
-            assert_eq!(read(&[&paths[0], &paths[1]]), one, "{sent} {model}");
             assert_eq!(read(&[&paths[1], &paths[0]]), one, "{sent} {model}");
             // Either of them alone is the call, too.
             assert_eq!(read(&[&paths[0]]), one, "{sent} {model}");
