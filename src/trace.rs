@@ -421,7 +421,14 @@ impl Trace {
 
     /// Does the log tell what the prompt cache did? Then a call without a count read nothing.
     pub fn tells_of_cache(&self) -> bool {
-        self.reports_cache || self.counts_cache()
+        self.reports_cache || self.counts_cache() || self.caches_nothing()
+    }
+
+    /// Does the provider itself say of each call with usage that nothing was read from its cache and nothing written to it? Then the client asked for no cache, where
+    /// a provider caches what it is asked to alone.
+    pub fn caches_nothing(&self) -> bool {
+        let mut usages = self.usages().peekable();
+        usages.peek().is_some() && usages.all(|usage| usage.counts_cache && usage.cache_read + usage.cache_write == 0)
     }
 
     /// Was anything read from the cache, or written to it?

@@ -80,6 +80,11 @@ impl CacheRule {
         if self.hits == Hits::Blocks { read + written } else { self.cached(prompt) }
     }
 
+    /// Does a prompt stay out of the cache unless the request marks where it shall end (Anthropic's `cache_control`, Bedrock's `cachePoint`)?
+    pub fn is_asked_for(&self) -> bool {
+        self.hits == Hits::Blocks
+    }
+
     /// Milliseconds after which an entry is gone.
     pub fn lifetime_millis(&self) -> i64 {
         self.lifetime.saturating_mul(1000)

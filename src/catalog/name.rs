@@ -8,7 +8,7 @@ const SAME_PRICE: &str = "latest preview beta stable default v0 v1 v2 customtool
                           none minimal low medium high xhigh extra fp4 fp8 fp16 bf16 nvfp4 mxfp4 int4 int8 awq gptq gguf";
 
 /// The tiers with prices of their own that stand behind a model's name.
-const TIERS: [&str; 1] = [":flex"];
+const TIERS: [&str; 3] = [":flex", ":batch", ":fast"];
 
 /// A model's name and the tier behind it, where that has prices of its own (`gpt-5:flex`).
 pub(super) fn without_tier(spelled: &str) -> (&str, Option<&'static str>) {

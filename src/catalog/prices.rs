@@ -63,8 +63,10 @@ impl Prices {
             let priced = times(percent, models)?;
             begins.iter().for_each(|front| regional.entry(Name::new(front).key()).or_default().extend(priced.clone()));
         }
-        let tiers = table.service_tiers.into_iter().map(|tier| Ok((tier.ends, times(tier.percent, tier.models)?)));
-        let tiers = tiers.collect::<Result<_, CatalogError>>()?;
+        let mut tiers: BTreeMap<String, BTreeMap<String, Vec<Price>>> = BTreeMap::new();
+        for ServiceTier { ends, percent, models } in table.service_tiers {
+            tiers.entry(ends).or_default().extend(times(percent, models)?);
+        }
         Ok(Prices { by_id, regional, tiers, as_of, own: None })
     }
 

@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 impl Corpus {
     /// The agents whose logs tell what the prompt cache did.
     pub fn cache_tellers(&self) -> BTreeSet<String> {
-        let tells = |trace: &Trace| trace.tells_of_cache() || (counts_cache(&trace.agent) && trace.usages().next().is_some());
+        let tells =
+            |trace: &Trace| trace.reports_cache || trace.counts_cache() || (counts_cache(&trace.agent) && trace.usages().next().is_some());
         self.traces.each().filter(|trace| tells(trace)).map(|trace| trace.agent.clone()).gather()
     }
 

@@ -14,4 +14,4 @@ pub use break_even::{Prune, Prunes, prunes};
 pub use cache::{Ages, Lifetime, PromptCache, Request, Split};
 pub use calibration::{Calibration, Measured};
 pub use check::{BLOCK, Check, OwnError, call_prices, check, check_by, summariser_nano_usd};
-pub use tariff::{Known, Models, Tariff};
+pub use tariff::{Known, Models, Tariff, asks_for_no_cache};

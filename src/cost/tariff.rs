@@ -45,12 +45,19 @@ impl Tariff<'_> {
     /// What is known of each model that a session names.
     pub fn models<'b>(&'b self, trace: &'b Trace) -> Models<'b> {
         let rows = |name| self.prices.rows(name, self.catalog.billed_as(name));
-        let model = |name| (name, rows(name), self.caches.of(name, self.catalog.find(name)));
+        // A client that asked for no cache with a prompt that is long enough asks for none under a policy.
+        let model = |name| (name, rows(name), self.caches.of(name, self.catalog.find(name)).filter(|rule| !asks_for_no_cache(trace, rule)));
         let asked = self.model.as_deref();
         let named = trace.models.iter().filter(|_| asked.is_none()).map(|name| model(name)).collect();
         let began = trace.messages.iter().find_map(|message| message.time.get());
         Models { prices: self.prices, began, named, main: model(asked.or_else(|| trace.main_model()).unwrap_or("")) }
     }
+}
+
+/// Does the client of a session leave a cache alone that works by this rule? The cache is one that must be asked for, the provider counts that nothing was read or written
+/// at any call, and at least one prompt is long enough to be written.
+pub fn asks_for_no_cache(trace: &Trace, rule: &CacheRule) -> bool {
+    rule.is_asked_for() && trace.largest_prompt() >= rule.minimum && trace.caches_nothing()
 }
 
 /// A model by its name in the log, by its prices, and by its cache.

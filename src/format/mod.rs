@@ -103,6 +103,9 @@ pub fn by_name(name: &str) -> Option<&'static Reader> {
 
 /// The reader that claims this file, and how surely; `None` where no reader knows it.
 pub fn sniff(source: &Source) -> Option<(&'static Reader, Claim)> {
+    if let Some(claim) = traffic::api_exchange::half(source) {
+        return Some((&traffic::api_exchange::READER, claim));
+    }
     let mut best: Option<(&'static Reader, Claim)> = None;
     for reader in READERS {
         let claim = (reader.claims)(source);

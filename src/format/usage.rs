@@ -56,6 +56,8 @@ pub struct Reported {
     pub cost_nano_usd: Option<i64>,
     /// How far the numbers can be trusted.
     pub trust: Trust,
+    /// Did the provider itself count reads and writes of its cache, be they 0?
+    pub counts_cache: bool,
 }
 
 impl Reported {
@@ -112,6 +114,7 @@ impl Reported {
             trust: self.trust,
             // What is not reported is not 0.
             output_is_final: output > 0 || self.output != Count::Absent,
+            counts_cache: self.counts_cache,
         }))
     }
 }
@@ -123,7 +126,12 @@ const UNANSWERED: (Count, Count) = (Count::Absent, Count::Absent);
 /// that they are not taken for its list price. Groq calls its standard tier `on_demand`.
 pub fn billed<'t>(model: &str, tiers: impl IntoIterator<Item = &'t str>) -> String {
     let tiers = tiers.into_iter().map(str::to_ascii_lowercase);
-    let at_list = |tier: &String| matches!(tier.as_str(), "" | "standard" | "default" | "auto" | "on_demand" | "not_available" | "global");
+    let at_list = |tier: &String| {
+        matches!(
+            tier.as_str(),
+            "" | "standard" | "default" | "auto" | "on_demand" | "not_available" | "global" | "traffic_type_unspecified"
+        )
+    };
     let is_word = |tier: &String| tier.bytes().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'_'));
     // The mark of the bigger window stays at the end.
     let (stem, mark) = model.strip_suffix("[1m]").map_or((model, ""), |stem| (stem, "[1m]"));

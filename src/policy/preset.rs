@@ -36,6 +36,7 @@ const PRESETS: &[Preset] = &[
     Preset { name: "pi@0.58", text: include_str!("presets/pi-0.58.toml") },
     Preset { name: "pi@0.12", text: include_str!("presets/pi-0.12.toml") },
     Preset { name: "pi@recommended", text: include_str!("presets/pi-recommended.toml") },
+    Preset { name: "openclaw", text: include_str!("presets/openclaw.toml") },
     Preset { name: "opencode@1.18", text: include_str!("presets/opencode-1.18.toml") },
     Preset { name: "opencode@2", text: include_str!("presets/opencode-2.toml") },
     Preset { name: "opencode@1.15", text: include_str!("presets/opencode-1.15.toml") },

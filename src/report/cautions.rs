@@ -1,6 +1,7 @@
 //! What makes all figures of a replay less sure: windows that are not known, agents whose rule no preset is known to mirror, and what calls carry where no
 //! log shows it.
 
+use super::uncached;
 use super::words::{counted, counted_as, grouped, three_digits};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
@@ -39,6 +40,7 @@ pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) 
         .chain(versions)
         .chain(assumed)
         .chain(without_overhead(corpus))
+        .chain(uncached::in_brief(corpus))
         .collect()
 }
 

@@ -7,7 +7,7 @@ use super::document::{Better, Cell, Column, Fields, Provenance, Report, Screen, 
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::words::{counted, dollars, grouped, percent};
-use super::{answer, cautions, cost_figures, finding, notes, refetch};
+use super::{answer, cautions, cost_figures, finding, notes, refetch, uncached};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Replay};
 use crate::sim::EventKind;
@@ -50,6 +50,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let gaps = gaps.map(|gaps| format!("Of the row `recorded` {}.", gaps.join("; ")));
     let own_error = cost_figures::own_error(priced.checks, &priced.baselines, priced.cache, false);
     let caution = cautions::without_overhead(priced.corpus).map(|caution| format!("! {caution}"));
+    let uncached = uncached::in_brief(priced.corpus).map(|sessions| format!("! {sessions}."));
     let is_priced = priced.replays.iter().chain([priced.unchanged]).any(|replay| replay.bill.is_priced());
     let unpriced = cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)).filter(|_| !is_priced);
     let first = unpriced.unwrap_or_else(|| summarisers(priced));
@@ -67,7 +68,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     let of_rows = brief
         .is_empty()
         .then(|| priced.baselines.covered(priced.corpus).into_iter().chain([first]).chain(beside).chain(gaps).chain(logged));
-    let trust: Vec<String> = of_rows.into_iter().flatten().chain(own_error).chain(caution).collect();
+    let trust: Vec<String> = of_rows.into_iter().flatten().chain(own_error).chain(uncached).chain(caution).collect();
     if brief.is_empty() {
         brief.push(shown.titled(title));
     }

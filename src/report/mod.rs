@@ -49,6 +49,7 @@ mod tested_rows;
 mod ties;
 mod title;
 mod tune;
+mod uncached;
 mod validate;
 mod validated_rows;
 mod verdict;

@@ -1,13 +1,12 @@
 //! What stands below every report: what its numbers rest on, and what was left out.
 
-use super::scenario;
 use super::words::{counted, counted_as, first_few, grouped, percent_of};
+use super::{scenario, uncached};
 use crate::catalog::Scenario;
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::{Replay, is_manual};
 use crate::list::Gather;
 use crate::sim::{EventKind, Lasts, Totals};
-use crate::trace::{CallRow, Trace};
 use crate::transcript::Trust;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +33,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     let mut notes = vec![open_loop(), PROVENANCE.to_owned(), anchorage(facts)];
     notes.extend(aside(corpus));
     notes.extend(trust(facts));
-    notes.extend(without_cache(corpus));
+    notes.extend(uncached::notes(corpus));
     notes.extend(summaries(replays));
     notes.extend(passing(replays));
     notes.extend(undone(facts));
@@ -178,22 +177,6 @@ fn trust(facts: &CorpusFacts) -> Option<String> {
             mix.join(", ")
         )
     })
-}
-
-/// Sessions whose recorded bills have no cache where usage is recorded, and whose simulated ones have.
-fn without_cache(corpus: &Corpus) -> Option<String> {
-    let is_reported = |call: &CallRow| call.usage.get().is_some_and(|usage| usage.trust == Trust::Provider);
-    let is_blind = |trace: &Trace| !trace.tells_of_cache() && trace.calls.iter().any(is_reported);
-    let (mut blind, mut estimated) = (0, false);
-    for trace in corpus.traces.each().filter(|trace| is_blind(trace)) {
-        blind += 1;
-        estimated |= trace.calls.iter().any(|call| call.usage.get().is_none());
-    }
-    let but = if estimated { ", but for calls without usage, whose cost is estimated with it" } else { "" };
-    let what =
-        "with usage and without any count of the provider's cache: their simulated bills have a modelled one, the recorded ones none";
-    let sides = "what is compared with the recording has it on both sides.";
-    (blind > 0).then(|| format!("{} {what}{but}; {sides}", counted_as(blind, "session is recorded", "sessions are recorded")))
 }
 
 /// The part of sessions that another one started, and those of them that were left out.

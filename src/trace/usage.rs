@@ -28,6 +28,7 @@ struct Small {
     cost_nano_usd: Index,
     trust: Trust,
     output_is_final: bool,
+    counts_cache: bool,
 }
 
 impl Small {
@@ -43,6 +44,7 @@ impl Small {
             cost_nano_usd: usage.cost_nano_usd.map(|cost| cost as u32).into(),
             trust: usage.trust,
             output_is_final: usage.output_is_final,
+            counts_cache: usage.counts_cache,
         }
     }
 
@@ -57,6 +59,7 @@ impl Small {
             cost_nano_usd: self.cost_nano_usd.get().map(i64::from),
             trust: self.trust,
             output_is_final: self.output_is_final,
+            counts_cache: self.counts_cache,
         }
     }
 }
@@ -105,7 +108,7 @@ mod tests {
         let all = [
             (true, plain),
             (true, Usage { cache_write: 7, cache_write_1h: 5, reasoning: Some(0), cost_nano_usd: Some(70_000), ..plain }),
-            (true, Usage { trust: Trust::Partial, output_is_final: true, ..plain }),
+            (true, Usage { trust: Trust::Partial, output_is_final: true, counts_cache: true, ..plain }),
             (false, Usage { prompt: large, ..plain }),
             (false, Usage { cache_read: large, ..plain }),
             (false, Usage { cache_write: large, ..plain }),

@@ -264,6 +264,9 @@ pub struct Usage {
     pub trust: Trust,
     /// False where `output` is a placeholder written at the start of the stream.
     pub output_is_final: bool,
+    /// The provider itself said what was read from its cache and written to it, or the request asked for no cache: then a 0 is a count. Agents that keep numbers of their own
+    /// write a 0 for what is not reported, too.
+    pub counts_cache: bool,
 }
 
 impl Usage {

@@ -205,9 +205,7 @@ fn a_preset_that_is_tied_to_no_log_is_named() {
     assert!(run(&[&made("crush")]).contains("no preset is tied to these logs; --policy crush tests one."));
     assert!(run(&[&made("nobody")]).contains("no preset is tied to these logs; --policy NAME tests one."));
     let replayed = |agent: &str| ctxsim(&["replay", &made(agent), "-p", "progressive", "-p", "baseagent"]).columns(200).stdout();
-    for (agent, preset) in
-        [("crush", "crush"), ("openhands", "openhands@llm"), ("kilo", "kilo@7.7"), ("cline", "cline@agentic"), ("openclaw", "pi@1.5")]
-    {
+    for (agent, preset) in [("crush", "crush"), ("openhands", "openhands@llm"), ("kilo", "kilo@7.7"), ("cline", "cline@agentic")] {
         let shown = replayed(agent);
         assert!(
             shown.contains(&format!("No preset is tied to these logs, though `-p {preset}` mirrors an agent of them: no verdict.")),

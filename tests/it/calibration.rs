@@ -359,3 +359,50 @@ fn a_corpus_knows_what_prompts_come_to_under_no_policy() {
         assert!(imposed.whole.is_empty() || matches!(imposed, Cow::Borrowed(_)));
     }
 }
+
+/// A provider that is asked for no cache counts 0 of it at each call: neither the recording nor a policy has one, in a log as in a trace of it. Where it counts nothing, nothing is known.
+#[test]
+fn a_client_that_asks_for_no_cache_has_none_under_any_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = |name: &str, counts: &Value| {
+        let mut messages: Vec<Value> = Vec::new();
+        let mut lines = String::new();
+        for number in 0..4 {
+            messages.push(json!({"role": "user", "content": format!("question {number}")}));
+            let mut usage = json!({"input_tokens": 5_000 + 100 * number, "output_tokens": 40});
+            usage.as_object_mut().unwrap().extend(counts.as_object().unwrap().clone());
+            let reply = json!({"id": format!("m{number}"), "role": "assistant", "model": "claude-sonnet-4-5", "content": [{"type": "text", "text": "answer"}], "usage": usage});
+            let request = json!({"model": "claude-sonnet-4-5", "messages": messages});
+            lines += &format!("{}\n", json!({"api": "anthropic_messages", "request": request, "response": reply}));
+            messages.push(json!({"role": "assistant", "content": [{"type": "text", "text": "answer"}]}));
+        }
+        let path = folder.path().join(name).display().to_string();
+        std::fs::write(&path, lines).unwrap();
+        path
+    };
+    let cost = |path: &str| {
+        let answer: Value = serde_json::from_str(&ctxsim(&["cost", path, "-p", "none", "--json"]).stdout()).unwrap();
+        let said = answer["notes"].as_array().unwrap().iter().filter_map(Value::as_str).any(|note| note.contains("uses no prompt cache"));
+        let bills = &answer["policies"][0];
+        let [uncached, modelled, calibrated] =
+            ["uncached", "modelled", "calibrated"].map(|kind| bills[kind]["cost"].as_str().unwrap().to_owned());
+        (answer["recorded"]["cost"].as_str().unwrap().to_owned(), [uncached, modelled, calibrated], said)
+    };
+    let zeros = log("zeros.jsonl", &json!({"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}));
+    let trace = folder.path().join("zeros.ctxtrace").display().to_string();
+    ctxsim(&["trace", "build", &zeros, "-o", &trace]).code(0);
+    // 20,600 x $3 and 160 x $15, in millions.
+    let whole = "0.0642".to_owned();
+    for path in [&zeros, &trace] {
+        let (recorded, bills, said) = cost(path);
+        assert!(recorded.starts_with(&whole) && said, "{recorded} {said}");
+        assert_eq!(bills, [recorded.clone(), recorded.clone(), recorded]);
+    }
+    let native = folder.path().join("zeros-native.jsonl").display().to_string();
+    ctxsim(&["convert", &zeros, "-o", &native]).code(0);
+    assert_eq!(cost(&native).1[1], cost(&zeros).1[1]);
+    let (recorded, [uncached, modelled, _], said) = cost(&log("silent.jsonl", &json!({})));
+    assert_eq!((uncached == recorded, modelled == recorded, said), (true, false, false));
+    let read = json!({"cache_creation_input_tokens": 0, "cache_read_input_tokens": 2_000});
+    assert!(!cost(&log("cached.jsonl", &read)).2);
+}

@@ -558,7 +558,7 @@ fn costs_in_logs_that_are_no_list_price_are_said() {
     );
 }
 
-/// OpenAI's flex tier: half of each price, of the models that have it, above a limit on the prompt, too.
+/// OpenAI's flex tier: half of each price, of the models that have it, above a limit on the prompt, too; batches, and Claude's fast mode.
 #[test]
 fn a_tier_may_have_prices_of_its_own() {
     let tables = Tables::builtin();
@@ -570,6 +570,14 @@ fn a_tier_may_have_prices_of_its_own() {
     let of = |name, prompt| at(&tables.prices, name, prompt);
     assert_eq!(of("gpt-5-2025-08-07:flex", 1_000), Some([0.625, 0.0625, 0.625, 5.0]));
     assert_eq!(of("openai/gpt-5.4:flex", 300_000), Some([2.5, 0.25, 2.5, 11.25]));
+    // Batches cost half, and Claude's fast mode a multiple that depends on the model.
+    assert_eq!(of("claude-haiku-4-5-20251001:batch", 1_000), Some([0.5, 0.05, 0.625, 2.5]));
+    assert_eq!(of("gpt-5:batch", 1_000), of("gpt-5:flex", 1_000));
+    assert_eq!(of("claude-opus-4-6:fast", 300_000), Some([30.0, 3.0, 37.5, 150.0]));
+    assert_eq!(of("claude-opus-4-8:fast", 1_000), Some([10.0, 1.0, 12.5, 50.0]));
+    for name in ["claude-sonnet-4-5:fast", "claude-opus-5-5:fast", "gpt-5:fast", "gemini-2.5-pro:provisioned_throughput"] {
+        assert_eq!(of(name, 1_000), None, "{name}");
+    }
     for name in ["gpt-5-codex:flex", "gpt-5:priority", "gpt-5-flex", "gpt-5:flex:us", "gemini-2.5-pro:flex", "nothing:flex"] {
         assert_eq!(of(name, 1_000), None, "{name}");
     }

@@ -4,6 +4,7 @@ use super::entry::{Entry, Exchange, call, watching};
 use super::verbatim::Verbatim;
 use crate::format::ground::{Lose, Words, decoded, sound, wire};
 use crate::format::recorder::definitions;
+use crate::format::usage::billed;
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::google::{Piece, TokenCounts, piece};
@@ -40,8 +41,11 @@ wire! {
         candidates: Option<Vec<Candidate<'a>>>,
         response_id: Words<'a> = "responseId" | "response_id",
         model_version: Words<'a> = "modelVersion" | "model_version",
-        usage_metadata: Option<TokenCounts> = "usageMetadata" | "usage_metadata",
+        usage_metadata: Option<&'a RawValue> = "usageMetadata" | "usage_metadata",
     }
+
+    /// What of a usage tells how the call is billed: Vertex AI names throughput that was bought before (`PROVISIONED_THROUGHPUT`), and its tiers.
+    struct Traffic<'a> { kind: Words<'a> = "trafficType" | "traffic_type" }
 
     struct Candidate<'a> { content: Content<'a> }
 
@@ -69,7 +73,9 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
         exchange.entries.push(entry(content, &mut hidden, lose));
     }
     let pieces = response.map(pieces).unwrap_or_default();
-    let usage = pieces.iter().rev().find_map(|piece| piece.usage_metadata);
+    let metadata = pieces.iter().rev().find_map(|piece| piece.usage_metadata);
+    let usage = metadata.and_then(|raw| serde_json::from_str::<TokenCounts>(raw.get()).ok());
+    let traffic = metadata.and_then(|raw| serde_json::from_str::<Traffic>(raw.get()).ok()).unwrap_or_default();
     hidden |= usage.is_some_and(|usage| usage.tool_use_prompt_token_count.or_zero().is_ok_and(|tokens| tokens > 0));
     if pieces.iter().all(|piece| piece.candidates.is_none()) && usage.is_none() {
         return Ok(exchange.unanswered(response, lose));
@@ -90,9 +96,10 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let last = pieces.last();
     let id = last.map_or("", |piece| &piece.response_id);
     let model = last.map_or("", |piece| &piece.model_version);
+    let model = billed(if model.is_empty() { &exchange.model } else { model }, [&*traffic.kind]);
     let mut message = Message::new(Role::Assistant, parts);
     message.id = id.to_owned();
-    message.call = Some(Box::new(call(id, model, usage)));
+    message.call = Some(Box::new(call(id, &model, usage)));
     exchange.reply = Some(Entry::of(message));
     exchange.hidden = hidden || attached.get();
     Ok(exchange)

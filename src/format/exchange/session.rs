@@ -310,7 +310,13 @@ impl Session {
             // What a compaction by request kept is known already, unless the conversation itself is not in the log.
             if !self.transcript.messages.is_empty() && reply.messages.iter().all(|message| message.call.is_none()) {
                 reply.messages.clear();
-                self.prints.truncate(self.asked);
+                if exchange.follows.is_some() {
+                    // What the provider kept of the conversation is not in the request: its output says what stays.
+                    self.asked = self.prints.len();
+                    self.places.resize(self.asked, None);
+                } else {
+                    self.prints.truncate(self.asked);
+                }
             }
             self.reply(reply, &exchange.model, exchange.hidden, scale);
         }

@@ -1,7 +1,8 @@
 //! One large JSON document, piece by piece: no more of it is held than one element of its outermost lists, or one field.
 
-use super::json::{CUT_OFF, fault};
+use super::json::CUT_OFF;
 use super::lines::{HALF_CHARACTER, NOT_UTF8, whole_characters};
+use super::odd::odd;
 use super::source::{Lose, ReadError, Source};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -31,7 +32,7 @@ impl<'a> Piece<'a> {
     pub fn take<T: Deserialize<'a>>(&self, source: &mut Source, take: impl FnOnce(T, Lose)) {
         match serde_json::from_str::<T>(self.text) {
             Ok(said) => take(said, &mut |reason| source.lose(self.number, reason)),
-            Err(error) => source.lose(self.number, fault(&error, false)),
+            Err(error) => source.lose(self.number, &odd(&error, false, self.text)),
         }
     }
 }

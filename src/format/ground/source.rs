@@ -1,8 +1,9 @@
 //! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
 
 use super::head::{Head, Whole};
-use super::json::{CUT_OFF, close, fault, values};
+use super::json::{CUT_OFF, close, values};
 use super::lines::{HALF_CHARACTER, Line, Lines, NOT_UTF8, TOO_LONG, whole_characters};
+use super::odd::odd;
 use super::outline::Outline;
 use super::zstd;
 use crate::reading::{self, Bounds, Named, TooMuch};
@@ -262,7 +263,7 @@ impl Source {
         for value in values(text) {
             match value {
                 Ok(value) => take(value, &mut |reason| self.lose(number, reason)),
-                Err(error) => self.lose(number, fault(&error, at_end)),
+                Err(error) => self.lose(number, &odd(&error, at_end, text)),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Reading the native shape.
 
 use super::measured::{MARK, Measured};
-use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, fault, millis, sound, text_or_json, values, wire};
+use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, millis, odd, sound, text_or_json, values, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, Tools, end};
 use crate::format::usage::Reported;
@@ -103,6 +103,8 @@ wire! {
         trust: Trust,
         /// True where `output` was written before the reply had come.
         output_is_placeholder: bool,
+        /// True where the provider itself counted what was read and written, be it 0.
+        counts_cache: bool,
     }
 
     struct NativeCall<'a> {
@@ -152,6 +154,7 @@ impl NativeUsage {
             reasoning: self.reasoning,
             cost_nano_usd: self.cost_usd.0,
             trust: self.trust,
+            counts_cache: self.counts_cache,
             ..Reported::default()
         };
         Ok(reported.usage()?.map(|usage| Usage { output_is_final: usage.output_is_final && !self.output_is_placeholder, ..usage }))
@@ -165,7 +168,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             let written = match value {
                 Ok(written) => written,
                 Err(error) => {
-                    source.lose(line.number, fault(&error, line.last_unterminated));
+                    source.lose(line.number, &odd(&error, line.last_unterminated, &line.text));
                     continue;
                 }
             };

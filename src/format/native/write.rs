@@ -200,4 +200,6 @@ fn usage(usage: &Usage) -> Object {
         .some("cost_usd", usage.cost_nano_usd.map(dollars))
         .with("trust", usage.trust)
         .flag("output_is_placeholder", !usage.output_is_final && usage.output > 0)
+        // Counts above 0 speak for themselves.
+        .flag("counts_cache", usage.counts_cache && usage.cache_read + usage.cache_write == 0)
 }

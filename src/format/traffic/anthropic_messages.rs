@@ -6,7 +6,7 @@
 
 use crate::format::exchange::anthropic::{Body, Made, Spoken, append, conversation};
 use crate::format::exchange::{Dialect, Exchange, Sessions, Verbatim, anthropic, received};
-use crate::format::ground::{ReadError, Source, decoded, wire};
+use crate::format::ground::{ReadError, Source, decoded, odd, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Tools;
 use crate::format::wire::anthropic::Weigher;
@@ -123,7 +123,7 @@ fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
             decoded::<Vec<Spoken>, Spoken>(value, "", &mut held, lose).inspect_err(|_| lose("list that holds no messages")).ok()?;
         return Some(said(messages, lose));
     }
-    let item = serde_json::from_str::<Item>(value).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
+    let item = serde_json::from_str::<Item>(value).inspect_err(|error| lose(&odd(error, false, value))).ok()?;
     if let Some(request) = item.request {
         let decoded = Dialect::Anthropic.decode(request.get(), item.response.map(received).as_deref(), lose);
         decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()
@@ -132,7 +132,7 @@ fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
             decoded::<Body, Spoken>(value, "messages", &mut held, lose).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
         Some(conversation(&body, Made::Here, &mut Weigher::new(&Verbatim, &mut Tools::default()), lose))
     } else if item.role.is_some() {
-        let message = serde_json::from_str::<Spoken>(value).inspect_err(|_| lose("message of an unexpected shape")).ok()?;
+        let message = serde_json::from_str::<Spoken>(value).inspect_err(|error| lose(&odd(error, false, value))).ok()?;
         let exchange = Exchange { follows: Some(LONE.to_owned()), known_as: vec![LONE.to_owned()], ..said(vec![message], lose) };
         Some(exchange).filter(|exchange| !exchange.entries.is_empty())
     } else {

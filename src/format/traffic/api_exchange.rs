@@ -5,14 +5,17 @@
 //! People also save responses alone, as a document, a list, or one a line: each is a session of one call, whose prompt is not in the log. The events of a
 //! stream are one response, as they came (`data: {...}`), in a list or one a line, and so are those that Gemini CLI records to play them back (`{method, response}`). AutoGen's
 //! recorder keeps `{mode, messages, response, stream}`. Batches are read too: their requests, one a line, and what came of them, which names its request by `custom_id`.
+//! A request and its response may be two files (`request.json`, `response.json`): they are read as one, from the response.
 
-use crate::format::exchange::{Dialect, Exchange, Sessions, autogen, events, is_stream, received};
-use crate::format::ground::{CUT_OFF, Lose, Outline, ReadError, Source, Words, wire};
+use crate::format::exchange::{Dialect, Exchange, Half, Sessions, autogen, events, half as half_of, is_stream, received};
+use crate::format::ground::{CUT_OFF, Lose, Outline, ReadError, Source, Words, odd, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::list::Arrange;
 use crate::transcript::{Scale, Transcript};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Recorded exchanges of any of the providers.
 pub const READER: Reader = Reader {
@@ -43,6 +46,24 @@ fn claims(source: &Source) -> Claim {
     }
 }
 
+/// The claim on a file that is half of an exchange, where the other half lies beside it: that of the response reads both.
+pub fn half(source: &Source) -> Option<Claim> {
+    let (half, _) = other_half(source)?;
+    Some(if half == Half::Response { Claim::Yes } else { Claim::Companion })
+}
+
+/// Which half of an exchange a file holds, and where the other one lies. Its name and what both files hold must agree.
+fn other_half(source: &Source) -> Option<(Half, PathBuf)> {
+    let (half, places) = half_of(&source.path)?;
+    let holds = |source: &Source, half: Half| match half {
+        Half::Request => source.outline().shows("messages|contents|input|prompt !response !choices !candidates !output !usage"),
+        Half::Response => replied(source.outline()).is_some() || begins_stream(source.head_text()),
+    };
+    let other = if half == Half::Request { Half::Response } else { Half::Request };
+    let is_other = |place: &PathBuf| source.beside(place).is_ok_and(|source| holds(&source, other));
+    holds(source, half).then(|| places.into_iter().find(is_other)).flatten().map(|place| (half, place))
+}
+
 /// What shows an exchange without a name and an address, of which no other reader knows the interface: Gemini's, Ollama's, Cohere's in both versions,
 /// completions of a text, and Responses; and AutoGen's records.
 const BARE: [&str; 7] = [
@@ -65,11 +86,24 @@ const RESPONSES: [(&str, Dialect); 4] = [
 ];
 
 /// What shows the first event of a stream, where that is no response by itself.
-const STREAMS: [&str; 3] =
-    ["type=message_start message.role message.usage", "object=chat.completion.chunk choices", "type=response.* response.object=response"];
+const STREAMS: [(&str, Dialect); 3] = [
+    ("type=message_start message.role message.usage", Dialect::Anthropic),
+    ("object=chat.completion.chunk choices", Dialect::OpenAiChat),
+    ("type=response.* response.object=response", Dialect::OpenAiResponses),
+];
+
+/// The interface that an event begins a stream of.
+fn begun(event: &Outline) -> Option<Dialect> {
+    STREAMS.iter().find(|(signature, _)| event.shows(signature)).map(|(_, dialect)| *dialect)
+}
+
+/// The interface of a response by itself.
+fn replied(outline: &Outline) -> Option<Dialect> {
+    answered(outline, "").or_else(|| outline.shows("role=assistant content usage").then_some(Dialect::Anthropic))
+}
 
 fn streams(outline: &Outline, place: &str) -> bool {
-    STREAMS.iter().any(|signature| outline.shows_at(place, signature))
+    STREAMS.iter().any(|(signature, _)| outline.shows_at(place, signature))
 }
 
 /// Does a text begin as a stream of events of one of the interfaces? What serves one may send events of its own first.
@@ -137,7 +171,15 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         let found: Vec<Exchange> = listed.iter().flat_map(|value| open.exchanges(value, lose)).collect();
         found.into_iter().filter_map(|exchange| sessions.add(exchange)).for_each(&mut *hand_over)
     };
-    if is_stream {
+    let other = other_half(source)
+        .and_then(|(half, place)| Some((half, source.document_beside(&place, 0, "other half of an exchange that cannot be read")?)));
+    if let Some((half, other)) = other {
+        let own = source.document()?;
+        let (request, response) = if half == Half::Request { (own, other) } else { (other, own) };
+        let is_json = serde_json::from_str::<&RawValue>(&response).is_ok();
+        let response = if is_json { response } else { Value::String(response).to_string() };
+        source.values_of(&format!(r#"{{"request":{request},"response":{response}}}"#), 0, false, &mut take);
+    } else if is_stream {
         let text = source.document()?;
         if !text.ends_with('\n') && !text.trim_end().ends_with(['}', ']']) {
             source.lose(text.lines().count() as u64, CUT_OFF);
@@ -157,9 +199,12 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 impl Open {
     /// The exchanges that a record ends, and that it is.
     fn exchanges(&mut self, value: &RawValue, lose: Lose) -> Vec<Exchange> {
-        let Ok(record) = serde_json::from_str::<Record>(value.get()) else {
-            lose("record of an unexpected shape");
-            return Vec::new();
+        let record = match serde_json::from_str::<Record>(value.get()) {
+            Ok(record) => record,
+            Err(error) => {
+                lose(&odd(&error, false, value.get()));
+                return Vec::new();
+            }
         };
         // Pieces of several responses may stand between each other.
         if let Some((dialect, id)) = self.piece(&record) {
@@ -209,8 +254,7 @@ impl Open {
         let outcome = record.response.or(record.result).and_then(|raw| serde_json::from_str::<Outcome>(raw.get()).ok());
         let body = outcome.and_then(|outcome| outcome.body).map_or("", RawValue::get);
         let outline = Outline::of(body);
-        let anthropic = || outline.shows("role=assistant content usage").then_some(Dialect::Anthropic);
-        let Some(dialect) = answered(&outline, "").or_else(anthropic) else {
+        let Some(dialect) = replied(&outline) else {
             lose("request without a reply");
             return None;
         };
@@ -251,7 +295,9 @@ fn exchange(value: &RawValue, record: &Record, lose: Lose) -> Option<Exchange> {
         };
     };
     let told = || Dialect::of_response(request, response.as_deref()?).filter(|(_, holds)| *holds).map(|(dialect, _)| dialect);
-    let shown = || Dialect::of_body(request).or_else(|| answered(&Outline::of(record.response?.get()), "")).or_else(told);
+    // The first event of a stream is of an interface, too.
+    let first = || response.as_deref()?.lines().find_map(|line| line.strip_prefix("data:")).map(Outline::of).as_ref().and_then(begun);
+    let shown = || Dialect::of_body(request).or_else(|| replied(&Outline::of(record.response?.get()))).or_else(told).or_else(first);
     let Some(dialect) = Dialect::of_name(&record.api).or_else(|| Dialect::of_address(&record.url, request)).or_else(shown) else {
         lose("exchange with an unknown interface");
         return None;

@@ -273,6 +273,7 @@ impl UsageRecord {
         let five_minutes = lifetimes.map_or(Ok(0), |split| split.ephemeral_5m_input_tokens.or_zero())?;
         // Some logs hold the split alone.
         let cache_write = context.cache_creation_input_tokens.or_zero()?.max(one_hour + five_minutes);
+        let counts_writes = context.cache_creation_input_tokens != Count::Absent || lifetimes.is_some();
         Reported {
             input: context.input_tokens,
             cache_read: context.cache_read_input_tokens,
@@ -281,6 +282,7 @@ impl UsageRecord {
             cached: Cached::Beside,
             output: self.output_tokens,
             reasoning: self.output_tokens_details.as_ref().map(|details| details.reasoning_tokens).unwrap_or_default(),
+            counts_cache: counts_writes && context.cache_read_input_tokens != Count::Absent,
             ..Reported::default()
         }
         .usage()

@@ -356,12 +356,14 @@ impl ChatUsage {
             input.cache_write_tokens.or(input.cache_creation_tokens).or(input.cache_creation_input_tokens).or(input.cache_creation);
         // Anthropic's own dialect has no details. All others count the cached part in.
         let apart = self.prompt_tokens == Count::Absent && self.prompt_tokens_details.is_none() && self.input_tokens_details.is_none();
+        let written = written.or(self.cache_creation_input_tokens);
+        let read = [input.cache_read, self.prompt_cache_hit_tokens, self.cache_read_input_tokens, self.cached_tokens];
+        let read = read.into_iter().fold(input.cached_tokens, Count::or);
         Reported {
             input: self.prompt_tokens.or(self.input_tokens),
-            cache_read: [input.cache_read, self.prompt_cache_hit_tokens, self.cache_read_input_tokens, self.cached_tokens]
-                .into_iter()
-                .fold(input.cached_tokens, Count::or),
-            cache_write: written.or(self.cache_creation_input_tokens),
+            cache_read: read,
+            cache_write: written,
+            counts_cache: read != Count::Absent && written != Count::Absent,
             cache_write_1h: input.ephemeral_1h_input_tokens,
             sound: input.audio_tokens.known().unwrap_or_default().or_else(|| self.unlisted_sounds()).unwrap_or(0),
             cached: if apart { Cached::Beside } else { Cached::Within },

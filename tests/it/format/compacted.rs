@@ -97,7 +97,20 @@ fn the_output_of_a_compaction_is_the_next_input() {
     let messages: Vec<String> = TURNS.iter().flat_map(|what| [format!("u: Tell me of {what}"), format!("a: All of {what}")]).collect();
     assert_eq!(read(&third, &fourth), [(messages.clone(), vec![100, 200, 150, 180], vec![4])]);
     // The compaction item alone.
-    assert_eq!(read(&third[2..], &fourth[2..]), [(messages, vec![100, 200, 150, 180], vec![4])]);
+    assert_eq!(read(&third[2..], &fourth[2..]), [(messages.clone(), vec![100, 200, 150, 180], vec![4])]);
+    // The request for it names the last response, and holds nothing.
+    let after = |previous: &str, (mut asked, replied): (Value, Value)| {
+        asked["previous_response_id"] = previous.into();
+        (asked, replied)
+    };
+    let lines = [
+        line("openai_responses", asked(&begun[..1], &begun[1..2], 100)),
+        line("openai_responses", after("resp_100", asked(&begun[2..3], &begun[3..], 200))),
+        line("openai_responses_compact", after("resp_200", asked(&[], &output, 250))),
+        line("openai_responses", asked(&third, &[said(plums)], 150)),
+        line("openai_responses", asked(&fourth, &[said(figs)], 180)),
+    ];
+    assert_eq!(told(&read_text("talk.jsonl", &lines.concat()).0), [(messages, vec![100, 200, 150, 180], vec![4])]);
 }
 
 /// Anthropic's page on compaction: the client may send what stands before the block, or not.

@@ -64,7 +64,7 @@ fn what_is_damaged_is_named() {
             ("message of an unknown role", 1),
             ("message without content", 1),
             ("reasoning without a reply", 1),
-            ("record of an unexpected shape", 1),
+            ("record of an unexpected shape (field `toolCalls`)", 1),
             ("unknown content part", 2),
         ],
     );

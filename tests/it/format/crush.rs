@@ -156,3 +156,26 @@ fn a_reply_that_was_written_at_once_behind_a_finished_one_is_a_summary() {
     // What the session says of its last call is said of the summary.
     assert_eq!(prompts(session), [(0, 0); 3]);
 }
+
+/// The program keeps the results of one reply in one row. Logs of the same run in OpenAI's shape have a message for each: what counts messages is to find as many in both.
+#[test]
+fn results_of_one_reply_are_messages_of_their_own() {
+    let (_folder, path) = database("crush/crush.sql", "crush.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let row = "INSERT INTO sessions (id, title, prompt_tokens, completion_tokens, created_at) VALUES ('two', '', 600, 2, 1754498160)";
+    connection.execute(row, []).unwrap();
+    let calls = r#"[{"type":"tool_call","data":{"id":"x","name":"ls","input":"{}"}},{"type":"tool_call","data":{"id":"y","name":"view","input":"{}"}},{"type":"finish","data":{"reason":"tool_use"}}]"#;
+    let results = r#"[{"type":"tool_result","data":{"tool_call_id":"x","content":"a"}},{"type":"tool_result","data":{"tool_call_id":"y","content":"Loaded","data":"iVBORw0KGgo=","mime_type":"image/png"}}]"#;
+    let said = |text: &str| format!(r#"[{{"type":"text","data":{{"text":"{text}"}}}},{{"type":"finish","data":{{"reason":"end_turn"}}}}]"#);
+    let rows = [("user", said("go")), ("assistant", calls.to_owned()), ("tool", results.to_owned()), ("assistant", said("done"))];
+    for (number, (role, parts)) in rows.iter().enumerate() {
+        let row = "INSERT INTO messages (id, session_id, role, parts, created_at) VALUES (?1, 'two', ?2, ?3, ?4)";
+        connection.execute(row, rusqlite::params![format!("two{number}"), role, parts, 1_754_498_160 + number as i64]).unwrap();
+    }
+    drop(connection);
+    let (transcripts, _) = read_all(&path);
+    let session = transcripts.iter().find(|session| session.id == "two").unwrap();
+    let ids: Vec<(String, usize)> = session.messages.iter().map(|message| (message.id.clone(), message.parts.len())).collect();
+    let expected = [("two0", 1), ("two1", 2), ("two2", 1), ("two2#2", 2), ("two3", 1)];
+    assert_eq!(ids, expected.map(|(id, parts)| (id.to_owned(), parts)));
+}

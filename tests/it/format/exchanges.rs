@@ -663,3 +663,84 @@ fn all_that_a_reply_says_is_of_its_call() {
         assert_eq!(sessions.iter().map(|session| session.messages.len()).collect::<Vec<_>>(), [6], "{next}");
     }
 }
+
+/// A request and its response in two files are one call, by whatever names people tell them apart and whichever file is read first.
+#[test]
+fn a_request_and_its_response_in_two_files_are_one_call() {
+    let messages = json!([{"role": "user", "content": "Hi"}]);
+    let chat = json!({"id": "c1", "object": "chat.completion", "created": 1_760_000_000, "model": "gpt-5", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Ho"}}], "usage": {"prompt_tokens": 8, "completion_tokens": 2}});
+    let claude = json!({"id": "m1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": [{"type": "text", "text": "Ho"}], "usage": {"input_tokens": 8, "output_tokens": 2}});
+    let events = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"claude-sonnet-4-5\",\"content\":[],\"usage\":{\"input_tokens\":8,\"output_tokens\":1}}}\n\n\
+        event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"Ho\"}}\n\n\
+        event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":2}}\n\n\
+        event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+    let asked = |model: &str| json!({"model": model, "max_tokens": 100, "messages": messages}).to_string();
+    let responses = [("gpt-5", chat.to_string()), ("claude-sonnet-4-5", claude.to_string()), ("claude-sonnet-4-5", events.to_owned())];
+    let names = [
+        ("request.json", "response.json"),
+        ("turn_request.json", "turn_response.json"),
+        ("req-1.json", "resp-1.json"),
+        ("Request2.json", "Response2.json"),
+        ("a.req.json", "a.res.json"),
+    ];
+    for (place, (model, response)) in responses.iter().enumerate() {
+        // What the files hold and what they are called do not depend on each other.
+        for (sent, came) in names.into_iter().take(if place == 0 { names.len() } else { 1 }) {
+            let folder = tempfile::tempdir().unwrap();
+            let paths = [(sent, asked(model)), (came, response.clone())].map(|(name, text)| {
+                let path = folder.path().join(name);
+                fs::write(&path, text).unwrap();
+                path.display().to_string()
+            });
+            let read = |paths: &[&str]| {
+                let told = ctxsim(&[&["replay", "-p", "none", "--json"], paths].concat()).json();
+                (
+                    told["recorded"]["calls"].clone(),
+                    told["recorded"]["prompt_tokens"].clone(),
+                    told["recorded"]["output_tokens"].clone(),
+                    told["corpus"]["sessions"].clone(),
+                )
+            };
+            let one = (json!(1), json!(8), json!(2), json!(1));
+            assert_eq!(read(&[&folder.path().display().to_string()]), one, "{sent} {model}");
+            assert_eq!(read(&[&paths[1], &paths[0]]), one, "{sent} {model}");
+            // Either of them alone is the call, too.
+            assert_eq!(read(&[&paths[0]]), one, "{sent} {model}");
+            assert_eq!(read(&[&paths[1]]), one, "{sent} {model}");
+        }
+    }
+    // Names alone make no pair.
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("request.json"), asked("gpt-5")).unwrap();
+    fs::write(folder.path().join("response.json"), r#"{"status":"ok"}"#).unwrap();
+    let told = ctxsim(&["inspect", &folder.path().display().to_string(), "--json"]).json();
+    assert_eq!(told["corpus"]["sessions"], json!(1), "{told}");
+}
+
+/// Vertex AI says how a call is billed: what was bought before, and tiers, have no list price.
+#[test]
+fn a_response_of_gemini_names_the_tier_that_it_was_made_in() {
+    let model = |traffic: &str| {
+        let usage = json!({"promptTokenCount": 8, "candidatesTokenCount": 2, "totalTokenCount": 10, "trafficType": traffic});
+        let response = json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "Ho"}]}}], "modelVersion": "gemini-2.5-pro", "usageMetadata": usage});
+        let request = json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]});
+        let (transcripts, _) =
+            read_text("talk.jsonl", &json!({"api": "gemini_generate", "request": request, "response": response}).to_string());
+        assert_eq!(prompts(&transcripts[0]), [(8, 2)]);
+        transcripts[0].messages[1].call.as_ref().unwrap().model.clone()
+    };
+    let named = ["ON_DEMAND", "TRAFFIC_TYPE_UNSPECIFIED", "PROVISIONED_THROUGHPUT", "ON_DEMAND_FLEX"].map(model);
+    assert_eq!(named, ["gemini-2.5-pro", "gemini-2.5-pro", "gemini-2.5-pro:provisioned_throughput", "gemini-2.5-pro:on_demand_flex"]);
+}
+
+/// The field at which a record does not decode is named, and not what it holds.
+#[test]
+fn a_record_of_an_unexpected_shape_names_the_field() {
+    let good = r#"{"api":"openai_chat","request":{"model":"m","messages":[{"role":"user","content":"Hi"}]},"response":{"choices":[{"message":{"role":"assistant","content":"Ho"}}]}}"#;
+    let (_, lost) = read_text("log.jsonl", &format!("{good}\n{}\n", r#"{"ctxsim":"native/1","session":"s"}"#));
+    assert!(lost.iter().all(|(reason, _)| !reason.contains("field")), "{lost:?}");
+    let head = r#"{"ctxsim":"native/1","session":"s","agent":"made"}"#;
+    let odd = r#"{"role":"assistant","text":"a","usage":{"prompt":1,"output_is_placeholder":"secret"}}"#;
+    let (_, lost) = read_text("log.jsonl", &format!("{head}\n{{\"role\":\"user\",\"text\":\"a\"}}\n{odd}\n"));
+    assert_eq!(lost, [("record of an unexpected shape (field `output_is_placeholder`)".to_owned(), 1)]);
+}

@@ -95,7 +95,7 @@ fn damage_is_counted_and_the_rest_is_read() {
         lost,
         [
             ("line before the head of a session", 2, 1),
-            ("record of an unexpected shape", 1, 3),
+            ("record of an unexpected shape (field `role`)", 1, 3),
             ("unknown content part", 1, 4),
             ("reference to an unknown message", 1, 4),
             ("absurd usage numbers", 1, 5),

@@ -111,7 +111,7 @@ fn what_is_damaged_is_named() {
         &[
             ("absurd usage numbers", 1),
             ("cut off at the end of the file", 1),
-            ("record of an unexpected shape", 1),
+            ("record of an unexpected shape (field `tool_results`)", 1),
             ("unknown content part", 2),
             ("unknown record type", 2),
         ],

@@ -102,11 +102,29 @@ impl<'s> Session<'s> {
         if let Some(last) = self.made.transcript.compactions.last_mut().filter(|last| goes_on && last.before == next) {
             last.automatic = Some(true);
         }
+        if role == Role::Tool {
+            return self.results(row, parts);
+        }
         let call = if role == Role::Assistant { self.call(row, finish.as_deref()) } else { None };
         if parts.is_empty() && call.is_none() {
             return;
         }
         self.made.push(Message { id: row.id.to_owned(), time: row.time, call: call.map(Box::new), ..Message::new(role, parts) });
+    }
+
+    /// A message for each result, as all other logs have them: the program keeps those of one reply in one row, and what counts messages is not to depend on who wrote the log.
+    fn results(&mut self, row: &MessageRow<'_>, parts: Vec<Part>) {
+        let mut results: Vec<Vec<Part>> = Vec::new();
+        for part in parts {
+            match results.last_mut() {
+                Some(result) if !matches!(part, Part::ToolResult { .. }) => result.push(part),
+                _ => results.push(vec![part]),
+            }
+        }
+        for (parts, number) in results.into_iter().zip(1..) {
+            let id = if number == 1 { row.id.to_owned() } else { format!("{}#{number}", row.id) };
+            self.made.push(Message { id, time: row.time, ..Message::new(Role::Tool, parts) });
+        }
     }
 
     fn part(&mut self, piece: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {

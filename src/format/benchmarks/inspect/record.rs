@@ -109,6 +109,10 @@ pub fn usage(tokens: &Figures, trust: Trust) -> Result<Option<Usage>, Absurd> {
         cache_read: tokens.count("input_tokens_cache_read"),
         cache_write: tokens.count("input_tokens_cache_write"),
         cached: Cached::Beside,
+        // Null where the provider says nothing (`ModelUsage` of inspect_ai).
+        counts_cache: [tokens.count("input_tokens_cache_read"), tokens.count("input_tokens_cache_write")]
+            .iter()
+            .all(|count| *count != Count::Absent),
         output: tokens.count("output_tokens"),
         reasoning: tokens.count("reasoning_tokens"),
         total: tokens.count("total_tokens"),

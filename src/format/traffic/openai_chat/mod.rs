@@ -9,7 +9,7 @@ mod write;
 pub use write::{LeftOut, write};
 
 use crate::format::exchange::{Exchange, Sessions, anthropic, openai_responses};
-use crate::format::ground::{Lose, ReadError, Source, Words, decoded, fault, string, wire};
+use crate::format::ground::{Lose, ReadError, Source, Words, decoded, fault, odd, string, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::ChatMessage;
 use crate::transcript::{Scale, Transcript};
@@ -109,7 +109,7 @@ impl File<'_> {
                     // A list of messages is a whole session, and the next list is another.
                     self.end_single();
                 }
-                Err(error) => lose(fault(&error, false)),
+                Err(error) => lose(&odd(&error, false, text)),
             }
         } else {
             self.object(text, lose);
@@ -120,7 +120,7 @@ impl File<'_> {
         let mut held = String::new();
         let shape = match decoded::<Shape, ChatMessage>(text, "messages", &mut held, lose) {
             Ok(shape) => shape,
-            Err(error) => return lose(fault(&error, false)),
+            Err(error) => return lose(&odd(&error, false, if held.is_empty() { text } else { &held })),
         };
         let scale = self.scale;
         if matches!(&*shape.beside, "metadata" | "provider_state") {
@@ -163,7 +163,7 @@ impl File<'_> {
                     }
                     single.message(&message, scale, lose);
                 }
-                Err(error) => lose(fault(&error, false)),
+                Err(error) => lose(&odd(&error, false, text)),
             },
             _ => lose("unknown record type"),
         }
