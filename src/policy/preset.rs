@@ -91,6 +91,8 @@ const PRESETS: &[Preset] = &[
     Preset { name: "crush", text: include_str!("presets/crush.toml") },
     Preset { name: "aider", text: include_str!("presets/aider.toml") },
     Preset { name: "copilot-cli", text: include_str!("presets/copilot-cli.toml") },
+    Preset { name: "vscode-copilot", text: include_str!("presets/vscode-copilot.toml") },
+    Preset { name: "vscode-copilot@0.42", text: include_str!("presets/vscode-copilot-0.42.toml") },
     Preset { name: "swe-agent", text: include_str!("presets/swe-agent.toml") },
     Preset { name: "complexity-trap@masking", text: include_str!("presets/complexity-trap-masking.toml") },
     Preset { name: "complexity-trap@summary", text: include_str!("presets/complexity-trap-summary.toml") },

@@ -255,3 +255,60 @@ fn hermes_keeps_three_messages_in_front_and_the_newest() {
     };
     assert_eq!((turn(6), turn(7)), (vec![], vec![5]));
 }
+
+/// So many steps after a task of 100 tokens, each with 10 tokens of text, a call of 9 and a result of 1,000.
+fn plain_steps(count: usize) -> Session {
+    (0..count).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(4_000, 1_000)))
+}
+
+#[test]
+fn vscode_copilot_summarises_in_the_background() {
+    // microsoft/vscode 03d18a46, agentIntent.ts. From 80,000 of 100,000 tokens on: 3 more for each message. All that the request held goes, two calls
+    // later; an instruction stands behind it in the summariser's.
+    let run = |window, steps| run(&preset("vscode-copilot", &[]), &plain_steps(steps).reply(4, None).trace(), window);
+    assert!(run(100_000, 78).summaries.is_empty());
+    let outcome = run(100_000, 85);
+    assert_eq!((outcome.summaries[0].call, calls_of(&outcome, EventKind::Compact), touched(&outcome)), (79, vec![81], vec![159]));
+    assert_eq!(outcome.summaries[0].prompt, outcome.calls[79].actual + 1_200);
+    // Above 9,000 of 10,000 tokens the call waits for a summary that is being made: the newest step stays, which came since it was asked for.
+    let outcome = run(10_000, 9);
+    assert_eq!((outcome.summaries[0].call, calls_of(&outcome, EventKind::Compact), touched(&outcome)), (8, vec![9], vec![17]));
+    assert_eq!(outcome.calls[9].actual, 2_000 + 1_019);
+}
+
+#[test]
+fn vscode_copilot_keeps_the_prompt_of_a_new_turn() {
+    // 53 % of the limit instead of nine tenths, as the budget is met there, too. The reply and the prompt lift the request above it.
+    let begun = plain_steps(5).reply(40, None).user(800);
+    let session = begun.step(40, None, "t", text(40, 10)).step(40, None, "t", text(40, 10)).reply(4, None);
+    let outcome = run(&preset("vscode-copilot", &[("emergency_threshold", "0.53")]), &session.trace(), 10_000);
+    assert_eq!((outcome.summaries[0].call, calls_of(&outcome, EventKind::Compact), touched(&outcome)), (6, vec![8], vec![12]));
+    assert_eq!(outcome.calls[8].actual, 2_000 + 200 + 2 * 29);
+}
+
+fn replay_at(name: &str, session: Session, window: u64) -> Outcome {
+    run(&preset(name, &[]), &session.trace(), window)
+}
+
+#[test]
+fn vscode_copilot_of_0_42_keeps_the_newest_step_or_a_turn_that_has_no_other() {
+    // SummarizedConversationHistoryPropsBuilder at 31acd00a: the round that put it over the limit of 8,500 stays.
+    let replayed = |session: Session| replay_at("vscode-copilot@0.42", session, 10_000);
+    assert!(touched(&replayed(plain_steps(8).reply(4, None))).is_empty());
+    let outcome = replayed(plain_steps(9).reply(4, None));
+    assert_eq!((calls_of(&outcome, EventKind::Compact), touched(&outcome), outcome.calls[9].actual), (vec![9], vec![17], 3_019));
+    assert_eq!(costs(&outcome), [(100 + 8 * 1_019 + 1_200, 0, 2_000, 1)]);
+    // Of a turn of one step all stays, as a summary ends with the turn before.
+    let outcome = replayed(plain_steps(8).reply(40, None).user(400).step(40, None, "t", text(4_000, 1_000)).reply(4, None));
+    assert_eq!((calls_of(&outcome, EventKind::Compact), touched(&outcome), outcome.calls[10].actual), (vec![10], vec![18], 3_119));
+}
+
+#[test]
+fn vscode_copilot_puts_long_outputs_of_commands_into_a_file() {
+    let after = |tool: &str, bytes: u32| {
+        let trace = Session::default().user(400).step(40, Some((10_000, 10)), tool, text(bytes, bytes / 4)).reply(4, None).trace();
+        replay("vscode-copilot", &trace).calls[1].actual - 10_010
+    };
+    assert_eq!([after("run_in_terminal", 8_192), after("read_file", 27_810)], [2_048, 27_810 / 4]);
+    assert!((60..110).contains(&after("run_in_terminal", 8_196)), "{}", after("run_in_terminal", 8_196));
+}
