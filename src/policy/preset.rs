@@ -113,6 +113,8 @@ const PRESETS: &[Preset] = &[
     Preset { name: "autogen@buffered", text: include_str!("presets/autogen-buffered.toml") },
     Preset { name: "autogen@head-and-tail", text: include_str!("presets/autogen-head-and-tail.toml") },
     Preset { name: "autogen@token-limited", text: include_str!("presets/autogen-token-limited.toml") },
+    Preset { name: "strands@sliding-window", text: include_str!("presets/strands-sliding-window.toml") },
+    Preset { name: "strands@summarizing", text: include_str!("presets/strands-summarizing.toml") },
     Preset { name: "vercel-ai", text: include_str!("presets/vercel-ai.toml") },
     Preset { name: "llamaindex@memory", text: include_str!("presets/llamaindex-memory.toml") },
     Preset { name: "llamaindex@buffer", text: include_str!("presets/llamaindex-buffer.toml") },

@@ -312,3 +312,41 @@ fn vscode_copilot_puts_long_outputs_of_commands_into_a_file() {
     assert_eq!([after("run_in_terminal", 8_192), after("read_file", 27_810)], [2_048, 27_810 / 4]);
     assert!((60..110).contains(&after("run_in_terminal", 8_196)), "{}", after("run_in_terminal", 8_196));
 }
+
+/// Call, and how many messages went, of each event of this kind that took some.
+fn taken(outcome: &Outcome, kind: EventKind) -> Vec<(u32, u32)> {
+    let events = outcome.events.iter().filter(|event| event.kind == kind && event.touched > 0);
+    events.map(|event| (event.call, event.touched)).collect()
+}
+
+#[test]
+fn strands_keeps_its_window_from_a_prompt_or_a_call_on() {
+    // strands-agents 1.62.0 on the same lists: of 62 messages the newest 40 begin with a result, and hold no prompt: from the call behind it on. With the
+    // next turn there is a prompt, and all before it goes.
+    let session = || plain_steps(30).reply(40, None).user(400).reply(40, None);
+    assert_eq!(taken(&replay_at("strands@sliding-window", session(), WINDOW), EventKind::Drop), [(30, 23), (31, 39)]);
+    // Before each call, too, as `per_turn=True` has it.
+    let turns = |policy| taken(&run(&policy, &plain_steps(5).reply(40, None).trace(), WINDOW), EventKind::Drop);
+    let each = preset("strands@sliding-window", &[("window_size", "6"), ("per_turn", "1")]);
+    assert_eq!(turns(each), [(3, 1), (4, 2), (5, 2), (5, 2)]);
+}
+
+#[test]
+fn strands_cuts_the_oldest_result_before_it_drops_messages() {
+    // 200 characters at each end and 50 between them are 113 tokens.
+    let outcome = replay_at("strands@sliding-window", plain_steps(10).reply(4, None), 10_000);
+    assert_eq!((calls_of(&outcome, EventKind::Drop), outcome.totals.failed_sessions), (vec![], 0));
+    assert_eq!(outcome.calls[10].actual, 100 + 10 * 19 + 9 * 1_000 + 113);
+    let without = preset("strands@sliding-window", &[("should_truncate_results", "0")]);
+    assert!(calls_of(&run(&without, &plain_steps(10).reply(4, None).trace(), 10_000), EventKind::Prune).is_empty());
+}
+
+#[test]
+fn strands_summarises_the_oldest_messages_after_a_refusal() {
+    // strands-agents 1.62.0 on the same list: of 21 messages 30 % are 6, and the result behind the call at their end goes with it.
+    let outcome = replay_at("strands@summarizing", plain_steps(10).reply(4, None), 10_000);
+    assert_eq!(taken(&outcome, EventKind::Compact), [(10, 7)]);
+    assert_eq!(costs(&outcome), [(100 + 3 * 1_019 + 195, 0, 800, 1)]);
+    // Ten stay, however many tokens they have: nothing is left to do.
+    assert_eq!(replay_at("strands@summarizing", plain_steps(4).reply(4, None), 3_000).totals.failed_sessions, 1);
+}
