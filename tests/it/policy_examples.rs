@@ -350,3 +350,34 @@ fn strands_summarises_the_oldest_messages_after_a_refusal() {
     // Ten stay, however many tokens they have: nothing is left to do.
     assert_eq!(replay_at("strands@summarizing", plain_steps(4).reply(4, None), 3_000).totals.failed_sessions, 1);
 }
+
+#[test]
+fn google_adk_keeps_its_newest_events_above_a_threshold() {
+    // google-adk 2.13.0, `_events_to_compact_for_token_threshold` on the same events: of 17 the newest 10 begin with a call, the newest 11 with its result.
+    let steps = |prompt| plain_steps(7).step(40, Some((prompt, 10)), "t", text(4_000, 1_000)).reply(4, None).trace();
+    let of = |prompt, kept| run(&preset("google-adk", &[("event_retention_size", kept)]), &steps(prompt), WINDOW);
+    assert_eq!(of(159_999, "10").calls[8].actual, 159_999 + 10 + 1_000);
+    assert_eq!(taken(&of(160_000, "10"), EventKind::Compact), [(8, 7)]);
+    assert_eq!(taken(&of(160_000, "11"), EventKind::Compact), [(8, 5)]);
+    // Results are cut at 2,000 characters for the summariser, and a mark stands behind them.
+    let (prompt, ..) = costs(&of(160_000, "10"))[0];
+    assert!((100 + 3 * (19 + 500) + 140..100 + 3 * (19 + 520) + 140).contains(&prompt), "{prompt}");
+}
+
+#[test]
+fn google_adk_sums_up_every_third_turn() {
+    // google-adk 2.13.0, `_run_compaction_for_sliding_window`: all three turns go, and the earlier summary stays in front.
+    let session = (0..7).fold(Session::default(), |session, _| session.user(400).reply(40, None));
+    let outcome = replay_at("google-adk@sliding-window", session, WINDOW);
+    assert_eq!(taken(&outcome, EventKind::Compact), [(2, 6), (5, 6)]);
+    assert_eq!([outcome.calls[3].actual, outcome.calls[6].actual], [800 + 100, 2 * 800 + 100]);
+}
+
+#[test]
+fn google_adk_shows_the_newest_turns_of_a_long_conversation() {
+    // ContextFilterPlugin: it acts from one turn more than it keeps on.
+    let session = || (0..8).fold(Session::default(), |session, _| session.user(400).reply(40, None));
+    assert_eq!(taken(&replay_at("google-adk@context-filter", session(), WINDOW), EventKind::Drop), [(5, 2), (6, 4), (7, 6)]);
+    let later = preset("google-adk@context-filter", &[("remove_amount", "3")]);
+    assert_eq!(taken(&run(&later, &session().trace(), WINDOW), EventKind::Drop), [(7, 6)]);
+}
