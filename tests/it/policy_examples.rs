@@ -255,3 +255,129 @@ fn hermes_keeps_three_messages_in_front_and_the_newest() {
     };
     assert_eq!((turn(6), turn(7)), (vec![], vec![5]));
 }
+
+/// So many steps after a task of 100 tokens, each with 10 tokens of text, a call of 9 and a result of 1,000.
+fn plain_steps(count: usize) -> Session {
+    (0..count).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(4_000, 1_000)))
+}
+
+#[test]
+fn vscode_copilot_summarises_in_the_background() {
+    // microsoft/vscode 03d18a46, agentIntent.ts. From 80,000 of 100,000 tokens on: 3 more for each message. All that the request held goes, two calls
+    // later; an instruction stands behind it in the summariser's.
+    let run = |window, steps| run(&preset("vscode-copilot", &[]), &plain_steps(steps).reply(4, None).trace(), window);
+    assert!(run(100_000, 78).summaries.is_empty());
+    let outcome = run(100_000, 85);
+    assert_eq!((outcome.summaries[0].call, calls_of(&outcome, EventKind::Compact), touched(&outcome)), (79, vec![81], vec![159]));
+    assert_eq!(outcome.summaries[0].prompt, outcome.calls[79].actual + 1_200);
+    // Above 9,000 of 10,000 tokens the call waits for a summary that is being made: the newest step stays, which came since it was asked for.
+    let outcome = run(10_000, 9);
+    assert_eq!((outcome.summaries[0].call, calls_of(&outcome, EventKind::Compact), touched(&outcome)), (8, vec![9], vec![17]));
+    assert_eq!(outcome.calls[9].actual, 2_000 + 1_019);
+}
+
+#[test]
+fn vscode_copilot_keeps_the_prompt_of_a_new_turn() {
+    // 53 % of the limit instead of nine tenths, as the budget is met there, too. The reply and the prompt lift the request above it.
+    let begun = plain_steps(5).reply(40, None).user(800);
+    let session = begun.step(40, None, "t", text(40, 10)).step(40, None, "t", text(40, 10)).reply(4, None);
+    let outcome = run(&preset("vscode-copilot", &[("emergency_threshold", "0.53")]), &session.trace(), 10_000);
+    assert_eq!((outcome.summaries[0].call, calls_of(&outcome, EventKind::Compact), touched(&outcome)), (6, vec![8], vec![12]));
+    assert_eq!(outcome.calls[8].actual, 2_000 + 200 + 2 * 29);
+}
+
+fn replay_at(name: &str, session: Session, window: u64) -> Outcome {
+    run(&preset(name, &[]), &session.trace(), window)
+}
+
+#[test]
+fn vscode_copilot_of_0_42_keeps_the_newest_step_or_a_turn_that_has_no_other() {
+    // SummarizedConversationHistoryPropsBuilder at 31acd00a: the round that put it over the limit of 8,500 stays.
+    let replayed = |session: Session| replay_at("vscode-copilot@0.42", session, 10_000);
+    assert!(touched(&replayed(plain_steps(8).reply(4, None))).is_empty());
+    let outcome = replayed(plain_steps(9).reply(4, None));
+    assert_eq!((calls_of(&outcome, EventKind::Compact), touched(&outcome), outcome.calls[9].actual), (vec![9], vec![17], 3_019));
+    assert_eq!(costs(&outcome), [(100 + 8 * 1_019 + 1_200, 0, 2_000, 1)]);
+    // Of a turn of one step all stays, as a summary ends with the turn before.
+    let outcome = replayed(plain_steps(8).reply(40, None).user(400).step(40, None, "t", text(4_000, 1_000)).reply(4, None));
+    assert_eq!((calls_of(&outcome, EventKind::Compact), touched(&outcome), outcome.calls[10].actual), (vec![10], vec![18], 3_119));
+}
+
+#[test]
+fn vscode_copilot_puts_long_outputs_of_commands_into_a_file() {
+    let after = |tool: &str, bytes: u32| {
+        let trace = Session::default().user(400).step(40, Some((10_000, 10)), tool, text(bytes, bytes / 4)).reply(4, None).trace();
+        replay("vscode-copilot", &trace).calls[1].actual - 10_010
+    };
+    assert_eq!([after("run_in_terminal", 8_192), after("read_file", 27_810)], [2_048, 27_810 / 4]);
+    assert!((60..110).contains(&after("run_in_terminal", 8_196)), "{}", after("run_in_terminal", 8_196));
+}
+
+/// Call, and how many messages went, of each event of this kind that took some.
+fn taken(outcome: &Outcome, kind: EventKind) -> Vec<(u32, u32)> {
+    let events = outcome.events.iter().filter(|event| event.kind == kind && event.touched > 0);
+    events.map(|event| (event.call, event.touched)).collect()
+}
+
+#[test]
+fn strands_keeps_its_window_from_a_prompt_or_a_call_on() {
+    // strands-agents 1.62.0 on the same lists: of 62 messages the newest 40 begin with a result, and hold no prompt: from the call behind it on. With the
+    // next turn there is a prompt, and all before it goes.
+    let session = || plain_steps(30).reply(40, None).user(400).reply(40, None);
+    assert_eq!(taken(&replay_at("strands@sliding-window", session(), WINDOW), EventKind::Drop), [(30, 23), (31, 39)]);
+    // Before each call, too, as `per_turn=True` has it.
+    let turns = |policy| taken(&run(&policy, &plain_steps(5).reply(40, None).trace(), WINDOW), EventKind::Drop);
+    let each = preset("strands@sliding-window", &[("window_size", "6"), ("per_turn", "1")]);
+    assert_eq!(turns(each), [(3, 1), (4, 2), (5, 2), (5, 2)]);
+}
+
+#[test]
+fn strands_cuts_the_oldest_result_before_it_drops_messages() {
+    // 200 characters at each end and 50 between them are 113 tokens.
+    let outcome = replay_at("strands@sliding-window", plain_steps(10).reply(4, None), 10_000);
+    assert_eq!((calls_of(&outcome, EventKind::Drop), outcome.totals.failed_sessions), (vec![], 0));
+    assert_eq!(outcome.calls[10].actual, 100 + 10 * 19 + 9 * 1_000 + 113);
+    let without = preset("strands@sliding-window", &[("should_truncate_results", "0")]);
+    assert!(calls_of(&run(&without, &plain_steps(10).reply(4, None).trace(), 10_000), EventKind::Prune).is_empty());
+}
+
+#[test]
+fn strands_summarises_the_oldest_messages_after_a_refusal() {
+    // strands-agents 1.62.0 on the same list: of 21 messages 30 % are 6, and the result behind the call at their end goes with it.
+    let outcome = replay_at("strands@summarizing", plain_steps(10).reply(4, None), 10_000);
+    assert_eq!(taken(&outcome, EventKind::Compact), [(10, 7)]);
+    assert_eq!(costs(&outcome), [(100 + 3 * 1_019 + 195, 0, 800, 1)]);
+    // Ten stay, however many tokens they have: nothing is left to do.
+    assert_eq!(replay_at("strands@summarizing", plain_steps(4).reply(4, None), 3_000).totals.failed_sessions, 1);
+}
+
+#[test]
+fn google_adk_keeps_its_newest_events_above_a_threshold() {
+    // google-adk 2.13.0, `_events_to_compact_for_token_threshold` on the same events: of 17 the newest 10 begin with a call, the newest 11 with its result.
+    let steps = |prompt| plain_steps(7).step(40, Some((prompt, 10)), "t", text(4_000, 1_000)).reply(4, None).trace();
+    let of = |prompt, kept| run(&preset("google-adk", &[("event_retention_size", kept)]), &steps(prompt), WINDOW);
+    assert_eq!(of(159_999, "10").calls[8].actual, 159_999 + 10 + 1_000);
+    assert_eq!(taken(&of(160_000, "10"), EventKind::Compact), [(8, 7)]);
+    assert_eq!(taken(&of(160_000, "11"), EventKind::Compact), [(8, 5)]);
+    // Results are cut at 2,000 characters for the summariser, and a mark stands behind them.
+    let (prompt, ..) = costs(&of(160_000, "10"))[0];
+    assert!((100 + 3 * (19 + 500) + 140..100 + 3 * (19 + 520) + 140).contains(&prompt), "{prompt}");
+}
+
+#[test]
+fn google_adk_sums_up_every_third_turn() {
+    // google-adk 2.13.0, `_run_compaction_for_sliding_window`: all three turns go, and the earlier summary stays in front.
+    let session = (0..7).fold(Session::default(), |session, _| session.user(400).reply(40, None));
+    let outcome = replay_at("google-adk@sliding-window", session, WINDOW);
+    assert_eq!(taken(&outcome, EventKind::Compact), [(2, 6), (5, 6)]);
+    assert_eq!([outcome.calls[3].actual, outcome.calls[6].actual], [800 + 100, 2 * 800 + 100]);
+}
+
+#[test]
+fn google_adk_shows_the_newest_turns_of_a_long_conversation() {
+    // ContextFilterPlugin: it acts from one turn more than it keeps on.
+    let session = || (0..8).fold(Session::default(), |session, _| session.user(400).reply(40, None));
+    assert_eq!(taken(&replay_at("google-adk@context-filter", session(), WINDOW), EventKind::Drop), [(5, 2), (6, 4), (7, 6)]);
+    let later = preset("google-adk@context-filter", &[("remove_amount", "3")]);
+    assert_eq!(taken(&run(&later, &session().trace(), WINDOW), EventKind::Drop), [(7, 6)]);
+}
