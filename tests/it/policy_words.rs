@@ -514,3 +514,33 @@ fn a_message_keeps_what_wraps_it() {
     let recorded = Session::default().user(400).reply(40, Some((120, 10))).user(40).reply(4, Some((150, 1))).wrapped_in(4);
     assert_eq!(recorded.messages.iter().map(|message| message.wrapping).collect::<Vec<_>>(), [4, 0, 6, 0]);
 }
+
+/// The summariser reads the newest of what goes, from a message of the user on: 4 characters a token.
+#[test]
+fn a_summariser_may_read_the_newest_messages_alone() {
+    let asked = |newest: &str, session: Session| {
+        let rule = format!(
+            "[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.count = {{ of = \"messages\", ge = 6 }}\nselect = {{ tail = [{{ n = 1, unit = \"messages\" }}] }}\n\
+             summarise = {{ input = \"selection\", prompt_tokens = 5, tokens = 50, newest = {{ {newest}, otherwise = \"nothing is left\" }} }}\n"
+        );
+        let outcome = replay(&rule, &session.trace());
+        (outcome.summaries.iter().map(|summary| (summary.prompt, summary.output)).collect::<Vec<_>>(), *sizes(&outcome).last().unwrap())
+    };
+    // Five messages of 100, 10, 200, 10 and 300 tokens go, the third of so many lines; one of 20 stays.
+    let talk = |lines: u32| {
+        let length = Length { newlines: lines - 1, ..text(800, 0).length };
+        let lines = Part::Text(Text { length, ..text(800, 200) });
+        let talk = Session::default().user(400).reply(40, None).push(Role::User, vec![lines], None).reply(40, None);
+        talk.user(1_200).user(80).reply(4, None)
+    };
+    let users = |tokens: u64| format!("tokens = {tokens}, from = [\"user\"]");
+    assert_eq!(asked("tokens = 0", talk(1)), (vec![(620 + 5, 50)], 70));
+    assert_eq!(asked("tokens = 529", talk(1)), (vec![(10 + 200 + 10 + 300 + 5, 50)], 70));
+    // The oldest of these is a reply, which goes.
+    assert_eq!(asked(&users(529), talk(1)), (vec![(200 + 10 + 300 + 5, 50)], 70));
+    // Of 20 lines of ten tokens 19 fit; of one line none does.
+    assert_eq!(asked(&users(500), talk(20)), (vec![(190 + 10 + 300 + 5, 50)], 70));
+    assert_eq!(asked(&users(500), talk(1)), (vec![(300 + 5, 50)], 70));
+    // Nothing is left of so few: a sentence of 15 characters stands for it, and no model is asked.
+    assert_eq!(asked(&users(299), talk(1)), (vec![], 4 + 20));
+}
