@@ -92,6 +92,7 @@ const PRESETS: &[Preset] = &[
     Preset { name: "aider", text: include_str!("presets/aider.toml") },
     Preset { name: "copilot-cli", text: include_str!("presets/copilot-cli.toml") },
     Preset { name: "swe-agent", text: include_str!("presets/swe-agent.toml") },
+    Preset { name: "swe-agent@1.0", text: include_str!("presets/swe-agent-1.0.toml") },
     Preset { name: "complexity-trap@masking", text: include_str!("presets/complexity-trap-masking.toml") },
     Preset { name: "complexity-trap@summary", text: include_str!("presets/complexity-trap-summary.toml") },
     Preset { name: "complexity-trap@hybrid", text: include_str!("presets/complexity-trap-hybrid.toml") },
