@@ -1,4 +1,4 @@
-"""What the preset `swe-agent` does, as a program: for each request, tool outputs but for the newest become a line.
+"""What the preset `swe-agent@1.0` does, as a program: for each request, tool outputs but for the newest become a line.
 
 Source: SWE-agent, sweagent/agent/history_processors.py, LastNObservations. swe_agent.toml is its document."""
 

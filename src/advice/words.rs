@@ -174,6 +174,8 @@ impl Rule {
                     Input::Previews(chars) => format!("the first {} characters of each text", figure(f64::from(chars))),
                     input => named(&input),
                 };
+                let newest = summarise.newest.as_ref().filter(|newest| newest.tokens > 0);
+                let input = newest.map_or(input.clone(), |newest| format!("the newest {} tokens of {input}", figure(newest.tokens as f64)));
                 let size = summarise.tokens.map_or_else(String::new, |tokens| format!(" of {} tokens", figure(tokens as f64)));
                 match summarise.discard {
                     Switch::Off => format!("a summary{size} in the name of the {role} takes its place {place}, made{calls} from {input}"),

@@ -213,5 +213,6 @@ pub fn carried_message() -> MessageRow {
         synthetic: true,
         key: None,
         reported_reasoning: 0,
+        wrapping: 0,
     }
 }

@@ -3,7 +3,7 @@
 use super::pieces::Pieces;
 use crate::trace::{PartKind, PartRow, Repetition, Trace};
 use crate::transcript::Evidence;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A shorter result is identical to another by chance.
 const SHORTEST: u32 = 80;
@@ -11,14 +11,16 @@ const SHORTEST: u32 = 80;
 /// Finds what shows earlier results again. The parts hold these pieces; `copies` says which messages are second showings.
 ///
 /// A result is shown again by a later one with the same text; a reading of a file by a later reading with the same arguments, by a later
-/// reading of the whole file (the call has no argument but the file), and by a call that writes the whole file.
+/// reading of the whole file (the call has no argument but the file), and by a call that writes the whole file and does not fail.
 pub fn find(trace: &mut Trace, held: &Pieces, copies: &[bool]) {
-    let mut seen = Seen::default();
+    let is_refused = |part: &PartRow| part.kind == PartKind::ToolResult && part.error;
+    let refused = trace.parts.iter().filter(|part| is_refused(part)).filter_map(|part| part.answers.get()).collect();
+    let mut seen = Seen::after(refused);
     let mut found = Vec::new();
     for (index, row) in trace.messages.iter().enumerate() {
         if row.rewind.get().is_some() {
             // What stood on the abandoned branch is not in the context any more.
-            seen = Seen::default();
+            seen = Seen::after(seen.refused);
         }
         if !copies.get(index).copied().unwrap_or(false) {
             for part in row.first_part..row.first_part + row.part_count {
@@ -38,14 +40,21 @@ struct Seen {
     texts: BTreeMap<u64, u32>,
     /// Readings of a file that nothing has replaced yet, each with the hash of its arguments.
     readings: BTreeMap<u64, Vec<(u32, u64)>>,
+    /// Calls that failed: they have written nothing.
+    refused: BTreeSet<u32>,
 }
 
 impl Seen {
+    fn after(refused: BTreeSet<u32>) -> Seen {
+        Seen { refused, ..Seen::default() }
+    }
+
     fn enter(&mut self, trace: &Trace, held: &Pieces, part: u32, found: &mut Vec<Repetition>) {
         let Some(row) = trace.parts.get(part as usize) else { return };
         match row.kind {
             PartKind::ToolCall => {
-                let writes = |call: &&Evidence| call.subject != 0 && call.values > 1 && writes(trace, &row);
+                let writes =
+                    |call: &&Evidence| call.subject != 0 && call.values > 1 && writes(trace, &row) && !self.refused.contains(&part);
                 let Some(arguments) = held.call(part).filter(writes) else { return };
                 let stale = self.readings.remove(&arguments.subject).unwrap_or_default();
                 found.extend(stale.into_iter().map(|(earlier, _)| Repetition { later: part, earlier }));

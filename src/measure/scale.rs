@@ -178,7 +178,8 @@ impl Scale for TextScale {
     }
 
     fn weigh_result(&self, text: &str) -> Text {
-        if text.len() <= SHORT {
+        // A short text is cut as one step, unless something of it goes first.
+        if text.len() <= SHORT && cleaned(text).is_none() {
             return self.weigh(text);
         }
         self.known(text, Taking::Shape, || self.shaped(text))

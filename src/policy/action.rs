@@ -1,5 +1,6 @@
 //! What a rule does, in the words of a policy file. How it is done is the business of `sim`.
 
+use super::newest::Newest;
 use super::switch::Switch;
 use crate::estimate::{Extent, Unit};
 use serde::Deserialize;
@@ -224,6 +225,8 @@ pub struct Summarise {
     pub role: SummaryRole,
     /// What the summariser reads.
     pub input: Input,
+    /// It reads the newest of what goes alone, where its input is the selection. Absent: it reads all of it.
+    pub newest: Option<Newest>,
     /// Tokens of the instruction that goes with it.
     pub prompt_tokens: u64,
     /// Tokens of a summary of this rule; absent: as large as those of the policy.
@@ -257,6 +260,7 @@ impl Default for Summarise {
             place: Place::Head,
             role: SummaryRole::User,
             input: Input::Context,
+            newest: None,
             prompt_tokens: 300,
             tokens: None,
             tool_cap_utf16: 0,

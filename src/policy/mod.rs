@@ -23,6 +23,7 @@ mod kind;
 mod marker;
 mod mirrored;
 mod mistake;
+mod newest;
 mod parameter;
 mod plan;
 mod preset;
@@ -58,6 +59,7 @@ pub use growing::Growing;
 pub use inflate::NoInflate;
 pub use marker::{Extents, marker};
 pub use mirrored::{Check, Mirrored};
+pub use newest::{Newest, Reads};
 pub(crate) use parameter::is_switch_word;
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{

@@ -95,6 +95,7 @@ const PRESETS: &[Preset] = &[
     Preset { name: "vscode-copilot", text: include_str!("presets/vscode-copilot.toml") },
     Preset { name: "vscode-copilot@0.42", text: include_str!("presets/vscode-copilot-0.42.toml") },
     Preset { name: "swe-agent", text: include_str!("presets/swe-agent.toml") },
+    Preset { name: "swe-agent@1.0", text: include_str!("presets/swe-agent-1.0.toml") },
     Preset { name: "complexity-trap@masking", text: include_str!("presets/complexity-trap-masking.toml") },
     Preset { name: "complexity-trap@summary", text: include_str!("presets/complexity-trap-summary.toml") },
     Preset { name: "complexity-trap@hybrid", text: include_str!("presets/complexity-trap-hybrid.toml") },

@@ -11,7 +11,9 @@ use super::state::State;
 use super::summary::summary_tokens;
 use super::window::Window;
 use crate::context::{Context, Entry, Item, Region, Seen};
-use crate::policy::{Input, NoInflate, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch, around_middle};
+use crate::policy::{
+    Input, Newest, NoInflate, Per, Place, Reads, Rule, Selection, Summarise, SummariserOverflow, Switch, around_middle, own_text,
+};
 use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +52,16 @@ pub(super) fn summarise_these(
     let replaced = state.window.in_request(actual_of(&state.window.context, &selection.gone));
     let own = || summary_tokens(&state.inputs.plan.summary, state.inputs.conditions.recorded_summary, replaced);
     let size = summarise.tokens.unwrap_or_else(own);
-    let Some(read) = summariser_input(state, summarise, &selection) else { return Done::Failed };
+    let newest = summarise.newest.as_ref().filter(|newest| newest.tokens > 0);
+    let reads = newest.map(|newest| (newest, newest_of(&state.inputs, &state.window.context, newest, &selection.gone)));
+    if let Some((newest, Reads { more: 0, .. })) = reads.filter(|(_, reads)| reads.from == selection.gone.len()) {
+        // Nothing that could be read is left: a sentence stands for the summary, and no model is asked.
+        let text = own_text(&newest.otherwise);
+        let tokens = u64::from(text.tokens) + summarise.wrapper_tokens;
+        state.window.before_edit(rule);
+        return put_in(state, rule, summarise, Prepared { rule: index, selection, tokens, text: Some(text), due: 0 });
+    }
+    let Some(read) = summariser_input(state, summarise, &selection, reads.map(|(_, reads)| reads)) else { return Done::Failed };
     let context = &state.window.context;
     let prose = |id: &&u32| matches!(context.look_at(**id, |entry| entry.role), Some(Role::User | Role::Assistant));
     let few = || selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
@@ -117,7 +128,7 @@ fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: P
         window.context.remove_own_system_text();
     }
     let text = prepared.text.map_or_else(|| text_of(prepared.tokens), |text| with_tokens(text, prepared.tokens));
-    insert(state, &text, summarise.role, summarise.place);
+    insert(state, &text, 0, summarise.role, summarise.place);
     state.belief.note_summary();
     state.rewritten();
     Done::Changed(reported_as(rule, EventKind::Compact), (selection.gone.len() + selection.lost.len()) as u32)
@@ -192,8 +203,23 @@ fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) 
     accepted(state, summarise, &Selection::default(), text).is_none()
 }
 
+/// What is read of messages that go by a summariser that reads the newest of them.
+fn newest_of(inputs: &Inputs<'_>, context: &Context, newest: &Newest, gone: &[u32]) -> Reads {
+    let going: BTreeSet<u32> = gone.iter().copied().collect();
+    let messages: Vec<Seen> = context.view().messages().filter(|message| going.contains(&message.id)).collect();
+    newest.of(&messages, |message, tokens| {
+        // Lines are taken to be alike, and what stands beside them in the message to be little.
+        let of_log = items_of(context, std::slice::from_ref(&message.id))
+            .filter_map(|item| inputs.part(item.part?))
+            .map(|part| part.text.length.newlines);
+        let lines = u64::from(of_log.fold(0_u32, u32::saturating_add)) + 1;
+        let fit = u128::from(lines) * u128::from(tokens) / u128::from(message.estimated.max(1));
+        (u128::from(context.actual_of(message.id)) * fit.min(u128::from(lines)) / u128::from(lines)) as u64
+    })
+}
+
 /// What the summariser reads; `None` where its request is refused.
-fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Selection) -> Option<Read> {
+fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Selection, reads: Option<Reads>) -> Option<Read> {
     let State { inputs, window, .. } = state;
     let text = match summarise.input {
         Input::Context => window.actual(),
@@ -205,7 +231,9 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
         }
         Input::Messages => window.in_request(spoken(&window.context)),
         Input::Selection | Input::Prose | Input::Previews(_) => {
-            window.in_request(read_by_summariser(inputs, &window.context, summarise, &selection.gone))
+            let Reads { from, more } = reads.unwrap_or(Reads { from: 0, more: 0 });
+            let whole = selection.gone.get(from..).unwrap_or(&[]);
+            window.in_request(more + read_by_summariser(inputs, &window.context, summarise, whole))
         }
     };
     accepted(state, summarise, selection, text)

@@ -379,7 +379,7 @@ fn masking_of_real_runs_costs_what_an_independent_count_says() {
     }
     for (place, (keep, polling)) in pairs.into_iter().enumerate() {
         let (n, every) = (format!("n={keep}"), format!("polling={polling}"));
-        let ours = record(&["--policy", "swe-agent", "--set", &n, "--set", &every], folder.path());
+        let ours = record(&["--policy", "swe-agent@1.0", "--set", &n, "--set", &every], folder.path());
         let agent = &ours["agents"][0];
         assert_eq!(agent["calls"], theirs["calls"]);
         near("logged", usd(&agent["logged_usd"]), theirs["logged_usd"].as_f64().unwrap(), 1e-9);

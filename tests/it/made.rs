@@ -59,6 +59,7 @@ pub fn message(role: Role) -> MessageRow {
         synthetic: false,
         key: None,
         reported_reasoning: 0,
+        wrapping: 0,
     }
 }
 

@@ -87,6 +87,27 @@ fn langchain_counts_roles_calls_ids_and_names_and_no_system_prompt() {
     assert_eq!((summarised(reported, "621"), summarised(reported, "622")), (vec![(3, 5)], vec![]));
 }
 
+/// What is read was worked out by `trim_messages` and `count_tokens_approximately` of langchain-core 1.8.4, with the arguments of `_trim_messages_for_summary`.
+#[test]
+fn langchain_summarises_the_newest_4_000_tokens_from_a_user_s_message_on() {
+    // 504 tokens by its estimate for a task of 2,000 characters, 40 for a reply, 1,005 for a result; the newest step stays.
+    let step = |session: Session, usage| session.step(80, usage, "t", text(4_000, 1_000));
+    let task = || (0..6).fold(Session::default().user(2_000), |session, _| step(session, None));
+    let summarised = |session: Session, trigger: &str| {
+        let outcome = replay("langchain@summarization", &[("keep", "2"), ("trigger_tokens", trigger)], session.reply(4, None));
+        (outcome.summaries.iter().map(|summary| summary.prompt).collect::<Vec<_>>(), *sizes(&outcome).last().unwrap())
+    };
+    // Of one task 4,000 tokens hold no message of the user: twelve tokens of heading and twelve of the sentence stand for six steps.
+    assert_eq!(summarised(step(task(), None), "7819"), (vec![], 24 + 1_029));
+    // Of a second task all is read.
+    let second = step(step(step(task().user(2_000), None), None), None);
+    assert_eq!(summarised(second, "10413"), (vec![680 + 500 + 2 * 1_029], 12 + 800 + 1_029));
+    // What was reported for the replies makes 2,613 of the 2,090 tokens of two steps: beside them a task of 1,204 has room, and none of 1,604.
+    let long = |chars: u32| (0..3).fold(task().user(chars), |session, _| step(session, None));
+    assert_eq!(summarised(long(4_800), "11113"), (vec![680 + 1_200 + 2 * 1_029], 12 + 800 + 1_029));
+    assert_eq!(summarised(long(6_400), "11513"), (vec![], 24 + 1_029));
+}
+
 #[test]
 fn openhands_default_agent_condenses_above_80_events() {
     let condensed = |name| touched(&replay(name, &[], steps(60).reply(4, None)));
@@ -138,8 +159,9 @@ fn deepagents_keeps_the_last_message_however_large() {
     let shape = Some(Box::new(Shape { lines: Lines::of(&given), ..Shape::default() }));
     let lines = Text { length: Length { newlines: 2_000, ..text(100_000, 0).length }, shape, ..text(100_000, 25_000) };
     let outcome = replay("deepagents", &[], Session::default().user(4).step(0, None, "t", lines).reply(4, None));
-    // 500 characters, and 38 tokens for the note.
-    assert_eq!(sizes(&outcome), [1, 1 + 9 + 125 + 38]);
+    // Five lines of the start and four of the end, 449 characters, are 113 tokens; beside them `_TOO_LARGE_TOOL_MSG` of `middleware/_message_eviction.py` (0.7.32) with an id and a path of a usual length,
+    // 649 characters, and the line in the middle with its newlines, 32.
+    assert_eq!(sizes(&outcome), [1, 1 + 9 + 113 + (649_u64 + 32).div_ceil(4)]);
 }
 
 /// A refusal is caught where the middleware has not summarised before the request, and not where it has.
@@ -229,6 +251,20 @@ fn openhands_keeps_half_of_the_view_after_a_refusal() {
     let first = Session::default().user(400).step(40, Some((150_000, 19)), "t", text(20_000, 5_000));
     let session = (1..10).fold(first, |session, _| session.step(40, None, "t", text(20_000, 5_000))).reply(4, None);
     assert_eq!(touched(&replay("openhands", &[], session)), [(10, 12)]);
+}
+
+/// `agent.py` asks for a condensation after each refusal, and `_get_forgotten_events` halves the view each time.
+#[test]
+fn openhands_halves_its_view_again_after_a_second_refusal() {
+    // The system prompt, the task and 11 steps are a view of 24, with four results of 12,500 tokens beside 150,000. Of the newest 12 - 3 messages the
+    // first is a result: the task, 14 messages gone, the summary, four steps. That is a view of 11, of which 5 - 3 stay beside the first two.
+    let first = Session::default().user(400).step(40, Some((150_000, 19)), "t", text(4_000, 1_000));
+    let session = (1..7).fold(first, |session, _| session.step(40, None, "t", text(4_000, 1_000)));
+    let session = (7..11).fold(session, |session, _| session.step(40, None, "t", text(50_000, 12_500))).reply(4, None);
+    let outcome = replay("openhands", &[], session);
+    assert_eq!(touched(&outcome), [(11, 14), (11, 7)]);
+    // The task and what the log does not show, a summary of 1,500, and the newest step.
+    assert_eq!(*sizes(&outcome).last().unwrap(), 150_000 + 1_500 + 10 + 9 + 12_500);
 }
 
 #[test]

@@ -388,6 +388,12 @@ fn openhands_condenses_above_240_events() {
     let masking = replay("openhands@observation-masking", &[], &session(4).reply(4, None).trace());
     // Of nine messages the newest five keep their observations: three of them, so that one of four is masked.
     assert_eq!(of_kind(&masking, EventKind::Prune).last().map(|event| (event.call, event.touched)), Some((4, 1)));
+    // Its result is a message of the user of three tokens, and its reply goes: of the task of one, and of steps of 1 + 10 + 100, three whole ones stay.
+    assert_eq!(masking.calls.iter().map(|call| call.actual).collect::<Vec<_>>(), [1, 112, 223, 334, 1 + 3 + 3 * 111]);
+    // A reply that calls nothing stays, however old it is.
+    let said = Session::default().user(4).reply(40, None).user(4);
+    let said = (0..4).fold(said, |session, _| session.step(4, None, "custom", text(400, 100))).reply(4, None);
+    assert_eq!(replay("openhands@observation-masking", &[], &said.trace()).calls.last().unwrap().actual, 12 + 3 + 3 * 111);
     // The first of 13 messages and the newest nine, whose first is a result: its call has gone, and it goes too.
     let recent = replay("openhands@recent", &[], &session(6).reply(4, None).trace());
     assert_eq!(of_kind(&recent, EventKind::Drop).last().map(|event| event.touched), Some(4));
@@ -396,14 +402,16 @@ fn openhands_condenses_above_240_events() {
 }
 
 #[test]
-fn swe_agent_masks_all_but_the_newest_observations_anew_for_each_request() {
+fn swe_agent_until_1_0_masks_all_but_the_newest_observations_anew_for_each_request() {
     let session = (0..7).fold(Session::default().user(400), |session, _| session.step(4, None, "bash", text(4_000, 1_000)));
     let trace = session.reply(4, None).trace();
     let prunes = |name: &str| {
         let outcome = replay(name, &[], &trace);
         of_kind(&outcome, EventKind::Prune).iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>()
     };
-    assert_eq!(prunes("swe-agent"), [(6, 1), (7, 2)]);
+    assert_eq!(prunes("swe-agent@1.0"), [(6, 1), (7, 2)]);
+    // The default configuration has no processor that masks.
+    assert_eq!(prunes("swe-agent"), []);
     assert_eq!(prunes("complexity-trap@masking"), []);
     let long = (0..32).fold(Session::default().user(400), |session, _| session.step(4, None, "bash", text(4_000, 1_000)));
     let summaries = replay("complexity-trap@summary", &[], &long.reply(4, None).trace());

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 const EXAMPLES: [(&str, &str, &str); 2] =
-    [("swe-agent", "examples/policies/swe_agent.toml", "python3"), ("opencode@2025-12", "examples/policies/opencode.toml", "node")];
+    [("swe-agent@1.0", "examples/policies/swe_agent.toml", "python3"), ("opencode@2025-12", "examples/policies/opencode.toml", "node")];
 
 /// `ctxsim` with these words, and on its path the interpreter itself before a shim of its name.
 fn ctxsim(words: &[&str]) -> Program {

@@ -14,7 +14,7 @@ use ctxsim::sim::hindsight::{Lookahead, costs};
 use ctxsim::sim::{Conditions, Guesses, Refetching, in_hindsight, simulate};
 use ctxsim::statistics::{self, Chance, sorted, wilson};
 use ctxsim::trace::{Evidence, PartKind, Trace};
-use ctxsim::transcript::Scale;
+use ctxsim::transcript::{Message, Part, Role, Scale, Transcript};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -457,6 +457,32 @@ fn what_is_not_wanted_is_not_measured() {
     let paths = weigh(Wanted { references: Recall::WithPaths, kinds: Kinds::Told }, call);
     assert_eq!(paths.evidence.unwrap().path.as_deref(), Some("src/prices/round.rs"));
     assert_eq!(weigh(Wanted::SIZES, "[1, 2, 3, {\"a\": \"b\"}]").kind, Default::default());
+}
+
+#[test]
+fn a_write_that_failed_shows_nothing_again() {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let catalog = Catalog::builtin().unwrap();
+    let shown_again = |error: bool| {
+        let call = |name: &str, arguments: &str| {
+            let (id, name) = (name.to_owned(), name.to_owned());
+            Message::new(Role::Assistant, vec![Part::ToolCall { id, name, arguments: scale.weigh_json(arguments) }])
+        };
+        let result = |name: &str, text: &str, error| {
+            let (call_id, name) = (name.to_owned(), name.to_owned());
+            Message::new(Role::Tool, vec![Part::ToolResult { call_id, name, text: scale.weigh_result(text), error }])
+        };
+        let messages = vec![
+            call("read", r#"{"path":"src/prices/round.rs"}"#),
+            result("read", "let rounded = (price * 100.0).round() / 100.0;", false),
+            call("write", r#"{"path":"src/prices/round.rs","content":"let rounded = price.round();"}"#),
+            result("write", "done, or the user has refused", error),
+        ];
+        let transcript = Transcript { messages: messages.into(), ..Transcript::default() };
+        let measure = Measure { catalog: &catalog, model: None, vocabulary: Vocabulary::O200kBase };
+        measure::trace(transcript, "test", measure).repetitions.len()
+    };
+    assert_eq!([false, true].map(shown_again), [1, 0]);
 }
 
 fn distance(session: usize, tokens: u64) -> Distance {
