@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
-const DOCUMENTED: [(&str, &str, &[&str]); 20] = [
+const DOCUMENTED: [(&str, &str, &[&str]); 21] = [
     ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
     (
         "codex",
@@ -36,6 +36,8 @@ const DOCUMENTED: [(&str, &str, &[&str]); 20] = [
     // Read in their sources alone: kimi_cli/config.py, vibe/core/config/vibe_schema.py.
     ("kimi-cli", "", &["loop_control.", "max_preserved_messages"]),
     ("mistral-vibe", "", &["auto_compact_threshold", "COMPACT_USER_MESSAGE_MAX_TOKENS"]),
+    // docs/reference/session-management-compaction.md of openclaw/openclaw.
+    ("openclaw", "", &["agents.defaults.compaction."]),
     // The arguments of strands.agent.conversation_manager, and of google.adk.apps and google.adk.plugins.
     ("strands", "", &["window_size", "summary_ratio", "preserve_recent_messages"]),
     ("google-adk", "", &["compaction_interval", "token_threshold", "event_retention_size", "num_invocations_to_keep", "remove_amount"]),
