@@ -52,9 +52,6 @@ pub struct MessageRow {
     pub key: Option<Key>,
     /// Tokens of reasoning that the provider reported for this reply, 0 without a report. It outlives the call, which may count in another file.
     pub reported_reasoning: u32,
-    /// Tokens of what wraps the message, which the truth of its first part holds. 0 where that holds none: a reply whose output is recorded is as large as
-    /// what the model wrote, and what wraps it stands with the messages behind it.
-    pub wrapping: u8,
 }
 
 /// What stands for the part of a conversation that came before its log begins: an estimated message at the front, which policies may take out.
@@ -279,8 +276,6 @@ pub struct Trace {
     pub prints: Vec<u64>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
-    /// Tokens of what wraps a message that a policy puts in: those of the model's family, calibrated.
-    pub wrapping: u8,
     /// What assistant messages repeat from earlier ones, in the order of the messages that do so.
     #[serde(with = "listed")]
     pub references: Rows<Reference>,

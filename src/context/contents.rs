@@ -58,19 +58,12 @@ pub struct Context {
     /// The call that it was last shown to, and the items that were changed or have left since.
     pub(super) shown: Option<usize>,
     pub(super) changed: Vec<u32>,
-    /// Are estimates the truth?
-    pub(super) knows_truth: bool,
 }
 
 impl Context {
     /// An empty context, estimated by this estimator.
     pub fn new(estimator: Estimator) -> Context {
         Context { estimator, ..Context::default() }
-    }
-
-    /// The same where all estimates are the truth.
-    pub fn knowing(estimator: Estimator) -> Context {
-        Context { estimator, knows_truth: true, ..Context::default() }
     }
 
     /// Estimated and actual size of all that is visible.
@@ -177,11 +170,9 @@ impl Context {
 
     /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
     pub fn replace(&mut self, item: u32, by: Replacement) {
-        let knows_truth = self.knows_truth;
         self.change(item, |slot| {
-            let Replacement { state, ends, guess, alone, end_units, actual, wrapping } = by;
-            let by = Item { state, ends, guess, alone, end_units, actual, wrapping, anchored: 0, ..slot };
-            by.wrapped(if by.is_blank() { 0 } else { slot.wrapping }, knows_truth)
+            let Replacement { state, ends, guess, alone, end_units, actual } = by;
+            Item { state, ends, guess, alone, end_units, actual, anchored: 0, ..slot }
         });
     }
 
@@ -194,7 +185,6 @@ impl Context {
             end_units: 0,
             actual: 0,
             anchored: 0,
-            wrapping: 0,
             ..slot
         });
     }
@@ -213,24 +203,8 @@ impl Context {
         if by.state != State::Removed {
             self.account(&by, &mut entry);
         }
-        if before.wrapping > by.wrapping {
-            self.wrap_next(item, before.wrapping - by.wrapping, &mut entry);
-        }
         self.re_estimate(&mut entry);
         self.entries.put(owner, &entry);
-    }
-
-    /// What wraps a message stays with the first item that is left of it; a message of which nothing is left has no wrapping.
-    fn wrap_next(&mut self, gone: u32, wrapping: u8, entry: &mut Entry) {
-        let mut others = (entry.first..entry.first + entry.count).filter(|item| *item != gone);
-        let next = others.find_map(|item| Some((item, self.items.get(item).filter(|slot| !slot.is_blank())?)));
-        if let Some((next, slot)) = next {
-            let by = slot.wrapped(slot.wrapping.saturating_add(wrapping), self.knows_truth);
-            self.unaccount(&slot, entry);
-            self.items.put(next, &by);
-            self.account(&by, entry);
-            self.changed.push(next);
-        }
     }
 
     /// Removes messages with all their items. Hands back where in prompt order the first of them stood; `None` where none was there.
@@ -443,19 +417,12 @@ impl Context {
             end_units: self.estimator.end_units(|ends| ends.message_text(text)),
             actual: u64::from(text.tokens),
             anchored: 0,
-            wrapping: 0,
         }
     }
 
     /// Role of the message that an item belongs to; `None` where it is gone.
     pub fn role_of(&self, item: u32) -> Option<Role> {
         self.owner(item).and_then(|owner| self.entries.look(owner, |entry| entry.role))
-    }
-
-    /// The message that this item is the first of, by its index in the trace; within, `None` for what the policy put in. `None` for other items.
-    pub fn message_begun_by(&self, item: u32) -> Option<Option<u32>> {
-        let (first, message) = self.entries.look(self.owner(item)?, |entry| (entry.first, entry.message.get()))?;
-        (first == item).then_some(message)
     }
 
     /// Notes where an item will stand that is about to come.

@@ -50,36 +50,12 @@ pub struct Item {
     pub actual: u64,
     /// The part of `actual` that is anchored on recorded usage.
     pub anchored: u64,
-    /// The part of `actual` that wraps the item's message. Its first item has it, and the next one that is left where that goes.
-    pub wrapping: u8,
 }
 
 impl Item {
     /// What of it takes the place of another item, or of itself.
     pub fn replacement(&self, state: State, ends: Ends) -> Replacement {
-        Replacement {
-            state,
-            ends,
-            guess: self.guess,
-            alone: self.alone,
-            end_units: self.end_units,
-            actual: self.actual,
-            wrapping: self.wrapping,
-        }
-    }
-
-    /// The item with so many tokens of wrapping. Who knows the truth counts them.
-    pub(super) fn wrapped(self, wrapping: u8, knows_truth: bool) -> Item {
-        let with = |tokens: u64| (tokens + u64::from(wrapping)).saturating_sub(u64::from(self.wrapping));
-        let actual = with(self.actual);
-        let anchored = if self.anchored > 0 && self.anchored == self.actual { actual } else { self.anchored.min(actual) };
-        let item = Item { actual, anchored, wrapping, ..self };
-        if knows_truth { Item { guess: Guess::whole(actual), alone: actual, ..item } } else { item }
-    }
-
-    /// Does nothing of it stand in the context but what wraps its message?
-    pub(super) fn is_blank(&self) -> bool {
-        self.state == State::Removed || self.actual == u64::from(self.wrapping) && self.state != State::Whole
+        Replacement { state, ends, guess: self.guess, alone: self.alone, end_units: self.end_units, actual: self.actual }
     }
 
     /// Part, region, state and size, mixed as SplitMix64 does it.
@@ -189,6 +165,4 @@ pub struct Replacement {
     pub end_units: u32,
     /// Truth in tokens: what the replacement costs in the prompt.
     pub actual: u64,
-    /// The part of `actual` that wraps the item's message.
-    pub wrapping: u8,
 }

@@ -23,7 +23,6 @@ pub(super) struct SmallItem {
     parts: u8,
     /// [`ANCHORED`] and its neighbours.
     marks: u8,
-    wrapping: u8,
     region: Region,
     state: State,
 }
@@ -37,8 +36,7 @@ impl Small for SmallItem {
     type Whole = Item;
 
     fn of(item: &Item) -> Option<SmallItem> {
-        let Item { part, tool, region, state, error, expires, ends, superseded, by, guess, alone, end_units, actual, anchored, wrapping } =
-            *item;
+        let Item { part, tool, region, state, error, expires, ends, superseded, by, guess, alone, end_units, actual, anchored } = *item;
         let small = |number: u64| u32::try_from(number).ok();
         if ends != Ends::default() || (anchored != 0 && anchored != actual) {
             return None;
@@ -54,7 +52,6 @@ impl Small for SmallItem {
             tool: narrow(tool)?,
             by: narrow(by)?,
             parts: u8::try_from(guess.parts).ok()?,
-            wrapping,
             marks: marks.into_iter().map(|(holds, mark)| if holds { mark } else { 0 }).sum(),
             region,
             state,
@@ -80,7 +77,6 @@ impl Small for SmallItem {
             end_units: self.end_units,
             actual,
             anchored: if holds(ANCHORED) { actual } else { 0 },
-            wrapping: self.wrapping,
         }
     }
 }
@@ -117,7 +113,6 @@ mod tests {
             end_units: 4,
             actual,
             anchored: actual,
-            wrapping: 7,
         }
     }
 

@@ -80,8 +80,6 @@ impl Context {
         let (item, superseded) = self.standing(part).map(|(id, item)| (id, item.superseded))?;
         let owner = self.owner(item)?;
         let (mut entry, before, by) = (self.entries.get(owner)?, self.items.get(item)?, Item { superseded, ..by });
-        // What went of its message before the other item came has left the wrapping to it.
-        let by = by.wrapped(before.wrapping, self.knows_truth);
         self.unaccount(&before, &mut entry);
         self.items.put(item, &by);
         self.account(&by, &mut entry);

@@ -213,6 +213,5 @@ pub fn carried_message() -> MessageRow {
         synthetic: true,
         key: None,
         reported_reasoning: 0,
-        wrapping: 0,
     }
 }

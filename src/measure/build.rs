@@ -1,7 +1,7 @@
 //! Rows from messages: names become indices, ids become keys, texts have been numbers since they were read.
 
 use super::pieces::Pieces;
-use super::{limit, prints, readings, references, repetition, thinking, truth, unseen, wrapping};
+use super::{limit, prints, readings, references, repetition, thinking, truth, unseen};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{BaseFrom, CallRow, CompactionRow, Key, MessageRow, PartKind, PartRow, Parts, Trace, Unseen};
@@ -80,12 +80,10 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.printed = transcript.printed;
     trace.source = source.to_owned();
     let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
-    let per_message = model.map_or_else(|| measure.catalog.family(Family::Other).per_message, |model| model.per_message) * 1000;
-    let weights = weights(&trace, model, measure, per_message);
+    let weights = weights(&trace, model, measure);
     let fate = thinking::fate(&trace, &weights, model.map(|model| model.thinking).unwrap_or_default());
     limit::mark(&mut trace);
     truth::assign(&mut trace, &weights, fate, transcript.overhead);
-    wrapping::note(&mut trace, &weights, per_message);
     unseen::settle(&mut trace);
     trace
 }
@@ -132,7 +130,6 @@ impl Builder {
             synthetic: message.synthetic,
             key: key(agent, &message.id, time),
             reported_reasoning: u32::try_from(reasoning).unwrap_or(u32::MAX),
-            wrapping: 0,
         };
         *turn += u32::from(row.opens_turn() && !row.copy);
         MessageRow { turn: *turn, ..row }
@@ -271,13 +268,14 @@ pub fn own_vocabulary(model: &Model) -> Option<Vocabulary> {
 
 /// What each part is expected to cost, in thousandths of a token: public tokenizer counts by the family's factor, pictures by the
 /// family's rule, and the wrapping of a message on its first part.
-fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>, per_message: u64) -> Vec<u64> {
+fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>) -> Vec<u64> {
     let unknown = measure.catalog.family(Family::Other);
     let factor = match model {
         Some(model) if own_vocabulary(model) == Some(measure.vocabulary) => 1000,
         Some(model) => model.tokens_per_1000_o200k,
         None => unknown.tokens_per_1000_o200k,
     };
+    let per_message = model.map_or(unknown.per_message, |model| model.per_message) * 1000;
     let mut weights = Vec::with_capacity(trace.parts.len());
     let unseen = trace.unseen.map(|unseen| unseen.message);
     for (place, message) in (0..).zip(&trace.messages) {

@@ -20,7 +20,6 @@ mod thinking;
 mod truth;
 mod unseen;
 mod wanted;
-mod wrapping;
 
 pub use build::{Measure, impossible_times, own_vocabulary, trace};
 pub use evidence::Definition;

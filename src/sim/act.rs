@@ -8,7 +8,7 @@ use super::state::State;
 use super::summarise::summarise;
 use super::window::Window;
 use crate::context::{Context, Region, Replacement, SeenItem};
-use crate::policy::{Action, Drop, Mask, Place, Returning, Rule, Selection, Switch, Take, Truncate, own_text};
+use crate::policy::{Action, Drop, Mask, Returning, Rule, Selection, Switch, Take, Truncate, own_text};
 
 /// Does what a rule says, to the history as the rule finds it.
 pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
@@ -172,9 +172,7 @@ pub(super) fn remove_these(state: &mut State<'_>, rule: &Rule, drop: &Drop, sele
 
 /// So many messages have gone: a line stands for them, if the rule has one.
 fn dropped(state: &mut State<'_>, rule: &Rule, drop: &Drop, gone: usize) -> Done {
-    // The words of a marker are known, so that what wraps their message comes on top of them.
-    let wrapping = if drop.place == Place::SystemPrompt { 0 } else { state.inputs.trace.wrapping };
-    insert(state, &own_text(&drop.marker_for(gone)), wrapping, drop.role, drop.place);
+    insert(state, &own_text(&drop.marker_for(gone)), drop.role, drop.place);
     state.rewritten();
     Done::Changed(reported_as(rule, EventKind::Drop), gone as u32)
 }

@@ -144,7 +144,7 @@ fn ask_of_arrival(state: &mut State<'_>, index: usize, rule: &Rule, message: u32
         let Some(item) = items.get_mut(place as usize) else { continue };
         let Some(part) = item.part.and_then(|part| inputs.part(part)) else { continue };
         let Some(cut) = cut(&limits, text_of(&cuts, place).as_ref().unwrap_or(&part.text)) else { continue };
-        let left = cut_item(&inputs.gauge(), item, &part, item.wrapping, &cut, row.role);
+        let left = cut_item(&inputs.gauge(), item, &part, &cut, row.role);
         if left.alone >= item.alone {
             continue;
         }

@@ -60,8 +60,8 @@ pub(super) fn with_tokens(text: Text, tokens: u64) -> Text {
     }
 }
 
-/// Puts a text of the policy's own into the context, in a message that so many tokens wrap.
-pub(super) fn insert(state: &mut State<'_>, text: &Text, wrapping: u8, role: SummaryRole, place: Place) {
+/// Puts a text of the policy's own into the context.
+pub(super) fn insert(state: &mut State<'_>, text: &Text, role: SummaryRole, place: Place) {
     if text.tokens == 0 {
         return;
     }
@@ -73,7 +73,6 @@ pub(super) fn insert(state: &mut State<'_>, text: &Text, wrapping: u8, role: Sum
         Place::SystemPrompt => Some(context.after_system()),
     };
     let item = state.window.context.own_text(text, Region::Summary);
-    let item = Item { actual: item.actual + u64::from(wrapping), wrapping, ..item };
     state.ledger.outcome.totals.injected_tokens += item.actual;
     let id = state.window.insert(item, role, place, at);
     state.belief.pending += state.window.context.estimate_of(id);
@@ -81,7 +80,7 @@ pub(super) fn insert(state: &mut State<'_>, text: &Text, wrapping: u8, role: Sum
 
 /// Puts in a text that a document asks for, of these words or of its size.
 pub(super) fn inject(state: &mut State<'_>, inject: &Inject, text: Option<Text>) {
-    insert(state, &text.unwrap_or_else(|| text_of(inject.tokens)), 0, inject.role, inject.place);
+    insert(state, &text.unwrap_or_else(|| text_of(inject.tokens)), inject.role, inject.place);
     if inject.opens_turn == Switch::On && inject.tokens > 0 {
         state.window.context.open_turn();
     }
@@ -116,8 +115,7 @@ fn shorten_one(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, cut: Sho
             guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
             alone: share(old.alone),
             end_units: share(u64::from(old.end_units)) as u32,
-            actual: u64::from(old.wrapping) + share(old.actual.saturating_sub(u64::from(old.wrapping))),
-            wrapping: old.wrapping,
+            actual: share(old.actual),
         };
         context.replace(item, by);
     }

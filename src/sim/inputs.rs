@@ -92,16 +92,10 @@ impl<'a> Inputs<'a> {
     /// What a cut leaves of an item.
     pub fn cut(&self, context: &Context, id: u32, cut: &Cut) -> Option<Replacement> {
         let item = context.item(id)?;
-        let by = cut_item(&self.gauge(), &item, &*self.part(item.part?)?, self.held(context, id, &item), cut, context.role_of(id)?);
+        let by = cut_item(&self.gauge(), &item, &*self.part(item.part?)?, cut, context.role_of(id)?);
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
         Some(by.replacement(ItemState::Truncated, ends))
-    }
-
-    /// Tokens of wrapping in the truth of an item's part. What a message's first item has left to another one is in no other part's truth.
-    fn held(&self, context: &Context, id: u32, item: &Item) -> u8 {
-        let message = context.message_begun_by(id);
-        message.map_or(0, |message| message.and_then(|message| self.message(message)).map_or(item.wrapping, |row| row.wrapping))
     }
 
     /// The items that a mask would replace, and by what; none where a guard forbids it.
@@ -129,7 +123,7 @@ impl<'a> Inputs<'a> {
     /// What a mask of a program's leaves of an item; `None` where it replaces nothing.
     pub fn masked_by(&self, context: &Context, rule: &Rule, mask: &Mask, id: u32) -> Option<Replacement> {
         let item = context.item(id)?;
-        let by = self.left_of(mask, &own_marker(mask), &item, self.held(context, id, &item), context.role_of(id)?)?;
+        let by = self.left_of(mask, &own_marker(mask), &item, context.role_of(id)?)?;
         masked_as(context, rule, &item, by)
     }
 
@@ -141,7 +135,7 @@ impl<'a> Inputs<'a> {
         for (message, row) in self.trace.messages.iter().enumerate() {
             for item in self.items(message as u32).iter() {
                 let slot = item.part.and_then(|part| left.of.get_mut(part as usize));
-                if let Some((slot, by)) = slot.zip(self.left_of(mask, &marker, item, item.wrapping, row.role)) {
+                if let Some((slot, by)) = slot.zip(self.left_of(mask, &marker, item, row.role)) {
                     *slot = *known.entry(by).or_insert_with(|| {
                         left.replacements.push(by);
                         left.replacements.len() as u32 - 1
@@ -153,14 +147,14 @@ impl<'a> Inputs<'a> {
     }
 
     /// What a mask leaves of an item of the log.
-    fn left_of(&self, mask: &Mask, marker: &Cut, item: &Item, held: u8, role: Role) -> Option<Replacement> {
+    fn left_of(&self, mask: &Mask, marker: &Cut, item: &Item, role: Role) -> Option<Replacement> {
         let part = self.part(item.part?)?;
         let tool = part.tool.get().and_then(|tool| self.trace.tools.get(tool as usize));
         let text = match preview(mask, tool.map(String::as_str)) {
             None => marker.clone(),
             Some(limits) => cut(&limits, &part.text)?,
         };
-        let by = cut_item(&self.gauge(), item, &part, held, &text, role);
+        let by = cut_item(&self.gauge(), item, &part, &text, role);
         Some(by.replacement(ItemState::Masked, text.ends))
     }
 }

@@ -186,7 +186,7 @@ fn enter_through(trace: &Trace, plan: &Plan, gauge: &Gauge<'_>, row: &MessageRow
         let mut item = whole_item(gauge, row, &part, row.first_part + offset as u32);
         if let Some((cut, rule)) = ingest(trace, plan, row, &part, &item) {
             let before = item.actual;
-            item = Item { by: Some(rule as u32), ..cut_item(gauge, &item, &part, item.wrapping, &cut, row.role) };
+            item = Item { by: Some(rule as u32), ..cut_item(gauge, &item, &part, &cut, row.role) };
             cuts.push(Ingested { offset: offset as u32, text: cut.text, rule, before, after: item.actual });
         }
         items.push(item);
@@ -244,20 +244,16 @@ pub(super) fn whole_item(gauge: &Gauge<'_>, row: &MessageRow, part: &PartRow, in
         end_units: gauge.end_units(part, &part.text, row.role),
         actual: part.truth,
         anchored: if part.anchored { part.truth } else { 0 },
-        wrapping: if index == row.first_part { u8::try_from(part.truth).map_or(row.wrapping, |most| row.wrapping.min(most)) } else { 0 },
     }
 }
 
-/// An item after a cut: what wraps its message, the share of the truth of its text that its kept tokens have, and the marker. `held` of the
-/// part's truth wrap the message. Where nothing is left of the text, the item has no wrapping.
-pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, held: u8, cut: &Cut, role: Role) -> Item {
+/// An item after a cut: the share of the truth that its kept tokens have, and the marker.
+pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, cut: &Cut, role: Role) -> Item {
     let (text, kept) = (&cut.text, cut.kept_tokens);
     let original = u128::from(part.text.tokens.max(1));
-    let of_text = part.truth.saturating_sub(u64::from(held));
-    let share = (u128::from(of_text) * u128::from(kept.min(part.text.tokens)) / original) as u64;
-    let left = share + u64::from(text.tokens.saturating_sub(kept));
-    let wrapping = if left == 0 { 0 } else { item.wrapping };
-    let actual = left + u64::from(wrapping);
+    let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
+    let marker = u64::from(text.tokens.saturating_sub(kept));
+    let actual = share as u64 + marker;
     Item {
         state: State::Truncated,
         ends: cut.ends,
@@ -265,8 +261,7 @@ pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, held: u8,
         alone: gauge.alone(text, actual),
         end_units: gauge.end_units(part, text, role),
         actual,
-        anchored: if part.anchored { share + u64::from(wrapping) } else { 0 },
-        wrapping,
+        anchored: if part.anchored { share as u64 } else { 0 },
         ..*item
     }
 }

@@ -128,7 +128,7 @@ fn put_in(state: &mut State<'_>, rule: &Rule, summarise: &Summarise, prepared: P
         window.context.remove_own_system_text();
     }
     let text = prepared.text.map_or_else(|| text_of(prepared.tokens), |text| with_tokens(text, prepared.tokens));
-    insert(state, &text, 0, summarise.role, summarise.place);
+    insert(state, &text, summarise.role, summarise.place);
     state.belief.note_summary();
     state.rewritten();
     Done::Changed(reported_as(rule, EventKind::Compact), (selection.gone.len() + selection.lost.len()) as u32)

@@ -102,14 +102,11 @@ impl<'a> Window<'a> {
         let cuts_later = inputs.plan.rule.iter().any(|rule| (rule.at != Hook::Ingest || rule.asks()) && cuts(rule));
         let keeps_cuts = if cuts_later { Switch::On } else { Switch::Off };
         let mut estimator = inputs.plan.estimator.clone();
-        let context = if inputs.conditions.guesses == Guesses::True {
+        if inputs.conditions.guesses == Guesses::True {
             // Who knows the truth counts ends by it as well.
             estimator.ends = None;
-            Context::knowing(estimator)
-        } else {
-            Context::new(estimator)
-        };
-        Window { context: Box::new(context), keeps_cuts, ..Window::default() }
+        }
+        Window { context: Box::new(Context::new(estimator)), keeps_cuts, ..Window::default() }
     }
 
     /// Actual size of the context as it stands.

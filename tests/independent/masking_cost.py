@@ -4,8 +4,8 @@ Usage: masking_cost.py FOLDER INPUT READ OUTPUT KEEP POLLING [KEEP POLLING ...] 
 Prints one JSON object: the recorded sums, and for each pair of KEEP and POLLING what masking makes of them.
 
 What a message costs is taken from the recorded prompts alone: the prompt of a call less the one before is the reply and the observation
-between them; the reply is its completion less the reasoning. A placeholder costs 11 tokens, and 5 wrap its message. SWE-agent counts
-the task as the first observation, which it never masks: with n results in the prompt it masks floor((n + 1) / polling) * polling - keep - 1 of them, the oldest.
+between them; the reply is its completion less the reasoning. A placeholder costs 11 tokens. SWE-agent counts the task as the first observation, which
+it never masks: with n results in the prompt it masks floor((n + 1) / polling) * polling - keep - 1 of them, the oldest.
 """
 
 import json
@@ -13,7 +13,7 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
-PLACEHOLDER = 11 + 5  # what wraps a message of Gemini stays around it
+PLACEHOLDER = 11
 
 
 def calls_of(path):

@@ -59,7 +59,6 @@ pub fn message(role: Role) -> MessageRow {
         synthetic: false,
         key: None,
         reported_reasoning: 0,
-        wrapping: 0,
     }
 }
 

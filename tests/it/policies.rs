@@ -70,14 +70,9 @@ impl Session {
 
     /// Measured for a model without any wrapping, so that the tokens of a text are its weight.
     pub(crate) fn trace(self) -> Trace {
-        self.wrapped_in(0)
-    }
-
-    /// The same where so many tokens wrap each message.
-    pub(crate) fn wrapped_in(self, per_message: u64) -> Trace {
         let plain = |line: &str| match line.split_once(" = ") {
             Some(("tokens_per_1000_o200k", _)) => "tokens_per_1000_o200k = 1000".to_owned(),
-            Some(("per_message", _)) => format!("per_message = {per_message}"),
+            Some(("per_message", _)) => "per_message = 0".to_owned(),
             _ => line.to_owned(),
         };
         let families: Vec<String> = include_str!("../../catalog/families.toml").lines().map(plain).collect();
@@ -481,19 +476,18 @@ proptest! {
                     let item = Item {
                         part: Some(0), tool: None, region: Region::User, state: State::Whole, error: false, expires: size % 2 == 0,
                         ends: Ends::default(), superseded: false, by: None,
-                        guess, alone: size, end_units: size as u32, actual: size, anchored: size / 2, wrapping: (size % 5).min(size) as u8,
+                        guess, alone: size, end_units: size as u32, actual: size, anchored: size / 2,
                     };
                     let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, unseen: false, call: 0 };
                     context.push(arrival, vec![item; (target % 3) as usize], (target % 4 == 0).then_some(0));
                 }
-                2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, end_units: size as u32, actual: size, wrapping: (size % 3).min(size) as u8 }),
+                2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, end_units: size as u32, actual: size }),
                 3 => context.remove_item(target),
                 _ if size % 5 == 0 => context.withdraw(target),
                 _ => drop(context.remove(&[target])),
             }
             let items = || context.live().flat_map(|(_, entry)| entry.first..entry.first + entry.count).filter_map(|id| context.item(id));
             prop_assert_eq!(items().map(|item| item.actual).sum::<u64>(), context.size().actual.0);
-            prop_assert!(items().all(|item| u64::from(item.wrapping) <= item.actual && item.anchored <= item.actual));
             prop_assert_eq!(items().map(|item| item.anchored).sum::<u64>(), context.anchored());
             prop_assert_eq!(context.live().map(|(_, entry)| entry.estimated).sum::<u64>(), context.size().estimated.0);
             prop_assert_eq!(context.regions().iter().sum::<u64>(), context.size().actual.0);

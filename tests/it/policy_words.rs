@@ -3,7 +3,7 @@
 use crate::conformance::excerpt::apply_rule;
 use crate::policies::{Session, calls_of, run, text};
 use ctxsim::policy::{Facts, Policy, presets};
-use ctxsim::sim::{Conditions, EventKind, Guesses, Outcome, simulate};
+use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
 use ctxsim::transcript::{Length, Lines, Part, Role, Shape, Text};
 
@@ -465,54 +465,6 @@ fn what_is_put_in_may_open_a_turn() {
     };
     // Behind it the summary goes alone, or everything again.
     assert_eq!((touched(true), touched(false)), (vec![5, 1], vec![5, 4]));
-}
-
-/// Four tokens wrap each message here. The task has 100 more, a reply that calls 10 and 9 (a name of one byte, and 8 for the block around it), a result 100.
-#[test]
-fn a_message_keeps_what_wraps_it() {
-    let steps = || {
-        let steps = Session::default().user(400).step(40, None, "t", text(400, 100)).step(40, None, "t", text(400, 100));
-        steps.reply(4, None).wrapped_in(4)
-    };
-    let thought = || {
-        let thought = Part::Thinking { text: text(400, 100), sealed_bytes: 0 };
-        let reply = vec![thought, Part::Text(text(40, 10))];
-        Session::default().user(400).push(Role::Assistant, reply, Some(None)).user(40).reply(4, None).wrapped_in(4)
-    };
-    let rule = |at: &str, what: &str| format!("[[rule]]\nid = \"r\"\nat = \"{at}\"\n{what}\n");
-    let view = |what: &str| rule("pre_call", &format!("mode = \"view\"\n{what}"));
-    let results = "select = { kind = [\"tool_result\"], tail = [{ n = 1, unit = \"items\" }] }";
-    let said = "select = { kind = [\"assistant\"], tail = [{ n = 1, unit = \"messages\" }] }";
-    let thinking = view("select = { kind = [\"thinking\"] }\ndrop = {}");
-    let all = 104 + 2 * (23 + 104);
-    for (rules, trace, size) in [
-        (String::new(), steps(), all),
-        // The words of a placeholder are three tokens. A message without any is none.
-        (view(&format!("{results}\nmask = {{ text = \"[cleared]\" }}")), steps(), all - 100 + 3),
-        (view(&format!("{results}\nmask = {{ text = \"\" }}")), steps(), all - 104),
-        // Of 400 characters 40 stay, ten tokens, and a marker of three.
-        (rule("ingest", "truncate = { max = 40, unit = \"chars\", marker = \"[cut off]\" }"), steps(), all - 2 * 100 + 2 * (10 + 3)),
-        // What stands for messages that have left is a message. The task, a reply and a result go.
-        (
-            view("select = { tail = [{ n = 2, unit = \"messages\" }] }\ndrop = { marker = \"[gone]\" }"),
-            steps(),
-            all - 104 - 23 - 104 + 2 + 4,
-        ),
-        // What stands behind the first part of a message takes its wrapping over.
-        (thinking.clone(), thought(), 104 + 14 + 14),
-        (format!("{thinking}{}", view(&format!("{said}\nmask = {{ text = \"[cleared]\" }}"))), thought(), 104 + 3 + 4 + 14),
-        (format!("{thinking}{}", view(&format!("{said}\nmask = {{ text = \"\" }}"))), thought(), 104 + 14),
-    ] {
-        let rules = rules.replacen("id = \"r\"", "id = \"first\"", 1);
-        assert_eq!(sizes(&replay(&rules, &trace)).last(), Some(&size), "{rules}");
-        let plan = policy(&rules).plan(&Facts { window: Some(WINDOW), ..Facts::default() }).unwrap();
-        let conditions = Conditions { window: WINDOW, prompt_limit: WINDOW, guesses: Guesses::True, ..Conditions::default() };
-        let told = simulate(&trace, &plan, &conditions);
-        assert!(told.calls.iter().all(|call| call.estimated == call.actual) || rules.contains("[gone]"), "{rules}");
-    }
-    // A reply is as large as its recorded output; 20 tokens came with the 14 behind it, so that six of them wrap it.
-    let recorded = Session::default().user(400).reply(40, Some((120, 10))).user(40).reply(4, Some((150, 1))).wrapped_in(4);
-    assert_eq!(recorded.messages.iter().map(|message| message.wrapping).collect::<Vec<_>>(), [4, 0, 6, 0]);
 }
 
 /// The summariser reads the newest of what goes, from a message of the user on: 4 characters a token.
