@@ -178,8 +178,7 @@ impl Scale for TextScale {
     }
 
     fn weigh_result(&self, text: &str) -> Text {
-        // A short text is cut as one step, unless something of it goes first.
-        if text.len() <= SHORT && cleaned(text).is_none() {
+        if text.len() <= SHORT {
             return self.weigh(text);
         }
         self.known(text, Taking::Shape, || self.shaped(text))
