@@ -16,7 +16,7 @@ use crate::trace::{CompactionRow, MessageRow, PartKind, Trace};
 use crate::transcript::CompactionKind;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// From which context the next event is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -181,15 +181,10 @@ impl Backtest {
 
 /// The presets that know whose logs were recorded under them.
 pub fn recorders() -> Result<Vec<Policy>, PolicyError> {
-    // They never change, and a command asks for them more than once.
-    static READ: OnceLock<Vec<Policy>> = OnceLock::new();
-    if let Some(read) = READ.get() {
-        return Ok(read.clone());
-    }
     // What is recorded under a preset stands in its own text, and most say nothing of it: they need not be read.
     let telling = presets().iter().filter(|preset| preset.text.contains("recorded_by"));
-    let all = telling.map(|preset| Policy::parse(preset.name, preset.text)).collect::<Result<Vec<Policy>, PolicyError>>()?;
-    Ok(READ.get_or_init(|| all.into_iter().filter(|policy| !policy.recorded_by.is_empty()).collect()).clone())
+    let all = telling.map(|preset| Policy::load(preset.name)).collect::<Result<Vec<Policy>, PolicyError>>()?;
+    Ok(all.into_iter().filter(|policy| !policy.recorded_by.is_empty()).collect())
 }
 
 /// Tests policies against a corpus: each session by the one that it was recorded under, or, where a single one is given, all

@@ -7,7 +7,7 @@ use super::expression::Expression;
 use super::mirrored::Mirrored;
 use super::mistake::{invalid, no_such};
 use super::plan::{Belief, Reactive, Rule, Summary, Window};
-use super::preset::{preset, preset_names};
+use super::preset::{Once, preset, preset_names};
 use super::program::Program;
 use super::recorded_by::RecordedBy;
 use super::suggestion::suggestion;
@@ -50,6 +50,7 @@ const LONGEST_CHAIN: usize = 8;
 
 /// The document with everything that it inherits.
 pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError> {
+    static READ: Once<Table> = Once::new();
     if depth > LONGEST_CHAIN {
         return Err(PolicyError::Ring(origin.to_owned()));
     }
@@ -58,7 +59,7 @@ pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, P
     let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
     let placed = |error: PolicyError| no_such(origin, text, (base.clone(), error.to_string()));
     let mut table = match preset(&base) {
-        Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
+        Some(preset) => READ.of(preset, || inherit(preset.name, preset.text, depth + 1))?,
         None => {
             let unknown = || placed(PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) });
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);

@@ -1,5 +1,7 @@
 //! The policies that ship with the program: one TOML document for each system and version.
 
+use std::sync::{LazyLock, OnceLock};
+
 /// A policy that ships with the program.
 pub struct Preset {
     /// Name of the form `system@version`, or `system` alone.
@@ -140,4 +142,25 @@ pub fn preset(wanted: &str) -> Option<&'static Preset> {
 /// Names under which presets are found: with their versions, and the bare names of their systems.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {
     presets().iter().flat_map(|preset| [Some(preset.name), preset.name.split('@').next()]).flatten()
+}
+
+/// What is worked out of presets, once for each: their texts never change, and a command asks for some more than once.
+pub(super) struct Once<T>(LazyLock<Vec<OnceLock<T>>>);
+
+impl<T: Clone> Once<T> {
+    /// Nothing is worked out yet.
+    pub(super) const fn new() -> Once<T> {
+        Once(LazyLock::new(|| presets().iter().map(|_| OnceLock::new()).collect()))
+    }
+
+    /// What `read` makes of this preset. An error is not kept.
+    pub(super) fn of<E>(&self, preset: &Preset, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let place = presets().iter().position(|other| other.name == preset.name);
+        let Some(kept) = place.and_then(|place| self.0.get(place)) else { return read() };
+        if let Some(known) = kept.get() {
+            return Ok(known.clone());
+        }
+        let made = read()?;
+        Ok(kept.get_or_init(|| made).clone())
+    }
 }
