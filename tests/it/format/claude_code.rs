@@ -251,6 +251,30 @@ fn a_tier_stands_behind_the_name_of_the_model() {
     assert!(catalog.find("claude-opus-4-6:fast").is_some() && catalog.billed_as("claude-opus-4-6:fast").is_some());
 }
 
+/// Gateways that translate another provider's protocol open a reply with a guess of its prompt and close it with the count.
+#[test]
+fn the_last_line_of_a_reply_has_the_count_of_its_prompt() {
+    let line = |stop: &str, usage: &str| {
+        let message = format!(r#"{{"id":"m1","model":"MiniMax-M2.7","stop_reason":{stop},"usage":{usage},"content":[]}}"#);
+        format!(r#"{{"type":"assistant","sessionId":"s","timestamp":"2026-03-15T10:00:00Z","message":{message}}}"#)
+    };
+    let opened = line("null", r#"{"input_tokens":99469,"cache_read_input_tokens":0,"output_tokens":0}"#);
+    let closed = line(r#""tool_use""#, r#"{"input_tokens":60,"cache_read_input_tokens":94093,"output_tokens":289}"#);
+    let grown = line("null", r#"{"input_tokens":99470,"cache_read_input_tokens":0,"output_tokens":3}"#);
+    let largest = [("lines of one reply that disagree on its prompt (largest kept)".to_owned(), 1)];
+    let cases: [(&str, &str, (u64, u64, u64), &[_]); 3] = [
+        (&opened, &closed, (94_153, 94_093, 289), &[]),
+        (&closed, &opened, (94_153, 94_093, 289), &[]),
+        (&opened, &grown, (99_470, 0, 3), &largest),
+    ];
+    for (first, second, expected, losses) in cases {
+        let (transcripts, found) = read_text("talk.jsonl", &format!("{first}\n{second}"));
+        let usage = transcripts[0].messages[0].call.as_ref().unwrap().usage.unwrap();
+        assert_eq!((usage.prompt, usage.cache_read, usage.output), expected, "{first} {second}");
+        assert_eq!(found, losses);
+    }
+}
+
 /// Bedrock and Vertex AI mark the ids of their messages.
 #[test]
 fn a_host_marks_its_messages() {

@@ -85,6 +85,30 @@ fn the_cost_that_sessions_name_is_counted_once() {
     assert_eq!(lost, [("cost of the whole session alone ($1.75 in one file)", 2)]);
 }
 
+/// Before summaries came, a session kept the sum of all its calls.
+#[test]
+fn early_databases_keep_the_sum_of_a_session() {
+    let (_folder, path) = database("crush/crush.sql", "crush.db");
+    let row = |id: &str, role: &str, text: &str| {
+        format!(
+            "INSERT INTO messages VALUES ('{id}{role}{text}', '{id}', '{role}', '[{{\"type\":\"text\",\"data\":{{\"text\":\"{text}\"}}}},{{\"type\":\"finish\",\"data\":{{\"reason\":\"end_turn\"}}}}]', 'm', {}, 'p');",
+            text.len()
+        )
+    };
+    let early = "ALTER TABLE sessions DROP COLUMN summary_message_id;
+        INSERT INTO sessions VALUES ('one', NULL, 'one', 900, 2, 1754498150), ('two', NULL, 'two', 2000, 2, 1754498150);";
+    let rows: String = [("one", "user", "a"), ("one", "assistant", "bbb"), ("two", "user", "a"), ("two", "assistant", "bbb")]
+        .into_iter()
+        .chain([("two", "user", "cccc"), ("two", "assistant", "ddddd")])
+        .map(|(id, role, text)| row(id, role, text))
+        .collect();
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&format!("{early}{rows}")).unwrap();
+    let (transcripts, lost) = read_all(&path);
+    let found = |id: &str| prompts(transcripts.iter().find(|session| session.id == id).unwrap());
+    assert_eq!((found("one"), found("two")), (vec![(900, 2)], vec![(0, 0), (0, 0)]));
+    assert!(lost.iter().any(|loss| loss.reason == "usage of the whole session alone"), "{lost:?}");
+}
+
 /// The agent itself puts the note before the prompt with which it goes on.
 #[test]
 fn a_summary_within_a_turn_was_automatic() {

@@ -9,7 +9,7 @@ use crate::format::ground::{Lose, TAKEN_UP, Words, millis};
 use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, visible_text};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
+use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage, parts_where};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashSet;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -205,11 +205,12 @@ impl<'s> Conversation<'s> {
         self.replies.insert(key, Box::new(reply));
     }
 
-    /// The lines of a reply agree on its prompt. Its output is counted while it streams: the largest count is the latest.
+    /// Takes in another line of a reply.
     fn observe_again(&mut self, key: u64, index: usize, wire: &Wire<'_>, lose: Lose<'_>) {
         let Some(reply) = self.replies.get_mut(&key) else { return };
         let Some(call) = self.made.transcript.messages.get_mut(index).and_then(|message| message.call.as_mut()) else { return };
-        reply.settled |= is_settled(wire);
+        let (was_settled, settles) = (reply.settled, is_settled(wire));
+        reply.settled |= settles;
         let billed = wire.billed_model();
         if billed != *wire.model {
             // The first line may not know the tier yet.
@@ -218,15 +219,10 @@ impl<'s> Conversation<'s> {
         let Some(again) = wire.usage.as_ref().and_then(|usage| usage.reported(lose)) else { return };
         match &mut call.usage {
             Some(usage) => {
-                if usage.prompt != again.prompt {
+                reply.lowest_output = reply.lowest_output.min(again.output);
+                if !agree(usage, again, was_settled, settles) {
                     lose("lines of one reply that disagree on its prompt (largest kept)");
                 }
-                reply.lowest_output = reply.lowest_output.min(again.output);
-                let output = usage.output.max(again.output);
-                if again.prompt > usage.prompt {
-                    *usage = again;
-                }
-                usage.output = output;
             }
             None => {
                 reply.lowest_output = again.output;
@@ -356,6 +352,19 @@ impl<'s> Conversation<'s> {
 /// Can it be the count of a reply with so many visible bytes? Four bytes a token, whether texts are counted or not: what is recorded is no matter of how it is looked at.
 pub(super) fn is_plausible(output: u64, visible: u64) -> bool {
     output > LARGEST_PLACEHOLDER && output * 16 >= visible * 3
+}
+
+/// Takes the usage of another line of a reply: is it clear which of the two counts is right? The lines agree on the prompt, but for gateways that open a reply with a
+/// guess and close it with the count. Output is counted while it streams: the largest count is the latest.
+pub(super) fn agree(known: &mut Usage, again: Usage, was_settled: bool, settles: bool) -> bool {
+    let is_clear = known.prompt == again.prompt || was_settled != settles;
+    let output = known.output.max(again.output);
+    let is_count = if was_settled == settles { again.prompt > known.prompt } else { settles };
+    if is_count {
+        *known = again;
+    }
+    known.output = output;
+    is_clear
 }
 
 /// Has the provider told the final count? It sends the reason to stop, and the count of its own tools, with it.

@@ -2,7 +2,7 @@
 //! sub-agent of the session, `<session>/subagents/agent-a<label>-<id>.jsonl` or lines of the session's own file. They are no sessions: the log holds
 //! the question alone, and not the context that was sent with it.
 
-use super::conversation::{call_id, is_plausible, is_settled};
+use super::conversation::{agree, call_id, is_plausible, is_settled};
 use super::record::{Record, SYNTHETIC};
 use crate::format::ground::{Lose, Source, millis};
 use crate::format::wire::blocks::Block;
@@ -100,17 +100,14 @@ impl Forks {
             };
             reply.visible += text.len() as u64;
         }
-        reply.settled |= is_settled(wire);
+        let (was_settled, settles) = (reply.settled, is_settled(wire));
+        reply.settled |= settles;
         reply.call.model = wire.billed_model();
         let Some(usage) = wire.usage.as_ref().and_then(|usage| usage.reported(lose)) else { return };
         reply.lowest_output = reply.lowest_output.min(usage.output);
         let known = reply.call.usage.get_or_insert(usage);
-        let output = known.output.max(usage.output);
-        if usage.prompt > known.prompt {
-            *known = usage;
-        }
-        known.output = output;
-        known.output_is_final = reply.settled || output > reply.lowest_output || is_plausible(output, reply.visible);
+        agree(known, usage, was_settled, settles);
+        known.output_is_final = reply.settled || known.output > reply.lowest_output || is_plausible(known.output, reply.visible);
     }
 
     /// The replies by the conversation that they belong to, those of other files apart.

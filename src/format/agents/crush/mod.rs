@@ -1,7 +1,7 @@
 //! Crush (`<project>/.crush/crush.db`) and the archived Go program of the name OpenCode (`<project>/.opencode/opencode.db`): SQLite
 //! databases of one descent.
 //!
-//! Usage is kept per session, and is that of the last call, overwritten each time. For some providers what was read from the cache is
+//! Usage is kept per session, and is that of the last call, overwritten each time; before May 2025 the sum of all. For some providers what was read from the cache is
 //! counted to the reply. It therefore says nothing of a single call, and is counted as such.
 
 #[cfg(feature = "sqlite")]

@@ -34,7 +34,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         let mut lose = |reason: &str| source.lose(number, reason);
         let mut session = Session::new(&row, agent, scale);
         match messages(connection, &row.id, [marked, provider, finished], &mut session, &mut lose) {
-            Ok(()) => match session.finish(&row.last, &mut lose) {
+            Ok(()) => match session.finish(&row.last, row.is_sum, &mut lose) {
                 Some(transcript) => {
                     hand_over(transcript);
                     // A session holds what those cost that it started.
@@ -59,7 +59,9 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
 }
 
 fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionRow>> {
-    let summary = if has_column(connection, "sessions", "summary_message_id")? { "summary_message_id" } else { "NULL" };
+    // The release that brought summaries was the first to keep the last call's usage in place of the sum.
+    let is_sum = !has_column(connection, "sessions", "summary_message_id")?;
+    let summary = if is_sum { "NULL" } else { "summary_message_id" };
     let cost = if has_column(connection, "sessions", "cost")? { "cost" } else { "NULL" };
     let sql = format!(
         "SELECT id, parent_session_id, {summary}, prompt_tokens, completion_tokens, {cost} FROM sessions ORDER BY created_at, rowid"
@@ -74,6 +76,7 @@ fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Ve
             parent: some(row, 1)?,
             summary_message: some(row, 2)?,
             last: Reported { input: count(row, 3)?, output: count(row, 4)?, ..Reported::default() },
+            is_sum,
             cost: row.get_ref(5)?.as_f64_or_null().ok().flatten().and_then(|dollars| Dollars::of(dollars).above_zero()),
         })
     })?;

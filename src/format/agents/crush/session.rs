@@ -14,6 +14,8 @@ pub struct SessionRow {
     pub summary_message: Option<String>,
     /// Usage of the last call.
     pub last: Reported,
+    /// Is that the sum of all calls, and not the last one's own?
+    pub is_sum: bool,
     /// What the session and those that it started cost by its own word, in thousand-millionths of a dollar.
     pub cost: Option<i64>,
 }
@@ -185,10 +187,16 @@ impl<'s> Session<'s> {
 
     /// The session; `None` where nothing was said.
     ///
-    /// The database keeps the usage of the last call alone. Some versions add what was read from the cache to the reply: a reply of more
+    /// The database keeps the usage of the last call alone, and before May 2025 the sum of all (`TrackUsage` of `internal/llm/agent/agent.go`). Some versions add what was read from the cache to the reply: a reply of more
     /// tokens than it has bytes is such a sum, and says nothing of the prompt. Later ones leave out what was written to the cache: a prompt of fewer tokens
     /// than its words alone must have is such a rest.
-    pub fn finish(mut self, last: &Reported, lose: Lose<'_>) -> Option<Transcript> {
+    pub fn finish(mut self, last: &Reported, is_sum: bool, lose: Lose<'_>) -> Option<Transcript> {
+        if is_sum && self.made.transcript.messages.iter().filter(|message| message.call.is_some()).nth(1).is_some() {
+            if last.usage() != Ok(None) {
+                lose("usage of the whole session alone");
+            }
+            return self.made.finish();
+        }
         let first = self.made.transcript.compactions.last().and_then(|last| last.kept_from).unwrap_or(0);
         // What the messages up to each reply say in words.
         let (mut words, mut read) = (0, 0);
