@@ -1,6 +1,7 @@
 //! What reading comes to: sessions, facts about them, and what could not be used.
 
 use super::selection::Selected;
+use crate::format::sum_in_dollars;
 use crate::list::List;
 use crate::trace::{BaseFrom, Outputs, Trace, Unseen};
 use crate::transcript::Trust;
@@ -28,6 +29,13 @@ pub struct FileLoss {
     pub count: u64,
     /// The first line or record, from 1; 0 where it has none.
     pub first_line: u64,
+}
+
+impl FileLoss {
+    /// What the lost records say of whole sessions, in dollars: 0 where it is tokens, and `None` where they are no sums of sessions.
+    pub fn sum_in_dollars(&self) -> Option<f64> {
+        sum_in_dollars(&self.reason)
+    }
 }
 
 /// What stood in several files and was counted once.

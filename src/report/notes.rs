@@ -70,7 +70,7 @@ pub fn unused(facts: &CorpusFacts) -> Option<String> {
     let files: Vec<&str> = facts.skipped.iter().map(|skipped| name_of(&skipped.path)).collect();
     let records: u64 = facts.losses.iter().map(|loss| loss.count).sum();
     let skipped = (!files.is_empty()).then(|| format!("{} skipped ({})", counted(files.len() as u64, "file"), first_few(&files, 1)));
-    let lost = (records > 0).then(|| format!("{} not used", counted(records, "record")));
+    let lost = (records > 0).then(|| format!("{} not used{}", counted(records, "record"), sums(facts)));
     let copies = facts.duplicates.sessions;
     let copied =
         (copies > 0).then(|| format!("{} left out as {}", counted(copies, "session"), if copies == 1 { "a copy" } else { "copies" }));
@@ -78,6 +78,17 @@ pub fn unused(facts: &CorpusFacts) -> Option<String> {
     let unused = (!parts.is_empty()).then(|| format!("{}; `ctxsim inspect` says why.", parts.join(", ")));
     let said: Vec<String> = selection(facts).into_iter().chain(unused).collect();
     (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// How many of the losses are sums of whole sessions, and what they say in dollars; empty where none are. A bill that is estimated may be far from them.
+fn sums(facts: &CorpusFacts) -> String {
+    let sums = facts.losses.iter().filter_map(|loss| Some((loss.count, loss.sum_in_dollars()?)));
+    let (count, dollars) = sums.fold((0, 0.0), |(all, sum), (count, more)| (all + count, sum + more));
+    match count {
+        0 => String::new(),
+        _ if dollars > 0.0 => format!(", {count} of them sums of whole sessions (${dollars:.2} by the logs' own word)"),
+        _ => format!(", {count} of them sums of whole sessions"),
+    }
 }
 
 /// The name of a file without its folders.

@@ -251,7 +251,7 @@ fn a_tier_stands_behind_the_name_of_the_model() {
     assert!(catalog.find("claude-opus-4-6:fast").is_some() && catalog.billed_as("claude-opus-4-6:fast").is_some());
 }
 
-/// Gateways that translate another provider's protocol open a reply with a guess of its prompt and close it with the count.
+/// Gateways that translate another provider's protocol open a reply with an estimate of its prompt and close it with the count.
 #[test]
 fn the_last_line_of_a_reply_has_the_count_of_its_prompt() {
     let line = |stop: &str, usage: &str| {

@@ -354,8 +354,8 @@ pub(super) fn is_plausible(output: u64, visible: u64) -> bool {
     output > LARGEST_PLACEHOLDER && output * 16 >= visible * 3
 }
 
-/// Takes the usage of another line of a reply: is it clear which of the two counts is right? The lines agree on the prompt, but for gateways that open a reply with a
-/// guess and close it with the count. Output is counted while it streams: the largest count is the latest.
+/// Takes the usage of another line of a reply: is it clear which of the two counts is right? The lines agree on the prompt, but for gateways that open a reply with
+/// an estimate and close it with the count. Output is counted while it streams: the largest count is the latest.
 pub(super) fn agree(known: &mut Usage, again: Usage, was_settled: bool, settles: bool) -> bool {
     let is_clear = known.prompt == again.prompt || was_settled != settles;
     let output = known.output.max(again.output);
