@@ -93,7 +93,7 @@ fn generation(mut run: Value, lose: &mut dyn FnMut(&str)) -> Generation {
         whole: false,
         id: run.as_object().map(id).unwrap_or_default(),
         parent: parent.unwrap_or_default(),
-        trace: word(&run, &["/trace_id", "/id"]),
+        trace: word(&run, &["/trace_id"]),
         response: word(&run, &["/outputs/id"]),
         time: moment(&first(&run, &["/start_time"])),
         model: word(
@@ -121,7 +121,12 @@ fn word(value: &Value, places: &[&str]) -> String {
 fn reply(run: &Value) -> Value {
     let made = first(run, &["/outputs/generations/0/0", "/outputs/generations/0"]);
     let said = first(&made, &["/message", "/text"]);
-    if said.is_null() { first(run, &["/outputs"]) } else { said }
+    let mut returned = first(run, &["/outputs"]);
+    if let Some(fields) = returned.as_object_mut() {
+        // Figures alone say nothing.
+        ["llm_output", "usage_metadata"].iter().for_each(|key| drop(fields.remove(*key)));
+    }
+    if said.is_null() { returned } else { said }
 }
 
 /// What the reply reports of its usage; `None` where it reports nothing.
