@@ -126,7 +126,7 @@ fn reply(run: &Value) -> Value {
         // Figures alone say nothing.
         ["llm_output", "usage_metadata"].iter().for_each(|key| drop(fields.remove(*key)));
     }
-    if said.is_null() { returned } else { said }
+    if said.is_null() && !is_blank(&returned) { returned } else { said }
 }
 
 /// What the reply reports of its usage; `None` where it reports nothing.
