@@ -22,7 +22,7 @@ documents=(opencode cline cline-cli continue kiro-cli vscode-chat mycoder gemini
     langchain agno trae-agent)
 benchmarks=(tau2 swe-agent atif tau-bench sharegpt autogen messages-display summariser)
 exchanges=(api-exchange litellm anthropic-messages openai-chat)
-telemetry=(langfuse otlp)
+telemetry=(langfuse langsmith otlp)
 seed agent_lines "${lines[@]}"
 seed agent_documents "${documents[@]}"
 seed benchmarks "${benchmarks[@]}"

@@ -88,6 +88,7 @@ pub const READERS: &[&Reader] = &[
     &traffic::api_exchange::READER,
     &traffic::vcr::READER,
     &traffic::telemetry::LANGFUSE,
+    &traffic::telemetry::LANGSMITH,
     &traffic::telemetry::OTLP,
     &benchmarks::sharegpt::READER,
     &agents::autogen::READER,

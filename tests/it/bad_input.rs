@@ -147,7 +147,7 @@ const DOCUMENTS: [&str; 2] = ["opencode", "mini-swe-agent"];
 /// Readers of frameworks and benchmarks: each has a broken fixture of its own, whose losses its file in `format` names one by one, or `exchanges`, `telemetry`
 /// and `talks` do.
 const ELSEWHERE: &str = "claude-managed-agents amp tau2 swe-agent litellm openhands atif tau-bench inspect qwen-code aider copilot-cli deepseek-harness cline crush goose \
-     hermes mistral-vibe zed vscode-chat kimi-cli picoclaw mycoder baseagent cline-cli factory-droid grok-cli junie kimi-code kiro-cli muse api-exchange vcr langfuse otlp \
+     hermes mistral-vibe zed vscode-chat kimi-cli picoclaw mycoder baseagent cline-cli factory-droid grok-cli junie kimi-code kiro-cli muse api-exchange vcr langfuse langsmith otlp \
      continue crewai openai-agents agno trae-agent sharegpt autogen messages-display summariser";
 
 #[test]

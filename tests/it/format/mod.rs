@@ -142,6 +142,8 @@ pub mod tau2;
 pub mod tau_bench;
 /// Langfuse and OpenTelemetry: innermost calls, shapes of messages, dialects of usage.
 pub mod telemetry;
+/// LangSmith, lists of Langfuse, Jaeger and Tempo.
+pub mod traced;
 /// trae-agent trajectories.
 pub mod trae_agent;
 /// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.

@@ -1,17 +1,19 @@
-//! Exports of Langfuse: a trace with its observations, or a list of observations. A trace is a run; its calls are the observations of
+//! Exports of Langfuse: a trace with its observations, or a list of observations, as files have it or as its API returns it
+//! (<https://api.reference.langfuse.com>). A trace is a run; its calls are the observations of
 //! the type GENERATION.
 
 use super::calls::{Generation, join};
 use super::messages::opened;
-use super::tokens::Tokens;
+use super::tokens::{Tokens, dollars};
 use crate::format::exchange::Sessions;
-use crate::format::ground::{Dollars, ReadError, Source, Words, millis, sound, wire};
+use crate::format::ground::{ReadError, Source, Words, millis, sound, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use serde_json::Value;
 
 /// Traces of which each observation of the type GENERATION is a call.
-pub const READER: Reader = Reader { name: "langfuse", about: "Langfuse: exported traces with their observations (JSON)", claims, read };
+pub const READER: Reader =
+    Reader { name: "langfuse", about: "Langfuse: exported traces with their observations, lists of observations (JSON)", claims, read };
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
@@ -19,7 +21,9 @@ fn claims(source: &Source) -> Claim {
     let observed = |at: &str| outline.shows_at(at, "type traceId") || batch(at);
     // A long trace hides its observations from who looks at the beginning alone.
     let trace = outline.shows("trace.projectId|trace.id trace.projectId|trace.timestamp");
-    Claim::when(trace || observed("observations[].") || observed("[].") || (observed("") && outline.shows("startTime|start_time")))
+    Claim::when(
+        trace || ["observations[].", "[].", "data[]."].into_iter().any(observed) || (observed("") && outline.shows("startTime|start_time")),
+    )
 }
 
 wire! {
@@ -49,7 +53,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let sessions = Sessions::new(READER.name, source.name(), scale);
     let (mut spans, mut recorded_by) = (Vec::new(), String::new());
     let one_a_line = source.outline().has("traceId") || source.outline().has("trace_id");
-    let lists: &[&str] = if one_a_line && !source.is_printed_over_lines() { &[] } else { &["observations"] };
+    let lists: &[&str] = if one_a_line && !source.is_printed_over_lines() { &[] } else { &["observations", "data"] };
     source.each_text(lists, |source, text, number, at_end| {
         source.values_of(text, number, at_end, |observation: Observation, lose| {
             if recorded_by.is_empty() {
@@ -65,12 +69,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         hand_over(transcript);
     });
     Ok(())
-}
-
-/// A cost, which may be written as a text; `None` where it says nothing.
-fn dollars(value: &Value) -> Option<i64> {
-    let written = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    serde_json::from_value::<Dollars>(written.unwrap_or_else(|| value.clone())).ok()?.above_zero()
 }
 
 fn generation(observation: Observation, lose: &mut dyn FnMut(&str)) -> Generation {

@@ -143,7 +143,7 @@ impl Said {
         for item in list {
             let item = opened(item);
             // Calls and blocks that stand alone are parts of one message.
-            let alone = item.get("role").is_none() && is_part(&item);
+            let alone = ["role", "message"].iter().all(|key| item.get(key).is_none()) && is_part(&item);
             match self.messages.last_mut().filter(|message| alone && message.role == default && default == Role::Assistant) {
                 Some(last) => last.parts.extend(part(&item, lose)),
                 None if alone => {
@@ -249,7 +249,11 @@ impl Said {
             Some(other) => parts.extend(part(other, lose)),
         }
         for call in in_text.or(calls).and_then(Value::as_array).into_iter().flatten() {
-            parts.push(tool_call(call.get("tool_call").unwrap_or(call)));
+            let call = tool_call(call.get("tool_call").unwrap_or(call));
+            // LangChain lists what Anthropic's blocks hold already.
+            if !parts.iter().any(|part| same_call(part, &call)) {
+                parts.push(call);
+            }
         }
         self.push(role, parts);
         // smolagents writes calls down as what the assistant said: no model was asked for that.
@@ -317,6 +321,11 @@ fn tool_call(value: &Value) -> Part {
     let id = [text(value, &["id", "toolCallId", "call_id", "tool_call_id"]), text(inner, &["id"])];
     let id = id.into_iter().find(|id| !id.is_empty()).unwrap_or_default();
     Part::ToolCall { id, name: text(inner, &["name", "toolName"]), arguments: Verbatim.weigh(&arguments) }
+}
+
+/// Are these one call of a tool, by its id?
+fn same_call(one: &Part, other: &Part) -> bool {
+    matches!((one, other), (Part::ToolCall { id, .. }, Part::ToolCall { id: known, .. }) if id == known && !id.is_empty())
 }
 
 /// One block of a message's content.

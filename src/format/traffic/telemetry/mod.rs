@@ -2,10 +2,12 @@
 
 mod calls;
 mod langfuse;
+mod langsmith;
 mod messages;
 mod otlp;
 mod spans;
 mod tokens;
 
 pub use langfuse::READER as LANGFUSE;
+pub use langsmith::READER as LANGSMITH;
 pub use otlp::READER as OTLP;

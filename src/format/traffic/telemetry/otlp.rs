@@ -1,4 +1,4 @@
-//! Spans of OpenTelemetry, in OTLP's JSON or as its libraries print them: one export a file, one a line, or a list of them. Calls of models are told by the
+//! Spans of OpenTelemetry, in OTLP's JSON, as its libraries print them or as Jaeger and Tempo return them: one export a file, one a line, or a list of them. Calls of models are told by the
 //! attributes that the conventions for generative models, OpenLLMetry and OpenInference give them; their messages stand in attributes or in events.
 
 use super::calls::{Generation, join};
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 /// Spans of which those with the attributes of a model's call are calls.
 pub const READER: Reader = Reader {
     name: "otlp",
-    about: "OpenTelemetry: spans of model calls in OTLP JSON or printed (gen_ai, OpenLLMetry, OpenInference)",
+    about: "OpenTelemetry: spans of model calls in OTLP JSON or printed (gen_ai, OpenLLMetry, OpenInference), Jaeger, Tempo",
     claims,
     read,
 };
@@ -23,8 +23,15 @@ pub const READER: Reader = Reader {
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let printed = |at: &&str| outline.shows_at(at, "attributes spanId|span_id|context.span_id|context.trace_id|spanContext.spanId");
-    let exported = |at: &&str| outline.shows_at(at, "resourceSpans|resource_spans");
-    Claim::when(["", "[]."].iter().any(exported) || ["", "[].", "spans[].", "data[]."].iter().any(printed))
+    let exported = |at: &&str| {
+        outline.shows_at(at, "resourceSpans|resource_spans|trace.resourceSpans|batches[].scopeSpans|batches[].instrumentationLibrarySpans")
+    };
+    let jaeger = |at: &&str| outline.shows_at(at, "traceID spanID operationName");
+    Claim::when(
+        ["", "[]."].iter().any(exported)
+            || ["", "[].", "spans[].", "data[]."].iter().any(printed)
+            || ["", "[].", "spans[].", "[].spans[].", "data[].spans[]."].iter().any(jaeger),
+    )
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

@@ -1,7 +1,7 @@
 //! Usage by names that depend on who exported it: whether what was cached is a part of the input, and reasoning a part of the output,
 //! is told by the total alone.
 
-use crate::format::ground::{Absurd, Count};
+use crate::format::ground::{Absurd, Count, Dollars};
 use crate::format::usage::{Cached, Reasoning, Reported};
 use crate::transcript::Usage;
 use serde_json::{Map, Value};
@@ -80,4 +80,10 @@ impl Tokens {
 pub fn count(value: &Value) -> Count {
     let number = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     serde_json::from_value(number.unwrap_or_else(|| value.clone())).unwrap_or(Count::Absurd)
+}
+
+/// A cost in thousand-millionths of a dollar, which may be written as a text; `None` where it says nothing.
+pub fn dollars(value: &Value) -> Option<i64> {
+    let written = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    serde_json::from_value::<Dollars>(written.unwrap_or_else(|| value.clone())).ok()?.above_zero()
 }
