@@ -361,8 +361,8 @@ fn strands_cuts_and_drops_by_turns_as_long_as_it_is_refused() {
     // All results of a reply are cut together, and are one message.
     let both = |policy| run(&policy, &parallel_steps(6).reply(4, None).trace(), 9_000);
     let outcome = both(preset("strands@sliding-window", &[]));
-    assert_eq!((taken(&outcome, EventKind::Prune)[0], taken(&outcome, EventKind::Drop)[0]), ((4, 2), (6, 4)));
-    // Half of the nine messages of four such steps are four, and so two steps but for the prompt: the results behind the second call go, too.
+    assert_eq!((taken(&outcome, EventKind::Prune)[0], taken(&outcome, EventKind::Drop)[0]), ((5, 2), (6, 4)));
+    // Half of the eleven messages are five: the prompt and two steps.
     let outcome = both(preset("strands@summarizing", &[("summary_ratio", "0.5"), ("preserve_recent_messages", "4")]));
     assert_eq!(taken(&outcome, EventKind::Compact), [(5, 7)]);
 }
