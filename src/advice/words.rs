@@ -312,6 +312,7 @@ impl Select {
                 let above = size.above.map_or_else(String::new, |above| format!(" from {} on", figure(above)));
                 format!("{what}:{above} down to {} tokens, {order}", figure(size.tokens))
             }
+            Take::Batches(n) => format!("{what}: the {n} oldest messages that hold some (results of one reply as one)"),
             Take::Calls(Calls { n, above }) => format!("{what}: {n} calls, where there are more than {above}, {order}"),
             Take::TurnsUntilRequest(limit) => format!("{what}: turn by turn until the request is at {} tokens", figure(limit)),
         }
@@ -389,6 +390,7 @@ impl End {
         let unit = match self.unit {
             EndUnit::TurnShare => "of the turns".to_owned(),
             EndUnit::MessageShare => "of the messages".to_owned(),
+            EndUnit::BatchShare => "of the messages (results of one reply as one)".to_owned(),
             EndUnit::SizeShare => "of the size".to_owned(),
             EndUnit::Batches => "messages (the results of one reply as one)".to_owned(),
             EndUnit::Spoken => "messages of user and model".to_owned(),

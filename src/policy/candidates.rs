@@ -7,6 +7,7 @@ use super::select::middle_out;
 use super::selector::{DownTo, End, EndOf, EndUnit, Kind, Order, Select, Sizes, Stop, Take};
 use crate::context::{Seen, SeenItem, State, View};
 use crate::transcript::Role;
+use std::collections::BTreeSet;
 
 /// What a scan of the context has found.
 #[derive(Clone, Debug, Default)]
@@ -60,8 +61,14 @@ impl Select {
     pub fn choose(&self, candidates: &Candidates, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
         let untouched = self.untouched(view);
         let found = candidates.found.get(candidates.kept(self)..).unwrap_or(&[]);
+        let within = match self.take {
+            Take::Batches(n) => Some(self.oldest_batches(view, tools, &untouched, n)),
+            _ => None,
+        };
+        let eligible =
+            |found: &&Candidate| !untouched.contains(&found.owner) && within.as_ref().is_none_or(|within| within.contains(&found.owner));
         let mut taken = Vec::with_capacity(found.len());
-        taken.extend(found.iter().rev().filter(|found| !untouched.contains(&found.owner)).map(|found| found.item));
+        taken.extend(found.iter().rev().filter(eligible).map(|found| found.item));
         self.spare_first(&mut taken, view, tools);
         taken.truncate(self.step.map_or(taken.len(), |step| step.taken(taken.len())));
         match self.order {
@@ -71,13 +78,37 @@ impl Select {
         }
         let share = |share: f64| (taken.len() as f64 * share).floor() as usize;
         match self.take {
-            Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) | Take::Calls(_) => {}
+            Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) | Take::Calls(_) | Take::Batches(_) => {}
             Take::DownTo(size) => taken.truncate(size.taken(candidates, &taken)),
             Take::Count(n) => taken.truncate(n as usize),
             Take::Share(part) => taken.truncate(share(part)),
             Take::EvenShare(part) => taken.truncate(share(part) / 2 * 2),
         }
         taken
+    }
+
+    /// The messages of the oldest batches that hold what is looked for, masked or not.
+    fn oldest_batches(&self, view: View<'_>, tools: &[String], untouched: &BTreeSet<u32>, n: u64) -> BTreeSet<u32> {
+        let holds = |message: &Seen| view.items(*message).any(|item| self.wants(&item, message, tools));
+        let mut scan = Scan::default();
+        let mut oldest = BTreeSet::new();
+        let mut begun = 0;
+        let mut counted = None;
+        for message in view.messages() {
+            scan.pass(&message);
+            if untouched.contains(&message.id) || !holds(&message) {
+                continue;
+            }
+            if counted != Some(scan.batches) {
+                counted = Some(scan.batches);
+                begun += 1;
+            }
+            if begun > n {
+                break;
+            }
+            oldest.insert(message.id);
+        }
+        oldest
     }
 
     /// No fewer tokens than the items come to that it looks at; `None` where these may be others than results.

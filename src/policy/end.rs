@@ -63,6 +63,11 @@ impl End {
                 opening(turn, (turns as f64 * n).ceil() as usize)
             }
             EndUnit::MessageShare => count - ((count as f64 * n).ceil() as usize).min(count),
+            EndUnit::BatchShare => {
+                let begins: Vec<usize> = (0..count).filter(|place| begins_batch(all, *place)).collect();
+                let kept = share_of(begins.len(), n).min(begins.len());
+                begins.get(begins.len() - kept).copied().unwrap_or(count)
+            }
             EndUnit::Tokens if self.of == EndOf::Usage => usage_cut(all, n),
             EndUnit::Tokens => token_cut(range, ahead, n, self.crossing),
             EndUnit::SizeShare => token_cut(range, ahead, range.in_ends_from(ahead) as f64 * n, self.crossing),
@@ -100,11 +105,21 @@ impl End {
                     .count()
             }
             EndUnit::MessageShare | EndUnit::TurnShare => ((all.len() as f64 * self.n.max(0.0)).ceil() as usize).min(all.len()),
+            EndUnit::BatchShare => {
+                let batches = (0..all.len()).filter(|place| begins_batch(all, *place)).count();
+                let kept = share_of(batches, self.n.max(0.0));
+                End { n: kept as f64, unit: EndUnit::Batches, ..self.clone() }.length(all)
+            }
             EndUnit::Messages | EndUnit::Items => n,
             EndUnit::Batches => starts(&|place, _| begins_batch(all, place)),
             EndUnit::Spoken => starts(&|_, message| is_spoken(message)),
         }
     }
+}
+
+/// A share of so many, rounded up. One that was worked out as what another share leaves may be a trace too large: 1 - 0.7 of ten are three.
+fn share_of(count: usize, share: f64) -> usize {
+    (count as f64 * share - 1e-9).ceil().max(0.0) as usize
 }
 
 /// Does a message stand at this place that is no further result of the same reply?

@@ -1,7 +1,7 @@
 //! What kinds of items and messages there are in a context.
 
 use super::selector::Kind;
-use crate::context::{Region, Seen, SeenItem, View};
+use crate::context::{Calling, Region, Seen, SeenItem, View};
 use crate::transcript::Role;
 
 impl Kind {
@@ -27,7 +27,8 @@ impl Kind {
             Kind::Summary => message.is_summary,
             Kind::User => message.role == Role::User && !message.is_summary,
             Kind::Prompt => message.opens_turn && !message.is_summary,
-            Kind::Assistant | Kind::Thinking | Kind::ToolCall => message.role == Role::Assistant && !message.is_summary,
+            Kind::Assistant | Kind::Thinking => message.role == Role::Assistant && !message.is_summary,
+            Kind::ToolCall => message.role == Role::Assistant && !message.is_summary && message.calling != Calling::Nothing,
             Kind::ToolResult | Kind::Image => message.role == Role::Tool,
             Kind::System | Kind::Tools => message.role == Role::System && !message.is_summary,
         }

@@ -320,6 +320,10 @@ impl Select {
             Take::Count(n) => first(n as usize),
             Take::Share(share) => first((count as f64 * share).floor() as usize),
             Take::EvenShare(share) => first((count as f64 * share).floor() as usize / 2 * 2),
+            Take::Batches(n) => {
+                let batches = candidates.chunk_by(|one, next| one.role == Role::Tool && next.role == Role::Tool);
+                ids(&batches.take(n as usize).flatten().copied().collect::<Vec<&Seen>>())
+            }
             // Results in a row are one message to systems that take from the middle.
             Take::UntilRequest(target) if self.order == Order::MiddleOut => {
                 let batches = candidates.chunk_by(|one, next| one.role == Role::Tool && next.role == Role::Tool);

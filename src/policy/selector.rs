@@ -153,6 +153,8 @@ pub enum EndUnit {
     TurnShare,
     /// A share of all messages, the kept number rounded up.
     MessageShare,
+    /// The same with the results of one reply as one.
+    BatchShare,
     /// A share of the estimated size of all messages.
     SizeShare,
 }
@@ -353,6 +355,9 @@ pub enum Take {
     DownTo(DownTo),
     /// The oldest messages that make so many calls, where there are enough; for messages.
     Calls(Calls),
+    /// The oldest messages, the results of one reply as one; of items, those in the oldest such messages that hold some, masked ones included
+    /// (Strands).
+    Batches(u64),
 }
 
 /// Messages go in bunches of calls.

@@ -3,6 +3,7 @@
 use crate::policies::{Session, calls_of, preset, run, text};
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
+use ctxsim::transcript::{Part, Role};
 
 const WINDOW: u64 = 200_000;
 
@@ -261,6 +262,13 @@ fn plain_steps(count: usize) -> Session {
     (0..count).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(4_000, 1_000)))
 }
 
+/// The same with two calls and their results in each.
+fn parallel_steps(count: usize) -> Session {
+    let result = || Part::ToolResult { call_id: "c".to_owned(), name: "t".to_owned(), text: text(4_000, 1_000), error: false };
+    let step = |session: Session, _| session.step(40, None, "t", text(4_000, 1_000)).push(Role::Tool, vec![result()], None);
+    (0..count).fold(Session::default().user(400), step)
+}
+
 #[test]
 fn vscode_copilot_summarises_in_the_background() {
     // microsoft/vscode 03d18a46, agentIntent.ts. From 80,000 of 100,000 tokens on: 3 more for each message. All that the request held goes, two calls
@@ -339,6 +347,32 @@ fn strands_cuts_the_oldest_result_before_it_drops_messages() {
     assert_eq!(outcome.calls[10].actual, 100 + 10 * 19 + 9 * 1_000 + 113);
     let without = preset("strands@sliding-window", &[("should_truncate_results", "0")]);
     assert!(calls_of(&run(&without, &plain_steps(10).reply(4, None).trace(), 10_000), EventKind::Prune).is_empty());
+}
+
+#[test]
+fn strands_cuts_and_drops_by_turns_as_long_as_it_is_refused() {
+    // strands-agents 1.62.0 on the same lists. The oldest result is cut; once it is, the oldest two messages go, up to a call: first the prompt and a step,
+    // then a step at a time. The result that is the oldest by then is whole.
+    let outcome = replay_at("strands@sliding-window", plain_steps(10).reply(4, None), 5_000);
+    let each = |first: u32, took: u32| (first..=10).map(|call| (call, took)).collect::<Vec<_>>();
+    assert_eq!(taken(&outcome, EventKind::Prune), each(5, 1));
+    assert_eq!(taken(&outcome, EventKind::Drop), [vec![(6, 3)], each(7, 2)].concat());
+    assert_eq!(outcome.totals.failed_sessions, 0);
+    // All results of a reply are cut together, and are one message.
+    let both = |policy| run(&policy, &parallel_steps(6).reply(4, None).trace(), 9_000);
+    let outcome = both(preset("strands@sliding-window", &[]));
+    assert_eq!((taken(&outcome, EventKind::Prune)[0], taken(&outcome, EventKind::Drop)[0]), ((5, 2), (6, 4)));
+    // Half of the eleven messages are five: the prompt and two steps.
+    let outcome = both(preset("strands@summarizing", &[("summary_ratio", "0.5"), ("preserve_recent_messages", "4")]));
+    assert_eq!(taken(&outcome, EventKind::Compact), [(5, 7)]);
+}
+
+#[test]
+fn strands_drops_the_oldest_messages_from_a_share_of_the_window_on() {
+    // No more messages than the window: the oldest two go, up to a call.
+    let policy = preset("strands@sliding-window", &[("compression_threshold", "0.5")]);
+    let outcome = run(&policy, &plain_steps(8).reply(4, None).trace(), 10_000);
+    assert_eq!(taken(&outcome, EventKind::Drop), [(5, 3), (6, 2), (7, 2), (8, 2)]);
 }
 
 #[test]
