@@ -84,6 +84,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     facts.usage_by_trust.clear();
     facts.mirrored = Mirrored::default();
     facts.unseen = UnseenFacts::default();
+    facts.called_sessions = 0;
     // What is said of a file that stands in two parts is said once.
     facts.skipped.sort();
     facts.skipped.dedup();
@@ -92,6 +93,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     corpus.traces.change_each(|trace| trace.reports_cache = reports_cache(trace, &reporting));
     for trace in corpus.traces.each() {
         facts.unseen.add(trace.unseen);
+        facts.called_sessions += u64::from(!trace.calls.is_empty());
         facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;
         facts.calls += trace.calls.len() as u64 + trace.side_calls.len() as u64;
         facts.calls += trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count() as u64;

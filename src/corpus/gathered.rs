@@ -71,6 +71,9 @@ pub struct CorpusFacts {
     pub formats: BTreeMap<String, u64>,
     /// Sessions, copies not counted.
     pub sessions: u64,
+    /// Those among them in which a model was called: a policy's figures can cover no other. It follows from the sessions.
+    #[serde(skip)]
+    pub called_sessions: u64,
     /// Messages, copies not counted.
     pub messages: u64,
     /// Calls that were made, with or without usage.

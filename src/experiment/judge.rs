@@ -276,9 +276,10 @@ impl Case<'_> {
             || !self.unknown_window && !is_other(event.call) && !is_other(event.fired) && self.recorded_at(event).is_some()
     }
 
-    /// What recorded usage says of the size at a predicted event.
+    /// What recorded usage says of the size at a predicted event; `None` where the call before has none, whatever earlier ones had.
     fn recorded_at(&self, event: &Predicted) -> Option<u64> {
         let call = usize::try_from(event.call).ok()?.checked_sub(1)?;
+        prompt_of(self.trace.calls.get(call.checked_sub(1)?)?)?;
         let before = self.trace.calls.get(call).map_or(self.trace.messages.len() as u32, |call| call.message);
         size_before(self.trace, before, 0, self.plan)
     }

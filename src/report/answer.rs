@@ -218,7 +218,7 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
             .map(|_| format!("leaves out summarisers{}", overturned(replays, recording, asked.cache))),
         modelled.then(|| "has a modelled cache on both sides where logs count none or another model is billed".to_owned()),
     ];
-    let all = corpus.traces.len() as u64;
+    let all = corpus.facts.called_sessions;
     let costs = compares_costs(replays, baselines, asked.cache);
     let compared = replays.iter().filter(|replay| replay.compares()).map(|replay| match costs {
         true => recording.beside_all(replay, asked.cache).priced,
@@ -367,7 +367,7 @@ pub(super) fn verdict<'a>(
         [] => String::new(),
         parts => format!(" The verdict alone leaves out {}.", parts.join(" and ")),
     };
-    let over = |compared: u64| of_all(compared, corpus.traces.len() as u64);
+    let over = |compared: u64| of_all(compared, corpus.facts.called_sessions.max(compared));
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let own_error = bars.own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
     let narrow = |one: &Advised| finding::narrow(&one.deciding, one.clusters);
