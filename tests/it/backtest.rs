@@ -737,6 +737,28 @@ fn compactions_at_no_recorded_size_are_not_tested() {
     assert_eq!(events(&noted.write(folder.path(), "noted.jsonl")), ["untested"]);
 }
 
+/// A false alarm needs usage of the last call before it: estimates since an older one are no size.
+#[test]
+fn an_alarm_far_behind_the_last_usage_is_not_tested() {
+    let folder = tempfile::tempdir().expect("folder");
+    let words = "word ".repeat(60_000);
+    let head = || Native::new(json!({"agent": "pi", "version": "0.73.0", "model": "gpt-5", "window": 128_000}));
+    let asked = |native: Native, prompt: Option<u64>| {
+        let mut reply = json!({"role": "assistant", "text": "Yes."});
+        if let Some(prompt) = prompt {
+            reply["usage"] = json!({"prompt": prompt, "output": 10});
+        }
+        native.line(json!({"role": "user", "text": words})).line(reply)
+    };
+    let events = |prompts: &[Option<u64>]| {
+        let native = prompts.iter().fold(head(), |native, prompt| asked(native, *prompt));
+        let path = native.write(folder.path(), "alarm.jsonl");
+        verdicts(&backtest(&[&path, "-p", "pi@0.73"])).into_iter().map(|event| event.1).collect::<Vec<_>>()
+    };
+    assert_eq!(events(&[Some(60_000), Some(120_000), Some(125_000)]), ["false alarm"]);
+    assert_eq!(events(&[Some(60_000), None, None, None]), Vec::<String>::new());
+}
+
 /// A window that neither log nor catalogue names tests no rule that goes by it.
 #[test]
 fn rules_that_go_by_an_unknown_window_are_not_tested() {

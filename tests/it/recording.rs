@@ -628,6 +628,24 @@ fn a_row_over_some_sessions_says_so_first() {
     }
 }
 
+/// A session in which no model was called has nothing that a row could cover.
+#[test]
+fn sessions_without_a_call_are_in_no_denominator() {
+    let folder = tempfile::tempdir().expect("folder");
+    both_kinds(folder.path());
+    let path = folder.path().to_string_lossy().into_owned();
+    let words = |command: &str| run(&[command, &path], None).split_whitespace().collect::<Vec<_>>().join(" ");
+    let before = words("replay");
+    for place in 0..30 {
+        let head = json_of!({"session": format!("idle-{place}"), "agent": "claude-code"});
+        Native::new(head).line(json_of!({"role": "user", "text": "hello"})).write(folder.path(), &format!("idle-{place}.jsonl"));
+    }
+    let after = words("replay");
+    let denominators = |text: &str| text.matches(" of 3").count();
+    assert!(before.contains("session") && after.contains(" sessions, "), "{after}");
+    assert_eq!(denominators(&after), denominators(&before), "{before}\n{after}");
+}
+
 /// What is proposed is a session in which something happens, under its own preset where none was named, and a search over the own agent's logs alone.
 #[test]
 fn what_to_type_next_fits_the_logs() {

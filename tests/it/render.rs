@@ -42,6 +42,7 @@ fn corpus() -> Corpus {
     let facts = CorpusFacts {
         files: 2,
         sessions: 2,
+        called_sessions: 2,
         calls: 24_690,
         calls_with_usage: 24_690,
         anchored_millionths: 400_000,
