@@ -1,4 +1,4 @@
-use crate::support::{fixture, in_short, prompts, read_source};
+use crate::support::{fixture, in_short, prompts, python, read_source};
 use ctxsim::format::{Source, sniff};
 use ctxsim::transcript::{Transcript, Trust};
 use std::io::Cursor;
@@ -30,6 +30,9 @@ fn the_innermost_llm_runs_of_langsmith_are_calls() {
     let asked = lines.len() - 3;
     assert_eq!((usage(asked).cache_read, usage(asked).cache_write, usage(asked).cost_nano_usd), (30, 20, Some(2_000_000)));
     assert_eq!(usage(lines.len() - 1).cache_read, 90);
+    let file = "tests/data/langsmith/runs.json";
+    let Some(counted) = python("langsmith.py", [file]) else { return };
+    assert_eq!(counted.trim(), format!("{file}\t2\t250\t14\t150"));
 }
 
 #[test]
