@@ -33,7 +33,8 @@ const ORDER: &str = "The cause is the first that the log shows, in this order: t
 
 const UNDECIDABLE: &str = "A read that falls back to the session's start comes from a change at the head of the prompt or from a loss at the provider: no log shows which.";
 
-const IMPLICIT: &str = "Implicit caches miss at random and have no sharp lifetime: their breaks are no fault of the agent.";
+const IMPLICIT: &str = "Implicit caches promise no hit and have no sharp lifetime. Where more than half of their breaks, and 10 at the least, read one and the same size \
+                        of at most half of what was expected, that is no chance: it is what every session begins with.";
 
 /// The report on the recorded cache.
 pub fn cache(corpus: &Corpus, found: &CacheReads, by: BreaksBy, parts: Parts) -> Report {
@@ -109,10 +110,32 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
         lines.push(format!("Agent or provider? No log shows it for {} ({cost}).", counted(back, "break")));
     }
     let (implicit, cost) = of(&|cause| cause == Cause::Implicit);
-    if implicit > 0 {
-        lines.push(format!("Implicit caches miss at random: {} ({cost}), no fault of the agent.", counted(implicit, "break")));
+    match same_read(found, implicit) {
+        Some((read, breaks)) => lines.push(format!(
+            "Implicit caches: {} of {} ({cost} for all) read the same {} tokens, as if only the start of the prompt were known. That is no chance: requests \
+             of one session may reach different accounts or machines, as through a relay or without a `prompt_cache_key`. No log shows which.",
+            grouped(breaks),
+            counted(implicit, "break"),
+            grouped(read)
+        )),
+        None if implicit > 0 => {
+            lines.push(format!("Implicit caches promise no hit: {} ({cost}), most likely no fault of the agent.", counted(implicit, "break")));
+        }
+        None => {}
     }
     lines
+}
+
+/// So many breaks of one size are needed for more than chance.
+const SAME: u64 = 10;
+
+/// The one size that more than half of the breaks of implicit caches read, and how many do; `None` where none is or they are too few. A size counts where
+/// it is at most half of what was expected, and something was read: misses of the whole prompt are of no shared start.
+fn same_read(found: &CacheReads, implicit: u64) -> Option<(u64, u64)> {
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    let of_start = |one: &&CacheBreak| one.cause == Cause::Implicit && one.read > 0 && one.read * 2 <= one.expected;
+    found.breaks.iter().filter(of_start).for_each(|one| *sizes.entry(one.read).or_default() += 1);
+    sizes.into_iter().max_by_key(|(_, breaks)| *breaks).filter(|(_, breaks)| *breaks >= SAME && breaks * 2 > implicit)
 }
 
 /// The words for a cause.

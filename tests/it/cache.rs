@@ -280,6 +280,33 @@ fn implicit_caches_read_in_steps_and_miss_at_random() {
     assert_eq!(session("gpt-5", [0, 0, 0]).sum.expected, 0);
 }
 
+/// Where most breaks of an implicit cache read one small size, that is told as no chance; not of few breaks, and not of reads that differ.
+#[test]
+fn breaks_that_read_one_small_size_are_no_chance() {
+    let told = |reads: &[u64]| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = Native::new(json!({"model": "gpt-5"}));
+        for (place, read) in (0_u64..).zip(std::iter::once(&0).chain(reads)) {
+            let time = 1_770_000_000_000_u64 + 60_000 * place;
+            let usage = json!({"prompt": 20_000 + 2_000 * place, "cache_read": read, "output": 9});
+            log = log.line(json!({"role": "user", "text": "go on", "time": time}));
+            log = log.line(json!({"role": "assistant", "text": "done", "time": time + 1_000, "usage": usage}));
+        }
+        let ran = ctxsim(&["cache", &log.write(folder.path(), "n.jsonl"), "-q"]).run();
+        ran.stdout().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (same, differ) = (vec![3_072; 12], (1..=12).map(|step| 1_024 * step).collect::<Vec<u64>>());
+    let screen = told(&same);
+    assert!(screen.contains("12 of 12 breaks (") && screen.contains("read the same 3,072 tokens"), "{screen}");
+    assert!(screen.contains("That is no chance:") && !screen.contains("no fault of the agent"), "{screen}");
+    for other in [&same[..9], &differ, &[0; 12]] {
+        let screen = told(other);
+        assert!(!screen.contains("no chance"), "{screen}");
+    }
+    // Half of them is not most.
+    assert!(!told(&[&same[..10], &differ[3..], &[11_264]].concat()).contains("no chance:"));
+}
+
 /// How far a recorded read reaches, beside the prompt and the reply of the call before: the table of docs/cost.md.
 #[derive(Default)]
 struct Reach {
